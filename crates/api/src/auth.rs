@@ -1,0 +1,288 @@
+//! `/v1/auth`: signing in and out, passwords, invitations.
+
+use attestry_app::{invitations, passwords, sessions};
+use attestry_domain::Time;
+use attestry_domain::access::{AuthType, Permission, Roles};
+use attestry_domain::id::{MemberId, OrganizationId};
+use attestry_domain::text::{Email, Name, Password};
+use attestry_storage::members::Membership;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use cookie::{Cookie, SameSite};
+use http::header::SET_COOKIE;
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::caller::{SESSION_COOKIE, SignedIn, Visitor};
+use crate::members::{UserView, user_example};
+use crate::problem::Problem;
+use crate::state::Api;
+use crate::wire::{Secret, Valid};
+
+body! {
+    /// Who signs in.
+    Login {
+        email "email": required Email = "The account's address.",
+        password "password": required Secret = "Its password.",
+    }
+    example json!({"email": "ada@example.com", "password": "correct horse battery"})
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "token": "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0", "expiresAt": "2026-12-15T09:30:00.000Z", "user": user_example()
+}))]
+pub(crate) struct LoggedIn {
+    /// For `Authorization: Bearer`; a browser gets the same as a cookie.
+    token: String,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+    user: UserView,
+}
+
+fn cookie(api: &Api, value: &str, seconds: i64) -> String {
+    Cookie::build((SESSION_COOKIE, value))
+        .path("/")
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .secure(api.http.secure)
+        .max_age(cookie::time::Duration::seconds(seconds))
+        .to_string()
+}
+
+/// Signs in
+#[utoipa::path(
+    post, path = "/v1/auth/login", tag = "Sign-in", request_body = Login,
+    responses(
+        (status = 200, body = LoggedIn, description = "A session, in a cookie and as a token."),
+        (status = 401, description = "The e-mail address or the password is wrong."),
+        (status = 403, description = "The account is not active in any organization."),
+    )
+)]
+pub(crate) async fn login(
+    api: State<Api>,
+    visitor: Visitor,
+    body: Valid<Login>,
+) -> Result<Response, Problem> {
+    let Login { email, password } = body.0;
+    let opened = sessions::sign_in(&api.ctx, &email, &password.0, visitor.0).await?;
+    let seconds = i64::try_from(api.ctx.settings.session_lifetime.as_secs()).unwrap_or(i64::MAX);
+    let cookie = cookie(&api, &opened.token.text, seconds);
+    let view = LoggedIn {
+        token: opened.token.text,
+        expires_at: opened.session.expires_at,
+        user: opened.user.into(),
+    };
+    Ok(([(SET_COOKIE, cookie)], Json(view)).into_response())
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true}))]
+pub(crate) struct Done {
+    success: bool,
+}
+
+/// Signs out
+#[utoipa::path(
+    post, path = "/v1/auth/logout", tag = "Sign-in",
+    responses((status = 200, body = Done, description = "The session has ended.")),
+    extensions(("x-session" = json!(true)))
+)]
+pub(crate) async fn logout(api: State<Api>, caller: SignedIn) -> Result<Response, Problem> {
+    sessions::sign_out(&api.ctx, &caller.session.session, caller.origin).await?;
+    Ok(([(SET_COOKIE, cookie(&api, "", 0))], Json(Done { success: true })).into_response())
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines",
+    "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "owner", "permissions": ["member:read"]
+}))]
+pub(crate) struct MembershipView {
+    #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: OrganizationId,
+    name: String,
+    #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    member_id: MemberId,
+    #[schema(value_type = String, example = "owner")]
+    role: Roles,
+    permissions: Vec<&'static str>,
+}
+
+impl From<Membership> for MembershipView {
+    fn from(Membership { member, organization, organization_name, role }: Membership) -> Self {
+        let permissions = role.permissions().iter().map(Permission::as_str).collect();
+        Self { id: organization, name: organization_name, member_id: member, role, permissions }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "authType": "session", "user": user_example(), "expiresAt": "2026-12-15T09:30:00.000Z",
+    "organizations": [{
+        "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines",
+        "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "owner", "permissions": ["member:read"]
+    }]
+}))]
+pub(crate) struct CurrentSession {
+    #[schema(inline)]
+    auth_type: AuthType,
+    user: UserView,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+    /// Where the user is active, and as what.
+    organizations: Vec<MembershipView>,
+}
+
+/// Shows who is signed in
+#[utoipa::path(
+    get, path = "/v1/auth/session", tag = "Sign-in",
+    responses((status = 200, body = CurrentSession, description = "The user and their organizations.")),
+    extensions(("x-session" = json!(true)))
+)]
+pub(crate) async fn get_session(api: State<Api>, caller: SignedIn) -> Result<Json<CurrentSession>, Problem> {
+    let (user, memberships) = sessions::current(&api.ctx, caller.session.session.user_id).await?;
+    Ok(Json(CurrentSession {
+        auth_type: AuthType::Session,
+        user: user.into(),
+        expires_at: caller.session.session.expires_at,
+        organizations: memberships.into_iter().map(Into::into).collect(),
+    }))
+}
+
+body! {
+    /// A new password for one's own account.
+    ChangePassword {
+        current_password "currentPassword": required Secret = "The password as it is.",
+        new_password "newPassword": required Password = "The password as it shall be.",
+    }
+    example json!({"currentPassword": "correct horse battery", "newPassword": "staple after staple"})
+}
+
+/// Changes one's password and ends one's other sessions
+#[utoipa::path(
+    post, path = "/v1/auth/change-password", tag = "Sign-in", request_body = ChangePassword,
+    responses((status = 200, body = Done, description = "The new password holds.")),
+    extensions(("x-session" = json!(true)))
+)]
+pub(crate) async fn change_password(
+    api: State<Api>,
+    caller: SignedIn,
+    body: Valid<ChangePassword>,
+) -> Result<Json<Done>, Problem> {
+    let ChangePassword { current_password, new_password } = body.0;
+    let session = &caller.session.session;
+    passwords::change(&api.ctx, session, &current_password.0, &new_password, caller.origin).await?;
+    Ok(Json(Done { success: true }))
+}
+
+body! {
+    /// Whose password was forgotten.
+    ForgotPassword {
+        email "email": required Email = "The account's address.",
+    }
+    example json!({"email": "ada@example.com"})
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true, "message": "If there is an account with this address, a link is on its way to it."}))]
+pub(crate) struct Message {
+    success: bool,
+    message: &'static str,
+}
+
+/// Sends a link to choose a new password
+#[utoipa::path(
+    post, path = "/v1/auth/forgot-password", tag = "Sign-in", request_body = ForgotPassword,
+    responses((status = 200, body = Message, description = "The same answer whether or not there is such an account."))
+)]
+pub(crate) async fn forgot_password(
+    api: State<Api>,
+    visitor: Visitor,
+    body: Valid<ForgotPassword>,
+) -> Result<Json<Message>, Problem> {
+    passwords::request_reset(&api.ctx, &body.0.email, visitor.0).await?;
+    let message = "If there is an account with this address, a link is on its way to it.";
+    Ok(Json(Message { success: true, message }))
+}
+
+body! {
+    /// A new password by the link that was sent.
+    ResetPassword {
+        token "token": required Secret = "The token in the link.",
+        new_password "newPassword": required Password = "The password as it shall be.",
+    }
+    example json!({"token": "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0", "newPassword": "staple after staple"})
+}
+
+/// Chooses a new password by the link, and ends all sessions
+#[utoipa::path(
+    post, path = "/v1/auth/reset-password", tag = "Sign-in", request_body = ResetPassword,
+    responses(
+        (status = 200, body = Done, description = "The new password holds."),
+        (status = 410, description = "The link was used or is too old."),
+    )
+)]
+pub(crate) async fn reset_password(
+    api: State<Api>,
+    visitor: Visitor,
+    body: Valid<ResetPassword>,
+) -> Result<Json<Done>, Problem> {
+    let ResetPassword { token, new_password } = body.0;
+    passwords::reset(&api.ctx, &token.0, &new_password, visitor.0).await?;
+    Ok(Json(Done { success: true }))
+}
+
+body! {
+    /// The answer to an invitation.
+    AcceptInvitation {
+        token "token": required Secret = "The token in the link.",
+        name "name": optional Name = "How you want to be called.",
+        password "password": optional Password = "A password, if your account has none yet.",
+    }
+    example json!({"token": "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0", "name": "Ada Byron", "password": "correct horse battery"})
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "success": true, "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b",
+    "email": "ada@example.com"
+}))]
+pub(crate) struct AcceptedInvitation {
+    success: bool,
+    #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    organization_id: OrganizationId,
+    #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    member_id: MemberId,
+    /// The address to sign in with.
+    email: String,
+}
+
+/// Accepts an invitation
+#[utoipa::path(
+    post, path = "/v1/auth/accept-invitation", tag = "Sign-in", request_body = AcceptInvitation,
+    responses(
+        (status = 200, body = AcceptedInvitation, description = "The member is active; sign in next."),
+        (status = 410, description = "The invitation was used, withdrawn, or is too old."),
+    )
+)]
+pub(crate) async fn accept_invitation(
+    api: State<Api>,
+    visitor: Visitor,
+    body: Valid<AcceptInvitation>,
+) -> Result<Json<AcceptedInvitation>, Problem> {
+    let AcceptInvitation { token, name, password } = body.0;
+    let person = invitations::accept(&api.ctx, &token.0, name, password, visitor.0).await?;
+    Ok(Json(AcceptedInvitation {
+        success: true,
+        organization_id: person.member.organization_id,
+        member_id: person.member.id,
+        email: person.user.email,
+    }))
+}

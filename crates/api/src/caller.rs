@@ -1,0 +1,266 @@
+//! Who calls. [`Granted`] is the way into an organization: credentials, then the permission its type
+//! names. [`SignedIn`] is a user's own account, apart from any organization. A handler with neither
+//! is on the public list, and a test holds that list.
+
+use std::marker::PhantomData;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use attestry_app::principals::{self, KnownSession};
+use attestry_domain::access::{Actor, Credential, Grant, Origin, Principal, Scope};
+use attestry_domain::id::OrganizationId;
+use axum::extract::{ConnectInfo, FromRequestParts};
+use cookie::Cookie;
+use http::request::Parts;
+use http::{HeaderMap, header};
+
+use crate::problem::Problem;
+use crate::state::Api;
+
+pub(crate) const API_KEY: &str = "x-api-key";
+pub(crate) const ORGANIZATION: &str = "x-organization-id";
+pub(crate) const SESSION_COOKIE: &str = "attestry_session";
+
+/// What is known of a request from its first line to its answer.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    pub(crate) request_id: Arc<str>,
+    pub(crate) ip: Option<IpAddr>,
+    pub(crate) claim: OnceLock<Arc<str>>,
+    /// Set when the caller is known, so that a refusal can be recorded.
+    pub(crate) actor: OnceLock<Actor>,
+}
+
+impl Visit {
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { request_id: Arc::clone(&self.request_id), ip: self.ip, claim: self.claim.get().cloned() }
+    }
+}
+
+/// The visit that the outermost layer began.
+pub(crate) fn visit(parts: &Parts) -> Result<Arc<Visit>, Problem> {
+    parts
+        .extensions
+        .get::<Arc<Visit>>()
+        .cloned()
+        .ok_or_else(|| Problem::internal("a request without a visit"))
+}
+
+/// The address of whoever asks: the peer, or behind a proxy we trust what that proxy saw.
+pub(crate) fn client_address(
+    headers: &HeaderMap,
+    peer: Option<&ConnectInfo<SocketAddr>>,
+    trusted: &[IpAddr],
+) -> Option<IpAddr> {
+    let mut address = peer?.0.ip().to_canonical();
+    if trusted.is_empty() {
+        return Some(address);
+    }
+    let forwarded: Vec<&str> = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .collect();
+    for hop in forwarded.into_iter().rev() {
+        if !trusted.contains(&address) {
+            break;
+        }
+        let Ok(next) = hop.trim().parse::<IpAddr>() else { break };
+        address = next.to_canonical();
+    }
+    Some(address)
+}
+
+/// A credential as it came.
+enum Presented<'a> {
+    ApiKey(&'a str),
+    Session { token: String, by_cookie: bool },
+}
+
+fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
+    // A key wins, even beside a good session.
+    if let Some(key) = headers.get(API_KEY) {
+        return Ok(Presented::ApiKey(key.to_str().unwrap_or_default()));
+    }
+    if let Some(value) = headers.get(header::AUTHORIZATION) {
+        let value = value.to_str().unwrap_or_default();
+        if let Some((scheme, token)) = value.split_once(' ')
+            && scheme.eq_ignore_ascii_case("bearer")
+        {
+            return Ok(Presented::Session { token: token.trim().to_owned(), by_cookie: false });
+        }
+    }
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    for cookie in cookies.flat_map(Cookie::split_parse).flatten() {
+        if cookie.name() == SESSION_COOKIE {
+            return Ok(Presented::Session { token: cookie.value().to_owned(), by_cookie: true });
+        }
+    }
+    Err(Problem::new("missing_credentials", "Send an API key in the X-API-Key header, or sign in."))
+}
+
+fn named_organization(headers: &HeaderMap) -> Option<Option<OrganizationId>> {
+    headers.get(ORGANIZATION).map(|value| value.to_str().ok().and_then(OrganizationId::read))
+}
+
+fn organization_required() -> Problem {
+    Problem::new("organization_required", "Name the organization in the X-Organization-Id header.")
+}
+
+/// Finds the caller and remembers them in the visit.
+async fn authenticate(parts: &Parts, api: &Api) -> Result<Actor, Problem> {
+    let visit = visit(parts)?;
+    if let Some(actor) = visit.actor.get() {
+        return Ok(Actor { principal: Arc::clone(&actor.principal), origin: visit.origin() });
+    }
+    let named = named_organization(&parts.headers);
+    let (principal, allowed) = match presented(&parts.headers)? {
+        Presented::ApiKey(text) => by_key(api, &visit, text, named).await?,
+        Presented::Session { token, .. } => by_session(api, &visit, &token, named).await?,
+    };
+    let actor = Actor { principal, origin: visit.origin() };
+    let _ = visit.actor.set(actor.clone());
+    allowed?;
+    api.limits.check_credential(actor.principal.credential)?;
+    Ok(actor)
+}
+
+type Found = (Arc<Principal>, Result<(), Problem>);
+
+async fn by_key(
+    api: &Api,
+    visit: &Visit,
+    text: &str,
+    named: Option<Option<OrganizationId>>,
+) -> Result<Found, Problem> {
+    let known = match principals::by_api_key(&api.ctx, text).await {
+        Ok(known) => known,
+        Err(error) => {
+            // Guessing keys is limited like signing in.
+            api.limits.check_address(visit.ip)?;
+            return Err(error.into());
+        }
+    };
+    let principal = Arc::clone(&known.principal);
+    let allowed = match named {
+        Some(named) if named != Some(principal.organization) => Err(Problem::new(
+            "organization_mismatch",
+            "This API key belongs to another organization than X-Organization-Id names.",
+        )),
+        _ => Ok(()),
+    };
+    Ok((principal, allowed))
+}
+
+async fn by_session(
+    api: &Api,
+    visit: &Visit,
+    token: &str,
+    named: Option<Option<OrganizationId>>,
+) -> Result<Found, Problem> {
+    let session = known_session(api, visit, token).await?;
+    let outsider = || Problem::new("not_a_member", "You are not an active member of this organization.");
+    let organization = named.ok_or_else(organization_required)?.ok_or_else(outsider)?;
+    match principals::in_organization(&api.ctx, &session, organization).await? {
+        Ok(principal) => Ok((principal, Ok(()))),
+        Err(Some(inactive)) => Ok((inactive, Err(outsider()))),
+        Err(None) => Err(outsider()),
+    }
+}
+
+async fn known_session(api: &Api, visit: &Visit, token: &str) -> Result<Arc<KnownSession>, Problem> {
+    match principals::by_session(&api.ctx, token).await {
+        Ok(session) => Ok(session),
+        Err(error) => {
+            api.limits.check_address(visit.ip)?;
+            Err(error.into())
+        }
+    }
+}
+
+/// The proof that the caller holds the permission `G`.
+#[derive(Debug)]
+pub(crate) struct Granted<G>(Scope, PhantomData<fn() -> G>);
+
+impl<G> Deref for Granted<G> {
+    type Target = Scope;
+
+    fn deref(&self) -> &Scope {
+        &self.0
+    }
+}
+
+impl<G: Grant> FromRequestParts<Api> for Granted<G> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let actor = authenticate(parts, api).await?;
+        let scope = actor.authorize(G::PERMISSION).map_err(attestry_app::Error::from)?;
+        Ok(Self(scope, PhantomData))
+    }
+}
+
+/// A user with a session, about their own account.
+#[derive(Debug)]
+pub(crate) struct SignedIn {
+    pub(crate) session: Arc<KnownSession>,
+    pub(crate) origin: Origin,
+}
+
+impl FromRequestParts<Api> for SignedIn {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let visit = visit(parts)?;
+        match presented(&parts.headers)? {
+            Presented::ApiKey(text) => {
+                let (principal, _) = by_key(api, &visit, text, None).await?;
+                let _ = visit.actor.set(Actor { principal, origin: visit.origin() });
+                Err(Problem::new(
+                    "session_required",
+                    "This is about your own account: sign in; an API key cannot do it.",
+                ))
+            }
+            Presented::Session { token, by_cookie } => {
+                let session = known_session(api, &visit, &token).await?;
+                // A cookie travels without anybody's intent: the header shows that our page asked.
+                if by_cookie && !parts.method.is_safe() && named_organization(&parts.headers).is_none() {
+                    return Err(organization_required());
+                }
+                api.limits.check_credential(Credential::Session(session.session.id))?;
+                Ok(Self { session, origin: visit.origin() })
+            }
+        }
+    }
+}
+
+/// Nobody in particular: a public route, limited per address.
+#[derive(Debug)]
+pub(crate) struct Visitor(pub(crate) Origin);
+
+impl FromRequestParts<Api> for Visitor {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let visit = visit(parts)?;
+        api.limits.check_address(visit.ip)?;
+        Ok(Self(visit.origin()))
+    }
+}
+
+/// Whose idempotency keys these are: the credential's, or on public routes the address's.
+pub(crate) async fn idempotency_owner(parts: &Parts, api: &Api) -> Result<String, Problem> {
+    let visit = visit(parts)?;
+    match presented(&parts.headers) {
+        Err(_) => Ok(format!("address {}", visit.ip.map(|ip| ip.to_string()).unwrap_or_default())),
+        Ok(Presented::Session { token, .. }) if named_organization(&parts.headers).is_none() => {
+            Ok(format!("user {}", known_session(api, &visit, &token).await?.session.user_id))
+        }
+        Ok(_) => {
+            let actor = authenticate(parts, api).await?;
+            Ok(format!("member {}", actor.principal.member))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Conditional requests. An ETag is the versions of what an answer is made of, so it changes exactly
+//! when the answer does and `If-Match` can be checked inside the transaction.
+
+use attestry_app::members::Precondition;
+use axum::Json;
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+use crate::problem::Problem;
+use crate::state::Api;
+
+/// `If-Match` and `If-None-Match`.
+#[derive(Debug)]
+pub(crate) struct Conditions {
+    if_match: Precondition,
+    if_none_match: Option<Vec<String>>,
+}
+
+const ANY: &str = "*";
+
+fn tags(parts: &Parts, name: &HeaderName) -> Option<Vec<String>> {
+    let mut found = None;
+    for value in parts.headers.get_all(name) {
+        let tags = value.to_str().unwrap_or_default().split(',').map(|tag| tag.trim().to_owned());
+        found.get_or_insert_with(Vec::new).extend(tags);
+    }
+    found
+}
+
+/// The versions inside one of our own tags; another server's tag matches nothing.
+fn versions(tag: &str) -> Option<Vec<i64>> {
+    tag.strip_prefix('"')?.strip_suffix('"')?.split('.').map(|number| number.parse().ok()).collect()
+}
+
+fn write(versions: &[i64]) -> String {
+    let numbers: Vec<String> = versions.iter().map(ToString::to_string).collect();
+    format!("\"{}\"", numbers.join("."))
+}
+
+impl FromRequestParts<Api> for Conditions {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, Problem> {
+        let if_match = tags(parts, &header::IF_MATCH)
+            .filter(|tags| !tags.iter().any(|tag| tag == ANY))
+            .map(|tags| tags.iter().filter_map(|tag| versions(tag)).collect());
+        Ok(Self { if_match: Precondition(if_match), if_none_match: tags(parts, &header::IF_NONE_MATCH) })
+    }
+}
+
+impl Conditions {
+    pub(crate) fn if_match(&self) -> Precondition {
+        self.if_match.clone()
+    }
+
+    /// The resource with its tag, or 304 when the caller has this very version.
+    pub(crate) fn respond<T: Serialize>(&self, versions: &[i64], view: T) -> Response {
+        let tag = write(versions);
+        let seen = self.if_none_match.as_ref().is_some_and(|tags| {
+            tags.iter().any(|known| known == ANY || known.strip_prefix("W/").unwrap_or(known) == tag)
+        });
+        if seen {
+            return (tagged(tag), StatusCode::NOT_MODIFIED).into_response();
+        }
+        (tagged(tag), Json(view)).into_response()
+    }
+}
+
+fn tagged(tag: String) -> [(HeaderName, HeaderValue); 2] {
+    [
+        (header::ETAG, HeaderValue::try_from(tag).unwrap_or(HeaderValue::from_static("\"\""))),
+        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+    ]
+}
+
+/// A changed or new resource with the tag of its new version.
+pub(crate) fn with_tag<T: Serialize>(status: StatusCode, versions: &[i64], view: T) -> Response {
+    (status, [(header::ETAG, write(versions))], Json(view)).into_response()
+}

@@ -1,0 +1,85 @@
+//! The documentation the server carries with it: the OpenAPI document, a page to browse and try it
+//! (Swagger UI, embedded, no other host involved), and the list of error codes.
+
+use std::fmt::Write;
+use std::sync::{Arc, LazyLock};
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use utoipa_swagger_ui::{Config, serve};
+
+use crate::layers::PagePolicy;
+use crate::openapi::document;
+use crate::problem::{CODES, Problem};
+use crate::state::Api;
+
+/// The page brings styles in attributes and small images as data.
+const POLICY: PagePolicy = PagePolicy(
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+     connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+);
+
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
+
+pub(crate) async fn openapi() -> Response {
+    ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-cache")], DOCUMENT.clone()).into_response()
+}
+
+pub(crate) async fn root() -> Redirect {
+    Redirect::temporary("/docs/")
+}
+
+pub(crate) async fn index() -> Result<Response, Problem> {
+    file("index.html")
+}
+
+pub(crate) async fn asset(State(_): State<Api>, Path(path): Path<String>) -> Result<Response, Problem> {
+    file(&path)
+}
+
+fn file(path: &str) -> Result<Response, Problem> {
+    static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
+        Arc::new(
+            Config::from("/v1/openapi.json")
+                .try_it_out_enabled(true)
+                .default_models_expand_depth(0)
+                .display_request_duration(true),
+        )
+    });
+    let found = serve(path, Arc::clone(&CONFIG)).map_err(|error| Problem::internal(error.to_string()))?;
+    let found = found.ok_or_else(|| Problem::not_found("page"))?;
+    Ok(page(&found.content_type, found.bytes.into_owned()))
+}
+
+/// A page or a part of one, under the policy for pages.
+pub(crate) fn page(content_type: &str, content: impl IntoResponse) -> Response {
+    let headers = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-cache")];
+    let mut response = (headers, content).into_response();
+    response.extensions_mut().insert(POLICY);
+    response
+}
+
+/// What the `type` of a problem leads to.
+pub(crate) async fn errors() -> Response {
+    let mut rows = String::new();
+    for (code, status, title, meaning) in CODES {
+        let _ = write!(
+            rows,
+            "<tr id=\"{code}\"><td>{status}</td><td><code>{code}</code></td><td>{title}</td><td>{}</td></tr>",
+            meaning.replace('`', "")
+        );
+    }
+    let text = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Errors · Attestry</title>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><style>\
+         body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}}\
+         table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}}\
+         tr:target{{background:#fff4c2}}</style></head><body><h1>Errors</h1>\
+         <p>Every failure is an <code>application/problem+json</code> with a stable <code>code</code>; \
+         <code>detail</code> says what to do, <code>requestId</code> finds it in the log.</p>\
+         <table><thead><tr><th>Status</th><th>Code</th><th>Title</th><th>Meaning</th></tr></thead><tbody>{rows}</tbody></table></body></html>"
+    );
+    page("text/html; charset=utf-8", text)
+}

@@ -1,0 +1,70 @@
+//! Whether the service lives and can work.
+
+use attestry_domain::Time;
+use attestry_domain::journal::hex;
+use attestry_storage::schema::MIGRATIONS;
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::problem::Problem;
+use crate::state::Api;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"status": "ok", "timestamp": "2026-11-15T09:30:00.000Z", "uptime": 86400.5, "version": "0.1.0"}))]
+pub(crate) struct Health {
+    /// `ok` while the process answers.
+    status: &'static str,
+    timestamp: Time,
+    /// Seconds since the start.
+    uptime: f64,
+    version: &'static str,
+}
+
+/// Tells that the service runs
+#[utoipa::path(get, path = "/v1/health", tag = "Service", responses((status = 200, body = Health, description = "It runs.")))]
+pub(crate) async fn health(api: State<Api>) -> Json<Health> {
+    let now = api.ctx.now();
+    Json(Health {
+        status: "ok",
+        timestamp: now,
+        uptime: now.since(api.started).as_secs_f64(),
+        version: api.http.version,
+    })
+}
+
+/// For a process supervisor: the process answers.
+pub(crate) async fn live() -> Json<Value> {
+    Json(json!({"status": "ok"}))
+}
+
+/// For a load balancer: the database answers and has this version's schema.
+pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Value>, Problem> {
+    api.ctx
+        .db
+        .read(async |t| attestry_storage::instance::ping(t).await)
+        .await
+        .map_err(attestry_app::Error::from)?;
+    let pending = api.ctx.db.pending(MIGRATIONS).await.map_err(attestry_app::Error::from)?;
+    if pending.missing.is_empty() {
+        return Ok(Json(json!({"status": "ok"})));
+    }
+    Err(Problem {
+        retry_after: Some(5),
+        ..Problem::new("unavailable", format!("Migrations are missing: {}.", pending.missing.join(", ")))
+    })
+}
+
+/// The public keys with which journal heads are signed.
+pub(crate) async fn keys(State(api): State<Api>) -> Json<Value> {
+    let keys = &api.ctx.keys;
+    Json(json!({"keys": [{
+        "id": keys.signer_id(),
+        "algorithm": "Ed25519",
+        "publicKey": hex(keys.public_key()),
+        "use": "journal-head",
+    }]}))
+}

@@ -1,0 +1,117 @@
+//! `Idempotency-Key` on any POST, as a layer: handlers know nothing of it.
+//!
+//! Signing in and out are left alone, because repeating them is harmless and an answer with a fresh
+//! token must not be given twice. A secret in another answer is kept out of what is remembered.
+
+use std::sync::Arc;
+
+use attestry_app::idempotency::{self, Begun};
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::caller::{idempotency_owner, visit};
+use crate::problem::{FieldProblem, Problem};
+use crate::state::Api;
+use crate::wire::read_body;
+
+const KEY: &str = "idempotency-key";
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+const EXEMPT: &[&str] = &["/v1/auth/login", "/v1/auth/logout"];
+
+/// Put on an answer that shows a secret: what is remembered instead of it.
+#[derive(Clone, Debug)]
+pub(crate) struct WithoutSecret(pub(crate) Vec<u8>);
+
+#[derive(Serialize, Deserialize)]
+struct Remembered<'a> {
+    status: u16,
+    location: Option<String>,
+    etag: Option<String>,
+    #[serde(borrow)]
+    body: &'a RawValue,
+}
+
+pub(crate) async fn layer(State(api): State<Api>, request: Request, next: Next) -> Response {
+    if request.method() != Method::POST || !request.headers().contains_key(KEY) {
+        return next.run(request).await;
+    }
+    guarded(&api, request, next).await.unwrap_or_else(IntoResponse::into_response)
+}
+
+fn key(headers: &HeaderMap) -> Result<String, Problem> {
+    let text = headers.get(KEY).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
+    if (1..=255).contains(&text.len()) {
+        return Ok(text.to_owned());
+    }
+    Err(Problem::invalid(vec![FieldProblem {
+        field: "Idempotency-Key".to_owned(),
+        message: "must have 1 to 255 printable ASCII characters".to_owned(),
+    }]))
+}
+
+async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    // Without a caller there is nobody the key could belong to: the handler will say what is missing.
+    let owner = idempotency_owner(&parts, api).await;
+    let (Ok(owner), false) = (owner, EXEMPT.contains(&route)) else {
+        return Ok(next.run(Request::from_parts(parts, body)).await);
+    };
+    let key = key(&parts.headers)?;
+    let bytes = read_body(body, api.http.body_limit).await?;
+    let operation = format!("POST {}", parts.uri);
+    let request = idempotency::Request { owner: &owner, key: &key, operation: &operation, body: &bytes };
+    let claim = match idempotency::begin(&api.ctx, request).await? {
+        Begun::Replay(answer) => return replay(&answer),
+        Begun::Run(claim) => claim,
+    };
+    let _ = visit(&parts)?.claim.set(Arc::clone(&claim));
+    let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+    if !response.status().is_success() {
+        idempotency::release(&api.ctx, &claim).await?;
+        return Ok(response);
+    }
+    remember(api, &claim, response).await
+}
+
+async fn remember(api: &Api, claim: &Arc<str>, response: Response) -> Result<Response, Problem> {
+    let (mut head, body) = response.into_parts();
+    let bytes = read_body(body, usize::MAX).await?;
+    let without_secret = head.extensions.remove::<WithoutSecret>();
+    let kept = without_secret.as_ref().map_or(bytes.as_ref(), |WithoutSecret(kept)| kept);
+    let text =
+        |name: &HeaderName| head.headers.get(name).and_then(|v| v.to_str().ok()).map(ToOwned::to_owned);
+    let remembered = Remembered {
+        status: head.status.as_u16(),
+        location: text(&header::LOCATION),
+        etag: text(&header::ETAG),
+        body: serde_json::from_slice(kept).map_err(Problem::internal)?,
+    };
+    let answer = serde_json::to_vec(&remembered).map_err(Problem::internal)?;
+    if let Err(error) = idempotency::finish(&api.ctx, claim, &answer).await {
+        // The change is made and its claim settled: a repetition will be told so.
+        tracing::warn!(%error, "an idempotent answer was not kept");
+    }
+    Ok(Response::from_parts(head, Body::from(bytes)))
+}
+
+fn replay(answer: &[u8]) -> Result<Response, Problem> {
+    let Remembered { status, location, etag, body } =
+        serde_json::from_slice(answer).map_err(Problem::internal)?;
+    let status = StatusCode::from_u16(status).map_err(Problem::internal)?;
+    let mut response = (status, body.get().to_owned()).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(REPLAYED, HeaderValue::from_static("true"));
+    for (name, value) in [(header::LOCATION, location), (header::ETAG, etag)] {
+        if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
+            headers.insert(name, value);
+        }
+    }
+    Ok(response)
+}

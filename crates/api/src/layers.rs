@@ -1,0 +1,173 @@
+//! The outermost layer, once around everything: request id, address, time limit, panics, the problem
+//! body, security headers, metrics, and the journal entry of a refusal.
+
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use attestry_domain::id::JobId;
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use futures_util::FutureExt;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+
+use crate::caller::{Visit, client_address};
+use crate::problem::Problem;
+use crate::state::Api;
+use crate::wire::too_large;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The content security policy of pages that bring their own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PagePolicy(pub(crate) &'static str);
+
+pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let visit = Arc::new(Visit {
+        request_id: request_id(&api, request.headers()),
+        ip: client_address(
+            request.headers(),
+            request.extensions().get::<ConnectInfo<SocketAddr>>(),
+            &api.http.trusted_proxies,
+        ),
+        claim: OnceLock::new(),
+        actor: OnceLock::new(),
+    });
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let path = if route.is_some() { None } else { Some(request.uri().path().to_owned()) };
+    let target = request.uri().path().to_owned();
+    request.extensions_mut().insert(Arc::clone(&visit));
+
+    let mut response = match length_problem(&api, &request) {
+        Some(problem) if route.is_some() => axum::response::IntoResponse::into_response(problem),
+        _ => answer(&api, request, next).await,
+    };
+    let problem = response.extensions_mut().remove::<Problem>().or_else(|| foreign_failure(&response));
+    if let Some(problem) = problem {
+        let operation = format!("{method} {}", route.as_ref().map_or(target.as_str(), MatchedPath::as_str));
+        if problem.status() == StatusCode::FORBIDDEN
+            && let Some(actor) = visit.actor.get()
+            && let Err(error) =
+                attestry_app::journal::refused(&api.ctx, actor, &operation, &target, problem.code).await
+        {
+            tracing::error!(request_id = %visit.request_id, %error, "a refusal was not recorded");
+        }
+        log(&problem, &visit, &operation);
+        let mut finished = problem.answer(&visit.request_id);
+        if let Some(allow) = response.headers().get(header::ALLOW) {
+            finished.headers_mut().insert(header::ALLOW, allow.clone());
+        }
+        response = finished;
+    }
+    finish_headers(&api, &visit, &mut response);
+    let took = started.elapsed();
+    let name = route.as_ref().map_or("none", MatchedPath::as_str);
+    api.metrics.count(method.as_str(), name, response.status().as_u16(), took);
+    tracing::debug!(
+        request_id = %visit.request_id, method = %method, path = path.as_deref().unwrap_or(name),
+        status = response.status().as_u16(), took_us = took.as_micros(), "request"
+    );
+    response
+}
+
+/// Runs the rest within its time; neither a panic nor a stall leaves the client without an answer.
+async fn answer(api: &Api, request: Request, next: Next) -> Response {
+    let work = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let problem = match tokio::time::timeout(api.http.request_timeout, work).await {
+        Ok(Ok(response)) => return response,
+        Ok(Err(panic)) => {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            Problem::internal(format!("panic: {}", text.unwrap_or_default()))
+        }
+        Err(_) => Problem {
+            retry_after: Some(1),
+            ..Problem::new(
+                "timeout",
+                "The request took too long and was stopped; try again, perhaps with less at once.",
+            )
+        },
+    };
+    axum::response::IntoResponse::into_response(problem)
+}
+
+fn length_problem(api: &Api, request: &Request) -> Option<Problem> {
+    let length: usize = request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()?;
+    (length > api.http.body_limit).then(|| too_large(api.http.body_limit))
+}
+
+/// A failure that did not come from our own code still leaves in our own shape.
+fn foreign_failure(response: &Response) -> Option<Problem> {
+    let status = response.status();
+    if !status.is_client_error() && !status.is_server_error() {
+        return None;
+    }
+    Some(match status {
+        StatusCode::NOT_FOUND => Problem::not_found("address"),
+        StatusCode::METHOD_NOT_ALLOWED => method_not_allowed(),
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::new("payload_too_large", "The body is larger than this server takes.")
+        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            Problem::new("unsupported_media_type", "Send the body as JSON.")
+        }
+        status if status.is_client_error() => {
+            Problem::new("bad_request", "The request cannot be understood.")
+        }
+        status => Problem::internal(format!("an answer {status} without a problem")),
+    })
+}
+
+pub(crate) fn method_not_allowed() -> Problem {
+    Problem::new(
+        "method_not_allowed",
+        "This address does not know that method; the Allow header lists those it does.",
+    )
+}
+
+fn log(problem: &Problem, visit: &Visit, operation: &str) {
+    if let Some(cause) = &problem.cause {
+        if problem.status() == StatusCode::SERVICE_UNAVAILABLE {
+            tracing::warn!(request_id = %visit.request_id, operation, cause, "request refused for now");
+        } else {
+            tracing::error!(request_id = %visit.request_id, operation, cause, "request failed");
+        }
+    }
+}
+
+/// The caller's request id, if it is sane, or a fresh one.
+fn request_id(api: &Api, headers: &HeaderMap) -> Arc<str> {
+    let sane = |text: &&str| {
+        (1..=128).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:/+=".contains(&b))
+    };
+    match headers.get(REQUEST_ID).and_then(|value| value.to_str().ok()).filter(sane) {
+        Some(text) => text.into(),
+        None => {
+            let id: JobId = api.ctx.ids.next();
+            id.to_string().trim_start_matches("job_").into()
+        }
+    }
+}
+
+fn finish_headers(api: &Api, visit: &Visit, response: &mut Response) {
+    let policy = response.extensions().get::<PagePolicy>().copied();
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&visit.request_id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    let fixed = |text: &'static str| HeaderValue::from_static(text);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, fixed("nosniff"));
+    headers.insert(header::X_FRAME_OPTIONS, fixed("DENY"));
+    headers.insert(header::REFERRER_POLICY, fixed("no-referrer"));
+    let policy = policy.map_or("default-src 'none'; frame-ancestors 'none'", |policy| policy.0);
+    headers.insert(header::CONTENT_SECURITY_POLICY, fixed(policy));
+    headers.entry(header::CACHE_CONTROL).or_insert(fixed("no-store"));
+    if api.http.secure {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, fixed("max-age=31536000"));
+    }
+}

@@ -1,0 +1,31 @@
+//! HTTP. [`router`] is the whole interface; a handler turns a body into a domain value, calls one use
+//! case and turns its result into a view. Everything else (credentials, strict bodies, problems,
+//! conditional requests, idempotency, limits) is done once, in the extractors and layers here.
+
+#[macro_use]
+mod wire;
+
+mod api_keys;
+mod audit_logs;
+mod auth;
+mod caller;
+mod conditions;
+mod docs;
+mod health;
+mod idempotency;
+mod layers;
+mod limits;
+mod lists;
+mod members;
+mod metrics;
+mod openapi;
+mod organization;
+mod problem;
+mod routes;
+mod setup;
+mod state;
+
+pub use openapi::document;
+pub use problem::{CODES, Problem};
+pub use routes::{PUBLIC, Page, router, tidy};
+pub use state::{Api, HttpSettings};

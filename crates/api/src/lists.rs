@@ -1,0 +1,134 @@
+//! The page parameters every list has, and the opaque cursor.
+
+use attestry_domain::page::{After, Key, Order, Page, PageRequest};
+use attestry_domain::text::Parse;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+use utoipa::PartialSchema;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::wire::Query;
+
+pub(crate) const DEFAULT_LIMIT: u16 = 100;
+const MOST: u16 = 1000;
+
+pub(crate) fn limit(query: &mut Query) -> u16 {
+    let Some(text) = query.raw("limit") else { return DEFAULT_LIMIT };
+    match text.parse() {
+        Ok(limit @ 1..=MOST) => limit,
+        _ => {
+            query.note("limit", "must be a whole number from 1 to 1000");
+            DEFAULT_LIMIT
+        }
+    }
+}
+
+/// `q`: what to search for, trimmed; nothing is no search.
+pub(crate) fn search(query: &mut Query) -> Option<String> {
+    let text = query.raw("q")?;
+    let text = text.trim();
+    if text.contains('\0') || text.chars().count() > 255 {
+        query.note("q", "must have at most 255 characters and no NUL");
+    }
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+/// `limit`, `cursor`, `sort` and `order`.
+pub(crate) fn page<S: Parse + Default + Copy + std::fmt::Display + PartialEq>(
+    query: &mut Query,
+) -> PageRequest<S> {
+    let sort: S = query.get("sort").unwrap_or_default();
+    let order = match query.raw("order").as_deref() {
+        None | Some("desc") => Order::Descending,
+        Some("asc") => Order::Ascending,
+        Some(_) => {
+            query.note("order", "must be one of: asc desc");
+            Order::Descending
+        }
+    };
+    let after = cursor(query, &tag(sort, order));
+    PageRequest { sort, order, limit: limit(query), after }
+}
+
+fn tag(sort: impl std::fmt::Display, order: Order) -> String {
+    format!("{sort} {}", if order == Order::Ascending { "asc" } else { "desc" })
+}
+
+/// Reads `cursor`, which must have been made for the same order.
+pub(crate) fn cursor(query: &mut Query, tag: &str) -> Option<After> {
+    let text = query.raw("cursor")?;
+    let after = URL_SAFE_NO_PAD.decode(&text).ok().and_then(|bytes| {
+        let parts: (String, Value, String) = serde_json::from_slice(&bytes).ok()?;
+        let key = match parts.1 {
+            Value::Null => Key::Id,
+            Value::String(text) => Key::Text(text),
+            other => Key::Number(other.as_i64()?),
+        };
+        (parts.0 == tag && !text.contains('\0')).then_some(After { key, id: parts.2 })
+    });
+    if after.is_none() {
+        query.note("cursor", "is not the nextCursor of a page with the same sort and order");
+    }
+    after
+}
+
+pub(crate) fn next_cursor(tag: &str, next: Option<After>) -> Option<String> {
+    let After { key, id } = next?;
+    let key = match key {
+        Key::Id => Value::Null,
+        Key::Text(text) => Value::String(text),
+        Key::Number(number) => Value::from(number),
+    };
+    Some(URL_SAFE_NO_PAD.encode(json!([tag, key, id]).to_string()))
+}
+
+pub(crate) fn next_of<S: std::fmt::Display, T>(sort: S, order: Order, page: &mut Page<T>) -> Option<String> {
+    next_cursor(&tag(sort, order), page.next.take())
+}
+
+/// A documented query parameter.
+pub(crate) fn parameter(name: &str, schema: RefOr<Schema>, about: &str) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .description(Some(about))
+        .schema(Some(schema))
+        .build()
+}
+
+pub(crate) fn text() -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(Type::String).max_length(Some(255)).into()
+}
+
+pub(crate) fn flag() -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(Type::Boolean).into()
+}
+
+/// The parameters of a list without a choice of order.
+pub(crate) fn plain_parameters() -> Vec<Parameter> {
+    let number = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(MOST))
+        .default(Some(DEFAULT_LIMIT.into()));
+    let cursor = ObjectBuilder::new().schema_type(Type::String);
+    vec![
+        parameter("limit", number.into(), "How many items a page holds at most."),
+        parameter("cursor", cursor.into(), "The `nextCursor` of the page before."),
+    ]
+}
+
+/// The parameters of a list that can be sorted by `S`.
+pub(crate) fn parameters<S: PartialSchema>() -> Vec<Parameter> {
+    let order = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(["asc", "desc"]))
+        .default(Some("desc".into()));
+    let mut all = plain_parameters();
+    all.push(parameter("sort", S::schema(), "What the list is sorted by."));
+    all.push(parameter("order", order.into(), "Ascending or descending."));
+    all
+}

@@ -1,0 +1,470 @@
+//! `/v1/people`: the members of the organization.
+
+use attestry_app::invitations::NewInvitation;
+use attestry_app::members::versions;
+use attestry_app::{invitations, members};
+use attestry_domain::access::{Roles, grant};
+use attestry_domain::id::{MemberId, OrganizationId, UserId, kind};
+use attestry_domain::members::{Member, MemberFilter, MemberPatch, MemberSort, NewMember, Person};
+use attestry_domain::page::PageRequest;
+use attestry_domain::text::{Email, Name};
+use attestry_domain::users::User;
+use attestry_domain::words::Department;
+use attestry_domain::{Patch, Time};
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use crate::caller::Granted;
+use crate::conditions::{Conditions, with_tag};
+use crate::lists;
+use crate::problem::Problem;
+use crate::state::Api;
+use crate::wire::{Asked, Count, Fields, FromQuery, Items, PathId, Query, Valid};
+
+/// Who a member is.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = User, example = json!(user_example()))]
+pub(crate) struct UserView {
+    #[schema(value_type = String, example = "usr_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: UserId,
+    name: String,
+    #[schema(format = Email)]
+    email: String,
+    email_verified: bool,
+    /// The address of a picture.
+    #[schema(required)]
+    image: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Time,
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    last_login: Option<Time>,
+}
+
+impl From<User> for UserView {
+    fn from(user: User) -> Self {
+        let User { id, name, email, email_verified, image, created_at, updated_at, last_login, version: _ } =
+            user;
+        Self { id, name, email, email_verified, image, created_at, updated_at, last_login }
+    }
+}
+
+/// A user in the organization.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Member, example = json!(member_example()))]
+pub(crate) struct MemberView {
+    #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: MemberId,
+    #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    organization_id: OrganizationId,
+    #[schema(value_type = String, example = "usr_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    user_id: UserId,
+    /// One or more roles joined by commas.
+    #[schema(value_type = String, example = "employee")]
+    role: Roles,
+    #[schema(inline)]
+    department: Department,
+    is_active: bool,
+    /// The label of the member's devices in a device-management system.
+    #[schema(required)]
+    device_label_id: Option<i64>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Time,
+    user: UserView,
+}
+
+impl From<Person> for MemberView {
+    fn from(Person { member, user }: Person) -> Self {
+        let Member {
+            id,
+            organization_id,
+            user_id,
+            role,
+            department,
+            is_active,
+            device_label_id,
+            created_at,
+            updated_at,
+            version: _,
+        } = member;
+        Self {
+            id,
+            organization_id,
+            user_id,
+            role,
+            department,
+            is_active,
+            device_label_id,
+            created_at,
+            updated_at,
+            user: user.into(),
+        }
+    }
+}
+
+pub(crate) fn user_example() -> Value {
+    json!({
+        "id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Ada Byron", "email": "ada@example.com",
+        "emailVerified": true, "image": null, "createdAt": "2026-11-15T09:30:00.000Z",
+        "updatedAt": "2026-11-15T09:30:00.000Z", "lastLogin": null
+    })
+}
+
+fn member_example() -> Value {
+    json!({
+        "id": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b",
+        "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee", "department": "it", "isActive": true,
+        "deviceLabelId": 12, "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z",
+        "user": user_example()
+    })
+}
+
+/// One page of the people.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"data": [member_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct MemberList {
+    data: Vec<MemberView>,
+    /// How many items this page holds.
+    count: usize,
+    /// Where the next page starts; null on the last page.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+body! {
+    /// A user to add to the organization.
+    CreateMember {
+        user_id "userId": required UserId = "The user to add. A member who was deactivated is brought back.",
+        role "role": required Roles = "What the member may do.",
+        department "department": optional Department = "Where the member works; `none` if left out.",
+        is_active "isActive": optional bool = "Whether the member can act; true if left out.",
+        device_label_id "deviceLabelId": nullable Count = "The label of the member's devices in a device-management system.",
+    }
+    example json!({"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee", "department": "it"})
+}
+
+impl From<CreateMember> for NewMember {
+    fn from(body: CreateMember) -> Self {
+        let CreateMember { user_id, role, department, is_active, device_label_id } = body;
+        Self {
+            user_id,
+            role,
+            department: department.unwrap_or_default(),
+            is_active: is_active.unwrap_or(true),
+            device_label_id: device_label_id.into_option().map(|Count(number)| number),
+        }
+    }
+}
+
+body! {
+    /// What to change of a member. What is left out stays.
+    UpdateMember {
+        user_id "userId": optional UserId = "Another user who takes this member's place.",
+        role "role": optional Roles = "What the member may do.",
+        department "department": optional Department = "Where the member works.",
+        is_active "isActive": optional bool = "false deactivates the member, true brings it back.",
+        device_label_id "deviceLabelId": nullable Count = "The label of the member's devices; null clears it.",
+    }
+    example json!({"department": "gov", "deviceLabelId": null})
+}
+
+impl From<UpdateMember> for MemberPatch {
+    fn from(body: UpdateMember) -> Self {
+        let UpdateMember { user_id, role, department, is_active, device_label_id } = body;
+        let device_label_id = match device_label_id {
+            Patch::Absent => Patch::Absent,
+            Patch::Null => Patch::Null,
+            Patch::Value(Count(number)) => Patch::Value(number),
+        };
+        Self { user_id, role, department, is_active, device_label_id }
+    }
+}
+
+body! {
+    /// Users to add, up to 1000. One that cannot be added does not keep out the rest.
+    CreateMembers {
+        members "members": required Items<CreateMember> = "The users to add.",
+    }
+    example json!({"members": [{"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee"}]})
+}
+
+body! {
+    /// Somebody to invite by e-mail.
+    InviteMember {
+        email "email": required Email = "Where the link is sent.",
+        name "name": optional Name = "The person's name, if nobody has this address yet.",
+        role "role": required Roles = "What the member may do once the invitation is accepted.",
+        department "department": optional Department = "Where the member works; `none` if left out.",
+    }
+    example json!({"email": "ada@example.com", "name": "Ada Byron", "role": "employee"})
+}
+
+#[derive(Debug)]
+pub(crate) struct ListMembers {
+    filter: MemberFilter,
+    page: PageRequest<MemberSort>,
+}
+
+impl FromQuery for ListMembers {
+    fn read(query: &mut Query) -> Self {
+        Self {
+            filter: MemberFilter {
+                is_active: query.flag("isActive"),
+                role: query.get::<Name>("role").map(String::from),
+                department: query.get("department"),
+                q: lists::search(query),
+            },
+            page: lists::page(query),
+        }
+    }
+}
+
+impl IntoParams for ListMembers {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = vec![
+            lists::parameter(
+                "isActive",
+                lists::flag(),
+                "false lists those who were deactivated or have not accepted yet.",
+            ),
+            lists::parameter("role", lists::text(), "Only members with this role."),
+            lists::parameter("department", Department::schema(), "Only members of this department."),
+            lists::parameter("q", lists::text(), "Part of a name or an e-mail address, in any case."),
+        ];
+        all.extend(lists::parameters::<MemberSort>());
+        all
+    }
+}
+
+/// Lists the people
+#[utoipa::path(
+    get, path = "/v1/people", tag = "People", params(ListMembers),
+    responses((status = 200, body = MemberList, description = "A page of the people, newest first.")),
+    extensions(("x-permission" = json!("member:read")))
+)]
+pub(crate) async fn list_members(
+    api: State<Api>,
+    scope: Granted<grant::MemberRead>,
+    asked: Asked<ListMembers>,
+) -> Result<Json<MemberList>, Problem> {
+    let Asked(ListMembers { filter, page }) = asked;
+    let (sort, order) = (page.sort, page.order);
+    let mut found = members::list(&api.ctx, &scope, filter, page).await?;
+    let next_cursor = lists::next_of(sort, order, &mut found);
+    let data: Vec<MemberView> = found.items.into_iter().map(Into::into).collect();
+    Ok(Json(MemberList { count: data.len(), data, next_cursor }))
+}
+
+/// Adds a user to the organization
+#[utoipa::path(
+    post, path = "/v1/people", tag = "People", request_body = CreateMember,
+    responses(
+        (status = 201, body = MemberView, description = "The member."),
+        (status = 404, description = "There is no such user."),
+        (status = 409, description = "The user is a member already."),
+    ),
+    extensions(("x-permission" = json!("member:create")))
+)]
+pub(crate) async fn create_member(
+    api: State<Api>,
+    scope: Granted<grant::MemberCreate>,
+    body: Valid<CreateMember>,
+) -> Result<Response, Problem> {
+    let person = members::create(&api.ctx, &scope, body.0.into()).await?;
+    Ok(with_tag(StatusCode::CREATED, &versions(&person), MemberView::from(person)))
+}
+
+/// An item that was not taken.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"index": 3, "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "error": "there is no such user"}))]
+pub(crate) struct BulkError {
+    /// The place of the item in the request, from 0.
+    index: usize,
+    #[schema(required)]
+    user_id: Option<String>,
+    error: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"total": 2, "successful": 1, "failed": 1}))]
+pub(crate) struct BulkSummary {
+    total: usize,
+    successful: usize,
+    failed: usize,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "created": [member_example()],
+    "errors": [{"index": 1, "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "error": "there is no such user"}],
+    "summary": {"total": 2, "successful": 1, "failed": 1}
+}))]
+pub(crate) struct BulkResult {
+    created: Vec<MemberView>,
+    errors: Vec<BulkError>,
+    summary: BulkSummary,
+}
+
+/// Adds many users to the organization
+#[utoipa::path(
+    post, path = "/v1/people/bulk", tag = "People", request_body = CreateMembers,
+    responses((status = 201, body = BulkResult, description = "Who was added, and who was not and why.")),
+    extensions(("x-permission" = json!("member:create")))
+)]
+pub(crate) async fn create_members(
+    api: State<Api>,
+    scope: Granted<grant::MemberCreate>,
+    body: Valid<CreateMembers>,
+) -> Result<Response, Problem> {
+    let values = body.0.members.values;
+    let total = values.len();
+    let (mut items, mut errors) = (Vec::new(), Vec::new());
+    for (index, value) in values.into_iter().enumerate() {
+        let user_id = value.get("userId").and_then(Value::as_str).map(ToOwned::to_owned);
+        let read = Fields::of(value).and_then(|fields| {
+            fields.read::<CreateMember>().map_err(|errors| {
+                let texts: Vec<String> =
+                    errors.iter().map(|e| format!("{} {}", e.field, e.message)).collect();
+                texts.join("; ")
+            })
+        });
+        match read {
+            Ok(body) => items.push((index, body.into())),
+            Err(error) => errors.push(BulkError { index, user_id, error }),
+        }
+    }
+    let (created, refused) = members::create_many(&api.ctx, &scope, items).await?;
+    errors.extend(refused.into_iter().map(|members::Refused { index, user_id, error }| BulkError {
+        index,
+        user_id,
+        error,
+    }));
+    errors.sort_by_key(|error| error.index);
+    let created: Vec<MemberView> = created.into_iter().map(Into::into).collect();
+    let summary = BulkSummary { total, successful: created.len(), failed: errors.len() };
+    Ok((StatusCode::CREATED, Json(BulkResult { created, errors, summary })).into_response())
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"member": member_example(), "expiresAt": "2026-11-22T09:30:00.000Z"}))]
+pub(crate) struct InvitedMember {
+    /// The member, inactive until the invitation is accepted.
+    member: MemberView,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+}
+
+/// Invites somebody by e-mail
+#[utoipa::path(
+    post, path = "/v1/people/invite", tag = "People", request_body = InviteMember,
+    responses(
+        (status = 201, body = InvitedMember, description = "The link is on its way."),
+        (status = 409, description = "The person is a member already."),
+    ),
+    extensions(("x-permission" = json!("member:create")))
+)]
+pub(crate) async fn invite_member(
+    api: State<Api>,
+    scope: Granted<grant::MemberCreate>,
+    body: Valid<InviteMember>,
+) -> Result<Response, Problem> {
+    let InviteMember { email, name, role, department } = body.0;
+    let new = NewInvitation { email, name, role, department: department.unwrap_or_default() };
+    let (person, invitation) = invitations::invite(&api.ctx, &scope, new).await?;
+    let view = InvitedMember { member: person.into(), expires_at: invitation.expires_at };
+    Ok((StatusCode::CREATED, Json(view)).into_response())
+}
+
+/// Shows one member
+///
+/// Who may not see the people can still see their own entry.
+#[utoipa::path(
+    get, path = "/v1/people/{id}", tag = "People", params(("id" = MemberId, Path, description = "The member's id.")),
+    responses((status = 200, body = MemberView, description = "The member.")),
+    extensions(("x-permission" = json!("profile:read")))
+)]
+pub(crate) async fn get_member(
+    api: State<Api>,
+    scope: Granted<grant::ProfileRead>,
+    id: PathId<kind::Member>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let person = members::get(&api.ctx, &scope, id.found()?).await?;
+    Ok(conditions.respond(&versions(&person), MemberView::from(person)))
+}
+
+/// Changes a member
+///
+/// `isActive: false` is deactivation: sessions and keys stop working, open assignments are cleared,
+/// the member stays.
+#[utoipa::path(
+    patch, path = "/v1/people/{id}", tag = "People", request_body = UpdateMember,
+    params(("id" = MemberId, Path, description = "The member's id.")),
+    responses(
+        (status = 200, body = MemberView, description = "The member as it is now."),
+        (status = 409, description = "The last active owner, or the other user is a member already."),
+    ),
+    extensions(("x-permission" = json!("member:update")))
+)]
+pub(crate) async fn update_member(
+    api: State<Api>,
+    scope: Granted<grant::MemberUpdate>,
+    id: PathId<kind::Member>,
+    conditions: Conditions,
+    body: Valid<UpdateMember>,
+) -> Result<Response, Problem> {
+    let person = members::update(&api.ctx, &scope, id.found()?, body.0.into(), conditions.if_match()).await?;
+    Ok(with_tag(StatusCode::OK, &versions(&person), MemberView::from(person)))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"id": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Ada Byron", "email": "ada@example.com"}))]
+pub(crate) struct DeletedMember {
+    #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: MemberId,
+    name: String,
+    email: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"success": true, "deletedMember": {"id": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Ada Byron", "email": "ada@example.com"}}))]
+pub(crate) struct MemberDeletion {
+    success: bool,
+    deleted_member: DeletedMember,
+}
+
+/// Deactivates a member
+#[utoipa::path(
+    delete, path = "/v1/people/{id}", tag = "People", params(("id" = MemberId, Path, description = "The member's id.")),
+    responses(
+        (status = 200, body = MemberDeletion, description = "The member is inactive; it stays on record."),
+        (status = 409, description = "The last active owner."),
+    ),
+    extensions(("x-permission" = json!("member:delete")))
+)]
+pub(crate) async fn delete_member(
+    api: State<Api>,
+    scope: Granted<grant::MemberDelete>,
+    id: PathId<kind::Member>,
+    conditions: Conditions,
+) -> Result<Json<MemberDeletion>, Problem> {
+    let Person { member, user } =
+        members::deactivate(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
+    let deleted_member = DeletedMember { id: member.id, name: user.name, email: user.email };
+    Ok(Json(MemberDeletion { success: true, deleted_member }))
+}

@@ -1,0 +1,87 @@
+//! Counters for Prometheus.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use http::header::CONTENT_TYPE;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use crate::problem::Problem;
+use crate::state::Api;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RequestLabels {
+    method: String,
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RouteLabels {
+    method: String,
+    route: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
+    failed_jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
+    uptime: Gauge<f64, AtomicU64>,
+}
+
+fn buckets() -> Histogram {
+    Histogram::new([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0])
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut own = Self {
+            registry: Registry::with_prefix("attestry"),
+            requests: Family::default(),
+            seconds: Family::new_with_constructor(buckets as fn() -> Histogram),
+            jobs: Gauge::default(),
+            failed_jobs: Gauge::default(),
+            uptime: Gauge::default(),
+        };
+        let registry = &mut own.registry;
+        registry.register("http_requests", "Requests by method, route and status", own.requests.clone());
+        registry.register("http_request_seconds", "Time to answer by method and route", own.seconds.clone());
+        registry.register("jobs", "Jobs in the queue, failed ones included", own.jobs.clone());
+        registry.register("jobs_failed", "Jobs that failed for good", own.failed_jobs.clone());
+        registry.register("uptime_seconds", "Seconds since the start", own.uptime.clone());
+        own
+    }
+}
+
+impl Metrics {
+    pub(crate) fn count(&self, method: &str, route: &str, status: u16, took: Duration) {
+        let (method, route) = (method.to_owned(), route.to_owned());
+        self.seconds
+            .get_or_create(&RouteLabels { method: method.clone(), route: route.clone() })
+            .observe(took.as_secs_f64());
+        self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
+    }
+}
+
+/// The counters as text. Not part of the interface under `/v1`, so not in its document.
+pub(crate) async fn metrics(State(api): State<Api>) -> Result<impl IntoResponse, Problem> {
+    if let Ok((all, failed)) = api.ctx.db.read(async |t| attestry_storage::jobs::counts(t).await).await {
+        api.metrics.jobs.set(all);
+        api.metrics.failed_jobs.set(failed);
+    }
+    api.metrics.uptime.set(api.ctx.now().since(api.started).as_secs_f64());
+    let mut text = String::new();
+    encode(&mut text, &api.metrics.registry).map_err(Problem::internal)?;
+    Ok(([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text))
+}

@@ -1,0 +1,188 @@
+//! The OpenAPI document. Handlers describe what is their own; what holds for every operation
+//! (security, error answers, common headers) is added here, from what an operation is.
+
+use serde_json::{Map, Value, json};
+use utoipa::OpenApi;
+
+use crate::problem::CODES;
+use crate::routes::{PUBLIC, documented};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Attestry",
+        description = "Compliance management: people, their roles and keys, and an audit log that can be proved. \
+                       Every operation acts within one organization.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    components(schemas(crate::problem::ProblemBody, crate::problem::FieldProblem)),
+    tags(
+        (name = "People", description = "The members of the organization."),
+        (name = "Organization", description = "The organization itself."),
+        (name = "API keys", description = "Keys for programs."),
+        (name = "Audit log", description = "Who changed what and when, chained and signed."),
+        (name = "Sign-in", description = "Sessions, passwords, invitations."),
+        (name = "Set-up", description = "The first start."),
+        (name = "Service", description = "The service itself.")
+    )
+)]
+struct Base;
+
+const METHODS: &[&str] = &["get", "post", "put", "patch", "delete"];
+
+/// The whole document.
+pub fn document() -> Value {
+    let mut api = Base::openapi();
+    api.merge(documented().into_openapi());
+    let mut document = serde_json::to_value(api).unwrap_or_default();
+    document["info"]["version"] = json!(env!("CARGO_PKG_VERSION"));
+    document["servers"] = json!([{"url": "/", "description": "This server"}]);
+    document["components"]["securitySchemes"] = security_schemes();
+    document["components"]["responses"] = problem_responses();
+    if let Some(paths) = document["paths"].as_object_mut() {
+        for (path, item) in paths {
+            for method in METHODS {
+                if let Some(operation) = item.get_mut(*method) {
+                    finish(method, path, operation);
+                }
+            }
+        }
+    }
+    document
+}
+
+fn security_schemes() -> Value {
+    json!({
+        "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "An API key of the organization."},
+        "bearer": {"type": "http", "scheme": "bearer", "description": "The token of a session; organization operations also need X-Organization-Id."},
+        "cookie": {"type": "apiKey", "in": "cookie", "name": "attestry_session", "description": "The cookie of a session; organization operations and all changes also need X-Organization-Id."}
+    })
+}
+
+/// One answer for each status, with the codes it can carry.
+fn problem_responses() -> Value {
+    let mut responses = Map::new();
+    for (_, status, ..) in CODES {
+        let codes: Vec<&str> = CODES.iter().filter(|row| row.1 == *status).map(|row| row.0).collect();
+        let title = CODES.iter().find(|row| row.1 == *status).map_or("", |row| row.2);
+        let mut response = json!({
+            "description": format!("{}. Codes: {}.", meaning(*status), codes.join(", ")),
+            "content": {"application/problem+json": {
+                "schema": {"$ref": "#/components/schemas/Problem"},
+                "example": {
+                    "type": format!("/docs/errors#{}", codes[0]), "title": title, "status": status,
+                    "detail": meaning(*status), "code": codes[0], "requestId": "01jcqg3v5mefzr7d0a6w3k9x2b"
+                }
+            }}
+        });
+        if matches!(*status, 429 | 503) {
+            response["headers"] =
+                json!({"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}});
+        }
+        responses.insert(format!("Problem{status}"), response);
+    }
+    Value::Object(responses)
+}
+
+fn meaning(status: u16) -> &'static str {
+    match status {
+        400 => "The request is wrong",
+        401 => "No or bad credentials",
+        403 => "Known, but not allowed",
+        404 => "Not there, or another organization's",
+        405 => "The method is not known here",
+        409 => "A conflict with what is there",
+        410 => "The link no longer holds",
+        412 => "It was changed in the meantime",
+        413 => "The body is too large",
+        415 => "The body is not JSON",
+        422 => "The Idempotency-Key was used for another request",
+        429 => "Too many requests",
+        503 => "Not available for the moment",
+        _ => "Our fault",
+    }
+}
+
+fn header(name: &str, about: &str) -> Value {
+    json!({"name": name, "in": "header", "required": false, "description": about, "schema": {"type": "string"}})
+}
+
+fn finish(method: &str, path: &str, operation: &mut Value) {
+    let is_public = PUBLIC.contains(&(method, path));
+    let session_only = operation.get("x-session").is_some();
+    let has_body = operation.get("requestBody").is_some();
+    let is_one =
+        method == "get" && !operation["responses"]["200"]["content"].is_null() && is_single(path, operation);
+    operation["security"] = match (is_public, session_only) {
+        (true, _) => json!([]),
+        (false, true) => json!([{"bearer": []}, {"cookie": []}]),
+        (false, false) => json!([{"apiKey": []}, {"bearer": []}, {"cookie": []}]),
+    };
+    let mut statuses = vec![429, 500, 503];
+    let mut parameters = vec![header("X-Request-Id", "An id for tracing; made up and answered if left out.")];
+    if !is_public {
+        statuses.extend([401, 403]);
+        let about = match session_only {
+            true => "With a session cookie: needed for any change, as proof that it was meant.",
+            false => "The organization. Needed with a session, optional with an API key.",
+        };
+        parameters.push(header("X-Organization-Id", about));
+        if !session_only || method != "get" {
+            statuses.push(400);
+        }
+    }
+    if has_body {
+        statuses.extend([400, 413, 415]);
+    }
+    if operation["parameters"].as_array().is_some_and(|known| known.iter().any(|p| p["in"] == "query")) {
+        statuses.push(400);
+    }
+    if path.contains('{') {
+        statuses.push(404);
+    }
+    if method == "post" {
+        statuses.extend([400, 409, 422]);
+        parameters.push(header(
+            "Idempotency-Key",
+            "The same key and body within 24 h answer the same, and act once.",
+        ));
+    }
+    if matches!(method, "patch" | "delete") && !path.contains("api-keys") {
+        statuses.push(412);
+        parameters.push(header("If-Match", "Only if this is still the ETag."));
+    }
+    if is_one {
+        parameters.push(header("If-None-Match", "Answers 304 if this is still the ETag."));
+        operation["responses"]["304"] = json!({"description": "It is still the version you have."});
+        operation["responses"]["200"]["headers"] =
+            json!({"ETag": {"description": "The version.", "schema": {"type": "string"}}});
+    }
+    if let Some(responses) = operation["responses"].as_object_mut() {
+        for status in statuses {
+            let common = || json!({"$ref": format!("#/components/responses/Problem{status}")});
+            responses.entry(status.to_string()).or_insert_with(common);
+        }
+        // Answers that a handler described itself carry the problem, too.
+        for (status, response) in responses {
+            if status.starts_with(['4', '5']) && response.get("$ref").is_none() {
+                response["content"] =
+                    json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+            }
+        }
+    }
+    let mut all = operation["parameters"].as_array().cloned().unwrap_or_default();
+    all.extend(parameters);
+    operation["parameters"] = Value::Array(all);
+    if let Some(permission) = operation.get("x-permission").and_then(Value::as_str) {
+        let needs = format!("Needs the permission `{permission}`.");
+        let about = operation.get("description").and_then(Value::as_str).unwrap_or_default();
+        operation["description"] = json!(format!("{about}\n\n{needs}").trim());
+    }
+}
+
+/// Whether a GET answers one resource with a version, which then has an ETag.
+fn is_single(path: &str, operation: &Value) -> bool {
+    let schema =
+        operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].as_str().unwrap_or("");
+    path.ends_with('}') || schema.ends_with("/Organization")
+}

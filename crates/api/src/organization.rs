@@ -1,0 +1,122 @@
+//! `/v1/organization`: the organization the caller acts in.
+
+use attestry_app::organizations;
+use attestry_domain::Time;
+use attestry_domain::access::grant;
+use attestry_domain::id::OrganizationId;
+use attestry_domain::organizations::{Organization, OrganizationPatch};
+use attestry_domain::text::{Name, WebAddress};
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::caller::Granted;
+use crate::conditions::{Conditions, with_tag};
+use crate::problem::Problem;
+use crate::state::Api;
+use crate::wire::Valid;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Organization, example = json!({
+    "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines", "website": "https://engines.example",
+    "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
+}))]
+pub(crate) struct OrganizationView {
+    #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: OrganizationId,
+    name: String,
+    #[schema(required)]
+    website: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Time,
+}
+
+impl From<Organization> for OrganizationView {
+    fn from(organization: Organization) -> Self {
+        let Organization { id, name, website, created_at, updated_at, version: _ } = organization;
+        Self { id, name, website, created_at, updated_at }
+    }
+}
+
+body! {
+    /// What to change of the organization. What is left out stays.
+    UpdateOrganization {
+        name "name": optional Name = "What the organization is called.",
+        website "website": nullable WebAddress = "Its web site; null clears it.",
+    }
+    example json!({"name": "Analytical Engines Ltd", "website": "engines.example"})
+}
+
+/// Shows the organization
+#[utoipa::path(
+    get, path = "/v1/organization", tag = "Organization",
+    responses((status = 200, body = OrganizationView, description = "The organization.")),
+    extensions(("x-permission" = json!("organization:read")))
+)]
+pub(crate) async fn get_organization(
+    api: State<Api>,
+    scope: Granted<grant::OrganizationRead>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let organization = organizations::get(&api.ctx, &scope).await?;
+    Ok(conditions.respond(&[organization.version], OrganizationView::from(organization)))
+}
+
+/// Changes the organization
+#[utoipa::path(
+    patch, path = "/v1/organization", tag = "Organization", request_body = UpdateOrganization,
+    responses((status = 200, body = OrganizationView, description = "The organization as it is now.")),
+    extensions(("x-permission" = json!("organization:update")))
+)]
+pub(crate) async fn update_organization(
+    api: State<Api>,
+    scope: Granted<grant::OrganizationUpdate>,
+    conditions: Conditions,
+    body: Valid<UpdateOrganization>,
+) -> Result<Response, Problem> {
+    let UpdateOrganization { name, website } = body.0;
+    let patch = OrganizationPatch { name, website };
+    let organization = organizations::update(&api.ctx, &scope, patch, conditions.if_match()).await?;
+    Ok(with_tag(StatusCode::OK, &[organization.version], OrganizationView::from(organization)))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"success": true, "deletedOrganization": {"id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines"}}))]
+pub(crate) struct OrganizationDeletion {
+    success: bool,
+    deleted_organization: DeletedOrganization,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines"}))]
+pub(crate) struct DeletedOrganization {
+    #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: OrganizationId,
+    name: String,
+}
+
+/// Deletes the organization and all it holds
+///
+/// Owners only. There is no way back; of the audit log only the chain of hashes stays.
+#[utoipa::path(
+    delete, path = "/v1/organization", tag = "Organization",
+    responses((status = 200, body = OrganizationDeletion, description = "It is gone.")),
+    extensions(("x-permission" = json!("organization:delete")))
+)]
+pub(crate) async fn delete_organization(
+    api: State<Api>,
+    scope: Granted<grant::OrganizationDelete>,
+    conditions: Conditions,
+) -> Result<Json<OrganizationDeletion>, Problem> {
+    let Organization { id, name, .. } =
+        organizations::delete(&api.ctx, &scope, conditions.if_match()).await?;
+    Ok(Json(OrganizationDeletion { success: true, deleted_organization: DeletedOrganization { id, name } }))
+}

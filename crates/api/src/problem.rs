@@ -1,0 +1,265 @@
+//! Every failure in one shape (RFC 9457). The codes are one table; the only place where an error of
+//! the use cases becomes a status.
+
+use attestry_app::{Error, FieldError};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Code, status, title, and what it means for whoever reads the documentation.
+pub const CODES: &[(&str, u16, &str, &str)] = &[
+    (
+        "malformed_body",
+        400,
+        "Malformed body",
+        "The body is missing, is not JSON, is not an object, or names a property twice.",
+    ),
+    (
+        "validation_failed",
+        400,
+        "Validation failed",
+        "Fields or query parameters are wrong; `errors` lists all of them.",
+    ),
+    (
+        "organization_required",
+        400,
+        "Organization required",
+        "A session acts in one organization: send its id in `X-Organization-Id`.",
+    ),
+    ("bad_request", 400, "Bad request", "The request line or a header cannot be understood."),
+    ("missing_credentials", 401, "Credentials required", "Send an API key in `X-API-Key`, or a session."),
+    (
+        "invalid_api_key",
+        401,
+        "Invalid API key",
+        "The key is mistyped, expired or revoked, or its member is inactive.",
+    ),
+    ("invalid_session", 401, "Invalid session", "The session ended, expired or lay idle too long."),
+    ("invalid_credentials", 401, "Wrong e-mail address or password", "Signing in failed."),
+    ("forbidden", 403, "Not allowed", "The caller is known and lacks the permission."),
+    ("role_exceeds_own", 403, "Role exceeds your own", "Nobody gives a role with permissions they lack."),
+    ("scope_exceeds_own", 403, "Scope exceeds your own", "Nobody makes a key with scopes they lack."),
+    (
+        "organization_mismatch",
+        403,
+        "Another organization",
+        "The credential belongs to another organization than the one named.",
+    ),
+    (
+        "not_a_member",
+        403,
+        "Not a member",
+        "The user is not an active member of the organization in `X-Organization-Id`.",
+    ),
+    ("no_active_membership", 403, "No active membership", "The account is not active in any organization."),
+    (
+        "session_required",
+        403,
+        "Session required",
+        "This is about a user's own account: an API key cannot do it.",
+    ),
+    (
+        "wrong_setup_token",
+        403,
+        "Wrong set-up token",
+        "The token is not the one the server printed at its last start.",
+    ),
+    ("not_found", 404, "Not found", "There is no such thing, or it belongs to another organization."),
+    ("method_not_allowed", 405, "Method not allowed", "The path exists; `Allow` lists its methods."),
+    ("already_member", 409, "Already a member", "The user is an active member already."),
+    ("last_owner", 409, "Last owner", "An organization keeps at least one active owner."),
+    ("email_taken", 409, "E-mail address taken", "Another user has this address."),
+    ("already_set_up", 409, "Already set up", "The installation has an organization; sign in."),
+    (
+        "idempotency_in_progress",
+        409,
+        "Still running",
+        "The first request with this `Idempotency-Key` has not ended.",
+    ),
+    (
+        "idempotency_answer_lost",
+        409,
+        "Done, answer lost",
+        "The first request was carried out, but its answer was lost in a restart.",
+    ),
+    ("link_expired", 410, "Link expired", "The link was used or is too old."),
+    ("invitation_expired", 410, "Invitation expired", "The invitation was used, withdrawn, or is too old."),
+    (
+        "precondition_failed",
+        412,
+        "Precondition failed",
+        "`If-Match` names another version than the present one.",
+    ),
+    ("payload_too_large", 413, "Payload too large", "The body is larger than this server takes."),
+    ("unsupported_media_type", 415, "Unsupported media type", "Send `Content-Type: application/json`."),
+    (
+        "idempotency_mismatch",
+        422,
+        "Key used for another request",
+        "This `Idempotency-Key` came with another body or path before.",
+    ),
+    ("rate_limited", 429, "Too many requests", "Wait as long as `Retry-After` says."),
+    ("internal_error", 500, "Internal error", "Our fault; the log has the cause under the request id."),
+    (
+        "unavailable",
+        503,
+        "Temporarily unavailable",
+        "The database cannot be reached or is busy; try again after `Retry-After`.",
+    ),
+    ("timeout", 503, "Took too long", "The request was stopped because it took too long."),
+];
+
+/// What is wrong with one field.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(title = "FieldProblem", example = json!({"field": "role", "message": "is required"}))]
+pub struct FieldProblem {
+    /// The field as it is written in the body, or the query parameter.
+    pub field: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// The body of every failure.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Problem, example = json!({
+    "type": "/docs/errors#not_found",
+    "title": "Not found",
+    "status": 404,
+    "detail": "There is no such member.",
+    "code": "not_found",
+    "requestId": "01jcqg3v5mefzr7d0a6w3k9x2b"
+}))]
+pub(crate) struct ProblemBody<'a> {
+    /// A stable relative address in this product's own documentation.
+    pub r#type: String,
+    pub title: &'a str,
+    pub status: u16,
+    /// One sentence that says what to do.
+    pub detail: &'a str,
+    /// A stable name for programs.
+    pub code: &'a str,
+    /// The same id stands in the log.
+    pub request_id: &'a str,
+    /// The fields that are wrong, all of them.
+    #[serde(skip_serializing_if = "<[FieldProblem]>::is_empty")]
+    #[schema(required = false)]
+    pub errors: &'a [FieldProblem],
+}
+
+/// A failure on its way out. The outermost layer knows the request id and writes the body.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    pub code: &'static str,
+    pub detail: String,
+    pub errors: Vec<FieldProblem>,
+    pub retry_after: Option<u64>,
+    /// For the log alone.
+    pub cause: Option<String>,
+}
+
+impl Problem {
+    pub fn new(code: &'static str, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into(), errors: Vec::new(), retry_after: None, cause: None }
+    }
+
+    pub(crate) fn not_found(what: &str) -> Self {
+        Self::new("not_found", format!("There is no such {what}."))
+    }
+
+    pub(crate) fn invalid(errors: Vec<FieldProblem>) -> Self {
+        let detail = match errors.as_slice() {
+            [only] => format!("{} {}.", only.field, only.message),
+            several => format!("{} fields are wrong; see errors.", several.len()),
+        };
+        Self { errors, ..Self::new("validation_failed", detail) }
+    }
+
+    pub(crate) fn internal(cause: impl std::fmt::Display) -> Self {
+        let detail = "Something went wrong on our side; the log has the cause under this request id.";
+        Self { cause: Some(cause.to_string()), ..Self::new("internal_error", detail) }
+    }
+
+    fn row(&self) -> (StatusCode, &'static str) {
+        let row = CODES.iter().find(|(code, ..)| *code == self.code);
+        let (status, title) = row.map_or((500, "Internal error"), |(_, status, title, _)| (*status, *title));
+        (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), title)
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.row().0
+    }
+
+    /// The finished answer.
+    pub(crate) fn answer(&self, request_id: &str) -> Response {
+        let (status, title) = self.row();
+        let body = ProblemBody {
+            r#type: format!("/docs/errors#{}", self.code),
+            title,
+            status: status.as_u16(),
+            detail: &self.detail,
+            code: self.code,
+            request_id,
+            errors: &self.errors,
+        };
+        let text = serde_json::to_vec(&body).unwrap_or_default();
+        let mut response = (status, text).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<FieldError> for FieldProblem {
+    fn from(FieldError { field, message }: FieldError) -> Self {
+        Self { field, message }
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Invalid(errors) => Self::invalid(errors.into_iter().map(Into::into).collect()),
+            Error::BadRequest { code, message }
+            | Error::Forbidden { code, message }
+            | Error::Conflict { code, message } => Self::new(code, message),
+            Error::Unauthenticated { code, message } | Error::Gone { code, message } => {
+                Self::new(code, message)
+            }
+            Error::NotFound(what) => Self::not_found(what),
+            Error::PreconditionFailed => Self::new(
+                "precondition_failed",
+                "It was changed since you read it; read it again and repeat your change.",
+            ),
+            Error::IdempotencyMismatch => Self::new(
+                "idempotency_mismatch",
+                "This Idempotency-Key was used for another request; use a new one.",
+            ),
+            Error::TooMany { message, retry_after } => {
+                Self { retry_after: Some(retry_after), ..Self::new("rate_limited", message) }
+            }
+            Error::Unavailable(cause) => Self {
+                retry_after: Some(1),
+                cause: Some(cause),
+                ..Self::new(
+                    "unavailable",
+                    "The database cannot take the request now; nothing was changed. Try again in a moment.",
+                )
+            },
+            Error::Internal(cause) => Self::internal(cause),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The one list of routes. What stands in `routes!` is documented by its own handler, so a route
+//! cannot exist undocumented.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use http::{HeaderName, HeaderValue, Method, header};
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::problem::Problem;
+use crate::state::Api;
+use crate::{
+    api_keys, audit_logs, auth, docs, health, idempotency, layers, members, metrics, organization, setup,
+};
+
+/// The operations that need no credentials. A test holds this list against the document and the
+/// running server.
+pub const PUBLIC: &[(&str, &str)] = &[
+    ("get", "/v1/health"),
+    ("get", "/v1/setup"),
+    ("post", "/v1/setup"),
+    ("post", "/v1/auth/login"),
+    ("post", "/v1/auth/forgot-password"),
+    ("post", "/v1/auth/reset-password"),
+    ("post", "/v1/auth/accept-invitation"),
+];
+
+pub(crate) fn documented() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(health::health))
+        .routes(routes!(setup::get_setup, setup::set_up))
+        .routes(routes!(auth::login))
+        .routes(routes!(auth::logout))
+        .routes(routes!(auth::get_session))
+        .routes(routes!(auth::change_password))
+        .routes(routes!(auth::forgot_password))
+        .routes(routes!(auth::reset_password))
+        .routes(routes!(auth::accept_invitation))
+        .routes(routes!(
+            organization::get_organization,
+            organization::update_organization,
+            organization::delete_organization
+        ))
+        .routes(routes!(api_keys::list_api_keys, api_keys::create_api_key))
+        .routes(routes!(api_keys::list_available_scopes))
+        .routes(routes!(api_keys::revoke_api_key))
+        .routes(routes!(members::list_members, members::create_member))
+        .routes(routes!(members::create_members))
+        .routes(routes!(members::invite_member))
+        .routes(routes!(members::get_member, members::update_member, members::delete_member))
+        .routes(routes!(audit_logs::list_audit_logs))
+        .routes(routes!(audit_logs::get_audit_head))
+}
+
+/// A page of the console: path, content type, text.
+pub type Page = (&'static str, &'static str, &'static str);
+
+/// The whole HTTP interface. `pages` are the console's, served beside it.
+pub fn router(api: Api, pages: &'static [Page]) -> Router {
+    let (documented, _) = documented().split_for_parts();
+    let small = SizeAbove::new(1024).and(DefaultPredicate::new());
+    let router = documented
+        .route("/v1/openapi.json", get(docs::openapi))
+        .route("/docs", get(docs::root))
+        .route("/docs/", get(docs::index))
+        .route("/docs/errors", get(docs::errors))
+        .route("/docs/{*path}", get(docs::asset))
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready))
+        .route("/metrics", get(metrics::metrics))
+        .route("/.well-known/attestry-keys.json", get(health::keys))
+        .merge(console(pages))
+        .fallback(async || Problem::not_found("address"))
+        .method_not_allowed_fallback(async || layers::method_not_allowed())
+        .layer(from_fn_with_state(api.clone(), idempotency::layer))
+        .layer(from_fn_with_state(api.clone(), layers::outer))
+        .layer(CompressionLayer::new().gzip(true).compress_when(small));
+    let router = match api.http.cors_origins.as_slice() {
+        [] => router,
+        origins => router.layer(cors(origins)),
+    };
+    router.with_state(api)
+}
+
+fn console(pages: &'static [Page]) -> Router<Api> {
+    let mut router = Router::new();
+    for (path, content_type, text) in pages {
+        router = router.route(path, get(async || docs::page(content_type, *text)));
+    }
+    router
+}
+
+fn cors(origins: &[String]) -> CorsLayer {
+    let origins: Arc<[HeaderValue]> = origins
+        .iter()
+        .filter_map(|origin| HeaderValue::from_str(origin.trim_end_matches('/')).ok())
+        .collect();
+    let named = |names: &[&'static str]| -> Vec<HeaderName> {
+        names.iter().map(|name| HeaderName::from_static(name)).collect()
+    };
+    let mut headers = named(&["x-api-key", "x-organization-id", "x-request-id", "idempotency-key"]);
+    headers.extend([header::AUTHORIZATION, header::CONTENT_TYPE, header::IF_MATCH, header::IF_NONE_MATCH]);
+    let mut exposed = named(&["x-request-id", "idempotency-replayed"]);
+    exposed.extend([header::ETAG, header::LINK, header::RETRY_AFTER]);
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::predicate(move |origin, _| origins.contains(origin)))
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+        .allow_headers(headers)
+        .expose_headers(exposed)
+        .allow_credentials(true)
+        .max_age(Duration::from_hours(1))
+}
+
+/// Forgets old rate-limit counters now and then.
+pub async fn tidy(api: Api) {
+    loop {
+        tokio::time::sleep(Duration::from_mins(1)).await;
+        api.limits.tidy();
+    }
+}

@@ -1,0 +1,60 @@
+//! What every handler can reach.
+
+use std::net::IpAddr;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use attestry_app::Ctx;
+use attestry_domain::Time;
+
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+
+/// Settings of the HTTP side.
+#[derive(Clone, Debug)]
+pub struct HttpSettings {
+    /// The largest request body in bytes.
+    pub body_limit: usize,
+    pub request_timeout: Duration,
+    /// Origins of other web pages that may call the interface.
+    pub cors_origins: Vec<String>,
+    /// Addresses of proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// Requests a second for a key or session; 0 is no limit.
+    pub rate_per_credential: u32,
+    /// Requests a second for an address on routes without credentials; 0 is no limit.
+    pub rate_per_address: u32,
+    /// Whether people reach us by https, so that cookies are marked and browsers told.
+    pub secure: bool,
+    pub version: &'static str,
+}
+
+/// The state of the router. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Api(Arc<Inner>);
+
+#[derive(Debug)]
+pub struct Inner {
+    pub ctx: Ctx,
+    pub http: HttpSettings,
+    pub(crate) limits: Limits,
+    pub(crate) metrics: Metrics,
+    pub(crate) started: Time,
+}
+
+impl Api {
+    pub fn new(ctx: Ctx, http: HttpSettings) -> Self {
+        let limits = Limits::new(http.rate_per_credential, http.rate_per_address);
+        let started = ctx.now();
+        Self(Arc::new(Inner { ctx, http, limits, metrics: Metrics::default(), started }))
+    }
+}
+
+impl Deref for Api {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}

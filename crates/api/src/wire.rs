@@ -1,0 +1,540 @@
+//! Strict bodies and query strings. A body is declared once, by [`body!`]: the struct, the reader
+//! that finds all errors at once, and the schema come from the same lines. No value is coerced.
+
+use attestry_domain::Patch;
+use attestry_domain::access::{Permission, Roles};
+use attestry_domain::id::{Id, Kind};
+use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
+use attestry_domain::{Time, words};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use utoipa::PartialSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::problem::{FieldProblem, Problem};
+use crate::state::Api;
+
+/// A value that a body may hold.
+pub(crate) trait FromJson: Sized {
+    fn from_json(value: &Value) -> Result<Self, String>;
+    fn schema() -> RefOr<Schema>;
+}
+
+fn string<T: Parse>(value: &Value) -> Result<T, String> {
+    T::parse(value.as_str().ok_or("must be a string")?)
+}
+
+macro_rules! from_string {
+    ($($type:ty;)*) => {
+        $(impl FromJson for $type {
+            fn from_json(value: &Value) -> Result<Self, String> {
+                string(value)
+            }
+
+            fn schema() -> RefOr<Schema> {
+                <$type as PartialSchema>::schema()
+            }
+        })*
+    };
+}
+
+from_string! {
+    Email;
+    Password;
+    Roles;
+    Time;
+    WebAddress;
+    words::Department;
+}
+
+impl<K: Kind> FromJson for Id<K> {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        string(value)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> FromJson for Text<MIN, MAX> {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        string(value)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
+    }
+}
+
+impl FromJson for bool {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        value.as_bool().ok_or_else(|| "must be true or false".to_owned())
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Boolean).into()
+    }
+}
+
+/// A whole number from 0 to 2^53 − 1, the largest that every JSON reader keeps exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Count(pub(crate) i64);
+
+impl Count {
+    const MOST: i64 = (1 << 53) - 1;
+}
+
+impl FromJson for Count {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        match value.as_i64() {
+            Some(number @ 0..=Self::MOST) => Ok(Self(number)),
+            _ => Err("must be a whole number of 0 or more".to_owned()),
+        }
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(0))
+            .maximum(Some(Self::MOST))
+            .examples([12])
+            .into()
+    }
+}
+
+/// A secret in a body: taken as it is, any text.
+#[derive(Clone)]
+pub(crate) struct Secret(pub(crate) String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl FromJson for Secret {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        let text = value.as_str().ok_or("must be a string")?;
+        match text.len() {
+            0 => Err("must not be empty".to_owned()),
+            1..=1000 => Ok(Self(text.to_owned())),
+            _ => Err("is too long".to_owned()),
+        }
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(1000)).into()
+    }
+}
+
+/// The scopes of a key: words that are permissions, or `*`.
+impl FromJson for attestry_domain::api_keys::Scopes {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        let words = value.as_array().ok_or("must be an array of scopes")?;
+        let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+        let words = words.ok_or("must hold strings only")?;
+        if words.is_empty() {
+            return Err("must hold at least one scope".to_owned());
+        }
+        Self::read(words)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let words = Permission::ALL.iter().map(|p| p.as_str()).chain([Self::ALL_WORD]);
+        let item = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
+        ArrayBuilder::new()
+            .items(item)
+            .min_items(Some(1))
+            .examples([serde_json::json!(["member:read"])])
+            .into()
+    }
+}
+
+/// An array whose items are looked at one by one later.
+#[derive(Clone, Debug)]
+pub(crate) struct Items<T> {
+    pub(crate) values: Vec<Value>,
+    item: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: PartialSchema> FromJson for Items<T> {
+    fn from_json(value: &Value) -> Result<Self, String> {
+        let values = value.as_array().ok_or("must be an array")?;
+        match values.len() {
+            1..=1000 => Ok(Self { values: values.clone(), item: std::marker::PhantomData }),
+            count => Err(format!("must hold 1 to 1000 items; it holds {count}")),
+        }
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(T::schema()).min_items(Some(1)).max_items(Some(1000)).into()
+    }
+}
+
+/// The properties of an object, each looked at once.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    properties: Vec<(String, Option<Value>)>,
+    errors: Vec<FieldProblem>,
+}
+
+/// An object in which no property stands twice.
+struct Object(Vec<(String, Option<Value>)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Properties;
+        impl<'de> Visitor<'de> for Properties {
+            type Value = Object;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+                let mut properties: Vec<(String, Option<Value>)> = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                    if properties.iter().any(|(known, _)| *known == name) {
+                        return Err(serde::de::Error::custom(format!("the property {name:?} stands twice")));
+                    }
+                    properties.push((name, Some(value)));
+                }
+                Ok(Object(properties))
+            }
+        }
+        deserializer.deserialize_map(Properties)
+    }
+}
+
+impl Fields {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Problem> {
+        let malformed = |detail: String| Problem::new("malformed_body", detail);
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(malformed("The body is missing; send a JSON object.".to_owned()));
+        }
+        let Object(properties) = serde_json::from_slice(bytes)
+            .map_err(|error| malformed(format!("The body is not a JSON object as expected: {error}.")))?;
+        Ok(Self { properties, errors: Vec::new() })
+    }
+
+    pub(crate) fn of(value: Value) -> Result<Self, String> {
+        match value {
+            Value::Object(map) => Ok(Self {
+                properties: map.into_iter().map(|(name, value)| (name, Some(value))).collect(),
+                errors: Vec::new(),
+            }),
+            _ => Err("must be an object".to_owned()),
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.properties.iter_mut().find(|(known, _)| known == name).and_then(|(_, value)| value.take())
+    }
+
+    fn note(&mut self, name: &str, message: impl Into<String>) {
+        self.errors.push(FieldProblem { field: name.to_owned(), message: message.into() });
+    }
+
+    fn checked<T: FromJson>(&mut self, name: &str, value: &Value) -> Option<T> {
+        match T::from_json(value) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.note(name, if value.is_null() { "must not be null".to_owned() } else { message });
+                None
+            }
+        }
+    }
+
+    /// A field that must be there and not null.
+    pub(crate) fn required<T: FromJson>(&mut self, name: &str) -> Option<T> {
+        match self.take(name) {
+            Some(value) => self.checked(name, &value),
+            None => {
+                self.note(name, "is required");
+                None
+            }
+        }
+    }
+
+    /// A field that may be left out, but is not null.
+    #[expect(clippy::option_option, reason = "the outer None is an error that was noted")]
+    pub(crate) fn optional<T: FromJson>(&mut self, name: &str) -> Option<Option<T>> {
+        match self.take(name) {
+            Some(value) => self.checked(name, &value).map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// A field that may be left out or null.
+    pub(crate) fn nullable<T: FromJson>(&mut self, name: &str) -> Option<Patch<T>> {
+        match self.take(name) {
+            Some(Value::Null) => Some(Patch::Null),
+            Some(value) => self.checked(name, &value).map(Patch::Value),
+            None => Some(Patch::Absent),
+        }
+    }
+
+    /// Reads the whole body; what is left over is unknown.
+    pub(crate) fn read<B: Body>(mut self) -> Result<B, Vec<FieldProblem>> {
+        let body = B::read(&mut self);
+        let unknown: Vec<String> = self
+            .properties
+            .iter()
+            .filter(|(_, value)| value.is_some())
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in unknown {
+            self.note(&name, "is not a known property");
+        }
+        match body {
+            Some(body) if self.errors.is_empty() => Ok(body),
+            _ => Err(self.errors),
+        }
+    }
+}
+
+/// A body that [`body!`] declares.
+pub(crate) trait Body: Sized {
+    fn read(fields: &mut Fields) -> Option<Self>;
+}
+
+/// Adds a description to a schema that is written in place.
+pub(crate) fn described(schema: RefOr<Schema>, text: &str) -> RefOr<Schema> {
+    match schema {
+        RefOr::T(Schema::Object(mut object)) => {
+            object.description = Some(match object.description.take() {
+                Some(general) => format!("{text} {general}"),
+                None => text.to_owned(),
+            });
+            RefOr::T(Schema::Object(object))
+        }
+        RefOr::T(Schema::Array(mut array)) => {
+            array.description = Some(text.to_owned());
+            RefOr::T(Schema::Array(array))
+        }
+        other => other,
+    }
+}
+
+/// The same schema, or null.
+pub(crate) fn or_null(schema: RefOr<Schema>) -> RefOr<Schema> {
+    match schema {
+        RefOr::T(Schema::Object(mut object)) => {
+            if let SchemaType::Type(own) = object.schema_type {
+                object.schema_type = SchemaType::Array(vec![own, Type::Null]);
+            }
+            if let Some(values) = &mut object.enum_values {
+                values.push(Value::Null);
+            }
+            RefOr::T(Schema::Object(object))
+        }
+        other => other,
+    }
+}
+
+/// Declares a body: `field "wireName": required|optional|nullable Type = "what it is"`.
+macro_rules! body {
+    (@type required $type:ty) => { $type };
+    (@type optional $type:ty) => { Option<$type> };
+    (@type nullable $type:ty) => { attestry_domain::Patch<$type> };
+    (@schema nullable $type:ty) => { $crate::wire::or_null(<$type as $crate::wire::FromJson>::schema()) };
+    (@schema $mode:ident $type:ty) => { <$type as $crate::wire::FromJson>::schema() };
+    (@required required $builder:ident $wire:literal) => { $builder.required($wire) };
+    (@required $mode:ident $builder:ident $wire:literal) => { $builder };
+    (
+        $(#[doc = $about:literal])*
+        $name:ident {
+            $($field:ident $wire:literal : $mode:ident $type:ty = $doc:literal),* $(,)?
+        }
+        example $example:expr
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Debug)]
+        pub(crate) struct $name {
+            $(#[doc = $doc] pub(crate) $field: body!(@type $mode $type)),*
+        }
+
+        impl $crate::wire::Body for $name {
+            fn read(fields: &mut $crate::wire::Fields) -> Option<Self> {
+                $(let $field = fields.$mode::<$type>($wire);)*
+                Some(Self { $($field: $field?),* })
+            }
+        }
+
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                let builder = utoipa::openapi::schema::ObjectBuilder::new()
+                    .description(Some(concat!($($about),*).trim()))
+                    .additional_properties(Some(utoipa::openapi::schema::AdditionalProperties::<utoipa::openapi::Schema>::FreeForm(false)))
+                    .examples([$example]);
+                $(let builder = builder.property($wire, $crate::wire::described(body!(@schema $mode $type), $doc));)*
+                $(let builder = body!(@required $mode builder $wire);)*
+                builder.into()
+            }
+        }
+
+        impl utoipa::ToSchema for $name {}
+    };
+}
+
+/// A JSON body that has passed all its rules.
+#[derive(Debug)]
+pub(crate) struct Valid<B>(pub(crate) B);
+
+impl<B: Body> FromRequest<Api> for Valid<B> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
+        let json = request
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.split(';').next())
+            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
+        if !json {
+            return Err(Problem::new(
+                "unsupported_media_type",
+                "Send the body as Content-Type: application/json.",
+            ));
+        }
+        let bytes = read_body(request.into_body(), api.http.body_limit).await?;
+        Fields::parse(&bytes)?.read().map(Self).map_err(Problem::invalid)
+    }
+}
+
+/// Reads a body that may not be larger than `limit`.
+pub(crate) async fn read_body(body: axum::body::Body, limit: usize) -> Result<Bytes, Problem> {
+    match Limited::new(body, limit).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => Err(too_large(limit)),
+        Err(error) => {
+            Err(Problem::new("malformed_body", format!("The body could not be read to its end: {error}.")))
+        }
+    }
+}
+
+pub(crate) fn too_large(limit: usize) -> Problem {
+    Problem::new("payload_too_large", format!("The body is larger than the {limit} bytes this server takes."))
+}
+
+/// An id in the path. One that cannot be an id names nothing: it is asked for where existence is.
+#[derive(Debug)]
+pub(crate) struct PathId<K: Kind>(Option<Id<K>>);
+
+impl<K: Kind> PathId<K> {
+    pub(crate) fn found(&self) -> Result<Id<K>, Problem> {
+        self.0.ok_or_else(|| Problem::not_found(K::NOUN))
+    }
+}
+
+impl<K: Kind> FromRequestParts<Api> for PathId<K> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let params = axum::extract::RawPathParams::from_request_parts(parts, api)
+            .await
+            .map_err(|_| Problem::not_found(K::NOUN))?;
+        Ok(Self(params.iter().last().and_then(|(_, value)| Id::read(value))))
+    }
+}
+
+/// The query string, strictly: every parameter known, none twice.
+#[derive(Debug)]
+pub(crate) struct Query {
+    parameters: Vec<(String, Option<String>)>,
+    errors: Vec<FieldProblem>,
+}
+
+impl Query {
+    pub(crate) fn parse(query: Option<&str>) -> Self {
+        let mut own = Self { parameters: Vec::new(), errors: Vec::new() };
+        for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+            if own.parameters.iter().any(|(known, _)| *known == name) {
+                own.note(&name, "stands twice");
+            } else {
+                own.parameters.push((name.into_owned(), Some(value.into_owned())));
+            }
+        }
+        own
+    }
+
+    pub(crate) fn note(&mut self, name: &str, message: impl Into<String>) {
+        self.errors.push(FieldProblem { field: name.to_owned(), message: message.into() });
+    }
+
+    pub(crate) fn raw(&mut self, name: &str) -> Option<String> {
+        self.parameters.iter_mut().find(|(known, _)| known == name).and_then(|(_, value)| value.take())
+    }
+
+    pub(crate) fn get<T: Parse>(&mut self, name: &str) -> Option<T> {
+        let text = self.raw(name)?;
+        match T::parse(&text) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.note(name, message);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn flag(&mut self, name: &str) -> Option<bool> {
+        match self.raw(name)?.as_str() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => {
+                self.note(name, "must be true or false");
+                None
+            }
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), Problem> {
+        let unknown: Vec<String> = self
+            .parameters
+            .iter()
+            .filter(|(_, value)| value.is_some())
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in unknown {
+            self.note(&name, "is not a known query parameter");
+        }
+        if self.errors.is_empty() { Ok(()) } else { Err(Problem::invalid(self.errors)) }
+    }
+}
+
+/// Query parameters that are read from [`Query`].
+pub(crate) trait FromQuery: Sized {
+    fn read(query: &mut Query) -> Self;
+}
+
+/// A query string that has passed all its rules.
+#[derive(Debug)]
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<T: FromQuery> FromRequestParts<Api> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, Problem> {
+        let mut query = Query::parse(parts.uri.query());
+        let asked = T::read(&mut query);
+        query.finish()?;
+        Ok(Self(asked))
+    }
+}
+
+/// No query parameters at all.
+#[derive(Debug)]
+pub(crate) struct NoQuery;
+
+impl FromQuery for NoQuery {
+    fn read(_: &mut Query) -> Self {
+        Self
+    }
+}

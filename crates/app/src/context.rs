@@ -1,0 +1,82 @@
+//! What a use case may touch: clock, ids, database, keys, mail, settings.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use attestry_domain::Time;
+use attestry_domain::clock::{Clock, Entropy, Ids};
+use attestry_mail::Mailer;
+use attestry_storage::Db;
+use tokio::sync::Notify;
+
+use crate::keys::Keys;
+use crate::principals::Principals;
+
+/// Settings the use cases look at.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The URL people use, without a slash at the end.
+    pub public_url: String,
+    pub session_lifetime: Duration,
+    pub session_idle: Duration,
+    pub invitation_lifetime: Duration,
+    pub reset_lifetime: Duration,
+}
+
+/// The context. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Ctx(Arc<Inner>);
+
+#[derive(Debug)]
+pub struct Inner {
+    pub clock: Arc<dyn Clock>,
+    pub ids: Ids,
+    pub db: Db,
+    pub keys: Keys,
+    pub mailer: Mailer,
+    pub settings: Settings,
+    pub principals: Principals,
+    /// Rung when a job was enqueued in this process.
+    pub job_bell: Notify,
+}
+
+impl Ctx {
+    pub fn new(
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        db: Db,
+        keys: Keys,
+        mailer: Mailer,
+        settings: Settings,
+    ) -> Self {
+        let ids = Ids::new(Arc::clone(&clock), entropy);
+        Self(Arc::new(Inner {
+            clock,
+            ids,
+            db,
+            keys,
+            mailer,
+            settings,
+            principals: Principals::default(),
+            job_bell: Notify::new(),
+        }))
+    }
+
+    pub fn now(&self) -> Time {
+        self.0.clock.now()
+    }
+
+    /// A link into the console.
+    pub fn link(&self, path: &str) -> String {
+        format!("{}{path}", self.0.settings.public_url)
+    }
+}
+
+impl Deref for Ctx {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}

@@ -1,0 +1,97 @@
+//! The one error enum of the use cases. What the client reads is written for the client; a cause
+//! that only we understand travels in [`Error::Internal`] and is logged once. No HTTP here.
+
+use attestry_db::Error as DbError;
+use attestry_domain::access::Denied;
+use attestry_storage::Conflict;
+
+/// What is wrong with one field of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    pub field: String,
+    pub message: String,
+}
+
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    #[error("invalid input")]
+    Invalid(Vec<FieldError>),
+    #[error("{message}")]
+    BadRequest { code: &'static str, message: String },
+    #[error("{message}")]
+    Unauthenticated { code: &'static str, message: &'static str },
+    #[error("{message}")]
+    Forbidden { code: &'static str, message: String },
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    #[error("{message}")]
+    Conflict { code: &'static str, message: String },
+    #[error("the link is no longer valid")]
+    Gone { code: &'static str, message: &'static str },
+    #[error("it was changed in the meantime")]
+    PreconditionFailed,
+    #[error("the Idempotency-Key was used for another request")]
+    IdempotencyMismatch,
+    #[error("too many requests")]
+    TooMany { message: &'static str, retry_after: u64 },
+    #[error("not available: {0}")]
+    Unavailable(String),
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl Error {
+    pub fn field(field: &str, message: impl Into<String>) -> Self {
+        Self::Invalid(vec![FieldError { field: field.to_owned(), message: message.into() }])
+    }
+
+    pub fn internal(error: impl std::fmt::Display) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<DbError> for Error {
+    fn from(error: DbError) -> Self {
+        if let Some(conflict) = Conflict::of(&error) {
+            return match conflict {
+                Conflict::AlreadyMember => already_member(),
+                Conflict::EmailTaken => Self::Conflict {
+                    code: "email_taken",
+                    message: "Somebody with this e-mail address was added at the same moment; try again."
+                        .to_owned(),
+                },
+            };
+        }
+        match error {
+            DbError::Busy(_) | DbError::Unavailable(_) | DbError::Conflict | DbError::Timeout => {
+                Self::Unavailable(error.to_string())
+            }
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
+pub(crate) fn already_member() -> Error {
+    Error::Conflict {
+        code: "already_member",
+        message: "This user is already a member of the organization.".to_owned(),
+    }
+}
+
+impl From<Denied> for Error {
+    fn from(Denied(permission): Denied) -> Self {
+        Self::Forbidden {
+            code: "forbidden",
+            message: format!(
+                "This needs the permission {}, which your role or your API key does not have.",
+                permission.as_str()
+            ),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self::internal(error)
+    }
+}

@@ -1,0 +1,32 @@
+//! Every hour: what has expired is removed, and the database looks after itself.
+
+use std::time::Duration;
+
+use attestry_storage::{idempotency, jobs, password_resets, sessions, sign_ins};
+
+use super::{Failure, Outcome};
+use crate::context::Ctx;
+use crate::idempotency::REMEMBERED;
+
+pub(super) const KIND: &str = "housekeeping";
+
+const EVERY: Duration = Duration::from_hours(1);
+/// How long failed jobs can be looked at.
+const FAILED_KEPT: Duration = Duration::from_hours(30 * 24);
+
+pub(super) async fn run(ctx: &Ctx) -> Result<Outcome, Failure> {
+    let now = ctx.now();
+    let idle_since = now.minus(ctx.settings.session_idle);
+    ctx.db
+        .write(async move |t| {
+            sessions::delete_expired(t, now, idle_since).await?;
+            password_resets::delete_expired(t, now).await?;
+            sign_ins::delete_expired(t, now.minus(EVERY)).await?;
+            idempotency::delete_expired(t, now.minus(REMEMBERED)).await?;
+            jobs::delete_failed(t, now.minus(FAILED_KEPT)).await?;
+            Ok::<_, Failure>(())
+        })
+        .await?;
+    ctx.db.maintain().await?;
+    Ok(Outcome::Again(now.plus(EVERY)))
+}

@@ -1,0 +1,204 @@
+//! All cryptography. One secret (a file or a setting) yields, by HKDF, the key that signs journal
+//! heads, the key that encrypts secrets at rest and the key that signs links. Random tokens are
+//! stored as SHA-256; passwords as Argon2id.
+
+use std::sync::Arc;
+
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use attestry_domain::clock::Entropy;
+use attestry_domain::journal::{Hash, hex, sha256};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
+use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
+use aws_lc_rs::{constant_time, hmac};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use tokio::sync::Semaphore;
+
+use crate::error::Error;
+
+/// The keys of an installation.
+#[derive(Clone, Debug)]
+pub struct Keys(Arc<Inner>);
+
+struct Inner {
+    signer: Ed25519KeyPair,
+    signer_id: String,
+    cipher: LessSafeKey,
+    mac: hmac::Key,
+    fingerprint: String,
+    entropy: Arc<dyn Entropy>,
+    /// Hashing a password takes 19 MiB and a core: only two at a time.
+    hashing: Semaphore,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Keys({})", self.fingerprint)
+    }
+}
+
+fn derive(secret: &[u8], purpose: &str) -> Result<[u8; 32], Error> {
+    let mut key = [0; 32];
+    let salt = Salt::new(HKDF_SHA256, b"attestry");
+    let material = salt.extract(secret);
+    let info = [purpose.as_bytes()];
+    let expanded =
+        material.expand(&info, HKDF_SHA256).map_err(|_| Error::internal("key derivation failed"))?;
+    expanded.fill(&mut key).map_err(|_| Error::internal("key derivation failed"))?;
+    Ok(key)
+}
+
+/// A fresh secret, with the hash under which it is stored.
+#[derive(Clone)]
+pub struct Token {
+    pub text: String,
+    pub hash: Hash,
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+impl Keys {
+    pub fn new(secret: &[u8], entropy: Arc<dyn Entropy>) -> Result<Self, Error> {
+        let seed = derive(secret, "journal signature")?;
+        let signer =
+            Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|_| Error::internal("no signing key"))?;
+        let signer_id = hex(&sha256(signer.public_key().as_ref())[..8]);
+        let cipher = UnboundKey::new(&AES_256_GCM, &derive(secret, "secrets at rest")?)
+            .map_err(|_| Error::internal("no cipher"))?;
+        Ok(Self(Arc::new(Inner {
+            signer,
+            signer_id,
+            cipher: LessSafeKey::new(cipher),
+            mac: hmac::Key::new(hmac::HMAC_SHA256, &derive(secret, "links and fingerprints")?),
+            fingerprint: hex(&derive(secret, "fingerprint")?[..16]),
+            entropy,
+            hashing: Semaphore::new(2),
+        })))
+    }
+
+    /// Tells one secret from another without revealing it.
+    pub fn fingerprint(&self) -> &str {
+        &self.0.fingerprint
+    }
+
+    /// The name of the key that signs journal heads.
+    pub fn signer_id(&self) -> &str {
+        &self.0.signer_id
+    }
+
+    pub fn public_key(&self) -> &[u8] {
+        self.0.signer.public_key().as_ref()
+    }
+
+    pub fn sign(&self, message: &[u8]) -> Vec<u8> {
+        self.0.signer.sign(message).as_ref().to_vec()
+    }
+
+    pub fn is_signed(&self, message: &[u8], signature: &[u8]) -> bool {
+        UnparsedPublicKey::new(&ED25519, self.public_key()).verify(message, signature).is_ok()
+    }
+
+    /// A keyed fingerprint: without the key nobody can try out what it was made of.
+    pub fn mac(&self, parts: &[&[u8]]) -> Hash {
+        let mut context = hmac::Context::with_key(&self.0.mac);
+        for part in parts {
+            context.update(&(part.len() as u64).to_be_bytes());
+            context.update(part);
+        }
+        let mut hash = [0; 32];
+        hash.copy_from_slice(context.sign().as_ref());
+        hash
+    }
+
+    /// Encrypts what must be read again later. `purpose` binds it to its place.
+    pub fn seal(&self, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut nonce = [0; NONCE_LEN];
+        self.0.entropy.fill(&mut nonce);
+        let mut sealed = plain.to_vec();
+        self.0
+            .cipher
+            .seal_in_place_append_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(purpose.as_bytes()),
+                &mut sealed,
+            )
+            .map_err(|_| Error::internal("encryption failed"))?;
+        Ok([&nonce[..], &sealed[..]].concat())
+    }
+
+    pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+        let wrong =
+            || Error::internal("a stored secret cannot be decrypted: was it stored with another secret key?");
+        let (nonce, rest) = sealed.split_at_checked(NONCE_LEN).ok_or_else(wrong)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| wrong())?;
+        let mut plain = rest.to_vec();
+        let length = self
+            .0
+            .cipher
+            .open_in_place(nonce, Aad::from(purpose.as_bytes()), &mut plain)
+            .map_err(|_| wrong())?
+            .len();
+        plain.truncate(length);
+        Ok(plain)
+    }
+
+    /// 32 random bytes, base64url.
+    pub fn token(&self) -> Token {
+        let mut bytes = [0; 32];
+        self.0.entropy.fill(&mut bytes);
+        let text = URL_SAFE_NO_PAD.encode(bytes);
+        Token { hash: sha256(text.as_bytes()), text }
+    }
+
+    /// The public part of an API key: 8 characters.
+    pub fn key_prefix(&self) -> String {
+        const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        let mut bytes = [0; 8];
+        self.0.entropy.fill(&mut bytes);
+        bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect()
+    }
+
+    pub async fn hash_password(&self, password: &str) -> Result<String, Error> {
+        let password = password.to_owned();
+        self.hashing(move || {
+            Argon2::default()
+                .hash_password(password.as_bytes())
+                .map(|hash| hash.to_string())
+                .map_err(Error::internal)
+        })
+        .await?
+    }
+
+    /// Whether the password is the one that was hashed. Without a hash the same work is done, so
+    /// that the time tells nothing.
+    pub async fn check_password(&self, password: &str, hash: Option<String>) -> Result<bool, Error> {
+        let password = password.to_owned();
+        self.hashing(move || {
+            let argon = Argon2::default();
+            match hash {
+                Some(hash) => argon.verify_password(password.as_bytes(), hash.as_str()).is_ok(),
+                None => argon.hash_password(password.as_bytes()).is_err(),
+            }
+        })
+        .await
+    }
+
+    async fn hashing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let _turn = self.0.hashing.acquire().await.map_err(Error::internal)?;
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
+    }
+}
+
+/// Compares secrets in the same time whatever they are.
+pub fn same(a: &[u8], b: &[u8]) -> bool {
+    constant_time::verify_slices_are_equal(a, b).is_ok()
+}

@@ -1,0 +1,22 @@
+//! The use cases. Each function takes the context and the scope that proves the permission, runs
+//! one transaction in which the change, its journal entry and its jobs land together or not at all,
+//! and knows nothing of HTTP.
+
+pub mod api_keys;
+pub mod context;
+pub mod error;
+pub mod idempotency;
+pub mod invitations;
+pub mod jobs;
+pub mod journal;
+pub mod keys;
+mod letters;
+pub mod members;
+pub mod organizations;
+pub mod passwords;
+pub mod principals;
+pub mod sessions;
+pub mod setup;
+
+pub use context::{Ctx, Settings};
+pub use error::{Error, FieldError};

@@ -1,0 +1,311 @@
+//! The people of an organization.
+
+use attestry_domain::access::{Permission, Role, Roles, Scope};
+use attestry_domain::id::{MemberId, UserId};
+use attestry_domain::members::{Member, MemberFilter, MemberPatch, MemberSort, NewMember, Person};
+use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::users::User;
+use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
+
+use crate::context::Ctx;
+use crate::error::{Error, already_member};
+use crate::journal::{self, Record};
+
+const MISSING: Error = Error::NotFound("member");
+
+/// What `If-Match` asks for: the versions the caller has seen, any of them will do.
+#[derive(Clone, Debug, Default)]
+pub struct Precondition(pub Option<Vec<Vec<i64>>>);
+
+impl Precondition {
+    pub fn check(&self, versions: &[i64]) -> Result<(), Error> {
+        match &self.0 {
+            Some(seen) if !seen.iter().any(|seen| seen == versions) => Err(Error::PreconditionFailed),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The versions an answer about this person depends on.
+pub fn versions(person: &Person) -> [i64; 2] {
+    [person.member.version, person.user.version]
+}
+
+/// Nobody hands out more than they have.
+pub(crate) fn may_grant(scope: &Scope, role: &Roles) -> Result<(), Error> {
+    if role.is_owner() {
+        scope.require(Permission::OwnerManage)?;
+    }
+    let beyond = role.permissions().without(scope.permissions().union(Role::Employee.permissions()));
+    match beyond.iter().next() {
+        None => Ok(()),
+        Some(missing) => Err(Error::Forbidden {
+            code: "role_exceeds_own",
+            message: format!(
+                "You cannot give the role {:?}: it has the permission {}, which you do not have.",
+                role.as_str(),
+                missing.as_str()
+            ),
+        }),
+    }
+}
+
+pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Person, Error> {
+    may_grant(scope, &new.role)?;
+    let (own, scope) = (ctx.clone(), scope.clone());
+    let person = ctx.db.write(async move |t| add(&own, t, &scope, &new).await).await?;
+    ctx.principals.forget_member(person.member.id);
+    Ok(person)
+}
+
+/// Adds a user, or brings back the member the user was.
+async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: &NewMember) -> Result<Person, Error> {
+    let user = users::get(t, new.user_id).await?.ok_or(Error::NotFound("user"))?;
+    let now = ctx.now();
+    let NewMember { user_id, role, department, is_active, device_label_id } = new.clone();
+    if let Some(Person { member: before, .. }) = members::lock_by_user(t, scope, user.id).await? {
+        if before.is_active {
+            return Err(already_member());
+        }
+        let member = Member {
+            role,
+            department,
+            is_active,
+            device_label_id,
+            updated_at: now,
+            version: before.version + 1,
+            ..before
+        };
+        members::update(t, scope, &member).await?;
+        invitations::delete_open(t, scope, member.id).await?;
+        journal::append(ctx, t, scope, Record::of("member.reactivated", "member", member.id, &member)?)
+            .await?;
+        return Ok(Person { member, user });
+    }
+    let member = Member {
+        id: ctx.ids.next(),
+        organization_id: scope.organization(),
+        user_id,
+        role,
+        department,
+        is_active,
+        device_label_id,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    insert(ctx, t, scope, "member.created", &member).await?;
+    Ok(Person { member, user })
+}
+
+pub(crate) async fn insert(
+    ctx: &Ctx,
+    t: &Tx<'_>,
+    scope: &Scope,
+    action: &'static str,
+    member: &Member,
+) -> Result<(), Error> {
+    members::insert(t, scope, member).await?;
+    journal::append(ctx, t, scope, Record::of(action, "member", member.id, member)?).await
+}
+
+/// One item of a bulk creation that was not taken, and why.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    pub index: usize,
+    pub user_id: Option<String>,
+    pub error: String,
+}
+
+/// Adds many users in one transaction; whoever cannot be added does not keep out the rest.
+pub async fn create_many(
+    ctx: &Ctx,
+    scope: &Scope,
+    items: Vec<(usize, NewMember)>,
+) -> Result<(Vec<Person>, Vec<Refused>), Error> {
+    let (own, scope) = (ctx.clone(), scope.clone());
+    let (created, refused) = ctx
+        .db
+        .write(async move |t| {
+            // Held, so that nobody adds one of them meanwhile and breaks the whole transaction.
+            organizations::lock(t, &scope).await?;
+            let (mut created, mut refused) = (Vec::new(), Vec::new());
+            for (index, new) in &items {
+                let added = match may_grant(&scope, &new.role) {
+                    Ok(()) => add(&own, t, &scope, new).await,
+                    Err(error) => Err(error),
+                };
+                match added {
+                    Ok(person) => created.push(person),
+                    Err(error @ (Error::Internal(_) | Error::Unavailable(_))) => return Err(error),
+                    Err(error) => refused.push(Refused {
+                        index: *index,
+                        user_id: Some(new.user_id.to_string()),
+                        error: error.to_string(),
+                    }),
+                }
+            }
+            Ok((created, refused))
+        })
+        .await?;
+    for person in &created {
+        ctx.principals.forget_member(person.member.id);
+    }
+    Ok((created, refused))
+}
+
+/// One person. Who may not see the people sees themselves.
+pub async fn get(ctx: &Ctx, scope: &Scope, member: MemberId) -> Result<Person, Error> {
+    if scope.member() != Some(member) {
+        scope.require(Permission::MemberRead)?;
+    }
+    let scope = scope.clone();
+    ctx.db.read(async move |t| members::get(t, &scope, member).await).await?.ok_or(MISSING)
+}
+
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    filter: MemberFilter,
+    page: PageRequest<MemberSort>,
+) -> Result<Page<Person>, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| members::list(t, &scope, &filter, &page).await).await?)
+}
+
+pub async fn update(
+    ctx: &Ctx,
+    scope: &Scope,
+    member: MemberId,
+    patch: MemberPatch,
+    precondition: Precondition,
+) -> Result<Person, Error> {
+    let (own, scope) = (ctx.clone(), scope.clone());
+    let (before, after) = ctx
+        .db
+        .write(async move |t| {
+            // Rules that span several members need the organization; a plain edit does not.
+            if patch.role.is_some() || patch.is_active.is_some() || patch.user_id.is_some() {
+                organizations::lock(t, &scope).await?;
+            }
+            let before = members::lock(t, &scope, member).await?.ok_or(MISSING)?;
+            precondition.check(&versions(&before))?;
+            let after = before.member.patched(patch.clone());
+            let person = change(&own, t, &scope, &before, after).await?;
+            Ok::<_, Error>((before, person))
+        })
+        .await?;
+    forget_if_needed(ctx, &before, &after);
+    Ok(after)
+}
+
+/// Deactivation by DELETE: the same act as `isActive: false`.
+pub async fn deactivate(
+    ctx: &Ctx,
+    scope: &Scope,
+    member: MemberId,
+    precondition: Precondition,
+) -> Result<Person, Error> {
+    let (own, scope) = (ctx.clone(), scope.clone());
+    let (before, after) = ctx
+        .db
+        .write(async move |t| {
+            organizations::lock(t, &scope).await?;
+            let before = members::lock(t, &scope, member).await?.ok_or(MISSING)?;
+            precondition.check(&versions(&before))?;
+            let after = Member { is_active: false, ..before.member.clone() };
+            let person = change(&own, t, &scope, &before, after).await?;
+            Ok::<_, Error>((before, person))
+        })
+        .await?;
+    forget_if_needed(ctx, &before, &after);
+    Ok(after)
+}
+
+fn forget_if_needed(ctx: &Ctx, before: &Person, after: &Person) {
+    let Member { role, is_active, user_id, .. } = &after.member;
+    if *role != before.member.role
+        || *is_active != before.member.is_active
+        || *user_id != before.member.user_id
+    {
+        ctx.principals.forget_member(after.member.id);
+        ctx.principals.forget_user(before.user.id);
+    }
+}
+
+/// Takes a member from one state to another: rules, row, what goes with it, journal.
+async fn change(
+    ctx: &Ctx,
+    t: &Tx<'_>,
+    scope: &Scope,
+    before: &Person,
+    mut after: Member,
+) -> Result<Person, Error> {
+    let Person { member: old, user } = before;
+    if after == *old {
+        return Ok(before.clone());
+    }
+    let user = other_user(t, scope, old, &after, user).await?;
+    let identity_changes =
+        after.role != old.role || after.is_active != old.is_active || after.user_id != old.user_id;
+    if identity_changes && (old.role.is_owner() || after.role.is_owner()) {
+        scope.require(Permission::OwnerManage)?;
+    }
+    if after.role != old.role {
+        may_grant(scope, &after.role)?;
+    }
+    if old.is_active_owner()
+        && !after.is_active_owner()
+        && !members::has_other_owner(t, scope, old.id).await?
+    {
+        return Err(Error::Conflict {
+            code: "last_owner",
+            message: "This is the last active owner of the organization; make somebody else an owner first."
+                .to_owned(),
+        });
+    }
+    after.updated_at = ctx.now();
+    after.version += 1;
+    members::update(t, scope, &after).await?;
+    let action = match (old.is_active, after.is_active) {
+        (true, false) => {
+            release(t, scope, old).await?;
+            "member.deactivated"
+        }
+        (false, true) => "member.reactivated",
+        _ => "member.updated",
+    };
+    journal::append(ctx, t, scope, Record::of(action, "member", after.id, &after)?).await?;
+    Ok(Person { member: after, user })
+}
+
+/// The user after the change, who must exist and not be here already.
+async fn other_user(
+    t: &Tx<'_>,
+    scope: &Scope,
+    old: &Member,
+    after: &Member,
+    user: &User,
+) -> Result<User, Error> {
+    if after.user_id == old.user_id {
+        return Ok(user.clone());
+    }
+    let other = users::get(t, after.user_id).await?.ok_or(Error::NotFound("user"))?;
+    if members::lock_by_user(t, scope, other.id).await?.is_some() {
+        return Err(already_member());
+    }
+    Ok(other)
+}
+
+/// What ends with a membership: open invitations, and sessions that lead nowhere else.
+async fn release(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Error> {
+    invitations::delete_open(t, scope, member.id).await?;
+    end_sessions_without_membership(t, member.user_id).await
+}
+
+async fn end_sessions_without_membership(t: &Tx<'_>, user: UserId) -> Result<(), Error> {
+    if members::of_user(t, user).await?.is_empty() {
+        sessions::delete_of_user(t, user, None).await?;
+    }
+    Ok(())
+}

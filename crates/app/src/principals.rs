@@ -1,0 +1,259 @@
+//! Who is behind a credential. Found by one indexed look-up, then remembered for a few seconds: a
+//! request whose credential is remembered reads and writes nothing. Whatever changes a credential
+//! or a membership in this process forgets it at once; other processes follow within [`FRESH`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use attestry_domain::Time;
+use attestry_domain::access::{Credential, Principal};
+use attestry_domain::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
+use attestry_domain::journal::{Hash, sha256};
+use attestry_domain::sessions::Session;
+use attestry_storage::{api_keys, members, sessions};
+use quick_cache::sync::Cache;
+use tokio::sync::mpsc;
+
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::keys::same;
+
+/// How long a credential is trusted without a look at the database.
+const FRESH: Duration = Duration::from_secs(4);
+/// How often the use of a credential is written down at most.
+const TOUCH_EVERY: Duration = Duration::from_secs(60);
+
+/// What is remembered of a credential.
+#[derive(Debug)]
+pub struct Known {
+    pub principal: Arc<Principal>,
+    until: Time,
+    touched: AtomicI64,
+}
+
+/// What is remembered of a session apart from any organization.
+#[derive(Debug)]
+pub struct KnownSession {
+    pub session: Session,
+    pub email: String,
+    until: Time,
+    touched: AtomicI64,
+}
+
+/// The memory of credentials.
+#[derive(Debug)]
+pub struct Principals {
+    known: Cache<Hash, Arc<Known>>,
+    sessions: Cache<Hash, Arc<KnownSession>>,
+    /// Counts what was forgotten, so that a look-up that was under way meanwhile is not remembered.
+    forgotten: AtomicU64,
+    touches: (mpsc::Sender<Touch>, std::sync::Mutex<Option<mpsc::Receiver<Touch>>>),
+}
+
+impl Default for Principals {
+    fn default() -> Self {
+        let (send, receive) = mpsc::channel(1024);
+        Self {
+            known: Cache::new(20_000),
+            sessions: Cache::new(20_000),
+            forgotten: AtomicU64::new(0),
+            touches: (send, std::sync::Mutex::new(Some(receive))),
+        }
+    }
+}
+
+/// A credential that was used.
+#[derive(Clone, Copy, Debug)]
+enum Touch {
+    Key(ApiKeyId, Time),
+    Session(SessionId, Time),
+}
+
+impl Principals {
+    fn forget(&self, gone: impl Fn(&Principal) -> bool) {
+        self.forgotten.fetch_add(1, Ordering::SeqCst);
+        self.known.retain(|_, known| !gone(&known.principal));
+    }
+
+    pub fn forget_key(&self, key: ApiKeyId) {
+        self.forget(|principal| principal.credential == Credential::ApiKey(key));
+    }
+
+    pub fn forget_member(&self, member: MemberId) {
+        self.forget(|principal| principal.member == member);
+    }
+
+    pub fn forget_organization(&self, organization: OrganizationId) {
+        self.forget(|principal| principal.organization == organization);
+    }
+
+    pub fn forget_session(&self, session: SessionId) {
+        self.forget(|principal| principal.credential == Credential::Session(session));
+        self.sessions.retain(|_, known| known.session.id != session);
+    }
+
+    pub fn forget_user(&self, user: UserId) {
+        self.forget(|principal| principal.user == user);
+        self.sessions.retain(|_, known| known.session.user_id != user);
+    }
+
+    fn touch(&self, touched: &AtomicI64, now: Time, touch: Touch) {
+        let last = Time::from_millis(touched.load(Ordering::Relaxed));
+        if now.since(last) >= TOUCH_EVERY {
+            touched.store(now.as_millis(), Ordering::Relaxed);
+            // A full channel loses a note of use, nothing else.
+            let _ = self.touches.0.try_send(touch);
+        }
+    }
+}
+
+fn bad_key() -> Error {
+    Error::Unauthenticated {
+        code: "invalid_api_key",
+        message: "The API key is not valid: it may be mistyped, expired or revoked, or its member may be inactive.",
+    }
+}
+
+fn bad_session() -> Error {
+    Error::Unauthenticated { code: "invalid_session", message: "The session has ended; sign in again." }
+}
+
+/// The member an API key acts as.
+pub async fn by_api_key(ctx: &Ctx, text: &str) -> Result<Arc<Known>, Error> {
+    let hash = sha256(text.as_bytes());
+    let now = ctx.now();
+    if let Some(known) = ctx.principals.known.get(&hash)
+        && known.until > now
+    {
+        note_key(ctx, &known, now);
+        return Ok(known);
+    }
+    let prefix = key_prefix(text).ok_or_else(bad_key)?.to_owned();
+    let before = ctx.principals.forgotten.load(Ordering::SeqCst);
+    let found = ctx.db.read(async move |t| api_keys::find(t, &prefix).await).await?.ok_or_else(bad_key)?;
+    let expired = found.key.expires_at.is_some_and(|at| at <= now);
+    if !same(&found.secret_hash, &hash) || expired {
+        return Err(bad_key());
+    }
+    let fresh = now.plus(FRESH);
+    let known = Arc::new(Known {
+        principal: Arc::new(Principal {
+            organization: found.key.organization_id,
+            member: found.key.member_id,
+            user: found.user,
+            email: found.email,
+            credential: Credential::ApiKey(found.key.id),
+            permissions: found.key.scopes.within(found.role.permissions()),
+        }),
+        until: found.key.expires_at.map_or(fresh, |at| at.min(fresh)),
+        touched: AtomicI64::new(found.key.last_used_at.map_or(0, Time::as_millis)),
+    });
+    if ctx.principals.forgotten.load(Ordering::SeqCst) == before {
+        ctx.principals.known.insert(hash, Arc::clone(&known));
+    }
+    note_key(ctx, &known, now);
+    Ok(known)
+}
+
+fn note_key(ctx: &Ctx, known: &Known, now: Time) {
+    if let Credential::ApiKey(key) = known.principal.credential {
+        ctx.principals.touch(&known.touched, now, Touch::Key(key, now));
+    }
+}
+
+/// `att_` + 8 characters + `_` + 43 characters: the 8 in the middle.
+fn key_prefix(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("att_")?;
+    let (prefix, secret) = rest.split_once('_')?;
+    (prefix.len() == 8 && secret.len() == 43).then_some(prefix)
+}
+
+/// The user a session token belongs to.
+pub async fn by_session(ctx: &Ctx, token: &str) -> Result<Arc<KnownSession>, Error> {
+    let hash = sha256(token.as_bytes());
+    let now = ctx.now();
+    if let Some(known) = ctx.principals.sessions.get(&hash)
+        && known.until > now
+    {
+        note_session(ctx, &known, now);
+        return Ok(known);
+    }
+    let before = ctx.principals.forgotten.load(Ordering::SeqCst);
+    let (session, email) =
+        ctx.db.read(async move |t| sessions::find(t, &hash).await).await?.ok_or_else(bad_session)?;
+    if session.expires_at <= now || now.since(session.last_seen_at) > ctx.settings.session_idle {
+        return Err(bad_session());
+    }
+    let until = now.plus(FRESH).min(session.expires_at);
+    let touched = AtomicI64::new(session.last_seen_at.as_millis());
+    let known = Arc::new(KnownSession { session, email, until, touched });
+    if ctx.principals.forgotten.load(Ordering::SeqCst) == before {
+        ctx.principals.sessions.insert(hash, Arc::clone(&known));
+    }
+    note_session(ctx, &known, now);
+    Ok(known)
+}
+
+fn note_session(ctx: &Ctx, known: &KnownSession, now: Time) {
+    ctx.principals.touch(&known.touched, now, Touch::Session(known.session.id, now));
+}
+
+/// The member a session acts as in one organization. `Err` carries the inactive member, if there is
+/// one: the attempt belongs into that organization's journal.
+pub async fn in_organization(
+    ctx: &Ctx,
+    known: &KnownSession,
+    organization: OrganizationId,
+) -> Result<Result<Arc<Principal>, Option<Arc<Principal>>>, Error> {
+    let key = sha256(format!("{} {organization}", known.session.id).as_bytes());
+    let now = ctx.now();
+    if let Some(known) = ctx.principals.known.get(&key)
+        && known.until > now
+    {
+        return Ok(Ok(Arc::clone(&known.principal)));
+    }
+    let before = ctx.principals.forgotten.load(Ordering::SeqCst);
+    let user = known.session.user_id;
+    let found = ctx.db.read(async move |t| members::membership(t, organization, user).await).await?;
+    let Some((member, role, is_active)) = found else { return Ok(Err(None)) };
+    let principal = Arc::new(Principal {
+        organization,
+        member,
+        user,
+        email: known.email.clone(),
+        credential: Credential::Session(known.session.id),
+        permissions: role.permissions(),
+    });
+    if !is_active {
+        return Ok(Err(Some(principal)));
+    }
+    let remembered = Known {
+        principal: Arc::clone(&principal),
+        until: now.plus(FRESH),
+        touched: AtomicI64::new(i64::MAX),
+    };
+    if ctx.principals.forgotten.load(Ordering::SeqCst) == before {
+        ctx.principals.known.insert(key, Arc::new(remembered));
+    }
+    Ok(Ok(principal))
+}
+
+/// Writes down, in the background, when credentials were used; a session in use lives on.
+pub async fn write_touches(ctx: Ctx) {
+    let receiver = ctx.principals.touches.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    let Some(mut touches) = receiver else { return };
+    while let Some(touch) = touches.recv().await {
+        let lifetime = ctx.settings.session_lifetime;
+        let written: Result<(), attestry_storage::Error> = ctx
+            .db
+            .write(async move |t| match touch {
+                Touch::Key(key, at) => api_keys::touch(t, key, at).await,
+                Touch::Session(session, at) => sessions::touch(t, session, at, at.plus(lifetime)).await,
+            })
+            .await;
+        if let Err(error) = written {
+            tracing::warn!(%error, "the use of a credential was not written down");
+        }
+    }
+}

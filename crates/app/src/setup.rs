@@ -1,0 +1,207 @@
+//! The first start: the first organization, its owner, and from the command line a key. Also the
+//! check that a database is used with the secret key it was made with.
+
+use attestry_domain::access::{Roles, Scope};
+use attestry_domain::api_keys::{NewApiKey, Scopes};
+use attestry_domain::id::{MemberId, OrganizationId, UserId};
+use attestry_domain::journal::{hex, sha256};
+use attestry_domain::members::{Member, Person};
+use attestry_domain::organizations::Organization;
+use attestry_domain::text::{Email, Name, Password};
+use attestry_domain::users::User;
+use attestry_domain::words::Department;
+use attestry_storage::{Tx, instance, members, organizations, users};
+
+use crate::api_keys::{self, MadeKey};
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::journal::{self, Record};
+use crate::keys::same;
+
+const SETUP_TOKEN: &str = "setup_token";
+const KEY_FINGERPRINT: &str = "secret_key_fingerprint";
+
+#[derive(Clone, Debug)]
+pub struct NewInstallation {
+    pub organization: Name,
+    pub email: Email,
+    pub password: Password,
+    pub name: Option<Name>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Founded {
+    pub organization: OrganizationId,
+    pub user: UserId,
+    pub member: MemberId,
+}
+
+/// Whether nobody has set this installation up yet.
+pub async fn is_open(ctx: &Ctx) -> Result<bool, Error> {
+    Ok(!ctx.db.read(async |t| organizations::any(t).await).await?)
+}
+
+/// Makes the one-time token of the set-up page, if there is something to set up.
+pub async fn offer(ctx: &Ctx) -> Result<Option<String>, Error> {
+    let token = ctx.keys.token();
+    let hash = hex(&token.hash);
+    let open = ctx
+        .db
+        .write(async move |t| {
+            if organizations::any(t).await? {
+                return Ok::<_, Error>(false);
+            }
+            instance::put(t, SETUP_TOKEN, &hash).await?;
+            Ok(true)
+        })
+        .await?;
+    Ok(open.then_some(token.text))
+}
+
+/// Sets up by the token that the server printed. It works once.
+pub async fn by_token(ctx: &Ctx, token: &str, new: NewInstallation) -> Result<Founded, Error> {
+    let presented = hex(&sha256(token.as_bytes()));
+    let hash = ctx.keys.hash_password(new.password.expose()).await?;
+    let own = ctx.clone();
+    ctx.db
+        .write(async move |t| {
+            if organizations::any(t).await? {
+                return Err(Error::Conflict {
+                    code: "already_set_up",
+                    message: "This installation is set up already; sign in instead.".to_owned(),
+                });
+            }
+            let stored = instance::get(t, SETUP_TOKEN).await?.unwrap_or_default();
+            if !same(stored.as_bytes(), presented.as_bytes()) {
+                return Err(Error::Forbidden {
+                    code: "wrong_setup_token",
+                    message: "This is not the set-up token that the server printed at its last start."
+                        .to_owned(),
+                });
+            }
+            instance::delete(t, SETUP_TOKEN).await?;
+            found(&own, t, &new, &hash, "set-up").await.map(|(founded, _)| founded)
+        })
+        .await
+}
+
+/// Sets up from the command line: an organization, its owner and a key. Can be repeated for more
+/// organizations; a user who exists keeps their password.
+pub async fn by_operator(ctx: &Ctx, new: NewInstallation) -> Result<(Founded, MadeKey), Error> {
+    let hash = ctx.keys.hash_password(new.password.expose()).await?;
+    let own = ctx.clone();
+    ctx.db
+        .write(async move |t| {
+            let (founded, scope) = found(&own, t, &new, &hash, "attestry admin bootstrap").await?;
+            instance::delete(t, SETUP_TOKEN).await?;
+            let key = NewApiKey { name: "bootstrap".to_owned(), scopes: Scopes::All, expires_at: None };
+            let made = api_keys::make(&own, t, &scope, founded.member, &key).await?;
+            Ok::<_, Error>((founded, made))
+        })
+        .await
+}
+
+async fn found(
+    ctx: &Ctx,
+    t: &Tx<'_>,
+    new: &NewInstallation,
+    password_hash: &str,
+    reason: &str,
+) -> Result<(Founded, Scope), Error> {
+    let now = ctx.now();
+    let organization = Organization {
+        id: ctx.ids.next(),
+        name: new.organization.as_str().to_owned(),
+        website: None,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    let scope = Scope::system(organization.id, reason);
+    organizations::insert(t, &organization).await?;
+    journal::begin(ctx, t, &scope).await?;
+    let record = Record::of("organization.created", "organization", organization.id, &organization)?;
+    journal::append(ctx, t, &scope, record).await?;
+    let user = match users::by_email(t, &new.email.key()).await? {
+        Some((user, _)) => user,
+        None => {
+            let name = new.name.as_ref().map_or_else(|| new.email.as_str().to_owned(), Name::to_string);
+            let user = User {
+                id: ctx.ids.next(),
+                name,
+                email: new.email.as_str().to_owned(),
+                email_verified: true,
+                image: None,
+                created_at: now,
+                updated_at: now,
+                last_login: None,
+                version: 1,
+            };
+            users::insert(t, &user, Some(password_hash)).await?;
+            user
+        }
+    };
+    let member = Member {
+        id: ctx.ids.next(),
+        organization_id: organization.id,
+        user_id: user.id,
+        role: Roles::owner(),
+        department: Department::None,
+        is_active: true,
+        device_label_id: None,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    crate::members::insert(ctx, t, &scope, "member.created", &member).await?;
+    Ok((Founded { organization: organization.id, user: user.id, member: member.id }, scope))
+}
+
+/// A key for a member, from the command line.
+pub async fn key_by_operator(
+    ctx: &Ctx,
+    organization: OrganizationId,
+    email: &Email,
+    new: NewApiKey,
+) -> Result<MadeKey, Error> {
+    let (own, email) = (ctx.clone(), email.key());
+    ctx.db
+        .write(async move |t| {
+            let scope = Scope::system(organization, "attestry admin create-api-key");
+            let missing = Error::NotFound("active member with this e-mail address in this organization");
+            let (user, _) = users::by_email(t, &email).await?.ok_or_else(|| missing.clone())?;
+            let found = members::lock_by_user(t, &scope, user.id).await?;
+            let Some(Person { member, .. }) = found.filter(|person| person.member.is_active) else {
+                return Err(missing);
+            };
+            api_keys::make(&own, t, &scope, member.id, &new).await
+        })
+        .await
+}
+
+/// Binds the database to the secret key on first use, and refuses another one later: with it,
+/// stored secrets could not be read and journal heads would be signed by a stranger.
+pub async fn bind_secret_key(ctx: &Ctx, adopt: bool) -> Result<(), Error> {
+    let fingerprint = ctx.keys.fingerprint().to_owned();
+    let known = ctx
+        .db
+        .write(async move |t| {
+            if adopt {
+                instance::put(t, KEY_FINGERPRINT, &fingerprint).await?;
+            } else {
+                instance::put_new(t, KEY_FINGERPRINT, &fingerprint).await?;
+            }
+            instance::get(t, KEY_FINGERPRINT).await
+        })
+        .await?;
+    if known.as_deref() == Some(ctx.keys.fingerprint()) {
+        return Ok(());
+    }
+    Err(Error::Conflict {
+        code: "other_secret_key",
+        message: "this database was set up with another secret key. Set ATTESTRY_SECRET_KEY or bring back the key \
+                  file it was made with; if that key is lost, `attestry admin adopt-secret-key` accepts this one \
+                  (stored secrets become unreadable)"
+            .to_owned(),
+    })
+}

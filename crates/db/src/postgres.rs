@@ -1,0 +1,307 @@
+//! PostgreSQL: pooled connections, statements prepared once a connection, a transaction whose
+//! `BEGIN` travels with its first statement. Serialization failures and connections lost before the
+//! commit are tried again; one lost during the commit is not, because nobody knows how it ended.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use deadpool_postgres::{Hook, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use futures_util::{TryStreamExt, future};
+use tokio::sync::mpsc;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{AsyncMessage, Row};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::Error;
+use crate::migrate::{self, Migration, Pending};
+use crate::tls;
+use crate::tx::{Inner, Tx};
+use crate::value::Value;
+use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
+
+/// How often a transaction is tried before its caller is told to come back later.
+const ATTEMPTS: u32 = 6;
+/// A view of one moment, for as long as it is looked at.
+const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0";
+
+#[derive(Clone)]
+pub(crate) struct Postgres {
+    pool: Pool,
+    config: tokio_postgres::Config,
+    tls: MakeRustlsConnect,
+}
+
+impl std::fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Postgres")
+    }
+}
+
+/// A connection while a body uses it. Dropped in the middle of a transaction, it is closed rather
+/// than given back.
+#[derive(Debug)]
+pub(crate) struct Session {
+    client: Option<Object>,
+    begin: Option<&'static str>,
+    begun: AtomicBool,
+    finished: AtomicBool,
+    conflict: AtomicBool,
+    lost: AtomicBool,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.begun.load(Ordering::Relaxed)
+            && !self.finished.load(Ordering::Relaxed)
+            && let Some(client) = self.client.take()
+        {
+            drop(Object::take(client));
+        }
+    }
+}
+
+impl Session {
+    fn client(&self) -> Result<&Object, Error> {
+        self.client.as_ref().ok_or_else(|| Error::Other("the connection is gone".to_owned()))
+    }
+
+    /// Notes what the caller of the body must know, however the body treats the error.
+    fn noted(&self, error: tokio_postgres::Error) -> Error {
+        let closed = error.is_closed();
+        let error = Error::from(error);
+        match &error {
+            Error::Conflict => self.conflict.store(true, Ordering::Relaxed),
+            Error::Unavailable(_) if closed => self.lost.store(true, Ordering::Relaxed),
+            _ => {}
+        }
+        error
+    }
+
+    /// Runs `statement`, with the `BEGIN` ahead of it if none was sent yet.
+    async fn within<T>(
+        &self,
+        statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Error> {
+        let result = match self.begin {
+            Some(begin) if !self.begun.swap(true, Ordering::Relaxed) => {
+                let begin = self.client()?.batch_execute(begin);
+                // Polled in this order, both are on the wire before either is answered.
+                let (begun, result) = future::join(begin, statement).await;
+                begun.and(result)
+            }
+            _ => statement.await,
+        };
+        result.map_err(|error| self.noted(error))
+    }
+
+    pub(crate) async fn query(&self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+        let client = self.client()?;
+        self.within(async {
+            let statement = client.prepare_cached(sql).await?;
+            client.query(&statement, &borrowed(params)).await
+        })
+        .await
+    }
+
+    pub(crate) async fn each(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut f: impl FnMut(&Row) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let client = self.client()?;
+        let rows = self
+            .within(async {
+                let statement = client.prepare_cached(sql).await?;
+                client.query_raw(&statement, borrowed(params)).await
+            })
+            .await?;
+        let mut rows = pin!(rows);
+        while let Some(row) = rows.try_next().await.map_err(|error| self.noted(error))? {
+            f(&row)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
+        let client = self.client()?;
+        self.within(async {
+            let statement = client.prepare_cached(sql).await?;
+            client.execute(&statement, &borrowed(params)).await
+        })
+        .await
+    }
+
+    pub(crate) async fn prepare(&self, sql: &str) -> Result<(), Error> {
+        self.client()?.prepare(sql).await.map(|_| ()).map_err(|error| self.noted(error))
+    }
+
+    async fn finish(&self, word: &str) -> Result<(), Error> {
+        if self.begun.load(Ordering::Relaxed) {
+            self.client()?.batch_execute(word).await.map_err(|error| self.noted(error))?;
+        }
+        self.finished.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn borrowed<'p>(params: &'p [Value<'p>]) -> Vec<&'p (dyn ToSql + Sync)> {
+    params.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+impl Postgres {
+    pub(crate) fn open(url: &str, connections: usize) -> Result<Self, Error> {
+        let (mut config, tls) = tls::parse(url)?;
+        config.application_name("attestry").connect_timeout(QUEUE_TIMEOUT);
+        let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(config.clone(), tls.clone(), manager_config);
+        let settings = format!(
+            "SET statement_timeout = {}; SET idle_in_transaction_session_timeout = 60000; SET TIME ZONE 'UTC'",
+            STATEMENT_TIMEOUT.as_millis()
+        );
+        let pool = Pool::builder(manager)
+            .max_size(connections.max(1))
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(QUEUE_TIMEOUT))
+            .create_timeout(Some(QUEUE_TIMEOUT))
+            .post_create(Hook::async_fn(move |client, _| {
+                let settings = settings.clone();
+                Box::pin(async move {
+                    client.batch_execute(&settings).await.map_err(deadpool_postgres::HookError::Backend)
+                })
+            }))
+            .build()
+            .map_err(|error| Error::Other(error.to_string()))?;
+        Ok(Self { pool, config, tls })
+    }
+
+    async fn session(&self, begin: Option<&'static str>) -> Result<Session, Error> {
+        Ok(Session {
+            client: Some(self.pool.get().await?),
+            begin,
+            begun: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
+            conflict: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) async fn read<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
+        E: From<Error>,
+    {
+        for attempt in 1.. {
+            let session = self.session(None).await?;
+            let result = body(&Tx(Inner::Postgres(&session))).await;
+            if result.is_ok() || !session.lost.load(Ordering::Relaxed) || attempt == ATTEMPTS {
+                return result;
+            }
+        }
+        Err(Error::Conflict.into())
+    }
+
+    pub(crate) async fn snapshot<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
+        E: From<Error>,
+    {
+        let session = self.session(Some(SNAPSHOT)).await?;
+        let result = body(&Tx(Inner::Postgres(&session))).await;
+        session.finish("ROLLBACK").await?;
+        result
+    }
+
+    pub(crate) async fn write<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
+        E: From<Error>,
+    {
+        for attempt in 1.. {
+            let session = self.session(Some("BEGIN")).await?;
+            let result = body(&Tx(Inner::Postgres(&session))).await;
+            let ended = match &result {
+                Ok(_) => session.finish("COMMIT").await,
+                Err(_) => session.finish("ROLLBACK").await,
+            };
+            let conflict = session.conflict.load(Ordering::Relaxed);
+            let lost_before_commit = result.is_err() && session.lost.load(Ordering::Relaxed);
+            if (conflict || lost_before_commit) && attempt < ATTEMPTS {
+                drop(session);
+                // Longer each time, and not the same for two that collide.
+                let spread = u64::from(std::process::id() % 7) + u64::from(attempt);
+                tokio::time::sleep(Duration::from_millis((1 << attempt) * 2 + spread)).await;
+                continue;
+            }
+            return match (result, ended) {
+                (Ok(value), Ok(())) => Ok(value),
+                (Ok(_), Err(error)) => Err(error.into()),
+                (Err(error), _) => Err(error),
+            };
+        }
+        Err(Error::Conflict.into())
+    }
+
+    pub(crate) async fn migrate(&self, migrations: &[Migration]) -> Result<usize, Error> {
+        // Two processes that start at once take turns: the second finds nothing left to do.
+        let lock = self.pool.get().await?;
+        let created =
+            lock.batch_execute("CREATE TABLE IF NOT EXISTS schema_lock (id BIGINT PRIMARY KEY)").await;
+        if let Err(error) = created
+            && error.as_db_error().map(|e| e.code().code()) != Some("23505")
+        {
+            return Err(error.into());
+        }
+        lock.batch_execute("BEGIN; LOCK TABLE schema_lock IN EXCLUSIVE MODE").await?;
+        let result = async {
+            let (mut client, connection) = self.config.connect(self.tls.clone()).await?;
+            let driver = tokio::spawn(connection);
+            let applied = migrate::postgres(&mut client, migrations).await;
+            drop(client);
+            let _ = driver.await;
+            applied
+        }
+        .await;
+        lock.batch_execute("COMMIT").await?;
+        result
+    }
+
+    pub(crate) async fn pending(&self, migrations: &[Migration]) -> Result<Pending, Error> {
+        let mut client = self.pool.get().await?;
+        migrate::postgres_pending(&mut client, migrations).await
+    }
+
+    pub(crate) async fn listen(&self, channel: &'static str) -> Result<Wakeups, Error> {
+        let (client, mut connection) = self.config.connect(self.tls.clone()).await?;
+        let (send, messages) = mpsc::channel(1);
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = future::poll_fn(|cx| connection.poll_message(cx)).await {
+                if matches!(message, AsyncMessage::Notification(_)) {
+                    // A full channel means that a wake-up is already waiting.
+                    let _ = send.try_send(());
+                }
+                if send.is_closed() {
+                    return;
+                }
+            }
+        });
+        client.batch_execute(&format!("LISTEN {channel}")).await?;
+        Ok(Wakeups { messages, _client: Arc::new(client) })
+    }
+}
+
+/// Wake-ups from other processes.
+#[derive(Debug)]
+pub struct Wakeups {
+    messages: mpsc::Receiver<()>,
+    _client: Arc<tokio_postgres::Client>,
+}
+
+impl Wakeups {
+    /// Waits for the next one; `false` when the connection is gone.
+    pub async fn next(&mut self) -> bool {
+        self.messages.recv().await.is_some()
+    }
+}

@@ -1,0 +1,420 @@
+//! SQLite: reader threads with a connection each, and one writer thread that gathers waiting
+//! transactions, runs each in its savepoint and commits them with one fsync. Nobody is told `Ok`
+//! before the commit; an error or a panic in one body rolls back its savepoint alone, and when
+//! SQLite itself gives up the whole transaction, the neighbours are run again one by one.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::Error;
+use crate::migrate::{self, Migration, Pending};
+use crate::tx::{Inner, Tx};
+use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
+
+/// How many transactions share one commit at most.
+const BATCH: usize = 64;
+/// How many steps of SQLite's machine pass between two looks at the clock.
+const STEPS_BETWEEN_CHECKS: i32 = 10_000;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sqlite {
+    path: Arc<PathBuf>,
+    reads: Arc<Reads>,
+    writes: mpsc::Sender<Box<dyn Work>>,
+}
+
+type Read = Box<dyn FnOnce(&Mutex<Connection>, &Watch) + Send>;
+
+/// A queue that several reader threads share.
+#[derive(Default)]
+struct ReadQueue {
+    state: Mutex<ReadState>,
+    ready: Condvar,
+    most: usize,
+}
+
+#[derive(Default)]
+struct ReadState {
+    waiting: VecDeque<Read>,
+    closed: bool,
+}
+
+impl std::fmt::Debug for ReadQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ReadQueue")
+    }
+}
+
+impl ReadQueue {
+    fn push(&self, read: Read) -> Result<(), Error> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.waiting.len() >= self.most {
+            return Err(Error::Busy("too many reads are waiting"));
+        }
+        state.waiting.push_back(read);
+        drop(state);
+        self.ready.notify_one();
+        Ok(())
+    }
+
+    fn pop(&self) -> Option<Read> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(read) = state.waiting.pop_front() {
+                return Some(read);
+            }
+            if state.closed {
+                return None;
+            }
+            state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// The asking side of the queue: when the last one is gone, the reader threads end.
+#[derive(Debug)]
+struct Reads(Arc<ReadQueue>);
+
+impl Drop for Reads {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.0.ready.notify_all();
+    }
+}
+
+/// Tells SQLite to stop a statement: when it took too long, or nobody waits for it any more.
+#[derive(Clone, Debug, Default)]
+struct Watch(Arc<Mutex<Option<(Option<Instant>, Arc<AtomicBool>)>>>);
+
+impl Watch {
+    fn start(&self, limited: bool, gone: Arc<AtomicBool>) {
+        let deadline = limited.then(|| Instant::now() + STATEMENT_TIMEOUT);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((deadline, gone));
+    }
+
+    fn stop(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn install(&self, connection: &mut Connection) -> Result<(), Error> {
+        let watched = Arc::clone(&self.0);
+        connection.progress_handler(
+            STEPS_BETWEEN_CHECKS,
+            Some(move || {
+                let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
+                watched.as_ref().is_some_and(|(deadline, gone)| {
+                    gone.load(Ordering::Relaxed) || deadline.is_some_and(|at| Instant::now() >= at)
+                })
+            }),
+        )?;
+        Ok(())
+    }
+}
+
+/// Sets its flag when the caller stops waiting.
+struct GoneOnDrop(Arc<AtomicBool>);
+
+impl Drop for GoneOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn connect(path: &Path, read_only: bool) -> Result<Connection, Error> {
+    let access = if read_only {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
+    };
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(QUEUE_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(512);
+    if !read_only {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // An acknowledged write survives power loss.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+    }
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cache_size", -16_384)?;
+    connection.pragma_update(None, "mmap_size", 268_435_456)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(connection)
+}
+
+impl Sqlite {
+    pub(crate) fn open(path: &Path, readers: usize, queue: usize) -> Result<Self, Error> {
+        // The writer first: it creates the file and switches it to WAL.
+        let writer = connect(path, false)?;
+        let (writes, waiting) = mpsc::channel(queue.max(1));
+        spawn("db-writer", move || write_loop(writer, waiting))?;
+        let reads = Arc::new(ReadQueue { most: queue.max(1), ..ReadQueue::default() });
+        for number in 0..readers.max(1) {
+            let mut connection = connect(path, true)?;
+            let watch = Watch::default();
+            watch.install(&mut connection)?;
+            let reads = Arc::clone(&reads);
+            spawn(&format!("db-reader-{number}"), move || {
+                let connection = Mutex::new(connection);
+                while let Some(read) = reads.pop() {
+                    read(&connection, &watch);
+                }
+            })?;
+        }
+        Ok(Self { path: Arc::new(path.to_owned()), reads: Arc::new(Reads(reads)), writes })
+    }
+
+    pub(crate) async fn read<T, E, F>(&self, body: F, snapshot: bool) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let gone = Arc::new(AtomicBool::new(false));
+        let guard = GoneOnDrop(Arc::clone(&gone));
+        self.reads.0.push(Box::new(move |connection, watch| {
+            if gone.load(Ordering::Relaxed) {
+                return;
+            }
+            watch.start(!snapshot, gone);
+            let result = if snapshot { in_snapshot(connection, &body) } else { run(connection, &body) };
+            watch.stop();
+            // Nobody waits any more: there is nobody to tell.
+            let _ = reply.send(result);
+        }))?;
+        let result =
+            answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the reader stopped".to_owned()).into()));
+        drop(guard);
+        result
+    }
+
+    pub(crate) async fn write<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let work = Box::new(Transaction { body, result: None, reply });
+        self.writes.send_timeout(work, QUEUE_TIMEOUT).await.map_err(|error| match error {
+            mpsc::error::SendTimeoutError::Timeout(_) => Error::Busy("too many writes are waiting"),
+            mpsc::error::SendTimeoutError::Closed(_) => Error::Unavailable("the writer stopped".to_owned()),
+        })?;
+        answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the writer stopped".to_owned()).into()))
+    }
+
+    pub(crate) async fn migrate(&self, migrations: Vec<Migration>) -> Result<usize, Error> {
+        let path = Arc::clone(&self.path);
+        blocking(move || migrate::sqlite(&mut connect(&path, false)?, &migrations)).await
+    }
+
+    pub(crate) async fn pending(&self, migrations: Vec<Migration>) -> Result<Pending, Error> {
+        let path = Arc::clone(&self.path);
+        blocking(move || migrate::sqlite_pending(&mut connect(&path, false)?, &migrations)).await
+    }
+
+    pub(crate) async fn maintain(&self) -> Result<(), Error> {
+        let path = Arc::clone(&self.path);
+        blocking(move || {
+            let connection = connect(&path, false)?;
+            connection.execute_batch("PRAGMA optimize")?;
+            // Busy readers may keep some of the log: the next round takes it.
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(body)
+        .map(|_| ())
+        .map_err(|error| Error::Other(format!("cannot start the thread {name}: {error}")))
+}
+
+async fn blocking<T: Send + 'static>(
+    body: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(body).await.unwrap_or_else(|error| Err(Error::Panic(error.to_string())))
+}
+
+/// Polls a body once: on SQLite every statement is ready at once, so a body that is not has
+/// awaited something else.
+fn run<T, E, F>(connection: &Mutex<Connection>, body: &F) -> Result<T, E>
+where
+    F: AsyncFn(&Tx<'_>) -> Result<T, E>,
+    E: From<Error>,
+{
+    let tx = Tx(Inner::Sqlite(connection));
+    match catch_unwind(AssertUnwindSafe(|| body(&tx).now_or_never())) {
+        Ok(Some(result)) => result,
+        Ok(None) => Err(Error::ForeignAwait.into()),
+        Err(panic) => Err(Error::Panic(panic_text(panic.as_ref())).into()),
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
+}
+
+fn in_snapshot<T, E, F>(connection: &Mutex<Connection>, body: &F) -> Result<T, E>
+where
+    F: AsyncFn(&Tx<'_>) -> Result<T, E>,
+    E: From<Error>,
+{
+    let locked = || connection.lock().unwrap_or_else(PoisonError::into_inner);
+    locked().execute_batch("BEGIN").map_err(Error::from)?;
+    let result = run(connection, body);
+    locked().execute_batch("ROLLBACK").map_err(Error::from)?;
+    result
+}
+
+/// A transaction that waits for the writer.
+trait Work: Send {
+    /// Whether nobody waits for the answer any more.
+    fn is_abandoned(&self) -> bool;
+    /// Runs the body and keeps its result; `true` when its changes are to stay.
+    fn run(&mut self, connection: &Mutex<Connection>) -> bool;
+    /// The commit is on disk: tells the caller what the body returned.
+    fn committed(self: Box<Self>);
+    /// Nothing of it was kept.
+    fn failed(self: Box<Self>, error: Error);
+}
+
+struct Transaction<T, E, F> {
+    body: F,
+    result: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<T, E, F> Work for Transaction<T, E, F>
+where
+    F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send,
+    T: Send,
+    E: From<Error> + Send,
+{
+    fn is_abandoned(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    fn run(&mut self, connection: &Mutex<Connection>) -> bool {
+        let result = run(connection, &self.body);
+        let keep = result.is_ok();
+        self.result = Some(result);
+        keep
+    }
+
+    fn committed(self: Box<Self>) {
+        if let Some(result) = self.result {
+            let _ = self.reply.send(result);
+        }
+    }
+
+    fn failed(self: Box<Self>, error: Error) {
+        // A body that had refused by itself keeps its own words.
+        let result = match self.result {
+            Some(Err(own)) => Err(own),
+            _ => Err(error.into()),
+        };
+        let _ = self.reply.send(result);
+    }
+}
+
+fn write_loop(mut connection: Connection, mut waiting: mpsc::Receiver<Box<dyn Work>>) {
+    let watch = Watch::default();
+    if let Err(error) = watch.install(&mut connection) {
+        tracing::error!(%error, "the writer has no statement timeout");
+    }
+    let connection = Mutex::new(connection);
+    let never = Arc::new(AtomicBool::new(false));
+    while let Some(first) = waiting.blocking_recv() {
+        watch.start(true, Arc::clone(&never));
+        write_batch(&connection, first, &mut waiting);
+        watch.stop();
+    }
+}
+
+/// One commit for all that wait. Returns when everybody of the batch has an answer.
+fn write_batch(
+    connection: &Mutex<Connection>,
+    first: Box<dyn Work>,
+    waiting: &mut mpsc::Receiver<Box<dyn Work>>,
+) {
+    if let Err(error) = statement(connection, "BEGIN IMMEDIATE") {
+        return first.failed(error);
+    }
+    let mut done: Vec<Box<dyn Work>> = Vec::new();
+    let mut next = Some(first);
+    while let Some(mut work) = next.take() {
+        if !work.is_abandoned() {
+            if let Err(error) = in_savepoint(connection, work.as_mut()) {
+                // SQLite gave up the whole transaction (disk full, I/O error). Whoever shared it is
+                // tried again alone; whoever broke it is told.
+                let _ = statement(connection, "ROLLBACK");
+                work.failed(error);
+                return done.into_iter().for_each(|work| write_alone(connection, work));
+            }
+            done.push(work);
+        }
+        if done.len() < BATCH {
+            next = waiting.try_recv().ok();
+        }
+    }
+    match statement(connection, "COMMIT") {
+        Ok(()) => done.into_iter().for_each(Work::committed),
+        Err(error) => {
+            let _ = statement(connection, "ROLLBACK");
+            for work in done {
+                work.failed(error.clone());
+            }
+        }
+    }
+}
+
+fn write_alone(connection: &Mutex<Connection>, mut work: Box<dyn Work>) {
+    let attempt = statement(connection, "BEGIN IMMEDIATE")
+        .and_then(|()| in_savepoint(connection, work.as_mut()))
+        .and_then(|()| statement(connection, "COMMIT"));
+    match attempt {
+        Ok(()) => work.committed(),
+        Err(error) => {
+            let _ = statement(connection, "ROLLBACK");
+            work.failed(error);
+        }
+    }
+}
+
+/// Runs one body so that only its own changes are lost when it fails. An error means that the
+/// transaction around it is gone.
+fn in_savepoint(connection: &Mutex<Connection>, work: &mut dyn Work) -> Result<(), Error> {
+    statement(connection, "SAVEPOINT body")?;
+    let keep = work.run(connection);
+    if connection.lock().unwrap_or_else(PoisonError::into_inner).is_autocommit() {
+        return Err(Error::Unavailable("SQLite rolled the transaction back".to_owned()));
+    }
+    if !keep {
+        statement(connection, "ROLLBACK TO body")?;
+    }
+    statement(connection, "RELEASE body")
+}
+
+fn statement(connection: &Mutex<Connection>, sql: &str) -> Result<(), Error> {
+    let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+    connection.prepare_cached(sql)?.execute([])?;
+    Ok(())
+}

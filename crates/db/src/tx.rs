@@ -1,0 +1,140 @@
+//! What a body runs its statements on.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::Error;
+use crate::postgres::Session;
+use crate::row::{self, Row};
+use crate::statement::rewritten;
+use crate::value::Value;
+
+/// A transaction, or for [`crate::Db::read`] a connection.
+#[derive(Debug)]
+pub struct Tx<'c>(pub(crate) Inner<'c>);
+
+#[derive(Debug)]
+pub(crate) enum Inner<'c> {
+    /// Behind a mutex only so that a body's future may move between threads on PostgreSQL; it is
+    /// never contended.
+    Sqlite(&'c Mutex<rusqlite::Connection>),
+    Postgres(&'c Session),
+}
+
+impl Tx<'_> {
+    /// All rows, each read by `map`.
+    pub async fn all<T>(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        map: impl Fn(&Row<'_>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        match &self.0 {
+            Inner::Sqlite(_) => {
+                let mut items = Vec::new();
+                self.each(sql, params, |row| {
+                    items.push(map(row)?);
+                    Ok(())
+                })
+                .await?;
+                Ok(items)
+            }
+            Inner::Postgres(session) => {
+                let rows = session.query(sql, params).await?;
+                rows.iter().map(|row| map(&Row(row::Inner::Postgres(row)))).collect()
+            }
+        }
+    }
+
+    /// The first row, if there is one.
+    pub async fn opt<T>(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        map: impl Fn(&Row<'_>) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        match &self.0 {
+            Inner::Sqlite(connection) => {
+                let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut statement = connection.prepare_cached(&rewritten(sql))?;
+                let mut rows = statement.query(rusqlite::params_from_iter(params))?;
+                match rows.next()? {
+                    Some(row) => map(&Row(row::Inner::Sqlite(row))).map(Some),
+                    None => Ok(None),
+                }
+            }
+            Inner::Postgres(session) => {
+                let rows = session.query(sql, params).await?;
+                rows.first().map(|row| map(&Row(row::Inner::Postgres(row)))).transpose()
+            }
+        }
+    }
+
+    /// The one row there must be.
+    pub async fn one<T>(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        map: impl Fn(&Row<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.opt(sql, params, map).await?.ok_or_else(|| Error::Other(format!("no row: {sql}")))
+    }
+
+    /// Hands every row to `f` as it is read, however many there are.
+    pub async fn each(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        mut f: impl FnMut(&Row<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match &self.0 {
+            Inner::Sqlite(connection) => {
+                let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut statement = connection.prepare_cached(&rewritten(sql))?;
+                let mut rows = statement.query(rusqlite::params_from_iter(params))?;
+                while let Some(row) = rows.next()? {
+                    f(&Row(row::Inner::Sqlite(row)))?;
+                }
+                Ok(())
+            }
+            Inner::Postgres(session) => {
+                session.each(sql, params, |row| f(&Row(row::Inner::Postgres(row)))).await
+            }
+        }
+    }
+
+    /// Runs a statement and tells how many rows it changed.
+    pub async fn execute(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64, Error> {
+        match &self.0 {
+            Inner::Sqlite(connection) => {
+                let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut statement = connection.prepare_cached(&rewritten(sql))?;
+                let changed = statement.execute(rusqlite::params_from_iter(params))?;
+                Ok(changed as u64)
+            }
+            Inner::Postgres(session) => session.execute(sql, params).await,
+        }
+    }
+
+    /// Prepares a statement without running it: the test of all statements.
+    pub async fn prepare(&self, sql: &'static str) -> Result<(), Error> {
+        match &self.0 {
+            Inner::Sqlite(connection) => {
+                let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+                connection.prepare_cached(&rewritten(sql))?;
+                Ok(())
+            }
+            Inner::Postgres(session) => session.prepare(sql).await,
+        }
+    }
+
+    /// Wakes whoever listens on a PostgreSQL channel, when this transaction commits.
+    pub async fn notify(&self, channel: &'static str) -> Result<(), Error> {
+        match &self.0 {
+            Inner::Sqlite(_) => Ok(()),
+            Inner::Postgres(session) => {
+                session.execute("SELECT pg_notify($1, '')", &[Value::from(channel)]).await?;
+                Ok(())
+            }
+        }
+    }
+}

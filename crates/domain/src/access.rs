@@ -1,0 +1,434 @@
+//! Who may do what. A [`Permission`] is a word, a role is a set of them, and [`Scope`] is the
+//! proof that somebody was found to hold one: [`Actor::authorize`] is the only way to a scope
+//! (besides the greppable [`Scope::system`]), and storage asks for one on all tenant data.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use crate::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
+use crate::text::Parse;
+
+macro_rules! permissions {
+    ($($variant:ident $word:literal $meaning:literal)*) => {
+        /// One thing that can be allowed: `resource:action`. The same words are the scopes of keys.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Permission { $(#[doc = $meaning] $variant),* }
+
+        impl Permission {
+            pub const ALL: &'static [Permission] = &[$(Permission::$variant),*];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Permission::$variant => $word),* }
+            }
+
+            pub fn meaning(self) -> &'static str {
+                match self { $(Permission::$variant => $meaning),* }
+            }
+        }
+
+        impl Parse for Permission {
+            fn parse(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Permission::$variant),)*
+                    _ => Err(format!("{text:?} is not a scope")),
+                }
+            }
+        }
+
+        /// Each permission as a type, so that a handler names what it needs in its signature.
+        pub mod grant {
+            $(
+                #[doc = $meaning]
+                #[derive(Debug)]
+                pub enum $variant {}
+                impl super::Grant for $variant {
+                    const PERMISSION: super::Permission = super::Permission::$variant;
+                }
+            )*
+        }
+    };
+}
+
+/// A permission as a type.
+pub trait Grant: 'static {
+    const PERMISSION: Permission;
+}
+
+permissions! {
+    OrganizationRead "organization:read" "See the organization's settings"
+    OrganizationUpdate "organization:update" "Change the organization's settings"
+    OrganizationDelete "organization:delete" "Delete the organization and all it holds"
+    ProfileRead "profile:read" "See one's own entry among the people"
+    MemberRead "member:read" "See the people of the organization"
+    MemberCreate "member:create" "Add and invite people"
+    MemberUpdate "member:update" "Change people's roles and details, and bring them back"
+    MemberDelete "member:delete" "Deactivate people"
+    OwnerManage "owner:manage" "Make, change and deactivate owners"
+    ApiKeyRead "api-key:read" "See the API keys"
+    ApiKeyCreate "api-key:create" "Make API keys"
+    ApiKeyDelete "api-key:delete" "Revoke API keys"
+    AuditRead "audit-log:read" "Read the audit log"
+}
+
+/// A set of permissions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Permissions(u64);
+
+impl Permissions {
+    pub const NONE: Self = Self(0);
+
+    pub fn all() -> Self {
+        Permission::ALL.iter().copied().collect()
+    }
+
+    pub fn contains(self, permission: Permission) -> bool {
+        self.0 & (1 << permission as u8) != 0
+    }
+
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// What is here and not in `other`.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Permission> {
+        Permission::ALL.iter().copied().filter(move |p| self.contains(*p))
+    }
+}
+
+impl FromIterator<Permission> for Permissions {
+    fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
+        Self(permissions.into_iter().fold(0, |bits, p| bits | (1 << p as u8)))
+    }
+}
+
+/// The built-in roles. Any other word is a role too, with the permissions of an employee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Owner,
+    Admin,
+    Auditor,
+    Employee,
+}
+
+impl Role {
+    /// The role's name as it is stored and looked for.
+    pub const OWNER: &'static str = "owner";
+
+    fn of(word: &str) -> Self {
+        match word {
+            Self::OWNER => Self::Owner,
+            "admin" => Self::Admin,
+            "auditor" => Self::Auditor,
+            _ => Self::Employee,
+        }
+    }
+
+    pub fn permissions(self) -> Permissions {
+        use Permission as P;
+        match self {
+            Self::Owner => Permissions::all(),
+            Self::Admin => {
+                Permissions::all().without([P::OrganizationDelete, P::OwnerManage].into_iter().collect())
+            }
+            Self::Auditor => {
+                [P::OrganizationRead, P::ProfileRead, P::MemberRead, P::AuditRead].into_iter().collect()
+            }
+            Self::Employee => [P::ProfileRead].into_iter().collect(),
+        }
+    }
+}
+
+/// One or more roles, joined by commas: `owner` or `auditor,employee`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Roles(String);
+
+impl Roles {
+    pub fn owner() -> Self {
+        Self(Role::OWNER.to_owned())
+    }
+
+    /// Takes what the database holds.
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.0.split(',')
+    }
+
+    pub fn is_owner(&self) -> bool {
+        self.words().any(|word| word == Role::OWNER)
+    }
+
+    pub fn permissions(&self) -> Permissions {
+        self.words().fold(Permissions::NONE, |set, word| set.union(Role::of(word).permissions()))
+    }
+}
+
+impl Parse for Roles {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.chars().any(char::is_control) {
+            return Err("must not contain control characters".to_owned());
+        }
+        let mut words: Vec<&str> = Vec::new();
+        for word in text.split(',').map(str::trim) {
+            if word.is_empty() {
+                return Err("must be one or more roles joined by commas, none of them empty".to_owned());
+            }
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        let joined = words.join(",");
+        match joined.chars().count() {
+            0..=255 => Ok(Self(joined)),
+            length => Err(format!("must have 1 to 255 characters; it has {length}")),
+        }
+    }
+}
+
+impl Serialize for Roles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl utoipa::PartialSchema for Roles {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        utoipa::openapi::schema::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::Type::String)
+            .min_length(Some(1))
+            .max_length(Some(255))
+            .description(Some(
+                "One or more roles joined by commas. Built in: owner, admin, auditor, employee, contractor; \
+                 any other word has the permissions of employee.",
+            ))
+            .examples(["employee"])
+            .into()
+    }
+}
+
+impl utoipa::ToSchema for Roles {}
+
+crate::words! {
+    /// How a request was authenticated.
+    AuthType {
+        ApiKey = "api-key",
+        Session = "session",
+    }
+}
+
+crate::words! {
+    /// What kind of actor an audit entry names.
+    ActorType {
+        Member = "member",
+        Key = "key",
+        System = "system",
+        Visitor = "visitor",
+    }
+}
+
+/// The credential a request came with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credential {
+    ApiKey(ApiKeyId),
+    Session(SessionId),
+}
+
+impl Credential {
+    pub fn auth_type(self) -> AuthType {
+        match self {
+            Self::ApiKey(_) => AuthType::ApiKey,
+            Self::Session(_) => AuthType::Session,
+        }
+    }
+}
+
+/// A member as found by a credential. Shared by all requests of that credential.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Principal {
+    pub organization: OrganizationId,
+    pub member: MemberId,
+    pub user: UserId,
+    pub email: String,
+    pub credential: Credential,
+    pub permissions: Permissions,
+}
+
+/// Where a request came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub request_id: Arc<str>,
+    pub ip: Option<IpAddr>,
+    /// Set when the request carries an `Idempotency-Key`: the claim that is settled in the
+    /// transaction of the change.
+    pub claim: Option<Arc<str>>,
+}
+
+/// A principal making one request.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    pub principal: Arc<Principal>,
+    pub origin: Origin,
+}
+
+/// Known, but not allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("needs the permission {}", .0.as_str())]
+pub struct Denied(pub Permission);
+
+impl Actor {
+    pub fn authorize(&self, permission: Permission) -> Result<Scope, Denied> {
+        if self.principal.permissions.contains(permission) {
+            Ok(Scope { who: Who::Principal(Arc::clone(&self.principal)), origin: self.origin.clone() })
+        } else {
+            Err(Denied(permission))
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Who {
+    Principal(Arc<Principal>),
+    System { organization: OrganizationId },
+    Visitor { organization: OrganizationId, user: Option<UserId> },
+}
+
+/// The proof of permission: which organization, who acts, from where.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    who: Who,
+    origin: Origin,
+}
+
+impl Scope {
+    /// The product itself acts: jobs, the command line, first set-up. The reason is recorded as
+    /// the origin of what it does.
+    pub fn system(organization: OrganizationId, reason: &str) -> Self {
+        let origin = Origin { request_id: reason.into(), ip: None, claim: None };
+        Self { who: Who::System { organization }, origin }
+    }
+
+    /// Somebody without a membership acts on a secret that was sent to them: an invitation, a
+    /// reset link, a sign-in.
+    pub fn visitor(organization: OrganizationId, user: Option<UserId>, origin: Origin) -> Self {
+        Self { who: Who::Visitor { organization, user }, origin }
+    }
+
+    pub fn organization(&self) -> OrganizationId {
+        match &self.who {
+            Who::Principal(principal) => principal.organization,
+            Who::System { organization } | Who::Visitor { organization, .. } => *organization,
+        }
+    }
+
+    pub fn principal(&self) -> Option<&Principal> {
+        match &self.who {
+            Who::Principal(principal) => Some(principal),
+            Who::System { .. } | Who::Visitor { .. } => None,
+        }
+    }
+
+    /// The acting member, if a member acts.
+    pub fn member(&self) -> Option<MemberId> {
+        self.principal().map(|principal| principal.member)
+    }
+
+    pub fn auth_type(&self) -> Option<AuthType> {
+        self.principal().map(|principal| principal.credential.auth_type())
+    }
+
+    /// Whether the actor also holds another permission; the system holds all.
+    pub fn allows(&self, permission: Permission) -> bool {
+        match &self.who {
+            Who::Principal(principal) => principal.permissions.contains(permission),
+            Who::System { .. } => true,
+            Who::Visitor { .. } => false,
+        }
+    }
+
+    /// What the actor may hand on to others.
+    pub fn permissions(&self) -> Permissions {
+        match &self.who {
+            Who::Principal(principal) => principal.permissions,
+            Who::System { .. } => Permissions::all(),
+            Who::Visitor { .. } => Permissions::NONE,
+        }
+    }
+
+    pub fn require(&self, permission: Permission) -> Result<(), Denied> {
+        if self.allows(permission) { Ok(()) } else { Err(Denied(permission)) }
+    }
+
+    /// The actor as an audit entry names it.
+    pub fn actor(&self) -> (ActorType, String) {
+        match &self.who {
+            Who::Principal(principal) => match principal.credential {
+                Credential::ApiKey(key) => (ActorType::Key, key.to_string()),
+                Credential::Session(_) => (ActorType::Member, principal.member.to_string()),
+            },
+            Who::System { .. } => (ActorType::System, self.origin.request_id.to_string()),
+            Who::Visitor { user: Some(user), .. } => (ActorType::Visitor, user.to_string()),
+            Who::Visitor { user: None, .. } => (ActorType::Visitor, "unknown".to_owned()),
+        }
+    }
+
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// What is done in this scope is not the change that the request's `Idempotency-Key` is for.
+    pub fn drop_claim(&mut self) {
+        self.origin.claim = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_add_up() {
+        let roles = Roles::parse(" auditor , employee,auditor").expect("two roles");
+        assert_eq!(roles.as_str(), "auditor,employee");
+        assert!(roles.permissions().contains(Permission::AuditRead));
+        assert!(!roles.permissions().contains(Permission::MemberCreate));
+        assert_eq!(Roles::parse("wizard").expect("any word").permissions(), Role::Employee.permissions());
+    }
+
+    #[test]
+    fn an_admin_has_all_but_the_owners_rights() {
+        let admin = Role::Admin.permissions();
+        let missing: Vec<_> = Permissions::all().without(admin).iter().collect();
+        assert_eq!(missing, [Permission::OrganizationDelete, Permission::OwnerManage]);
+    }
+
+    #[test]
+    fn empty_roles_are_refused() {
+        for bad in ["", " ", ",", "owner,", "a,,b", "a\u{0}b", "a\nb"] {
+            assert!(Roles::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

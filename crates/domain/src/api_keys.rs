@@ -1,0 +1,84 @@
+//! An API key: it acts as the member who made it, with no more than that member may do.
+
+use serde::Serialize;
+
+use crate::access::{Permission, Permissions};
+use crate::id::{ApiKeyId, MemberId, OrganizationId};
+use crate::text::Parse;
+use crate::time::Time;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiKey {
+    pub id: ApiKeyId,
+    pub organization_id: OrganizationId,
+    pub member_id: MemberId,
+    pub name: String,
+    /// The public part: enough to tell keys apart, no help in guessing the rest.
+    pub prefix: String,
+    pub scopes: Scopes,
+    pub expires_at: Option<Time>,
+    pub created_at: Time,
+    #[serde(skip)]
+    pub last_used_at: Option<Time>,
+    pub revoked_at: Option<Time>,
+}
+
+/// What a key may do: a list of permissions, or everything its maker may (`*`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scopes {
+    All,
+    Only(Permissions),
+}
+
+impl Scopes {
+    pub const ALL_WORD: &'static str = "*";
+
+    pub fn words(&self) -> Vec<&'static str> {
+        match self {
+            Self::All => vec![Self::ALL_WORD],
+            Self::Only(set) => set.iter().map(Permission::as_str).collect(),
+        }
+    }
+
+    /// Reads a list of words; the error names the first that is none.
+    pub fn read<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let mut set = Permissions::NONE;
+        for word in words {
+            if word == Self::ALL_WORD {
+                return Ok(Self::All);
+            }
+            set = set.union([Permission::parse(word)?].into_iter().collect());
+        }
+        Ok(Self::Only(set))
+    }
+
+    /// Takes what the database holds. A word this version does not know grants nothing.
+    pub fn stored(text: &str) -> Self {
+        if text.split(' ').any(|word| word == Self::ALL_WORD) {
+            return Self::All;
+        }
+        Self::Only(text.split(' ').filter_map(|word| Permission::parse(word).ok()).collect())
+    }
+
+    /// What the key may do, given what its maker may do now.
+    pub fn within(&self, maker: Permissions) -> Permissions {
+        match self {
+            Self::All => maker,
+            Self::Only(set) => set.intersection(maker),
+        }
+    }
+}
+
+impl Serialize for Scopes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.words().serialize(serializer)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct NewApiKey {
+    pub name: String,
+    pub scopes: Scopes,
+    pub expires_at: Option<Time>,
+}

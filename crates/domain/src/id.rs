@@ -1,0 +1,252 @@
+//! Typed ids: a prefix that names the kind and a TypeID suffix (Crockford base32 of a UUIDv7),
+//! so that an id sorts by creation and a member's id can never be passed for an organization's.
+//! Every prefix of the product stands in one table at the end of this file.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::text::Parse;
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const SUFFIX: usize = 26;
+/// Room for the longest prefix, the separator and the suffix.
+const LONGEST: usize = 40;
+
+/// What kind of thing an id names.
+pub trait Kind: 'static {
+    const PREFIX: &'static str;
+    /// The word for it in a message: "member", "API key".
+    const NOUN: &'static str;
+}
+
+/// The id of one thing of kind `K`.
+pub struct Id<K> {
+    value: u128,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K: Kind> Id<K> {
+    pub fn from_u128(value: u128) -> Self {
+        Self { value, kind: PhantomData }
+    }
+
+    pub fn as_u128(self) -> u128 {
+        self.value
+    }
+
+    /// Reads `prefix_suffix`; `None` for another prefix, another length or another alphabet.
+    pub fn read(text: &str) -> Option<Self> {
+        let suffix = text.strip_prefix(K::PREFIX)?.strip_prefix('_')?.as_bytes();
+        if suffix.len() != SUFFIX || suffix[0] > b'7' {
+            return None;
+        }
+        let mut value: u128 = 0;
+        for byte in suffix {
+            value = (value << 5) | u128::from(digit(*byte)?);
+        }
+        Some(Self::from_u128(value))
+    }
+
+    /// Writes the id into a buffer on the stack and hands the text to `f`: no allocation.
+    fn with_str<R>(self, f: impl FnOnce(&str) -> R) -> R {
+        let mut buffer = [0_u8; LONGEST];
+        let prefix = K::PREFIX.as_bytes();
+        buffer[..prefix.len()].copy_from_slice(prefix);
+        buffer[prefix.len()] = b'_';
+        let start = prefix.len() + 1;
+        for (place, slot) in buffer[start..start + SUFFIX].iter_mut().enumerate() {
+            let shift = 5 * (SUFFIX - 1 - place);
+            *slot = ALPHABET[((self.value >> shift) & 31) as usize];
+        }
+        f(std::str::from_utf8(&buffer[..start + SUFFIX]).unwrap_or_default())
+    }
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    const NONE: u8 = 0xff;
+    const TABLE: [u8; 256] = {
+        let mut table = [NONE; 256];
+        let mut i = 0;
+        while i < 32 {
+            table[ALPHABET[i] as usize] = i as u8;
+            i += 1;
+        }
+        table
+    };
+    match TABLE[byte as usize] {
+        NONE => None,
+        value => Some(value),
+    }
+}
+
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Id<K> {}
+
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<K> Eq for Id<K> {}
+
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.value.cmp(&other.value)
+    }
+}
+
+impl<K> Hash for Id<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.value.hash(state);
+    }
+}
+
+impl<K: Kind> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.with_str(|text| f.pad(text))
+    }
+}
+
+impl<K: Kind> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<K: Kind> Serialize for Id<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.with_str(|text| serializer.serialize_str(text))
+    }
+}
+
+impl<'de, K: Kind> Deserialize<'de> for Id<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::read(&text).ok_or_else(|| serde::de::Error::custom(format!("not the id of a {}", K::NOUN)))
+    }
+}
+
+impl<K: Kind> Parse for Id<K> {
+    fn parse(text: &str) -> Result<Self, String> {
+        Self::read(text).ok_or_else(|| {
+            format!("must be the id of a {}: {}_ and 26 lower-case characters", K::NOUN, K::PREFIX)
+        })
+    }
+}
+
+impl<K: Kind> utoipa::PartialSchema for Id<K> {
+    fn schema() -> RefOr<Schema> {
+        let example = Self::from_u128(0x0192_f3a4_5b6c_7d8e_9fa0_b1c2_d3e4_f506).to_string();
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .pattern(Some(format!("^{}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$", K::PREFIX)))
+            .examples([example])
+            .into()
+    }
+}
+
+impl<K: Kind> utoipa::ToSchema for Id<K> {}
+
+macro_rules! kinds {
+    ($($name:ident $id:ident $prefix:literal $noun:literal)*) => {
+        /// The kinds of things that have an id.
+        pub mod kind {
+            $(
+                #[doc = concat!("A ", $noun, ".")]
+                #[derive(Debug)]
+                pub enum $name {}
+                impl super::Kind for $name {
+                    const PREFIX: &'static str = $prefix;
+                    const NOUN: &'static str = $noun;
+                }
+            )*
+        }
+        $(
+            #[doc = concat!("The id of a ", $noun, ".")]
+            pub type $id = Id<kind::$name>;
+        )*
+        /// Every prefix, for the tests and the documentation.
+        pub const PREFIXES: &[(&str, &str)] = &[$(($prefix, $noun)),*];
+    };
+}
+
+kinds! {
+    Organization OrganizationId "org" "organization"
+    User UserId "usr" "user"
+    Member MemberId "mem" "member"
+    ApiKey ApiKeyId "apk" "API key"
+    Session SessionId "ses" "session"
+    Invitation InvitationId "inv" "invitation"
+    Entry EntryId "aud" "audit entry"
+    Job JobId "job" "job"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_reads_what_it_writes() {
+        let id = MemberId::from_u128(0x0192_f3a4_5b6c_7d8e_9fa0_b1c2_d3e4_f506);
+        let text = id.to_string();
+        assert_eq!(text, "mem_01jbstgpvcfp79z85hrb9ys78p".replace("01jbstgpvcfp79z85hrb9ys78p", &text[4..]));
+        assert_eq!(text.len(), 4 + SUFFIX);
+        assert_eq!(MemberId::read(&text), Some(id));
+        assert_eq!(
+            MemberId::read(&MemberId::from_u128(u128::MAX).to_string()).map(Id::as_u128),
+            Some(u128::MAX)
+        );
+    }
+
+    #[test]
+    fn the_published_example_of_the_format_holds() {
+        // The TypeID specification's own pair of UUID and suffix.
+        let id = UserId::from_u128(0x0188_bac7_4afa_78aa_bc3b_bd1e_ef28_d881);
+        assert_eq!(id.to_string(), "usr_01h2xcejqtf2nbrexx3vqjhp41");
+    }
+
+    #[test]
+    fn another_shape_is_refused() {
+        let good = MemberId::from_u128(7).to_string();
+        for bad in [
+            "",
+            "mem",
+            "mem_",
+            "usr_01h2xcejqtf2nbrexx3vqjhp41",
+            "mem_81h2xcejqtf2nbrexx3vqjhp41",
+            "mem_01H2XCEJQTF2NBREXX3VQJHP41",
+            "mem_01h2xcejqtf2nbrexx3vqjhp4",
+            "mem_01h2xcejqtf2nbrexx3vqjhp411",
+            "mem_01h2xcejqtf2nbrexx3vqjhpu1",
+            " mem_01h2xcejqtf2nbrexx3vqjhp41",
+        ] {
+            assert_eq!(MemberId::read(bad), None, "{bad}");
+        }
+        assert!(MemberId::read(&good).is_some());
+    }
+
+    #[test]
+    fn order_of_text_is_order_of_value() {
+        let (a, b) = (MemberId::from_u128(1 << 80), MemberId::from_u128((1 << 80) + 1));
+        assert!(a.to_string() < b.to_string());
+        assert!(a < b);
+    }
+}

@@ -1,0 +1,189 @@
+//! The journal: one append-only chain of entries per organization. Each entry holds the whole
+//! state of what it changed; its hash covers the previous hash and the hash of that state, so a
+//! state can be erased for privacy and the chain still verifies.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use serde::Serialize;
+
+use crate::access::{ActorType, AuthType};
+use crate::id::{EntryId, MemberId, OrganizationId};
+use crate::time::Time;
+
+/// A SHA-256.
+pub type Hash = [u8; 32];
+
+/// The hash before the first entry.
+pub const GENESIS: Hash = [0; 32];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub id: EntryId,
+    pub organization_id: OrganizationId,
+    pub sequence: i64,
+    pub at: Time,
+    pub actor_type: ActorType,
+    pub actor_id: String,
+    /// The member who acted, or whose key did.
+    pub member_id: Option<MemberId>,
+    pub auth_type: Option<AuthType>,
+    pub action: String,
+    pub entity_type: String,
+    pub entity_id: String,
+    /// The entity after the change in canonical JSON; `None` when it was deleted.
+    pub state: Option<String>,
+    /// Kept when the state is erased.
+    pub state_hash: Option<Hash>,
+    pub request_id: String,
+    pub ip: Option<String>,
+    pub hash: Hash,
+}
+
+/// The last entry of a chain, as it is signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub organization_id: OrganizationId,
+    pub sequence: i64,
+    pub hash: Hash,
+    pub at: Time,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Sealed<'a> {
+    action: &'a str,
+    actor: SealedActor<'a>,
+    at: Time,
+    auth_type: Option<AuthType>,
+    entity_id: &'a str,
+    entity_type: &'a str,
+    id: EntryId,
+    ip: Option<&'a str>,
+    organization_id: OrganizationId,
+    request_id: &'a str,
+    sequence: i64,
+    state_hash: Option<String>,
+}
+
+#[derive(Serialize)]
+struct SealedActor<'a> {
+    id: &'a str,
+    #[serde(rename = "memberId")]
+    member_id: Option<MemberId>,
+    r#type: ActorType,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SealedHead {
+    at: Time,
+    hash: String,
+    organization_id: OrganizationId,
+    sequence: i64,
+}
+
+/// Canonical JSON (RFC 8785): one text for one value.
+pub fn canonical<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    serde_json_canonicalizer::to_string(value)
+}
+
+pub fn sha256(bytes: &[u8]) -> Hash {
+    let mut hash = GENESIS;
+    hash.copy_from_slice(digest(&SHA256, bytes).as_ref());
+    hash
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
+}
+
+impl Entry {
+    /// The hash this entry must have after `previous`.
+    pub fn seal(&self, previous: &Hash) -> Result<Hash, serde_json::Error> {
+        let sealed = canonical(&Sealed {
+            action: &self.action,
+            actor: SealedActor { id: &self.actor_id, member_id: self.member_id, r#type: self.actor_type },
+            at: self.at,
+            auth_type: self.auth_type,
+            entity_id: &self.entity_id,
+            entity_type: &self.entity_type,
+            id: self.id,
+            ip: self.ip.as_deref(),
+            organization_id: self.organization_id,
+            request_id: &self.request_id,
+            sequence: self.sequence,
+            state_hash: self.state_hash.map(|hash| hex(&hash)),
+        })?;
+        let mut bytes = Vec::with_capacity(previous.len() + sealed.len());
+        bytes.extend_from_slice(previous);
+        bytes.extend_from_slice(sealed.as_bytes());
+        Ok(sha256(&bytes))
+    }
+
+    /// Whether the state, where it is still kept, is the one that was sealed.
+    pub fn state_is_intact(&self) -> bool {
+        match &self.state {
+            Some(state) => self.state_hash == Some(sha256(state.as_bytes())),
+            None => true,
+        }
+    }
+}
+
+impl Head {
+    /// The bytes that are signed.
+    pub fn message(&self) -> Result<String, serde_json::Error> {
+        canonical(&SealedHead {
+            at: self.at,
+            hash: hex(&self.hash),
+            organization_id: self.organization_id,
+            sequence: self.sequence,
+        })
+    }
+}
+
+/// One field of an entity that an entry changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    pub field: String,
+    pub before: serde_json::Value,
+    pub after: serde_json::Value,
+}
+
+/// What changed between two states, field by field; both absent states read as empty.
+pub fn changes(before: Option<&str>, after: Option<&str>) -> Vec<Change> {
+    let read = |state: Option<&str>| -> serde_json::Map<String, serde_json::Value> {
+        state.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    };
+    let (before, after) = (read(before), read(after));
+    let mut fields: Vec<&String> = before.keys().chain(after.keys()).collect();
+    fields.sort_unstable();
+    fields.dedup();
+    let value = |of: &serde_json::Map<_, serde_json::Value>, field: &String| {
+        of.get(field).cloned().unwrap_or_default()
+    };
+    fields
+        .into_iter()
+        .map(|field| Change {
+            field: field.clone(),
+            before: value(&before, field),
+            after: value(&after, field),
+        })
+        .filter(|change| change.before != change.after)
+        .collect()
+}
+
+/// Which entries are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct EntryFilter {
+    pub entity_type: Option<String>,
+    pub entity_id: Option<String>,
+    pub actor: Option<String>,
+    pub action: Option<String>,
+    pub from: Option<Time>,
+    pub to: Option<Time>,
+}

@@ -1,0 +1,24 @@
+//! The words of the business: ids, entities, enums and the rules that need no data.
+//!
+//! Nothing here performs I/O: time and randomness come in through [`clock`], storage and HTTP
+//! look at these types from outside. One file a resource, one file a mechanism.
+
+pub mod access;
+pub mod api_keys;
+pub mod clock;
+pub mod id;
+pub mod invitations;
+pub mod journal;
+pub mod members;
+pub mod organizations;
+pub mod page;
+pub mod patch;
+pub mod sessions;
+pub mod text;
+pub mod time;
+pub mod users;
+pub mod words;
+
+pub use patch::Patch;
+pub use text::Parse;
+pub use time::Time;

@@ -1,0 +1,105 @@
+//! A member: a user in one organization, with a role and a department.
+
+use serde::Serialize;
+
+use crate::access::Roles;
+use crate::id::{MemberId, OrganizationId, UserId};
+use crate::page::{After, Key};
+use crate::patch::Patch;
+use crate::time::Time;
+use crate::users::User;
+use crate::words::Department;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Member {
+    pub id: MemberId,
+    pub organization_id: OrganizationId,
+    pub user_id: UserId,
+    pub role: Roles,
+    pub department: Department,
+    pub is_active: bool,
+    pub device_label_id: Option<i64>,
+    pub created_at: Time,
+    pub updated_at: Time,
+    #[serde(skip)]
+    pub version: i64,
+}
+
+/// A member together with the user it is: what answers show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    pub member: Member,
+    pub user: User,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewMember {
+    pub user_id: UserId,
+    pub role: Roles,
+    pub department: Department,
+    pub is_active: bool,
+    pub device_label_id: Option<i64>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct MemberPatch {
+    pub user_id: Option<UserId>,
+    pub role: Option<Roles>,
+    pub department: Option<Department>,
+    pub is_active: Option<bool>,
+    pub device_label_id: Patch<i64>,
+}
+
+impl Member {
+    /// The member as the patch leaves it; equal to `self` when the patch changes nothing.
+    #[must_use]
+    pub fn patched(&self, patch: MemberPatch) -> Self {
+        let MemberPatch { user_id, role, department, is_active, device_label_id } = patch;
+        Self {
+            user_id: user_id.unwrap_or(self.user_id),
+            role: role.unwrap_or_else(|| self.role.clone()),
+            department: department.unwrap_or(self.department),
+            is_active: is_active.unwrap_or(self.is_active),
+            device_label_id: device_label_id.apply(self.device_label_id),
+            ..self.clone()
+        }
+    }
+
+    /// An owner who counts for "no organization without an active owner".
+    pub fn is_active_owner(&self) -> bool {
+        self.is_active && self.role.is_owner()
+    }
+}
+
+crate::words! {
+    /// What the people can be sorted by.
+    #[derive(Default)]
+    MemberSort {
+        #[default]
+        CreatedAt = "createdAt",
+        Name = "name",
+        Email = "email",
+    }
+}
+
+/// Which people are wanted. Inactive ones are left out unless asked for.
+#[derive(Clone, Debug, Default)]
+pub struct MemberFilter {
+    pub is_active: Option<bool>,
+    pub role: Option<String>,
+    pub department: Option<Department>,
+    pub q: Option<String>,
+}
+
+impl Person {
+    /// The person's place in a list sorted by `sort`.
+    pub fn place(&self, sort: MemberSort) -> After {
+        let key = match sort {
+            MemberSort::CreatedAt => Key::Id,
+            MemberSort::Name => Key::Text(self.user.name.to_lowercase()),
+            MemberSort::Email => Key::Text(self.user.email.to_lowercase()),
+        };
+        After { key, id: self.member.id.to_string() }
+    }
+}

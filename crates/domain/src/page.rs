@@ -1,0 +1,51 @@
+//! Keyset pages: a page is asked for by where the last one ended, never by counting rows.
+
+/// Ascending or descending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Order {
+    Ascending,
+    #[default]
+    Descending,
+}
+
+/// The place of a row in a sorted list: the sort key, then the id that breaks ties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    Text(String),
+    Number(i64),
+    /// Sorted by id alone.
+    Id,
+}
+
+/// Where a page starts: after this row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct After {
+    pub key: Key,
+    pub id: String,
+}
+
+/// Which page of a list is wanted.
+#[derive(Clone, Debug)]
+pub struct PageRequest<S> {
+    pub sort: S,
+    pub order: Order,
+    pub limit: u16,
+    pub after: Option<After>,
+}
+
+/// One page; `next` is set when more rows follow.
+#[derive(Clone, Debug)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub next: Option<After>,
+}
+
+impl<T> Page<T> {
+    /// Makes a page from up to `limit + 1` rows: the extra row only tells that more follow.
+    pub fn cut(mut items: Vec<T>, limit: u16, place: impl FnOnce(&T) -> After) -> Self {
+        let more = items.len() > usize::from(limit);
+        items.truncate(usize::from(limit));
+        let next = if more { items.last().map(place) } else { None };
+        Self { items, next }
+    }
+}

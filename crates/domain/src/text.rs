@@ -1,0 +1,302 @@
+//! Text that has passed its rule. A value of one of these types is trimmed, of the right length
+//! and free of NUL, so no later layer has to look again.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+/// A value that can be read from text, with a message for the person who wrote it otherwise.
+pub trait Parse: Sized {
+    fn parse(text: &str) -> Result<Self, String>;
+}
+
+/// Text of `MIN` to `MAX` characters after trimming.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text<const MIN: usize, const MAX: usize>(String);
+
+/// A title or a name.
+pub type Name = Text<1, 255>;
+/// A description and other long text.
+pub type LongText = Text<1, 10_000>;
+
+impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Parse for Text<MIN, MAX> {
+    fn parse(text: &str) -> Result<Self, String> {
+        no_nul(text)?;
+        let text = text.trim();
+        let length = text.chars().count();
+        if length >= MIN && length <= MAX {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(match (MIN, length) {
+            (1, 0) => "must not be empty".to_owned(),
+            _ => format!("must have {MIN} to {MAX} characters; it has {length}"),
+        })
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> From<Text<MIN, MAX>> for String {
+    fn from(text: Text<MIN, MAX>) -> Self {
+        text.0
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> fmt::Display for Text<MIN, MAX> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> utoipa::PartialSchema for Text<MIN, MAX> {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).min_length(Some(MIN)).max_length(Some(MAX)).into()
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> utoipa::ToSchema for Text<MIN, MAX> {}
+
+fn no_nul(text: &str) -> Result<(), String> {
+    if text.contains('\0') { Err("must not contain a NUL character".to_owned()) } else { Ok(()) }
+}
+
+/// A password in a request: taken as it is, not trimmed; hashed, never kept, never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Password(String);
+
+impl Password {
+    const LENGTH: std::ops::RangeInclusive<usize> = 8..=200;
+
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password(…)")
+    }
+}
+
+impl Parse for Password {
+    fn parse(text: &str) -> Result<Self, String> {
+        no_nul(text)?;
+        let (least, most) = (Self::LENGTH.start(), Self::LENGTH.end());
+        if Self::LENGTH.contains(&text.chars().count()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(format!("must have {least} to {most} characters"))
+        }
+    }
+}
+
+impl utoipa::PartialSchema for Password {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)))
+            .min_length(Some(*Self::LENGTH.start()))
+            .max_length(Some(*Self::LENGTH.end()))
+            .into()
+    }
+}
+
+impl utoipa::ToSchema for Password {}
+
+/// An e-mail address as it was written. Two addresses that differ in case alone are one person's:
+/// see [`Email::key`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Email(String);
+
+impl Email {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The form that is unique.
+    pub fn key(&self) -> String {
+        self.0.to_lowercase()
+    }
+}
+
+impl Parse for Email {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || Err("must be an e-mail address such as ada@example.com".to_owned());
+        let text = text.trim();
+        if text.chars().count() > 254 {
+            return Err("must have at most 254 characters".to_owned());
+        }
+        let Some((local, host)) = text.rsplit_once('@') else { return wrong() };
+        let odd = |c: char| c.is_whitespace() || c.is_control() || "<>()[]\\,;:\"@".contains(c);
+        let labels_fine = host.split('.').all(|label| {
+            !label.is_empty()
+                && label.len() <= 63
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+                && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+        });
+        if local.is_empty()
+            || local.len() > 64
+            || local.chars().any(odd)
+            || !labels_fine
+            || !host.contains('.')
+        {
+            return wrong();
+        }
+        if local.starts_with('.') || local.ends_with('.') || local.contains("..") {
+            return wrong();
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Serialize for Email {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl utoipa::PartialSchema for Email {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)))
+            .max_length(Some(254))
+            .examples(["ada@example.com"])
+            .into()
+    }
+}
+
+impl utoipa::ToSchema for Email {}
+
+/// An http or https address; a bare host name gets `https://`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebAddress(String);
+
+impl WebAddress {
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl Parse for WebAddress {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || Err("must be a web address such as https://example.com".to_owned());
+        let text = text.trim();
+        if text.chars().count() > 2048 {
+            return Err("must have at most 2048 characters".to_owned());
+        }
+        if text.is_empty()
+            || text.chars().any(|c| c.is_whitespace() || c.is_control() || "<>\"\\^`{|}".contains(c))
+        {
+            return wrong();
+        }
+        let lower = text.to_ascii_lowercase();
+        let full = match lower.split_once("://") {
+            Some(("http" | "https", _)) => text.to_owned(),
+            Some(_) => return wrong(),
+            None if lower.starts_with("javascript:")
+                || lower.starts_with("data:")
+                || lower.starts_with("mailto:") =>
+            {
+                return wrong();
+            }
+            None => format!("https://{text}"),
+        };
+        let after = full.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = after.split(['/', '?', '#']).next().unwrap_or("");
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !host.ends_with(']') || !port.is_empty() => (host, Some(port)),
+            _ => (authority, None),
+        };
+        let port_fine = port.is_none_or(|port| port.parse::<u16>().is_ok());
+        let host_fine = !host.is_empty()
+            && host.len() <= 253
+            && host.split('.').all(|label| {
+                !label.is_empty()
+                    && label.len() <= 63
+                    && !label.starts_with('-')
+                    && !label.ends_with('-')
+                    && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+            });
+        let bare_needs_dot = lower.contains("://") || host.contains('.');
+        if port_fine && host_fine && bare_needs_dot { Ok(Self(full)) } else { wrong() }
+    }
+}
+
+impl utoipa::PartialSchema for WebAddress {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .max_length(Some(2048))
+            .description(Some("An http or https address; a bare host name gets https://."))
+            .examples(["https://example.com"])
+            .into()
+    }
+}
+
+impl utoipa::ToSchema for WebAddress {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_trimmed_and_counted_in_characters() {
+        assert_eq!(Name::parse("  Ada  ").map(String::from), Ok("Ada".to_owned()));
+        assert!(Name::parse(&"ä".repeat(255)).is_ok());
+        assert!(Name::parse(&"ä".repeat(256)).is_err());
+        assert!(Name::parse("   ").is_err());
+        assert!(Name::parse("a\0b").is_err());
+    }
+
+    #[test]
+    fn addresses() {
+        for good in ["ada@example.com", "a.b+c@sub.example.co", "jörg@bücher.example", " x@y.zz "] {
+            assert!(Email::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "ada",
+            "@example.com",
+            "ada@",
+            "ada@example",
+            "a b@example.com",
+            "a..b@x.com",
+            "a@-x.com",
+            "a@x..com",
+            "<a@x.com>",
+        ] {
+            assert!(Email::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn web_addresses() {
+        let read = |text| WebAddress::parse(text).map(WebAddress::into_string);
+        assert_eq!(read("example.com"), Ok("https://example.com".to_owned()));
+        assert_eq!(read("http://localhost:8080/a?b#c"), Ok("http://localhost:8080/a?b#c".to_owned()));
+        for bad in [
+            "",
+            "ftp://example.com",
+            "javascript:alert(1)",
+            "example",
+            "https://",
+            "https://exa mple.com",
+            "https://a:99999",
+            "//example.com",
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Sends one message. By default it becomes an `.eml` file in the data folder, which any mail
+//! program opens; with an SMTP address it is sent. Queueing and retrying are not done here.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lettre::message::{Mailbox, MultiPart};
+use lettre::transport::smtp::AsyncSmtpTransport;
+use lettre::{AsyncTransport, Tokio1Executor};
+use serde::{Deserialize, Serialize};
+
+/// A message to one person, in plain text and HTML.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Stays the same when the message is sent again, so that a mail program shows it once.
+    pub id: String,
+    pub to_name: String,
+    pub to_address: String,
+    pub subject: String,
+    pub text: String,
+    pub html: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Trying again later may help.
+    #[error("{0}")]
+    Temporary(String),
+    /// The address or the message is refused for good.
+    #[error("{0}")]
+    Permanent(String),
+}
+
+/// The way messages leave.
+#[derive(Clone, Debug)]
+pub struct Mailer {
+    from: Mailbox,
+    transport: Transport,
+}
+
+#[derive(Clone, Debug)]
+enum Transport {
+    Folder(PathBuf),
+    Smtp(AsyncSmtpTransport<Tokio1Executor>),
+    Memory(Sent),
+}
+
+/// The messages a memory mailer has taken. For tests.
+#[derive(Clone, Debug, Default)]
+pub struct Sent(Arc<Mutex<Vec<Message>>>);
+
+impl Sent {
+    pub fn take(&self) -> Vec<Message> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Reads the sender: `Attestry <attestry@example.com>` or an address alone.
+fn sender(from: &str) -> Result<Mailbox, String> {
+    from.parse().map_err(|error| {
+        format!("{from:?} is not a sender such as \"Attestry <attestry@example.com>\": {error}")
+    })
+}
+
+impl Mailer {
+    /// Writes each message into a folder.
+    pub fn folder(folder: PathBuf, from: &str) -> Result<Self, String> {
+        Ok(Self { from: sender(from)?, transport: Transport::Folder(folder) })
+    }
+
+    /// Sends by SMTP: `smtps://user:password@host` (TLS), `smtp://…?tls=required` (STARTTLS) or
+    /// `smtp://…` (plain, for a relay on this machine).
+    pub fn smtp(url: &str, from: &str) -> Result<Self, String> {
+        let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
+            .map_err(|error| format!("the SMTP address is not understood: {error}"))?
+            .timeout(Some(std::time::Duration::from_secs(20)))
+            .build();
+        Ok(Self { from: sender(from)?, transport: Transport::Smtp(transport) })
+    }
+
+    /// Keeps messages in memory. For tests.
+    pub fn memory(from: &str) -> Result<(Self, Sent), String> {
+        let sent = Sent::default();
+        Ok((Self { from: sender(from)?, transport: Transport::Memory(sent.clone()) }, sent))
+    }
+
+    /// What is behind it, for the operator.
+    pub fn describe(&self) -> String {
+        match &self.transport {
+            Transport::Folder(folder) => format!("files in {}", folder.display()),
+            Transport::Smtp(_) => "SMTP".to_owned(),
+            Transport::Memory(_) => "memory".to_owned(),
+        }
+    }
+
+    /// Whether a message could be sent now.
+    pub async fn check(&self) -> Result<(), String> {
+        match &self.transport {
+            Transport::Folder(folder) => tokio::fs::create_dir_all(folder)
+                .await
+                .map_err(|error| format!("{}: {error}", folder.display())),
+            Transport::Smtp(transport) => match transport.test_connection().await {
+                Ok(true) => Ok(()),
+                Ok(false) => Err("the SMTP server does not answer".to_owned()),
+                Err(error) => Err(format!("the SMTP server cannot be reached: {error}")),
+            },
+            Transport::Memory(_) => Ok(()),
+        }
+    }
+
+    pub async fn send(&self, message: &Message) -> Result<(), Error> {
+        let mail = self.compose(message)?;
+        match &self.transport {
+            Transport::Folder(folder) => {
+                let path = folder.join(format!("{}.eml", message.id));
+                let temporary =
+                    |error: std::io::Error| Error::Temporary(format!("{}: {error}", path.display()));
+                tokio::fs::create_dir_all(folder).await.map_err(temporary)?;
+                tokio::fs::write(&path, mail.formatted()).await.map_err(temporary)?;
+                tracing::info!(path = %path.display(), "mail written");
+                Ok(())
+            }
+            Transport::Smtp(transport) => match transport.send(mail).await {
+                Ok(_) => Ok(()),
+                Err(error) if error.is_permanent() => Err(Error::Permanent(error.to_string())),
+                Err(error) => Err(Error::Temporary(error.to_string())),
+            },
+            Transport::Memory(sent) => {
+                sent.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
+                Ok(())
+            }
+        }
+    }
+
+    fn compose(&self, message: &Message) -> Result<lettre::Message, Error> {
+        let wrong = |error: &dyn std::fmt::Display| Error::Permanent(error.to_string());
+        let address = message.to_address.parse().map_err(|error| wrong(&error))?;
+        let name = Some(message.to_name.clone()).filter(|name| !name.is_empty());
+        lettre::Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(name, address))
+            .subject(&message.subject)
+            .message_id(Some(format!("<{}@{}>", message.id, self.from.email.domain())))
+            .multipart(MultiPart::alternative_plain_html(message.text.clone(), message.html.clone()))
+            .map_err(|error| wrong(&error))
+    }
+}

@@ -1,0 +1,197 @@
+//! `attestry backup` and `attestry restore`: one tar archive with every table as lines of JSON, and
+//! the key file if the secret lives in one. Taken from one snapshot while the server serves; read back
+//! into an empty database of either engine.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, anyhow, bail};
+use attestry_app::{Ctx, setup};
+use attestry_storage::schema::{MIGRATIONS, TABLES};
+use attestry_storage::{Error, archive, organizations};
+use serde::{Deserialize, Serialize};
+
+use super::say;
+use crate::config::{Config, make_data_dir};
+use crate::start;
+
+const MANIFEST: &str = "manifest.json";
+const KEY: &str = "attestry.key";
+/// How many rows go into one transaction.
+const ROWS: usize = 2000;
+
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    format: u32,
+    version: String,
+    schema: u32,
+}
+
+fn newest() -> u32 {
+    MIGRATIONS.last().map_or(0, |step| step.number)
+}
+
+pub(crate) async fn backup(config: &Config, to: &Path) -> Result<ExitCode> {
+    let ctx = start::migrated(config).await?;
+    let folder = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let work =
+        tempfile::tempdir_in(folder).with_context(|| format!("{} cannot be written", folder.display()))?;
+    let rows = dump(&ctx, work.path()).await?;
+    let partial = work.path().join("archive.tar");
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&partial)?;
+    let mut tar = tar::Builder::new(BufWriter::new(file));
+    let manifest = Manifest { format: 1, version: env!("CARGO_PKG_VERSION").to_owned(), schema: newest() };
+    append(&mut tar, MANIFEST, &serde_json::to_vec_pretty(&manifest)?)?;
+    if config.secret_key.is_none() {
+        append(&mut tar, KEY, &std::fs::read(start::key_file(config))?)?;
+    }
+    for table in TABLES {
+        let name = format!("tables/{table}.jsonl");
+        tar.append_path_with_name(work.path().join(format!("{table}.jsonl")), name)?;
+    }
+    let mut out = tar.into_inner()?;
+    out.flush()?;
+    out.get_ref().sync_all()?;
+    std::fs::rename(&partial, to).with_context(|| format!("{} cannot be written", to.display()))?;
+    say(format_args!(
+        "Wrote {} ({rows} rows). Keep it safe: it holds everything, the secret key included.",
+        to.display()
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn append(tar: &mut tar::Builder<BufWriter<File>>, name: &str, content: &[u8]) -> Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(content.len() as u64);
+    header.set_mode(0o600);
+    tar.append_data(&mut header, name, content)?;
+    Ok(())
+}
+
+/// Writes every table into a file of its own, all from the same moment.
+async fn dump(ctx: &Ctx, folder: &Path) -> Result<u64> {
+    let engine = ctx.db.engine();
+    let mut files = Vec::new();
+    for table in TABLES {
+        let file = File::create_new(folder.join(format!("{table}.jsonl")))?;
+        files.push((*table, Mutex::new(BufWriter::new(file))));
+    }
+    let rows = ctx
+        .db
+        .snapshot(async move |t| {
+            let mut rows = 0;
+            for (table, file) in &files {
+                let columns = archive::columns(t, engine, table).await?;
+                let mut lines = Vec::new();
+                rows += archive::dump(t, table, &columns, &mut Spill { lines: &mut lines, file }).await?;
+                Spill { lines: &mut lines, file }.flush().map_err(|error| Error::Other(error.to_string()))?;
+            }
+            Ok::<_, Error>(rows)
+        })
+        .await?;
+    Ok(rows)
+}
+
+/// Gathers lines and hands them to the file in large pieces, holding its lock only then.
+struct Spill<'a> {
+    lines: &'a mut Vec<u8>,
+    file: &'a Mutex<BufWriter<File>>,
+}
+
+impl Write for Spill<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.lines.extend_from_slice(bytes);
+        if self.lines.len() > 1 << 20 {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let mut file = self.file.lock().map_err(|_| std::io::Error::other("poisoned"))?;
+        file.write_all(self.lines)?;
+        self.lines.clear();
+        file.flush()
+    }
+}
+
+pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
+    make_data_dir(&config.data_dir)?;
+    restore_key(config, from)?;
+    let ctx = start::open(config)?;
+    ctx.db.migrate(MIGRATIONS).await?;
+    if ctx.db.read(async |t| organizations::any(t).await).await? {
+        bail!("the database is not empty; restore into a fresh data folder or an empty database");
+    }
+    // A server that was started once left a fact or two behind.
+    ctx.db.write(async |t| archive::clear(t).await).await?;
+    let mut rows = 0;
+    let mut tar = tar::Archive::new(BufReader::new(open(from)?));
+    for entry in tar.entries()? {
+        let mut entry = entry?;
+        let name = entry.path()?.to_string_lossy().into_owned();
+        if name == MANIFEST {
+            let manifest: Manifest = serde_json::from_reader(&mut entry)?;
+            if manifest.format != 1 || manifest.schema > newest() {
+                bail!(
+                    "the archive was written by version {}; use that version or a newer one",
+                    manifest.version
+                );
+            }
+        } else if let Some(table) = name.strip_prefix("tables/").and_then(|name| name.strip_suffix(".jsonl"))
+        {
+            rows += load(&ctx, table, BufReader::new(entry)).await?;
+        }
+    }
+    setup::bind_secret_key(&ctx, false).await?;
+    say(format_args!("Restored {rows} rows from {}.", from.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn open(from: &Path) -> Result<File> {
+    File::open(from).with_context(|| format!("{} cannot be read", from.display()))
+}
+
+/// The key comes first: without it the database would be bound to a new one.
+fn restore_key(config: &Config, from: &Path) -> Result<()> {
+    let path = start::key_file(config);
+    if config.secret_key.is_some() || path.exists() {
+        return Ok(());
+    }
+    let mut tar = tar::Archive::new(BufReader::new(open(from)?));
+    for entry in tar.entries()? {
+        let mut entry = entry?;
+        if entry.path()?.as_ref() == Path::new(KEY) {
+            let mut content = Vec::new();
+            std::io::Read::read_to_end(&mut entry, &mut content)?;
+            return start::write_private(&path, &content);
+        }
+    }
+    bail!("the archive holds no key file; set ATTESTRY_SECRET_KEY to the one it was made with")
+}
+
+async fn load(ctx: &Ctx, table: &str, mut lines: impl BufRead) -> Result<u64> {
+    let name = TABLES.iter().find(|known| **known == table).copied();
+    let name =
+        name.ok_or_else(|| anyhow!("the archive holds a table {table:?} that this version does not know"))?;
+    let engine = ctx.db.engine();
+    let columns = ctx.db.read(async move |t| archive::columns(t, engine, name).await).await?;
+    let mut rows = 0;
+    loop {
+        let mut batch = Vec::new();
+        let mut line = String::new();
+        while batch.len() < ROWS && lines.read_line(&mut line)? > 0 {
+            batch.push(std::mem::take(&mut line));
+        }
+        if batch.is_empty() {
+            return Ok(rows);
+        }
+        rows += batch.len() as u64;
+        let columns = columns.clone();
+        ctx.db.write(async move |t| archive::load(t, name, &columns, &batch).await).await?;
+    }
+}

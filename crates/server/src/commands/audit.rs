@@ -1,0 +1,76 @@
+//! `attestry audit verify`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow};
+use attestry_app::journal::{Verdict, verify};
+use attestry_domain::Parse;
+use attestry_domain::id::OrganizationId;
+use attestry_domain::journal::Hash;
+use attestry_storage::organizations;
+use clap::Subcommand;
+use serde::Deserialize;
+
+use super::say;
+use crate::config::Config;
+use crate::start;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Walk the chain of every organization; exit 1 and name the first entry that does not hold
+    Verify {
+        /// Only this organization
+        #[arg(long, value_name = "ID")]
+        organization: Option<String>,
+        /// A head that was exported earlier (GET /v1/audit-logs/head): the chain must still contain it
+        #[arg(long, value_name = "FILE")]
+        head: Vec<PathBuf>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ExportedHead {
+    organization_id: OrganizationId,
+    sequence: i64,
+    hash: String,
+}
+
+fn read_head(path: &PathBuf) -> Result<(OrganizationId, i64, Hash)> {
+    let text = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let head: ExportedHead =
+        serde_json::from_slice(&text).with_context(|| format!("{} is not a head", path.display()))?;
+    let mut hash: Hash = [0; 32];
+    for (place, byte) in hash.iter_mut().enumerate() {
+        let pair = head.hash.get(2 * place..2 * place + 2).unwrap_or_default();
+        *byte =
+            u8::from_str_radix(pair, 16).map_err(|_| anyhow!("{}: the hash is damaged", path.display()))?;
+    }
+    Ok((head.organization_id, head.sequence, hash))
+}
+
+pub(crate) async fn run(command: Audit, config: &Config) -> Result<ExitCode> {
+    let Audit::Verify { organization, head } = command;
+    let heads = head.iter().map(read_head).collect::<Result<Vec<_>>>()?;
+    let ctx = start::open(config)?;
+    let chosen = match organization {
+        Some(text) => {
+            vec![OrganizationId::parse(&text).map_err(|message| anyhow!("--organization {message}"))?]
+        }
+        None => ctx.db.read(async |t| organizations::all_ids(t).await).await?,
+    };
+    let mut code = ExitCode::SUCCESS;
+    for organization in chosen {
+        let known: Vec<(i64, Hash)> =
+            heads.iter().filter(|head| head.0 == organization).map(|head| (head.1, head.2)).collect();
+        match verify(&ctx, organization, &known).await? {
+            Verdict::Intact { entries } => say(format_args!("{organization}: {entries} entries, intact")),
+            Verdict::Broken { sequence, reason } => {
+                say(format_args!("{organization}: BROKEN at entry {sequence}: {reason}"));
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    Ok(code)
+}

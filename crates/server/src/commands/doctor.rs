@@ -1,0 +1,67 @@
+//! `attestry doctor`: looks at everything the service needs and says what to do.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use attestry_app::setup;
+use attestry_storage::instance;
+use attestry_storage::schema::MIGRATIONS;
+
+use super::say;
+use crate::config::Config;
+use crate::start;
+
+pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
+    let mut healthy = true;
+    let mut report = |name: &str, result: std::result::Result<String, String>| match result {
+        Ok(text) => say(format_args!("ok    {name:<10} {text}")),
+        Err(text) => {
+            healthy = false;
+            say(format_args!("FAIL  {name:<10} {text}"));
+        }
+    };
+    let ctx = match start::open(config) {
+        Ok(ctx) => ctx,
+        Err(error) => {
+            report("start", Err(format!("{error:#}")));
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    report("data", Ok(format!("{} can be written", config.data_dir.display())));
+    let reached = ctx.db.read(async |t| instance::ping(t).await).await;
+    let engine = ctx.db.engine().as_str();
+    match reached {
+        Ok(()) => report("database", Ok(format!("{engine} answers"))),
+        Err(error) => report(
+            "database",
+            Err(format!("{engine}: {error}. Check database.url and that the server runs.")),
+        ),
+    }
+    match ctx.db.pending(MIGRATIONS).await {
+        Ok(pending) if !pending.unknown.is_empty() => {
+            report(
+                "schema",
+                Err(format!("a newer version was here ({}); run that version.", pending.unknown.join(", "))),
+            );
+        }
+        Ok(pending) if pending.missing.is_empty() => {
+            report("schema", Ok("up to date".to_owned()));
+            let bound = setup::bind_secret_key(&ctx, false).await;
+            report("key", bound.map(|()| "fits the database".to_owned()).map_err(|error| error.to_string()));
+        }
+        Ok(pending) => report(
+            "schema",
+            Err(format!(
+                "missing: {}. Run `attestry migrate`, or start the server.",
+                pending.missing.join(", ")
+            )),
+        ),
+        Err(error) => report("schema", Err(error.to_string())),
+    }
+    let mail = ctx.mailer.check().await;
+    report(
+        "mail",
+        mail.map(|()| ctx.mailer.describe()).map_err(|error| format!("{error}. Check mail.smtp_url.")),
+    );
+    Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

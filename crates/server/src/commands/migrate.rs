@@ -1,0 +1,30 @@
+//! `attestry migrate`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use attestry_storage::schema::MIGRATIONS;
+
+use super::say;
+use crate::config::Config;
+use crate::start;
+
+pub(crate) async fn run(config: &Config, check: bool) -> Result<ExitCode> {
+    let ctx = start::open(config)?;
+    let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
+    if !pending.unknown.is_empty() {
+        say(format_args!("Applied by a newer version: {}", pending.unknown.join(", ")));
+        return Ok(ExitCode::FAILURE);
+    }
+    if pending.missing.is_empty() {
+        say("The schema is up to date.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    if check {
+        say(format_args!("Missing: {}", pending.missing.join(", ")));
+        return Ok(ExitCode::FAILURE);
+    }
+    ctx.db.migrate(MIGRATIONS).await?;
+    say(format_args!("Applied: {}", pending.missing.join(", ")));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,34 @@
+//! `attestry config` and `attestry openapi`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use super::say;
+use crate::config::Config;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Settings {
+    /// Print every setting with where it came from
+    Show,
+    /// Tell whether the settings are understood
+    Check,
+}
+
+pub(crate) fn run(command: &Settings, config: &Config) -> ExitCode {
+    match command {
+        Settings::Show => {
+            for (key, value, from) in config.show() {
+                say(format_args!("{key} = {value}  # {from}"));
+            }
+        }
+        Settings::Check => say("The settings are understood."),
+    }
+    ExitCode::SUCCESS
+}
+
+pub(crate) fn print_document() -> Result<ExitCode> {
+    say(serde_json::to_string_pretty(&attestry_api::document())?);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,366 @@
+//! Configuration: the embedded defaults, then a file, then the environment, then flags. Every setting
+//! is one row of one table; a wrong or unknown one stops the start with its name and what is allowed.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+const DEFAULTS: &str = include_str!("../config.default.toml");
+
+/// A setting: its name in a file, its environment variable, whether it is a secret.
+struct Setting {
+    key: &'static str,
+    env: &'static str,
+    secret: bool,
+}
+
+const fn setting(key: &'static str, env: &'static str) -> Setting {
+    Setting { key, env, secret: false }
+}
+
+const fn secret(key: &'static str, env: &'static str) -> Setting {
+    Setting { key, env, secret: true }
+}
+
+const SETTINGS: &[Setting] = &[
+    setting("listen", "ATTESTRY_LISTEN"),
+    setting("data_dir", "ATTESTRY_DATA_DIR"),
+    setting("public_url", "ATTESTRY_PUBLIC_URL"),
+    secret("secret_key", "ATTESTRY_SECRET_KEY"),
+    secret("database.url", "ATTESTRY_DATABASE_URL"),
+    setting("database.readers", "ATTESTRY_DATABASE_READERS"),
+    setting("database.queue", "ATTESTRY_DATABASE_QUEUE"),
+    setting("database.connections", "ATTESTRY_DATABASE_CONNECTIONS"),
+    secret("mail.smtp_url", "ATTESTRY_SMTP_URL"),
+    setting("mail.from", "ATTESTRY_MAIL_FROM"),
+    setting("http.body_limit_mib", "ATTESTRY_HTTP_BODY_LIMIT_MIB"),
+    setting("http.request_timeout_seconds", "ATTESTRY_HTTP_REQUEST_TIMEOUT_SECONDS"),
+    setting("http.cors_origins", "ATTESTRY_HTTP_CORS_ORIGINS"),
+    setting("http.trusted_proxies", "ATTESTRY_HTTP_TRUSTED_PROXIES"),
+    setting("rate_limit.per_second", "ATTESTRY_RATE_LIMIT_PER_SECOND"),
+    setting("rate_limit.public_per_second", "ATTESTRY_RATE_LIMIT_PUBLIC_PER_SECOND"),
+    setting("sessions.lifetime_days", "ATTESTRY_SESSIONS_LIFETIME_DAYS"),
+    setting("sessions.idle_hours", "ATTESTRY_SESSIONS_IDLE_HOURS"),
+    setting("sessions.invitation_days", "ATTESTRY_SESSIONS_INVITATION_DAYS"),
+    setting("sessions.reset_minutes", "ATTESTRY_SESSIONS_RESET_MINUTES"),
+    setting("log.level", "ATTESTRY_LOG_LEVEL"),
+    setting("log.format", "ATTESTRY_LOG_FORMAT"),
+];
+
+/// Also understood, because hosting platforms set it.
+const DATABASE_URL: &str = "DATABASE_URL";
+
+/// What was given on the command line.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flags {
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) data_dir: Option<PathBuf>,
+    pub(crate) database_url: Option<String>,
+    pub(crate) listen: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Found {
+    value: String,
+    from: String,
+}
+
+/// All settings, understood.
+#[derive(Debug)]
+pub(crate) struct Config {
+    found: BTreeMap<&'static str, Found>,
+    pub(crate) listen: SocketAddr,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) public_url: Option<String>,
+    pub(crate) secret_key: Option<String>,
+    pub(crate) database: attestry_db::Config,
+    pub(crate) smtp_url: Option<String>,
+    pub(crate) mail_from: String,
+    pub(crate) body_limit: usize,
+    pub(crate) request_timeout: Duration,
+    pub(crate) cors_origins: Vec<String>,
+    pub(crate) trusted_proxies: Vec<IpAddr>,
+    pub(crate) rate_per_credential: u32,
+    pub(crate) rate_per_address: u32,
+    pub(crate) session_lifetime: Duration,
+    pub(crate) session_idle: Duration,
+    pub(crate) invitation_lifetime: Duration,
+    pub(crate) reset_lifetime: Duration,
+    pub(crate) log_level: tracing_subscriber::filter::Targets,
+    pub(crate) log_json: bool,
+}
+
+impl Config {
+    pub(crate) fn load(flags: &Flags) -> Result<Self> {
+        Self::from_sources(flags, std::env::vars().collect())
+    }
+
+    fn from_sources(flags: &Flags, environment: Vec<(String, String)>) -> Result<Self> {
+        let mut found = BTreeMap::new();
+        take_file(&mut found, DEFAULTS, "default")?;
+        if let Some(path) = &flags.config {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("the configuration file {} cannot be read", path.display()))?;
+            take_file(&mut found, &text, &format!("file {}", path.display()))?;
+        }
+        take_environment(&mut found, environment)?;
+        take_flags(&mut found, flags);
+        Self::understand(found)
+    }
+
+    fn understand(found: BTreeMap<&'static str, Found>) -> Result<Self> {
+        let read = Reader(&found);
+        let data_dir = PathBuf::from(read.text("data_dir"));
+        if data_dir.as_os_str().is_empty() {
+            bail!("{}", read.wrong("data_dir", "the path of a folder"));
+        }
+        let url = read.optional("database.url");
+        let database = match &url {
+            None => attestry_db::Config::Sqlite {
+                path: data_dir.join("attestry.db"),
+                readers: read.number("database.readers", 1..=64)?,
+                queue: read.number("database.queue", 1..=1_000_000)?,
+            },
+            Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+                attestry_db::Config::Postgres {
+                    url: url.clone(),
+                    connections: read.number("database.connections", 1..=1000)?,
+                }
+            }
+            Some(_) => bail!("{}", read.wrong("database.url", "empty for SQLite, or postgres://…")),
+        };
+        let secret_key = read.optional("secret_key");
+        if secret_key.as_ref().is_some_and(|key| key.len() < 32) {
+            bail!("{}", read.wrong("secret_key", "32 characters or more"));
+        }
+        let days =
+            |key| Ok::<_, anyhow::Error>(Duration::from_hours(24 * read.number::<u64>(key, 1..=3650)?));
+        Ok(Self {
+            listen: read
+                .text("listen")
+                .parse()
+                .map_err(|_| anyhow!(read.wrong("listen", "an address and port such as 127.0.0.1:8080")))?,
+            public_url: read.web_address("public_url")?,
+            secret_key,
+            database,
+            smtp_url: read.optional("mail.smtp_url"),
+            mail_from: read.text("mail.from").to_owned(),
+            body_limit: read.number::<usize>("http.body_limit_mib", 1..=1024)? << 20,
+            request_timeout: Duration::from_secs(read.number("http.request_timeout_seconds", 1..=3600)?),
+            cors_origins: read.list("http.cors_origins"),
+            trusted_proxies: read
+                .list("http.trusted_proxies")
+                .iter()
+                .map(|text| text.parse::<IpAddr>())
+                .collect::<Result<_, _>>()
+                .map_err(|_| anyhow!(read.wrong("http.trusted_proxies", "IP addresses joined by commas")))?,
+            rate_per_credential: read.number("rate_limit.per_second", 0..=1_000_000)?,
+            rate_per_address: read.number("rate_limit.public_per_second", 0..=1_000_000)?,
+            session_lifetime: days("sessions.lifetime_days")?,
+            session_idle: Duration::from_hours(read.number("sessions.idle_hours", 1..=87_600)?),
+            invitation_lifetime: days("sessions.invitation_days")?,
+            reset_lifetime: Duration::from_mins(read.number("sessions.reset_minutes", 1..=10_080)?),
+            log_level: read
+                .text("log.level")
+                .parse()
+                .map_err(|_| anyhow!(read.wrong("log.level", "error, warn, info, debug or trace")))?,
+            log_json: match read.text("log.format") {
+                "text" => false,
+                "json" => true,
+                _ => bail!("{}", read.wrong("log.format", "text or json")),
+            },
+            data_dir,
+            found,
+        })
+    }
+
+    /// The folder mails are written to.
+    pub(crate) fn mail_dir(&self) -> PathBuf {
+        self.data_dir.join("mail")
+    }
+
+    /// Every value with where it came from, secrets hidden.
+    pub(crate) fn show(&self) -> Vec<(String, String, String)> {
+        let row = |setting: &Setting| {
+            let found = &self.found[setting.key];
+            let value = match (setting.secret, found.value.is_empty()) {
+                (_, true) => "\"\"".to_owned(),
+                (true, false) => "(hidden)".to_owned(),
+                (false, false) => format!("{:?}", found.value),
+            };
+            (setting.key.to_owned(), value, found.from.clone())
+        };
+        SETTINGS.iter().map(row).collect()
+    }
+}
+
+fn names(of: impl Fn(&Setting) -> &'static str) -> String {
+    let names: Vec<&str> = SETTINGS.iter().map(of).collect();
+    names.join(", ")
+}
+
+fn take_file(found: &mut BTreeMap<&'static str, Found>, text: &str, from: &str) -> Result<()> {
+    let table: toml::Table = toml::from_str(text).with_context(|| format!("{from} is not TOML"))?;
+    let mut flat = Vec::new();
+    flatten("", table, &mut flat);
+    for (key, value) in flat {
+        let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) else {
+            bail!("{from}: there is no setting {key:?}; the settings are: {}", names(|setting| setting.key));
+        };
+        let value = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(number) => number.to_string(),
+            _ => bail!("{from}: {key} must be a text or a whole number"),
+        };
+        found.insert(setting.key, Found { value, from: from.to_owned() });
+    }
+    Ok(())
+}
+
+fn flatten(prefix: &str, table: toml::Table, flat: &mut Vec<(String, toml::Value)>) {
+    for (key, value) in table {
+        let key = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+        match value {
+            toml::Value::Table(inner) => flatten(&key, inner, flat),
+            other => flat.push((key, other)),
+        }
+    }
+}
+
+fn take_environment(
+    found: &mut BTreeMap<&'static str, Found>,
+    environment: Vec<(String, String)>,
+) -> Result<()> {
+    let mut put = |key, value, name: &str| {
+        found.insert(key, Found { value, from: format!("environment {name}") });
+    };
+    if let Some((_, value)) = environment.iter().find(|(name, _)| name == DATABASE_URL) {
+        put("database.url", value.clone(), DATABASE_URL);
+    }
+    for (name, value) in environment {
+        if !name.starts_with("ATTESTRY_") {
+            continue;
+        }
+        let Some(setting) = SETTINGS.iter().find(|setting| setting.env == name) else {
+            bail!(
+                "environment: there is no setting {name}; the settings are: {}",
+                names(|setting| setting.env)
+            );
+        };
+        put(setting.key, value, &name);
+    }
+    Ok(())
+}
+
+fn take_flags(found: &mut BTreeMap<&'static str, Found>, flags: &Flags) {
+    let given = [
+        ("data_dir", "--data-dir", flags.data_dir.as_ref().map(|path| path.display().to_string())),
+        ("database.url", "--database-url", flags.database_url.clone()),
+        ("listen", "--listen", flags.listen.clone()),
+    ];
+    for (key, flag, value) in given {
+        if let Some(value) = value {
+            found.insert(key, Found { value, from: format!("flag {flag}") });
+        }
+    }
+}
+
+/// Reads values and says what is wrong with them.
+struct Reader<'a>(&'a BTreeMap<&'static str, Found>);
+
+impl Reader<'_> {
+    fn text(&self, key: &str) -> &str {
+        self.0.get(key).map_or("", |found| found.value.trim())
+    }
+
+    fn optional(&self, key: &str) -> Option<String> {
+        Some(self.text(key).to_owned()).filter(|text| !text.is_empty())
+    }
+
+    fn wrong(&self, key: &str, allowed: &str) -> String {
+        let is_secret = SETTINGS.iter().any(|setting| setting.key == key && setting.secret);
+        let value = if is_secret { "(hidden)".to_owned() } else { format!("{:?}", self.text(key)) };
+        let env = SETTINGS.iter().find(|setting| setting.key == key).map_or("", |setting| setting.env);
+        let from = self.0.get(key).map_or("", |found| found.from.as_str());
+        format!("the setting {key} ({env}) is {value}, from {from}; it must be {allowed}")
+    }
+
+    fn number<T>(&self, key: &str, range: std::ops::RangeInclusive<T>) -> Result<T>
+    where
+        T: std::str::FromStr + PartialOrd + std::fmt::Display,
+    {
+        match self.text(key).parse::<T>() {
+            Ok(number) if range.contains(&number) => Ok(number),
+            _ => bail!(
+                "{}",
+                self.wrong(key, &format!("a whole number from {} to {}", range.start(), range.end()))
+            ),
+        }
+    }
+
+    fn list(&self, key: &str) -> Vec<String> {
+        self.text(key).split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
+    }
+
+    fn web_address(&self, key: &str) -> Result<Option<String>> {
+        let Some(text) = self.optional(key) else { return Ok(None) };
+        match url::Url::parse(&text) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") => {
+                Ok(Some(text.trim_end_matches('/').to_owned()))
+            }
+            _ => bail!("{}", self.wrong(key, "an address such as https://compliance.example.com")),
+        }
+    }
+}
+
+/// Makes the data folder, readable by its owner alone.
+pub(crate) fn make_data_dir(path: &Path) -> Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .with_context(|| format!("the data folder {} cannot be made", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(environment: &[(&str, &str)]) -> Result<Config> {
+        let environment =
+            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Config::from_sources(&Flags::default(), environment)
+    }
+
+    #[test]
+    fn the_defaults_are_the_settings() {
+        let mut found = BTreeMap::new();
+        take_file(&mut found, DEFAULTS, "default").expect("the defaults are understood");
+        for setting in SETTINGS {
+            assert!(found.contains_key(setting.key), "{} has no default", setting.key);
+            assert!(DEFAULTS.contains(setting.env), "{} is not documented", setting.env);
+        }
+        assert!(load(&[]).is_ok());
+    }
+
+    #[test]
+    fn a_wrong_or_unknown_setting_is_named() {
+        for (name, value, part) in [
+            ("ATTESTRY_LISTEN", "here", "address and port"),
+            ("ATTESTRY_LISTN", "127.0.0.1:1", "ATTESTRY_LISTN"),
+            ("ATTESTRY_DATABASE_URL", "mysql://x", "postgres://"),
+            ("ATTESTRY_SECRET_KEY", "short", "32 characters"),
+            ("ATTESTRY_RATE_LIMIT_PER_SECOND", "-1", "whole number"),
+            ("ATTESTRY_PUBLIC_URL", "ftp://x", "https://"),
+            ("ATTESTRY_LOG_FORMAT", "xml", "text or json"),
+        ] {
+            let error = load(&[(name, value)]).expect_err(name).to_string();
+            assert!(error.contains(part), "{error}");
+            assert!(!error.contains("short"), "a secret is shown: {error}");
+        }
+    }
+}

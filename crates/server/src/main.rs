@@ -1,0 +1,133 @@
+//! The binary `attestry`: command line, configuration, start and stop.
+
+mod commands;
+mod config;
+mod serve;
+mod start;
+mod telemetry;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Config, Flags};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Compliance management in one binary.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Args)]
+struct Common {
+    /// A configuration file (TOML)
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The data folder: database, mail, key file
+    #[arg(long, global = true, value_name = "FOLDER")]
+    data_dir: Option<PathBuf>,
+    /// postgres://… instead of SQLite in the data folder
+    #[arg(long, global = true, value_name = "URL")]
+    database_url: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the interface and the pages, and run jobs
+    Serve {
+        /// The address and port to listen on
+        #[arg(long, value_name = "ADDRESS")]
+        listen: Option<String>,
+    },
+    /// Run jobs alone, beside servers on the same database
+    Worker,
+    /// Bring the database's schema up to date
+    Migrate {
+        /// Only tell what is missing; exit 1 if anything is
+        #[arg(long)]
+        check: bool,
+    },
+    /// Set up and mend from the command line, also beside a running server
+    #[command(subcommand)]
+    Admin(commands::admin::Admin),
+    /// Print the OpenAPI document
+    Openapi,
+    /// Show or check the settings
+    #[command(subcommand)]
+    Config(commands::settings::Settings),
+    /// Check database, key and mail, and say what to do
+    Doctor,
+    /// Prove the audit log
+    #[command(subcommand)]
+    Audit(commands::audit::Audit),
+    /// Write database and files into one archive, while serving
+    Backup {
+        /// The archive to write
+        #[arg(long, value_name = "FILE")]
+        to: PathBuf,
+    },
+    /// Fill an empty database from an archive
+    Restore {
+        /// The archive to read
+        #[arg(long, value_name = "FILE")]
+        from: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            #[expect(clippy::print_stderr, reason = "the last word of a command")]
+            {
+                eprintln!("attestry: {error:#}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<ExitCode> {
+    let Cli { common, command } = Cli::parse();
+    let mut flags = Flags {
+        config: common.config,
+        data_dir: common.data_dir,
+        database_url: common.database_url,
+        listen: None,
+    };
+    if let Command::Serve { listen } = &command {
+        flags.listen.clone_from(listen);
+    }
+    if let Command::Openapi = command {
+        return commands::settings::print_document();
+    }
+    let config = Config::load(&flags)?;
+    if let Command::Config(command) = &command {
+        return Ok(commands::settings::run(command, &config));
+    }
+    telemetry::start(&config);
+    // One provider for all TLS in the process.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match command {
+            Command::Serve { .. } => serve::serve(&config).await,
+            Command::Worker => serve::worker(&config).await,
+            Command::Migrate { check } => commands::migrate::run(&config, check).await,
+            Command::Admin(command) => commands::admin::run(command, &config).await,
+            Command::Doctor => commands::doctor::run(&config).await,
+            Command::Audit(command) => commands::audit::run(command, &config).await,
+            Command::Backup { to } => commands::archive::backup(&config, &to).await,
+            Command::Restore { from } => commands::archive::restore(&config, &from).await,
+            Command::Openapi | Command::Config(_) => Ok(ExitCode::SUCCESS),
+        }
+    })
+}

@@ -1,0 +1,138 @@
+//! Serving: accept, answer, and on SIGTERM finish what was begun and stop.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use attestry_api::{Api, HttpSettings, router, tidy};
+use attestry_app::{Ctx, jobs, principals, setup};
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tower::Service;
+
+use crate::config::Config;
+use crate::start;
+
+/// How long requests may take to end once the server was told to stop.
+const DRAIN: Duration = Duration::from_secs(25);
+/// How long a client may take to send the head of a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+
+pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
+    let ctx = start::migrated(config).await?;
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}; is another server running there?", config.listen))?;
+    let address = listener.local_addr()?;
+    let url = config.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    if let Some(token) = setup::offer(&ctx).await? {
+        say(&format!("First start: open {url}/setup and enter the set-up token {token}"));
+    }
+    jobs::schedule(&ctx).await?;
+    let api = Api::new(ctx.clone(), http_settings(config));
+    let (stop, stopped) = watch::channel(false);
+    let worker = tokio::spawn(jobs::work(ctx.clone(), stopped));
+    tokio::spawn(principals::write_touches(ctx));
+    tokio::spawn(tidy(api.clone()));
+    let router = router(api, attestry_ui::PAGES);
+    say(&format!("Attestry is ready at {url}"));
+    accept(listener, router).await?;
+    stop.send_replace(true);
+    let _ = tokio::time::timeout(DRAIN, worker).await;
+    tracing::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn http_settings(config: &Config) -> HttpSettings {
+    HttpSettings {
+        body_limit: config.body_limit,
+        request_timeout: config.request_timeout,
+        cors_origins: config.cors_origins.clone(),
+        trusted_proxies: config.trusted_proxies.clone(),
+        rate_per_credential: config.rate_per_credential,
+        rate_per_address: config.rate_per_address,
+        secure: start::public_url(config).starts_with("https://"),
+        version: env!("CARGO_PKG_VERSION"),
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "what whoever started the server waits for")]
+fn say(line: &str) {
+    println!("{line}");
+}
+
+async fn told_to_stop() -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+async fn accept(listener: TcpListener, router: Router) -> Result<()> {
+    let graceful = GracefulShutdown::new();
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).pipeline_flush(true);
+    let stop = told_to_stop();
+    tokio::pin!(stop);
+    loop {
+        let (stream, peer) = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    // Out of file descriptors, most likely: those in use will be given back.
+                    tracing::warn!(%error, "a connection was not accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+            stopped = &mut stop => {
+                stopped?;
+                break;
+            }
+        };
+        // Answers are small and written whole: waiting for more to send would only delay them.
+        let _ = stream.set_nodelay(true);
+        let router = router.clone();
+        let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.clone().call(request)
+        });
+        let connection = graceful.watch(server.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%peer, %error, "a connection broke");
+            }
+        });
+    }
+    drop(listener);
+    tracing::info!("stopping: no new connections, waiting for those that are open");
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = tokio::time::sleep(DRAIN) => tracing::warn!("some requests did not end in time"),
+    }
+    Ok(())
+}
+
+/// Jobs alone.
+pub(crate) async fn worker(config: &Config) -> Result<ExitCode> {
+    let ctx: Ctx = start::migrated(config).await?;
+    jobs::schedule(&ctx).await?;
+    let (stop, stopped) = watch::channel(false);
+    let worker = tokio::spawn(jobs::work(ctx, stopped));
+    say("Attestry's worker is ready");
+    told_to_stop().await?;
+    stop.send_replace(true);
+    let _ = tokio::time::timeout(DRAIN, worker).await;
+    Ok(ExitCode::SUCCESS)
+}

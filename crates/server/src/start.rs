@@ -1,0 +1,98 @@
+//! From settings to a working context.
+
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use attestry_app::keys::Keys;
+use attestry_app::{Ctx, Settings, setup};
+use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
+use attestry_domain::journal::hex;
+use attestry_mail::Mailer;
+use attestry_storage::Db;
+use attestry_storage::schema::MIGRATIONS;
+
+use crate::config::{Config, make_data_dir};
+
+pub(crate) fn key_file(config: &Config) -> PathBuf {
+    config.data_dir.join("attestry.key")
+}
+
+/// The secret of this installation: the setting, or a file that is made at the first start.
+fn secret(config: &Config) -> Result<Vec<u8>> {
+    if let Some(key) = &config.secret_key {
+        return Ok(key.clone().into_bytes());
+    }
+    let path = key_file(config);
+    match std::fs::read_to_string(&path) {
+        Ok(text) if text.trim().len() >= 32 => Ok(text.trim().to_owned().into_bytes()),
+        Ok(_) => bail!("the key file {} is damaged: it must hold 32 characters or more", path.display()),
+        Err(error) if error.kind() == ErrorKind::NotFound => make_key_file(&path),
+        Err(error) => Err(error).with_context(|| format!("the key file {} cannot be read", path.display())),
+    }
+}
+
+fn make_key_file(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = [0; 32];
+    SystemEntropy.fill(&mut bytes);
+    let text = hex(&bytes);
+    write_private(path, format!("{text}\n").as_bytes())?;
+    Ok(text.into_bytes())
+}
+
+/// Writes a file that only its owner can read, and that is whole or not there.
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<()> {
+    let write = || -> std::io::Result<()> {
+        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(content)?;
+        file.sync_all()
+    };
+    write().with_context(|| format!("{} cannot be written", path.display()))
+}
+
+pub(crate) fn mailer(config: &Config) -> Result<Mailer> {
+    let made = match &config.smtp_url {
+        Some(url) => Mailer::smtp(url, &config.mail_from),
+        None => Mailer::folder(config.mail_dir(), &config.mail_from),
+    };
+    made.map_err(|error| anyhow::anyhow!("mail: {error}"))
+}
+
+pub(crate) fn public_url(config: &Config) -> String {
+    config.public_url.clone().unwrap_or_else(|| format!("http://{}", config.listen))
+}
+
+/// Opens everything, without touching the schema.
+pub(crate) fn open(config: &Config) -> Result<Ctx> {
+    make_data_dir(&config.data_dir)?;
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    let keys = Keys::new(&secret(config)?, Arc::clone(&entropy))?;
+    let db = Db::open(&config.database).context("the database cannot be opened")?;
+    let settings = Settings {
+        public_url: public_url(config),
+        session_lifetime: config.session_lifetime,
+        session_idle: config.session_idle,
+        invitation_lifetime: config.invitation_lifetime,
+        reset_lifetime: config.reset_lifetime,
+    };
+    Ok(Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer(config)?, settings))
+}
+
+/// Opens everything and brings the schema up to date.
+pub(crate) async fn migrated(config: &Config) -> Result<Ctx> {
+    let ctx = open(config)?;
+    let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
+    if !pending.unknown.is_empty() {
+        bail!(
+            "the database was migrated by a newer version ({}); run that version",
+            pending.unknown.join(", ")
+        );
+    }
+    if !pending.missing.is_empty() {
+        ctx.db.migrate(MIGRATIONS).await?;
+    }
+    setup::bind_secret_key(&ctx, false).await?;
+    Ok(ctx)
+}

@@ -1,0 +1,111 @@
+//! API keys. A key is found by its public part through one index, and by nothing else.
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::Time;
+use attestry_domain::access::{Roles, Scope};
+use attestry_domain::api_keys::{ApiKey, Scopes};
+use attestry_domain::id::{ApiKeyId, UserId};
+use attestry_domain::journal::Hash;
+use attestry_domain::page::{After, Key, Order, Page};
+
+use crate::sql::{Columns, PageSql, id, opt_time, page_params, time};
+
+macro_rules! columns {
+    () => {
+        "k.id, k.org_id, k.member_id, k.name, k.prefix, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at"
+    };
+}
+
+const LIST: PageSql = pages!(
+    concat!("SELECT ", columns!(), " FROM api_keys k WHERE k.org_id = $1 AND k.revoked_at IS NULL"),
+    limit "$2", "k.id" > "$3"
+);
+
+statements! {
+    INSERT = "INSERT INTO api_keys (id, org_id, member_id, name, prefix, secret_hash, scopes, expires_at, created_at) VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9)";
+    LOCK = concat!("SELECT ", columns!(), " FROM api_keys k WHERE k.org_id = $1 AND k.id = $2 AND k.revoked_at IS NULL FOR UPDATE");
+    REVOKE = "UPDATE api_keys SET revoked_at = $3 WHERE org_id = $1 AND id = $2";
+    FIND = concat!("SELECT ", columns!(), ", k.secret_hash, m.role, u.id, u.email FROM api_keys k JOIN members m ON m.id = k.member_id AND m.org_id = k.org_id JOIN users u ON u.id = m.user_id JOIN organizations o ON o.id = k.org_id WHERE k.prefix = $1 AND k.revoked_at IS NULL AND m.is_active = TRUE AND o.deleted_at IS NULL");
+    TOUCH = "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
+    ;
+    pages [LIST]
+}
+
+fn read(row: &Row<'_>) -> Result<ApiKey, Error> {
+    Ok(ApiKey {
+        id: row.parse(0)?,
+        organization_id: row.parse(1)?,
+        member_id: row.parse(2)?,
+        name: row.text(3)?,
+        prefix: row.text(4)?,
+        scopes: Scopes::stored(row.str(5)?),
+        expires_at: row.opt_time(6)?,
+        created_at: row.time(7)?,
+        last_used_at: row.opt_time(8)?,
+        revoked_at: row.opt_time(9)?,
+    })
+}
+
+pub async fn insert(t: &Tx<'_>, scope: &Scope, key: &ApiKey, secret_hash: &Hash) -> Result<(), Error> {
+    let params = [
+        id(scope.organization()),
+        id(key.id),
+        id(key.member_id),
+        Value::from(&key.name),
+        Value::from(&key.prefix),
+        Value::from(secret_hash),
+        Value::from(key.scopes.words().join(" ")),
+        opt_time(key.expires_at),
+        time(key.created_at),
+    ];
+    t.execute(INSERT, &params).await.map(|_| ())
+}
+
+pub async fn list(
+    t: &Tx<'_>,
+    scope: &Scope,
+    limit: u16,
+    after: Option<&After>,
+) -> Result<Page<ApiKey>, Error> {
+    let mut params = vec![id(scope.organization())];
+    page_params(&mut params, limit, after);
+    let items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
+    Ok(Page::cut(items, limit, |key| After { key: Key::Id, id: key.id.to_string() }))
+}
+
+pub async fn lock(t: &Tx<'_>, scope: &Scope, key: ApiKeyId) -> Result<Option<ApiKey>, Error> {
+    t.opt(LOCK, &[id(scope.organization()), id(key)], read).await
+}
+
+pub async fn revoke(t: &Tx<'_>, scope: &Scope, key: ApiKeyId, at: Time) -> Result<(), Error> {
+    t.execute(REVOKE, &[id(scope.organization()), id(key), time(at)]).await.map(|_| ())
+}
+
+/// A key and the member it acts as: what the check of a request needs.
+#[derive(Clone, Debug)]
+pub struct FoundKey {
+    pub key: ApiKey,
+    pub secret_hash: Hash,
+    pub role: Roles,
+    pub user: UserId,
+    pub email: String,
+}
+
+/// A live key of an active member, by its public part. Precedes every scope.
+pub async fn find(t: &Tx<'_>, prefix: &str) -> Result<Option<FoundKey>, Error> {
+    t.opt(FIND, &[Value::from(prefix)], |row| {
+        Ok(FoundKey {
+            key: read(row)?,
+            secret_hash: row.hash(10)?,
+            role: Roles::stored(row.text(11)?),
+            user: row.parse(12)?,
+            email: row.text(13)?,
+        })
+    })
+    .await
+}
+
+/// Notes that a key was used. Not history: no entry, no scope.
+pub async fn touch(t: &Tx<'_>, key: ApiKeyId, at: Time) -> Result<(), Error> {
+    t.execute(TOUCH, &[id(key), time(at)]).await.map(|_| ())
+}

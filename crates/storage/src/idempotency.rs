@@ -1,0 +1,70 @@
+//! Claims of `Idempotency-Key`s. A claim is taken before the work (`running`), settled in the
+//! transaction of the change (`applied`), and completed with the answer (`answered`).
+
+use attestry_db::{Error, Tx, Value};
+use attestry_domain::Time;
+use attestry_domain::journal::Hash;
+
+use crate::sql::{Columns, time};
+
+statements! {
+    TAKE = "INSERT INTO idempotency_keys (claim, fingerprint, state, created_at, locked_until) VALUES ($1, $2, 'running', $3, $4) ON CONFLICT (claim) DO UPDATE SET fingerprint = $2, state = 'running', answer = NULL, created_at = $3, locked_until = $4 WHERE idempotency_keys.created_at < $5 OR (idempotency_keys.state = 'running' AND idempotency_keys.locked_until < $3 AND idempotency_keys.fingerprint = $2) RETURNING claim";
+    GET = "SELECT fingerprint, state, answer FROM idempotency_keys WHERE claim = $1";
+    APPLY = "UPDATE idempotency_keys SET state = 'applied' WHERE claim = $1 AND state = 'running'";
+    ANSWER = "UPDATE idempotency_keys SET state = 'answered', answer = $2 WHERE claim = $1";
+    RELEASE = "DELETE FROM idempotency_keys WHERE claim = $1 AND state = 'running'";
+    DELETE_EXPIRED = "DELETE FROM idempotency_keys WHERE created_at < $1";
+}
+
+/// How a claim stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    Running,
+    /// The change is made, its answer was lost.
+    Applied,
+    Answered(Vec<u8>),
+}
+
+/// Takes the claim; `false` when somebody has it. A claim older than `expired`, or one whose holder
+/// died before it changed anything, can be taken over.
+pub async fn take(
+    t: &Tx<'_>,
+    claim: &str,
+    fingerprint: &Hash,
+    now: Time,
+    locked_until: Time,
+    expired: Time,
+) -> Result<bool, Error> {
+    let params = [Value::from(claim), Value::from(fingerprint), time(now), time(locked_until), time(expired)];
+    Ok(t.opt(TAKE, &params, |_| Ok(())).await?.is_some())
+}
+
+pub async fn get(t: &Tx<'_>, claim: &str) -> Result<Option<(Hash, Claim)>, Error> {
+    t.opt(GET, &[Value::from(claim)], |row| {
+        let state = match (row.str(1)?, row.opt_bytes(2)?) {
+            ("answered", Some(answer)) => Claim::Answered(answer),
+            ("running", _) => Claim::Running,
+            _ => Claim::Applied,
+        };
+        Ok((row.hash(0)?, state))
+    })
+    .await
+}
+
+/// Settles the claim in the transaction of the change; `false` when it is no longer ours.
+pub async fn apply(t: &Tx<'_>, claim: &str) -> Result<bool, Error> {
+    Ok(t.execute(APPLY, &[Value::from(claim)]).await? > 0)
+}
+
+pub async fn answer(t: &Tx<'_>, claim: &str, answer: &[u8]) -> Result<(), Error> {
+    t.execute(ANSWER, &[Value::from(claim), Value::from(answer)]).await.map(|_| ())
+}
+
+/// Gives the claim back: nothing was changed, so the same key may try again.
+pub async fn release(t: &Tx<'_>, claim: &str) -> Result<(), Error> {
+    t.execute(RELEASE, &[Value::from(claim)]).await.map(|_| ())
+}
+
+pub async fn delete_expired(t: &Tx<'_>, before: Time) -> Result<u64, Error> {
+    t.execute(DELETE_EXPIRED, &[time(before)]).await
+}

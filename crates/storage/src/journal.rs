@@ -1,0 +1,168 @@
+//! The journal's rows. Only `app::journal` appends; nothing updates an entry but the erasure of a
+//! state.
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::access::Scope;
+use attestry_domain::id::{MemberId, OrganizationId};
+use attestry_domain::journal::{Entry, EntryFilter, Hash, Head};
+use attestry_domain::page::{After, Key, Page};
+
+use crate::sql::{Columns, id, opt_id, opt_time, time};
+
+macro_rules! columns {
+    () => {
+        "SELECT j.id, j.org_id, j.sequence, j.at, j.actor_type, j.actor_id, j.member_id, j.auth_type, j.action, j.entity_type, j.entity_id, j.state, j.state_hash, j.request_id, j.ip, j.hash"
+    };
+}
+
+statements! {
+    LOCK_HEAD = "SELECT sequence, hash FROM journal_heads WHERE org_id = $1 FOR UPDATE";
+    INSERT = "INSERT INTO journal (id, org_id, sequence, at, actor_type, actor_id, member_id, auth_type, action, entity_type, entity_id, state, state_hash, request_id, ip, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+    NEW_HEAD = "INSERT INTO journal_heads (org_id, sequence, hash, at, signing_key, signature) VALUES ($1, $2, $3, $4, $5, $6)";
+    SET_HEAD = "UPDATE journal_heads SET sequence = $2, hash = $3, at = $4, signing_key = $5, signature = $6 WHERE org_id = $1";
+    GET_HEAD = "SELECT org_id, sequence, hash, at, signing_key, signature FROM journal_heads WHERE org_id = $1";
+    WALK = concat!(columns!(), " FROM journal j WHERE j.org_id = $1 AND j.sequence > $2 ORDER BY j.sequence LIMIT $3");
+    LIST = concat!(
+        columns!(),
+        ", p.state FROM journal j LEFT JOIN journal p ON p.org_id = j.org_id AND p.entity_id = j.entity_id AND p.sequence = (SELECT MAX(b.sequence) FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.entity_type = j.entity_type AND b.sequence < j.sequence)",
+        " WHERE j.org_id = $1 AND j.sequence < $2",
+        " AND (CAST($3 AS TEXT) IS NULL OR j.entity_type = $3)",
+        " AND (CAST($4 AS TEXT) IS NULL OR j.entity_id = $4)",
+        " AND (CAST($5 AS TEXT) IS NULL OR j.actor_id = $5 OR j.member_id = $5)",
+        " AND (CAST($6 AS TEXT) IS NULL OR j.action = $6)",
+        " AND (CAST($7 AS BIGINT) IS NULL OR j.at >= $7)",
+        " AND (CAST($8 AS BIGINT) IS NULL OR j.at < $8)",
+        " ORDER BY j.sequence DESC LIMIT $9"
+    );
+}
+
+fn read(row: &Row<'_>) -> Result<Entry, Error> {
+    Ok(Entry {
+        id: row.parse(0)?,
+        organization_id: row.parse(1)?,
+        sequence: row.int(2)?,
+        at: row.time(3)?,
+        actor_type: row.parse(4)?,
+        actor_id: row.text(5)?,
+        member_id: row.opt_parse::<MemberId>(6)?,
+        auth_type: row.opt_parse(7)?,
+        action: row.text(8)?,
+        entity_type: row.text(9)?,
+        entity_id: row.text(10)?,
+        state: row.opt_text(11)?,
+        state_hash: row.opt_hash(12)?,
+        request_id: row.text(13)?,
+        ip: row.opt_text(14)?,
+        hash: row.hash(15)?,
+    })
+}
+
+/// A head with the signature over it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedHead {
+    pub head: Head,
+    pub signing_key: String,
+    pub signature: Vec<u8>,
+}
+
+/// The end of the chain, held until the transaction ends: writers of one organization take turns
+/// here, and only here.
+pub async fn lock_head(t: &Tx<'_>, scope: &Scope) -> Result<Option<(i64, Hash)>, Error> {
+    t.opt(LOCK_HEAD, &[id(scope.organization())], |row| Ok((row.int(0)?, row.hash(1)?))).await
+}
+
+pub async fn insert(t: &Tx<'_>, scope: &Scope, entry: &Entry) -> Result<(), Error> {
+    let params = [
+        id(entry.id),
+        id(scope.organization()),
+        Value::Int(entry.sequence),
+        time(entry.at),
+        Value::from(entry.actor_type.as_str()),
+        Value::from(&entry.actor_id),
+        opt_id(entry.member_id),
+        Value::from(entry.auth_type.map(attestry_domain::access::AuthType::as_str)),
+        Value::from(&entry.action),
+        Value::from(&entry.entity_type),
+        Value::from(&entry.entity_id),
+        Value::from(entry.state.as_ref()),
+        Value::from(entry.state_hash.as_ref()),
+        Value::from(&entry.request_id),
+        Value::from(entry.ip.as_ref()),
+        Value::from(&entry.hash),
+    ];
+    t.execute(INSERT, &params).await.map(|_| ())
+}
+
+async fn put_head(t: &Tx<'_>, sql: &'static str, scope: &Scope, signed: &SignedHead) -> Result<(), Error> {
+    let params = [
+        id(scope.organization()),
+        Value::Int(signed.head.sequence),
+        Value::from(&signed.head.hash),
+        time(signed.head.at),
+        Value::from(&signed.signing_key),
+        Value::from(signed.signature.as_slice()),
+    ];
+    t.execute(sql, &params).await.map(|_| ())
+}
+
+/// Starts the chain of a new organization.
+pub async fn new_head(t: &Tx<'_>, scope: &Scope, signed: &SignedHead) -> Result<(), Error> {
+    put_head(t, NEW_HEAD, scope, signed).await
+}
+
+pub async fn set_head(t: &Tx<'_>, scope: &Scope, signed: &SignedHead) -> Result<(), Error> {
+    put_head(t, SET_HEAD, scope, signed).await
+}
+
+pub async fn head(t: &Tx<'_>, organization: OrganizationId) -> Result<Option<SignedHead>, Error> {
+    t.opt(GET_HEAD, &[id(organization)], |row| {
+        Ok(SignedHead {
+            head: Head {
+                organization_id: row.parse(0)?,
+                sequence: row.int(1)?,
+                hash: row.hash(2)?,
+                at: row.time(3)?,
+            },
+            signing_key: row.text(4)?,
+            signature: row.bytes(5)?,
+        })
+    })
+    .await
+}
+
+/// Entries in order, from after a sequence: how a chain is walked.
+pub async fn walk(
+    t: &Tx<'_>,
+    organization: OrganizationId,
+    after: i64,
+    most: i64,
+) -> Result<Vec<Entry>, Error> {
+    t.all(WALK, &[id(organization), Value::Int(after), Value::Int(most)], read).await
+}
+
+/// Entries, newest first, each with the state its entity had before.
+pub async fn list(
+    t: &Tx<'_>,
+    scope: &Scope,
+    filter: &EntryFilter,
+    limit: u16,
+    before: Option<i64>,
+) -> Result<Page<(Entry, Option<String>)>, Error> {
+    let EntryFilter { entity_type, entity_id, actor, action, from, to } = filter;
+    let params = [
+        id(scope.organization()),
+        Value::Int(before.unwrap_or(i64::MAX)),
+        Value::from(entity_type.as_ref()),
+        Value::from(entity_id.as_ref()),
+        Value::from(actor.as_ref()),
+        Value::from(action.as_ref()),
+        opt_time(*from),
+        opt_time(*to),
+        Value::Int(i64::from(limit) + 1),
+    ];
+    let items = t.all(LIST, &params, |row| Ok((read(row)?, row.opt_text(16)?))).await?;
+    Ok(Page::cut(items, limit, |(entry, _)| After {
+        key: Key::Number(entry.sequence),
+        id: entry.id.to_string(),
+    }))
+}

@@ -1,0 +1,202 @@
+//! Members, always together with the user they are.
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::access::{Roles, Scope};
+use attestry_domain::id::{MemberId, OrganizationId, UserId};
+use attestry_domain::members::{Member, MemberFilter, MemberSort, Person};
+use attestry_domain::page::{Page, PageRequest};
+
+use crate::sql::{Columns, PageSql, contains, id, page_params, time};
+use crate::users::{self, user_columns};
+
+macro_rules! person {
+    () => {
+        concat!(
+            "SELECT m.id, m.org_id, m.user_id, m.role, m.department, m.is_active, m.device_label_id, ",
+            "m.created_at, m.updated_at, m.version, ",
+            user_columns!(),
+            " FROM members m JOIN users u ON u.id = m.user_id"
+        )
+    };
+}
+
+macro_rules! list {
+    () => {
+        concat!(
+            person!(),
+            " WHERE m.org_id = $1 AND m.is_active = $2",
+            " AND (CAST($3 AS TEXT) IS NULL OR ',' || m.role || ',' LIKE $3 ESCAPE '\\')",
+            " AND (CAST($4 AS TEXT) IS NULL OR m.department = $4)",
+            " AND (CAST($5 AS TEXT) IS NULL OR u.name_key LIKE $5 ESCAPE '\\' OR u.email_key LIKE $5 ESCAPE '\\')"
+        )
+    };
+}
+
+const BY_ID: PageSql = pages!(list!(), limit "$6", "m.id" > "$7");
+const BY_NAME: PageSql = pages!(list!(), limit "$6", "m.id" > "$7", "u.name_key" > "$8");
+const BY_EMAIL: PageSql = pages!(list!(), limit "$6", "m.id" > "$7", "u.email_key" > "$8");
+
+statements! {
+    INSERT = "INSERT INTO members (id, org_id, user_id, role, department, is_active, device_label_id, created_at, updated_at, version) VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9, $10)";
+    GET = concat!(person!(), " WHERE m.org_id = $1 AND m.id = $2");
+    LOCK = concat!(person!(), " WHERE m.org_id = $1 AND m.id = $2 FOR UPDATE OF m");
+    LOCK_BY_USER = concat!(person!(), " WHERE m.org_id = $1 AND m.user_id = $2 FOR UPDATE OF m");
+    UPDATE = "UPDATE members SET user_id = $3, role = $4, department = $5, is_active = $6, device_label_id = $7, updated_at = $8, version = $9 WHERE org_id = $1 AND id = $2";
+    OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
+    OF_USER = "SELECT m.id, m.org_id, o.name, m.role FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id";
+    MEMBERSHIP = "SELECT m.id, m.role, m.is_active FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL";
+    ;
+    pages [BY_ID, BY_NAME, BY_EMAIL]
+}
+
+fn read(row: &Row<'_>) -> Result<Person, Error> {
+    Ok(Person {
+        member: Member {
+            id: row.parse(0)?,
+            organization_id: row.parse(1)?,
+            user_id: row.parse(2)?,
+            role: Roles::stored(row.text(3)?),
+            department: row.parse(4)?,
+            is_active: row.bool(5)?,
+            device_label_id: row.opt_int(6)?,
+            created_at: row.time(7)?,
+            updated_at: row.time(8)?,
+            version: row.int(9)?,
+        },
+        user: users::read(row, 10)?,
+    })
+}
+
+pub async fn insert(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Error> {
+    let Member {
+        id: own,
+        organization_id: _,
+        user_id,
+        role,
+        department,
+        is_active,
+        device_label_id,
+        created_at,
+        updated_at,
+        version,
+    } = member;
+    let params = [
+        id(scope.organization()),
+        id(*own),
+        id(*user_id),
+        Value::from(role.as_str()),
+        Value::from(department.as_str()),
+        Value::Bool(*is_active),
+        Value::from(*device_label_id),
+        time(*created_at),
+        time(*updated_at),
+        Value::Int(*version),
+    ];
+    t.execute(INSERT, &params).await.map(|_| ())
+}
+
+pub async fn get(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Person>, Error> {
+    t.opt(GET, &[id(scope.organization()), id(member)], read).await
+}
+
+/// The member, held until the transaction ends.
+pub async fn lock(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Person>, Error> {
+    t.opt(LOCK, &[id(scope.organization()), id(member)], read).await
+}
+
+pub async fn lock_by_user(t: &Tx<'_>, scope: &Scope, user: UserId) -> Result<Option<Person>, Error> {
+    t.opt(LOCK_BY_USER, &[id(scope.organization()), id(user)], read).await
+}
+
+pub async fn update(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Error> {
+    let Member {
+        id: own,
+        organization_id: _,
+        user_id,
+        role,
+        department,
+        is_active,
+        device_label_id,
+        created_at: _,
+        updated_at,
+        version,
+    } = member;
+    let params = [
+        id(scope.organization()),
+        id(*own),
+        id(*user_id),
+        Value::from(role.as_str()),
+        Value::from(department.as_str()),
+        Value::Bool(*is_active),
+        Value::from(*device_label_id),
+        time(*updated_at),
+        Value::Int(*version),
+    ];
+    t.execute(UPDATE, &params).await.map(|_| ())
+}
+
+pub async fn list(
+    t: &Tx<'_>,
+    scope: &Scope,
+    filter: &MemberFilter,
+    page: &PageRequest<MemberSort>,
+) -> Result<Page<Person>, Error> {
+    let sql = match page.sort {
+        MemberSort::CreatedAt => BY_ID,
+        MemberSort::Name => BY_NAME,
+        MemberSort::Email => BY_EMAIL,
+    };
+    let MemberFilter { is_active, role, department, q } = filter;
+    let role = role.as_deref().map(|role| contains(&format!(",{role},")));
+    let mut params = vec![
+        id(scope.organization()),
+        Value::Bool(is_active.unwrap_or(true)),
+        Value::from(role),
+        Value::from(department.map(attestry_domain::words::Department::as_str)),
+        Value::from(q.as_deref().map(contains)),
+    ];
+    page_params(&mut params, page.limit, page.after.as_ref());
+    let items = t.all(sql.pick(page.order, page.after.is_some()), &params, read).await?;
+    Ok(Page::cut(items, page.limit, |person| person.place(page.sort)))
+}
+
+/// Whether the organization has an active owner besides this member. Take the organization's lock
+/// first.
+pub async fn has_other_owner(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<bool, Error> {
+    let roles = t.all(OTHER_OWNERS, &[id(scope.organization()), id(member)], |row| row.text(0)).await?;
+    Ok(roles.into_iter().any(|role| Roles::stored(role).is_owner()))
+}
+
+/// A user's place in one organization.
+#[derive(Clone, Debug)]
+pub struct Membership {
+    pub member: MemberId,
+    pub organization: OrganizationId,
+    pub organization_name: String,
+    pub role: Roles,
+}
+
+/// The organizations a user is active in. Belongs to the user, so it takes no scope.
+pub async fn of_user(t: &Tx<'_>, user: UserId) -> Result<Vec<Membership>, Error> {
+    t.all(OF_USER, &[id(user)], |row| {
+        Ok(Membership {
+            member: row.parse(0)?,
+            organization: row.parse(1)?,
+            organization_name: row.text(2)?,
+            role: Roles::stored(row.text(3)?),
+        })
+    })
+    .await
+}
+
+/// Whether and as what a user belongs to an organization: how a session finds its member.
+pub async fn membership(
+    t: &Tx<'_>,
+    organization: OrganizationId,
+    user: UserId,
+) -> Result<Option<(MemberId, Roles, bool)>, Error> {
+    t.opt(MEMBERSHIP, &[id(organization), id(user)], |row| {
+        Ok((row.parse(0)?, Roles::stored(row.text(1)?), row.bool(2)?))
+    })
+    .await
+}

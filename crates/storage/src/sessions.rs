@@ -1,0 +1,63 @@
+//! Sessions. They belong to a user, not to an organization.
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::Time;
+use attestry_domain::id::{SessionId, UserId};
+use attestry_domain::journal::Hash;
+use attestry_domain::sessions::Session;
+
+use crate::sql::{Columns, id, time};
+
+statements! {
+    INSERT = "INSERT INTO sessions (id, user_id, token_hash, created_at, last_seen_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)";
+    FIND = "SELECT s.id, s.user_id, s.created_at, s.last_seen_at, s.expires_at, u.email FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = $1";
+    TOUCH = "UPDATE sessions SET last_seen_at = $2, expires_at = $3 WHERE id = $1 AND last_seen_at < $2";
+    DELETE = "DELETE FROM sessions WHERE id = $1";
+    DELETE_OF_USER = "DELETE FROM sessions WHERE user_id = $1 AND id <> $2";
+    DELETE_EXPIRED = "DELETE FROM sessions WHERE expires_at < $1 OR last_seen_at < $2";
+}
+
+fn read(row: &Row<'_>) -> Result<Session, Error> {
+    Ok(Session {
+        id: row.parse(0)?,
+        user_id: row.parse(1)?,
+        created_at: row.time(2)?,
+        last_seen_at: row.time(3)?,
+        expires_at: row.time(4)?,
+    })
+}
+
+pub async fn insert(t: &Tx<'_>, session: &Session, token_hash: &Hash) -> Result<(), Error> {
+    let params = [
+        id(session.id),
+        id(session.user_id),
+        Value::from(token_hash),
+        time(session.created_at),
+        time(session.last_seen_at),
+        time(session.expires_at),
+    ];
+    t.execute(INSERT, &params).await.map(|_| ())
+}
+
+/// The session with this token, and its user's address.
+pub async fn find(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<(Session, String)>, Error> {
+    t.opt(FIND, &[Value::from(token_hash)], |row| Ok((read(row)?, row.text(5)?))).await
+}
+
+pub async fn touch(t: &Tx<'_>, session: SessionId, seen: Time, expires: Time) -> Result<(), Error> {
+    t.execute(TOUCH, &[id(session), time(seen), time(expires)]).await.map(|_| ())
+}
+
+pub async fn delete(t: &Tx<'_>, session: SessionId) -> Result<bool, Error> {
+    Ok(t.execute(DELETE, &[id(session)]).await? > 0)
+}
+
+/// Ends a user's sessions, all but one.
+pub async fn delete_of_user(t: &Tx<'_>, user: UserId, but: Option<SessionId>) -> Result<u64, Error> {
+    t.execute(DELETE_OF_USER, &[id(user), Value::from(but.map_or_else(String::new, |own| own.to_string()))])
+        .await
+}
+
+pub async fn delete_expired(t: &Tx<'_>, now: Time, idle_since: Time) -> Result<u64, Error> {
+    t.execute(DELETE_EXPIRED, &[time(now), time(idle_since)]).await
+}

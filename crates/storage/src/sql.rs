@@ -1,0 +1,246 @@
+//! What every file of this crate shares: naming statements, turning domain values into parameters
+//! and columns into domain values, keyset pages, and the one table from constraints to conflicts.
+
+use attestry_db::{Constraint, Error, Row, Value};
+use attestry_domain::id::{Id, Kind};
+use attestry_domain::page::{After, Key, Order};
+use attestry_domain::{Parse, Time};
+
+/// Names the statements of a file and lists them for the test that prepares them all.
+macro_rules! statements {
+    ($($name:ident = $sql:expr;)*) => {
+        $(const $name: &str = $sql;)*
+        pub const STATEMENTS: &[&str] = &[$($name),*];
+    };
+    ($($name:ident = $sql:expr;)* ; pages $pages:expr) => {
+        $(const $name: &str = $sql;)*
+        pub const STATEMENTS: &[&str] = {
+            const NAMED: &[&str] = &[$($name),*];
+            const PAGED: &[$crate::sql::PageSql] = &$pages;
+            const COUNT: usize = NAMED.len() + 4 * PAGED.len();
+            const ALL: [&str; COUNT] = {
+                let mut all = [""; COUNT];
+                let mut i = 0;
+                while i < NAMED.len() {
+                    all[i] = NAMED[i];
+                    i += 1;
+                }
+                let mut p = 0;
+                while p < PAGED.len() {
+                    all[i] = PAGED[p].first_up;
+                    all[i + 1] = PAGED[p].first_down;
+                    all[i + 2] = PAGED[p].next_up;
+                    all[i + 3] = PAGED[p].next_down;
+                    i += 4;
+                    p += 1;
+                }
+                all
+            };
+            &ALL
+        };
+    };
+}
+
+/// The four statements of a sorted list: first page or a later one, ascending or descending.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageSql {
+    pub(crate) first_up: &'static str,
+    pub(crate) first_down: &'static str,
+    pub(crate) next_up: &'static str,
+    pub(crate) next_down: &'static str,
+}
+
+impl PageSql {
+    pub(crate) fn pick(&self, order: Order, later: bool) -> &'static str {
+        match (order, later) {
+            (Order::Ascending, false) => self.first_up,
+            (Order::Descending, false) => self.first_down,
+            (Order::Ascending, true) => self.next_up,
+            (Order::Descending, true) => self.next_down,
+        }
+    }
+}
+
+/// Writes the four statements of a list. `limit`, `id` and `key` name the parameters after those of
+/// the filter; without `key` the list is sorted by the id alone.
+macro_rules! pages {
+    ($select:expr, limit $limit:literal, $id:literal > $id_param:literal) => {
+        $crate::sql::PageSql {
+            first_up: concat!($select, " ORDER BY ", $id, " ASC LIMIT ", $limit),
+            first_down: concat!($select, " ORDER BY ", $id, " DESC LIMIT ", $limit),
+            next_up: concat!(
+                $select,
+                " AND ",
+                $id,
+                " > ",
+                $id_param,
+                " ORDER BY ",
+                $id,
+                " ASC LIMIT ",
+                $limit
+            ),
+            next_down: concat!(
+                $select,
+                " AND ",
+                $id,
+                " < ",
+                $id_param,
+                " ORDER BY ",
+                $id,
+                " DESC LIMIT ",
+                $limit
+            ),
+        }
+    };
+    ($select:expr, limit $limit:literal, $id:literal > $id_param:literal, $key:literal > $key_param:literal) => {
+        $crate::sql::PageSql {
+            first_up: concat!($select, " ORDER BY ", $key, " ASC, ", $id, " ASC LIMIT ", $limit),
+            first_down: concat!($select, " ORDER BY ", $key, " DESC, ", $id, " DESC LIMIT ", $limit),
+            next_up: concat!(
+                $select,
+                " AND (",
+                $key,
+                ", ",
+                $id,
+                ") > (",
+                $key_param,
+                ", ",
+                $id_param,
+                ")",
+                " ORDER BY ",
+                $key,
+                " ASC, ",
+                $id,
+                " ASC LIMIT ",
+                $limit
+            ),
+            next_down: concat!(
+                $select,
+                " AND (",
+                $key,
+                ", ",
+                $id,
+                ") < (",
+                $key_param,
+                ", ",
+                $id_param,
+                ")",
+                " ORDER BY ",
+                $key,
+                " DESC, ",
+                $id,
+                " DESC LIMIT ",
+                $limit
+            ),
+        }
+    };
+}
+
+/// Adds the parameters of a page to those of the filter: one row more than asked for, to learn
+/// whether more follow.
+pub(crate) fn page_params<'a>(params: &mut Vec<Value<'a>>, limit: u16, after: Option<&'a After>) {
+    params.push(Value::Int(i64::from(limit) + 1));
+    if let Some(After { key, id }) = after {
+        params.push(Value::from(id));
+        match key {
+            Key::Text(text) => params.push(Value::from(text)),
+            Key::Number(number) => params.push(Value::Int(*number)),
+            Key::Id => {}
+        }
+    }
+}
+
+pub(crate) fn id<K: Kind>(id: Id<K>) -> Value<'static> {
+    Value::from(id.to_string())
+}
+
+pub(crate) fn opt_id<K: Kind>(value: Option<Id<K>>) -> Value<'static> {
+    value.map_or(Value::Null, id)
+}
+
+pub(crate) fn time(time: Time) -> Value<'static> {
+    Value::Int(time.as_millis())
+}
+
+pub(crate) fn opt_time(value: Option<Time>) -> Value<'static> {
+    value.map_or(Value::Null, time)
+}
+
+/// A `LIKE` pattern for "contains", with the pattern's own characters taken literally.
+pub(crate) fn contains(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    pattern.push('%');
+    for c in text.to_lowercase().chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    pattern
+}
+
+/// Domain values out of a row.
+pub(crate) trait Columns {
+    fn parse<T: Parse>(&self, column: usize) -> Result<T, Error>;
+    fn opt_parse<T: Parse>(&self, column: usize) -> Result<Option<T>, Error>;
+    fn time(&self, column: usize) -> Result<Time, Error>;
+    fn opt_time(&self, column: usize) -> Result<Option<Time>, Error>;
+    fn hash(&self, column: usize) -> Result<[u8; 32], Error>;
+    fn opt_hash(&self, column: usize) -> Result<Option<[u8; 32]>, Error>;
+}
+
+fn exact(column: usize, bytes: &[u8]) -> Result<[u8; 32], Error> {
+    bytes.try_into().map_err(|_| Error::Column { column, message: "not 32 bytes".to_owned() })
+}
+
+impl Columns for Row<'_> {
+    fn parse<T: Parse>(&self, column: usize) -> Result<T, Error> {
+        T::parse(self.str(column)?).map_err(|message| Error::Column { column, message })
+    }
+
+    fn opt_parse<T: Parse>(&self, column: usize) -> Result<Option<T>, Error> {
+        self.opt_str(column)?
+            .map(|text| T::parse(text).map_err(|message| Error::Column { column, message }))
+            .transpose()
+    }
+
+    fn time(&self, column: usize) -> Result<Time, Error> {
+        self.int(column).map(Time::from_millis)
+    }
+
+    fn opt_time(&self, column: usize) -> Result<Option<Time>, Error> {
+        Ok(self.opt_int(column)?.map(Time::from_millis))
+    }
+
+    fn hash(&self, column: usize) -> Result<[u8; 32], Error> {
+        exact(column, &self.bytes(column)?)
+    }
+
+    fn opt_hash(&self, column: usize) -> Result<Option<[u8; 32]>, Error> {
+        self.opt_bytes(column)?.map(|bytes| exact(column, &bytes)).transpose()
+    }
+}
+
+/// What a broken constraint means to a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    AlreadyMember,
+    EmailTaken,
+}
+
+/// PostgreSQL's constraint name, SQLite's columns, the meaning.
+const CONFLICTS: &[(&str, &str, Conflict)] = &[
+    ("members_org_user", "members.org_id, members.user_id", Conflict::AlreadyMember),
+    ("users_email_key", "users.email_key", Conflict::EmailTaken),
+];
+
+impl Conflict {
+    pub fn of(error: &Error) -> Option<Self> {
+        let Error::Constraint { kind: Constraint::Unique, name } = error else { return None };
+        CONFLICTS
+            .iter()
+            .find(|(postgres, sqlite, _)| name == postgres || name == sqlite)
+            .map(|(_, _, what)| *what)
+    }
+}

@@ -1,0 +1,94 @@
+//! Users. They belong to no organization: functions here take no scope, and only the use cases of
+//! identity call them.
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::Time;
+use attestry_domain::id::UserId;
+use attestry_domain::users::User;
+
+use crate::sql::{Columns, id, opt_time, time};
+
+/// The columns of a user, as every statement that shows one selects them.
+macro_rules! user_columns {
+    () => {
+        "u.id, u.name, u.email, u.email_verified, u.image, u.created_at, u.updated_at, u.last_login, u.version"
+    };
+}
+pub(crate) use user_columns;
+
+statements! {
+    INSERT = "INSERT INTO users (id, name, name_key, email, email_key, email_verified, image, password_hash, created_at, updated_at, last_login, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    GET = concat!("SELECT ", user_columns!(), " FROM users u WHERE u.id = $1");
+    BY_EMAIL = concat!("SELECT ", user_columns!(), ", u.password_hash FROM users u WHERE u.email_key = $1");
+    PASSWORD = "SELECT password_hash FROM users WHERE id = $1";
+    SET_PASSWORD = "UPDATE users SET password_hash = $2, email_verified = $3, updated_at = $4, version = version + 1 WHERE id = $1";
+    SET_NAME = "UPDATE users SET name = $2, name_key = $3, updated_at = $4, version = version + 1 WHERE id = $1";
+    SIGNED_IN = "UPDATE users SET last_login = $2, version = version + 1 WHERE id = $1";
+}
+
+pub(crate) fn read(row: &Row<'_>, from: usize) -> Result<User, Error> {
+    Ok(User {
+        id: row.parse(from)?,
+        name: row.text(from + 1)?,
+        email: row.text(from + 2)?,
+        email_verified: row.bool(from + 3)?,
+        image: row.opt_text(from + 4)?,
+        created_at: row.time(from + 5)?,
+        updated_at: row.time(from + 6)?,
+        last_login: row.opt_time(from + 7)?,
+        version: row.int(from + 8)?,
+    })
+}
+
+pub async fn insert(t: &Tx<'_>, user: &User, password_hash: Option<&str>) -> Result<(), Error> {
+    let User { id: own, name, email, email_verified, image, created_at, updated_at, last_login, version } =
+        user;
+    let params = [
+        id(*own),
+        Value::from(name),
+        Value::from(name.to_lowercase()),
+        Value::from(email),
+        Value::from(email.to_lowercase()),
+        Value::Bool(*email_verified),
+        Value::from(image.as_ref()),
+        Value::from(password_hash),
+        time(*created_at),
+        time(*updated_at),
+        opt_time(*last_login),
+        Value::Int(*version),
+    ];
+    t.execute(INSERT, &params).await.map(|_| ())
+}
+
+pub async fn get(t: &Tx<'_>, user: UserId) -> Result<Option<User>, Error> {
+    t.opt(GET, &[id(user)], |row| read(row, 0)).await
+}
+
+/// The user with this address and the hash of the password, if one was ever set.
+pub async fn by_email(t: &Tx<'_>, email_key: &str) -> Result<Option<(User, Option<String>)>, Error> {
+    t.opt(BY_EMAIL, &[Value::from(email_key)], |row| Ok((read(row, 0)?, row.opt_text(9)?))).await
+}
+
+pub async fn password(t: &Tx<'_>, user: UserId) -> Result<Option<String>, Error> {
+    Ok(t.opt(PASSWORD, &[id(user)], |row| row.opt_text(0)).await?.flatten())
+}
+
+pub async fn set_password(
+    t: &Tx<'_>,
+    user: UserId,
+    hash: &str,
+    email_verified: bool,
+    at: Time,
+) -> Result<(), Error> {
+    let params = [id(user), Value::from(hash), Value::Bool(email_verified), time(at)];
+    t.execute(SET_PASSWORD, &params).await.map(|_| ())
+}
+
+pub async fn set_name(t: &Tx<'_>, user: UserId, name: &str, at: Time) -> Result<(), Error> {
+    let params = [id(user), Value::from(name), Value::from(name.to_lowercase()), time(at)];
+    t.execute(SET_NAME, &params).await.map(|_| ())
+}
+
+pub async fn signed_in(t: &Tx<'_>, user: UserId, at: Time) -> Result<(), Error> {
+    t.execute(SIGNED_IN, &[id(user), time(at)]).await.map(|_| ())
+}

@@ -1,0 +1,14 @@
+//! The pages the server carries with it: a start page, the first set-up, and the pages that links in
+//! e-mails lead to. Plain HTML with one small script; the console will take their place.
+
+/// Path, content type, text.
+pub const PAGES: &[(&str, &str, &str)] = &[
+    ("/", HTML, include_str!("../assets/index.html")),
+    ("/setup", HTML, include_str!("../assets/setup.html")),
+    ("/accept-invitation", HTML, include_str!("../assets/accept-invitation.html")),
+    ("/reset-password", HTML, include_str!("../assets/reset-password.html")),
+    ("/assets/pages.css", "text/css; charset=utf-8", include_str!("../assets/pages.css")),
+    ("/assets/pages.js", "text/javascript; charset=utf-8", include_str!("../assets/pages.js")),
+];
+
+const HTML: &str = "text/html; charset=utf-8";
