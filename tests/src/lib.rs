@@ -1,1 +1,283 @@
+//! [`TestApp`]: the real router on a real database of either engine, with a clock that stands still
+//! and mail kept in memory. Every answer is held against the OpenAPI document; at the end no job may
+//! be left and no unexpected error logged.
 
+#![expect(clippy::missing_panics_doc, clippy::expect_used, clippy::panic, reason = "this crate is test code")]
+
+pub mod binary;
+pub mod client;
+pub mod database;
+mod document;
+mod logs;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use attestry_api::{Api, HttpSettings};
+use attestry_app::keys::Keys;
+use attestry_app::setup::{Founded, NewInstallation};
+use attestry_app::{Ctx, Settings, jobs, setup};
+use attestry_domain::clock::{Clock, Entropy, ManualClock};
+use attestry_domain::{Parse, Time};
+use attestry_mail::{Mailer, Message, Sent};
+use attestry_storage::schema::MIGRATIONS;
+use axum::Router;
+use serde_json::{Value, json};
+use tracing::instrument::WithSubscriber;
+
+pub use client::{Call, Reply};
+pub use database::Engine;
+
+/// When every test begins.
+pub const START: &str = "2026-11-15T09:30:00.000Z";
+pub const PASSWORD: &str = "correct horse battery";
+
+/// Declares tests that run on both databases.
+#[macro_export]
+macro_rules! both {
+    ($($(#[$meta:meta])* async fn $name:ident($app:ident) $body:block)*) => {
+        $(
+            $(#[$meta])*
+            mod $name {
+                #[expect(clippy::wildcard_imports, unused_imports, reason = "the test sees what its file sees")]
+                use super::*;
+
+                async fn body($app: &$crate::TestApp) $body
+
+                #[test]
+                fn sqlite() {
+                    $crate::run($crate::Engine::Sqlite, async |app| body(app).await);
+                }
+
+                #[test]
+                fn postgres() {
+                    $crate::run($crate::Engine::Postgres, async |app| body(app).await);
+                }
+            }
+        )*
+    };
+}
+
+/// Runs one test on one engine.
+pub fn run(engine: Engine, body: impl AsyncFnOnce(&TestApp)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let logs = logs::Logs::default();
+    runtime.block_on(
+        async {
+            let app = TestApp::start(engine, HttpSettings { ..http() }, logs.clone()).await;
+            body(&app).await;
+            app.finish().await;
+        }
+        .with_subscriber(logs.subscriber()),
+    );
+}
+
+/// Runs a test on one engine with other HTTP settings.
+pub fn run_with(engine: Engine, change: impl FnOnce(&mut HttpSettings), body: impl AsyncFnOnce(&TestApp)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let logs = logs::Logs::default();
+    let mut settings = http();
+    change(&mut settings);
+    runtime.block_on(
+        async {
+            let app = TestApp::start(engine, settings, logs.clone()).await;
+            body(&app).await;
+            app.finish().await;
+        }
+        .with_subscriber(logs.subscriber()),
+    );
+}
+
+fn http() -> HttpSettings {
+    HttpSettings {
+        body_limit: 16 << 20,
+        request_timeout: Duration::from_secs(30),
+        cors_origins: Vec::new(),
+        trusted_proxies: Vec::new(),
+        rate_per_credential: 0,
+        rate_per_address: 0,
+        secure: false,
+        version: "0.0.0-test",
+    }
+}
+
+/// Randomness that is the same in every run of a test.
+#[derive(Debug, Default)]
+struct Seeded(AtomicU64);
+
+impl Entropy for Seeded {
+    fn fill(&self, bytes: &mut [u8]) {
+        for chunk in bytes.chunks_mut(8) {
+            // SplitMix64: well spread, and not a secret to anybody.
+            let mut z = self.0.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            chunk.copy_from_slice(&(z ^ (z >> 31)).to_be_bytes()[..chunk.len()]);
+        }
+    }
+}
+
+/// An organization with its owner and a key that may do everything.
+#[derive(Clone, Debug)]
+pub struct Tenant {
+    pub organization: String,
+    pub user: String,
+    pub member: String,
+    pub email: String,
+    pub key: String,
+}
+
+#[derive(Debug)]
+pub struct TestApp {
+    pub ctx: Ctx,
+    pub clock: Arc<ManualClock>,
+    pub mail: Sent,
+    /// The organization most tests act in.
+    pub home: Tenant,
+    router: Router,
+    logs: logs::Logs,
+    database: database::Database,
+}
+
+impl TestApp {
+    async fn start(engine: Engine, http: HttpSettings, logs: logs::Logs) -> Self {
+        let database = database::Database::create(engine).await;
+        let db = database.open();
+        db.migrate(MIGRATIONS).await.expect("the migrations run");
+        let clock = Arc::new(ManualClock::at(Time::parse(START).expect("a time")));
+        let entropy: Arc<dyn Entropy> = Arc::new(Seeded::default());
+        let keys = Keys::new(b"a secret that only the tests know", Arc::clone(&entropy)).expect("keys");
+        let (mailer, mail) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
+        let settings = Settings {
+            public_url: "https://compliance.example.com".to_owned(),
+            session_lifetime: Duration::from_hours(30 * 24),
+            session_idle: Duration::from_hours(12),
+            invitation_lifetime: Duration::from_hours(7 * 24),
+            reset_lifetime: Duration::from_mins(60),
+        };
+        let shared: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
+        let ctx = Ctx::new(shared, entropy, db, keys, mailer, settings);
+        let router = attestry_api::router(Api::new(ctx.clone(), http), attestry_ui::PAGES);
+        let home = tenant(&ctx, "Home", "ada@example.com").await;
+        Self { ctx, clock, mail, home, router, logs, database }
+    }
+
+    /// Another organization with its own owner.
+    pub async fn tenant(&self, name: &str, email: &str) -> Tenant {
+        tenant(&self.ctx, name, email).await
+    }
+
+    pub fn engine(&self) -> Engine {
+        self.database.engine()
+    }
+
+    /// A call without credentials.
+    pub fn call(&self, method: &str, path: &str) -> Call<'_> {
+        Call::new(&self.router, method, path)
+    }
+
+    pub fn get(&self, path: &str) -> Call<'_> {
+        self.call("GET", path).key(&self.home.key)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Call<'_> {
+        self.call("POST", path).key(&self.home.key).json(body)
+    }
+
+    pub fn patch(&self, path: &str, body: &Value) -> Call<'_> {
+        self.call("PATCH", path).key(&self.home.key).json(body)
+    }
+
+    pub fn delete(&self, path: &str) -> Call<'_> {
+        self.call("DELETE", path).key(&self.home.key)
+    }
+
+    /// Runs the jobs that are due and takes the mail they sent.
+    pub async fn mails(&self) -> Vec<Message> {
+        jobs::drain(&self.ctx).await.expect("the jobs run");
+        self.mail.take()
+    }
+
+    /// A user with a password who is an active member of `tenant` with `role`: their member and user.
+    pub async fn member(&self, tenant: &Tenant, email: &str, role: &str) -> Value {
+        let invited = self
+            .call("POST", "/v1/people/invite")
+            .key(&tenant.key)
+            .json(&json!({"email": email, "name": email.split('@').next(), "role": role}))
+            .send()
+            .await
+            .expect(201);
+        let token = token_in(&self.mails().await);
+        self.call("POST", "/v1/auth/accept-invitation")
+            .json(&json!({"token": token, "password": PASSWORD}))
+            .send()
+            .await
+            .expect(200);
+        invited["member"].clone()
+    }
+
+    /// Signs in and answers the token.
+    pub async fn sign_in(&self, email: &str) -> String {
+        let body = json!({"email": email, "password": PASSWORD});
+        let session = self.call("POST", "/v1/auth/login").json(&body).send().await.expect(200);
+        session["token"].as_str().expect("a token").to_owned()
+    }
+
+    /// A key with these scopes, made by the owner.
+    pub async fn key(&self, scopes: &[&str]) -> String {
+        let made = self.post("/v1/organization/api-keys", &json!({"name": "test", "scopes": scopes})).send().await;
+        made.expect(201)["key"].as_str().expect("a key").to_owned()
+    }
+
+    /// How many entries the journal of an organization has.
+    pub async fn entries(&self, tenant: &Tenant) -> i64 {
+        let head = self.call("GET", "/v1/audit-logs/head").key(&tenant.key).send().await.expect(200);
+        head["sequence"].as_i64().expect("a number")
+    }
+
+    /// The errors that were logged so far; what is taken is not unexpected.
+    pub fn take_errors(&self) -> Vec<String> {
+        self.logs.take()
+    }
+
+    async fn finish(self) {
+        let (jobs, failed) = self
+            .ctx
+            .db
+            .read(async |t| attestry_storage::jobs::counts(t).await)
+            .await
+            .expect("the queue can be read");
+        assert_eq!((jobs, failed), (0, 0), "jobs were left in the queue");
+        let errors = self.logs.take();
+        assert!(errors.is_empty(), "unexpected errors were logged: {errors:#?}");
+        let Self { ctx, router, database, .. } = self;
+        drop((ctx, router));
+        database.remove().await;
+    }
+}
+
+async fn tenant(ctx: &Ctx, name: &str, email: &str) -> Tenant {
+    let new = NewInstallation {
+        organization: Parse::parse(name).expect("a name"),
+        email: Parse::parse(email).expect("an address"),
+        password: Parse::parse(PASSWORD).expect("a password"),
+        name: Some(Parse::parse("Ada Byron").expect("a name")),
+    };
+    let (Founded { organization, user, member }, made) =
+        setup::by_operator(ctx, new).await.expect("an organization");
+    Tenant {
+        organization: organization.to_string(),
+        user: user.to_string(),
+        member: member.to_string(),
+        email: email.to_owned(),
+        key: made.text,
+    }
+}
+
+/// The token of the link in the only message.
+pub fn token_in(mails: &[Message]) -> String {
+    let [mail] = mails else { panic!("not one message but {}", mails.len()) };
+    let (_, rest) = mail.text.split_once("token=").expect("a link");
+    rest.split_whitespace().next().expect("a token").to_owned()
+}

@@ -222,7 +222,7 @@ pub(crate) struct RevokedApiKey {
 /// Revokes an API key
 #[utoipa::path(
     delete, path = "/v1/organization/api-keys/{id}", tag = "API keys",
-    params(("id" = ApiKeyId, Path, description = "The key's id.")),
+    params(("id" = inline(ApiKeyId), Path, description = "The key's id.")),
     responses((status = 200, body = ApiKeyRevocation, description = "The key works no more.")),
     extensions(("x-permission" = json!("api-key:delete")))
 )]

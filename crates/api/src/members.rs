@@ -393,7 +393,7 @@ pub(crate) async fn invite_member(
 ///
 /// Who may not see the people can still see their own entry.
 #[utoipa::path(
-    get, path = "/v1/people/{id}", tag = "People", params(("id" = MemberId, Path, description = "The member's id.")),
+    get, path = "/v1/people/{id}", tag = "People", params(("id" = inline(MemberId), Path, description = "The member's id.")),
     responses((status = 200, body = MemberView, description = "The member.")),
     extensions(("x-permission" = json!("profile:read")))
 )]
@@ -413,7 +413,7 @@ pub(crate) async fn get_member(
 /// the member stays.
 #[utoipa::path(
     patch, path = "/v1/people/{id}", tag = "People", request_body = UpdateMember,
-    params(("id" = MemberId, Path, description = "The member's id.")),
+    params(("id" = inline(MemberId), Path, description = "The member's id.")),
     responses(
         (status = 200, body = MemberView, description = "The member as it is now."),
         (status = 409, description = "The last active owner, or the other user is a member already."),
@@ -450,7 +450,7 @@ pub(crate) struct MemberDeletion {
 
 /// Deactivates a member
 #[utoipa::path(
-    delete, path = "/v1/people/{id}", tag = "People", params(("id" = MemberId, Path, description = "The member's id.")),
+    delete, path = "/v1/people/{id}", tag = "People", params(("id" = inline(MemberId), Path, description = "The member's id.")),
     responses(
         (status = 200, body = MemberDeletion, description = "The member is inactive; it stays on record."),
         (status = 409, description = "The last active owner."),

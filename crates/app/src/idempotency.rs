@@ -57,13 +57,13 @@ pub async fn begin(ctx: &Ctx, request: Request<'_>) -> Result<Begun, Error> {
     match stands {
         Some((stored, _)) if stored != fingerprint => Err(Error::IdempotencyMismatch),
         Some((_, Claim::Answered(answer))) => Ok(Begun::Replay(ctx.keys.open(PURPOSE, &answer)?)),
-        Some((_, Claim::Applied)) => Err(Error::Conflict {
+        Some((_, Claim::Applied { locked_until })) if locked_until < now => Err(Error::Conflict {
             code: "idempotency_answer_lost",
             message: "The first request with this Idempotency-Key was carried out, but its answer was lost; read the \
                       resource instead of sending it again."
                 .to_owned(),
         }),
-        Some((_, Claim::Running)) | None => Err(Error::Conflict {
+        Some((_, Claim::Running | Claim::Applied { .. })) | None => Err(Error::Conflict {
             code: "idempotency_in_progress",
             message: "The first request with this Idempotency-Key is still running; try again in a moment.".to_owned(),
         }),

@@ -2,7 +2,7 @@
 //! it tells of; it also settles the request's idempotency claim, because it is the one thing that
 //! every change does.
 
-use attestry_domain::access::{Actor, Permission, Scope};
+use attestry_domain::access::{Actor, Scope};
 use attestry_domain::id::{Id, Kind, OrganizationId};
 use attestry_domain::journal::{Entry, EntryFilter, GENESIS, Hash, Head, canonical, sha256};
 use attestry_domain::page::Page;
@@ -109,11 +109,7 @@ pub async fn refused(
     target: &str,
     code: &str,
 ) -> Result<(), Error> {
-    // Everybody may be recorded; the scope only says who and where.
-    let mut scope = actor.authorize(Permission::ProfileRead).unwrap_or_else(|_| {
-        Scope::visitor(actor.principal.organization, Some(actor.principal.user), actor.origin.clone())
-    });
-    scope.drop_claim();
+    let scope = actor.for_the_record();
     let record = Record {
         action: "access.refused",
         entity_type: "operation",

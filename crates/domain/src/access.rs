@@ -300,6 +300,12 @@ pub struct Actor {
 pub struct Denied(pub Permission);
 
 impl Actor {
+    /// Who it was, for an entry that says that they were refused. Proves no permission.
+    pub fn for_the_record(&self) -> Scope {
+        let origin = Origin { claim: None, ..self.origin.clone() };
+        Scope { who: Who::Principal(Arc::clone(&self.principal)), origin }
+    }
+
     pub fn authorize(&self, permission: Permission) -> Result<Scope, Denied> {
         if self.principal.permissions.contains(permission) {
             Ok(Scope { who: Who::Principal(Arc::clone(&self.principal)), origin: self.origin.clone() })
@@ -397,11 +403,6 @@ impl Scope {
 
     pub fn origin(&self) -> &Origin {
         &self.origin
-    }
-
-    /// What is done in this scope is not the change that the request's `Idempotency-Key` is for.
-    pub fn drop_claim(&mut self) {
-        self.origin.claim = None;
     }
 }
 

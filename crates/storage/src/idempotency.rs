@@ -9,7 +9,7 @@ use crate::sql::{Columns, time};
 
 statements! {
     TAKE = "INSERT INTO idempotency_keys (claim, fingerprint, state, created_at, locked_until) VALUES ($1, $2, 'running', $3, $4) ON CONFLICT (claim) DO UPDATE SET fingerprint = $2, state = 'running', answer = NULL, created_at = $3, locked_until = $4 WHERE idempotency_keys.created_at < $5 OR (idempotency_keys.state = 'running' AND idempotency_keys.locked_until < $3 AND idempotency_keys.fingerprint = $2) RETURNING claim";
-    GET = "SELECT fingerprint, state, answer FROM idempotency_keys WHERE claim = $1";
+    GET = "SELECT fingerprint, state, answer, locked_until FROM idempotency_keys WHERE claim = $1";
     APPLY = "UPDATE idempotency_keys SET state = 'applied' WHERE claim = $1 AND state = 'running'";
     ANSWER = "UPDATE idempotency_keys SET state = 'answered', answer = $2 WHERE claim = $1";
     RELEASE = "DELETE FROM idempotency_keys WHERE claim = $1 AND state = 'running'";
@@ -20,8 +20,8 @@ statements! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     Running,
-    /// The change is made, its answer was lost.
-    Applied,
+    /// The change is made; its answer is on its way until then, and lost after.
+    Applied { locked_until: Time },
     Answered(Vec<u8>),
 }
 
@@ -44,7 +44,7 @@ pub async fn get(t: &Tx<'_>, claim: &str) -> Result<Option<(Hash, Claim)>, Error
         let state = match (row.str(1)?, row.opt_bytes(2)?) {
             ("answered", Some(answer)) => Claim::Answered(answer),
             ("running", _) => Claim::Running,
-            _ => Claim::Applied,
+            _ => Claim::Applied { locked_until: row.time(3)? },
         };
         Ok((row.hash(0)?, state))
     })

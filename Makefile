@@ -1,0 +1,50 @@
+# run · test · bench · lint: what the README promises. Everything else is a step of these.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+# One build folder for all checkouts on a machine: warm builds are fast, and a clone stays clean.
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/attestry/target
+BIN := $(CARGO_TARGET_DIR)/debug/attestry
+
+.PHONY: run test test-rust bench lint fmt openapi release postgres wrk
+
+## Serve the API and the pages on http://127.0.0.1:8080, data in ./data
+run:
+	cargo build --locked --package attestry-server
+	exec $(BIN) serve
+
+## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases
+test: lint postgres test-rust
+
+test-rust:
+	cargo build --locked --workspace
+	tests/with-postgres cargo test --locked --workspace
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+fmt:
+	cargo fmt --all
+
+## The benchmark: builds a release, prints a table, writes bench/results/*.json
+bench: postgres wrk
+	cargo build --locked --release --package attestry-server --package attestry-bench
+	POSTGRES_OPTIONS="-c shared_buffers=256MB" tests/with-postgres $(CARGO_TARGET_DIR)/release/attestry-bench $(ARGS)
+
+## The optimised binary
+release:
+	cargo build --locked --release --package attestry-server
+	@echo "$(CARGO_TARGET_DIR)/release/attestry"
+
+## Writes crates/api/openapi.json anew
+openapi:
+	cargo build --locked --package attestry-server
+	$(BIN) openapi > crates/api/openapi.json
+
+postgres:
+	@ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; }
+
+wrk:
+	@command -v wrk >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wrk >/dev/null; }

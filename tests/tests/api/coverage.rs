@@ -1,0 +1,191 @@
+//! Tests that need no upkeep: they walk the OpenAPI document. Each operation refuses whoever has no
+//! credentials, does not show another organization's objects, and leaves one entry when it changes
+//! something. A new operation is in them as soon as it has a route.
+
+use attestry_tests::{PASSWORD, Reply, Tenant, TestApp, both, token_in};
+use serde_json::{Value, json};
+
+pub(crate) struct Operation {
+    pub(crate) id: String,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) details: Value,
+}
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let document = attestry_api::document();
+    let mut all = Vec::new();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, details) in item.as_object().expect("operations") {
+            let mut details = details.clone();
+            if let Some(reference) = details["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str() {
+                details["example"] = document.pointer(&reference[1..]).expect("a schema")["examples"][0].clone();
+            }
+            let id = details["operationId"].as_str().expect("an id").to_owned();
+            all.push(Operation { id, method: method.to_uppercase(), path: path.clone(), details });
+        }
+    }
+    assert!(all.len() > 15, "the document is there");
+    all
+}
+
+/// Real things of an organization, by the prefix of their ids.
+pub(crate) struct Things {
+    tenant: Tenant,
+    ids: Vec<(&'static str, String)>,
+}
+
+impl Things {
+    /// Makes one of everything that has an id in a path.
+    pub(crate) async fn of(app: &TestApp, tenant: &Tenant) -> Self {
+        let name = tenant.email.split('@').next().expect("a name");
+        let member = app.member(tenant, &format!("{name}-friend@example.com"), "employee").await;
+        let body = json!({"name": "spare", "scopes": ["member:read"]});
+        let key = app.call("POST", "/v1/organization/api-keys").key(&tenant.key).json(&body).send().await.expect(201);
+        let stranger = app.tenant(&format!("{name}'s stranger"), &format!("{name}-stranger@example.com")).await;
+        let id = |value: &Value| value.as_str().expect("an id").to_owned();
+        let ids = vec![("mem_", id(&member["id"])), ("apk_", id(&key["id"])), ("usr_", stranger.user)];
+        Self { tenant: tenant.clone(), ids }
+    }
+
+    fn id(&self, prefix: &str) -> &str {
+        self.ids.iter().find(|(known, _)| *known == prefix).map_or_else(|| panic!("no thing with an id {prefix}…"), |(_, id)| id)
+    }
+
+    /// The path with its parameter filled in.
+    pub(crate) fn path(&self, operation: &Operation) -> String {
+        let Some(parameter) = operation.details["parameters"].as_array().expect("parameters").iter().find(|p| p["in"] == "path") else {
+            return operation.path.clone();
+        };
+        let pattern = parameter["schema"]["pattern"].as_str().expect("a pattern");
+        let prefix = &pattern[1..pattern.find('_').expect("a prefix") + 1];
+        let (start, end) = (operation.path.find('{').expect("a place"), operation.path.find('}').expect("a place"));
+        format!("{}{}{}", &operation.path[..start], self.id(prefix), &operation.path[end + 1..])
+    }
+
+    /// The documented example, with the ids of real things in it.
+    fn example(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => match text.find('_') {
+                Some(at) if text.len() == at + 27 => json!(self.id(&text[..=at])),
+                _ => value.clone(),
+            },
+            Value::Array(items) => items.iter().map(|item| self.example(item)).collect(),
+            Value::Object(map) => map.iter().map(|(key, item)| (key.clone(), self.example(item))).collect(),
+            other => other.clone(),
+        }
+    }
+
+    /// The body of a good request: the documented example, or for operations that start with a secret
+    /// that was sent to somebody, a fresh one.
+    pub(crate) async fn body(&self, app: &TestApp, operation: &Operation) -> Option<Value> {
+        let mut body = self.example(operation.details.get("example")?);
+        match operation.id.as_str() {
+            "login" | "forgot_password" => body["email"] = json!(self.tenant.email),
+            "reset_password" => {
+                let ask = json!({"email": self.tenant.email});
+                app.call("POST", "/v1/auth/forgot-password").json(&ask).send().await.expect(200);
+                body["token"] = json!(token_in(&app.mails().await));
+            }
+            "accept_invitation" => {
+                let ask = json!({"email": "newcomer@example.com", "role": "employee"});
+                app.call("POST", "/v1/people/invite").key(&self.tenant.key).json(&ask).send().await.expect(201);
+                body["token"] = json!(token_in(&app.mails().await));
+            }
+            "create_members" => body["members"][0]["userId"] = json!(app.tenant("Spare", "spare@example.com").await.user),
+            "invite_member" => body["email"] = json!("invited@example.com"),
+            _ => {}
+        }
+        Some(body)
+    }
+
+    /// Sends a good request.
+    pub(crate) async fn send(&self, app: &TestApp, operation: &Operation) -> Reply {
+        let body = self.body(app, operation).await;
+        let call = app.call(&operation.method, &self.path(operation));
+        let call = match operation.details.get("x-session") {
+            Some(_) => call.session(&app.sign_in(&self.tenant.email).await, &self.tenant.organization),
+            None => call.key(&self.tenant.key),
+        };
+        match body {
+            Some(body) => call.json(&body).send().await,
+            None => call.send().await,
+        }
+    }
+}
+
+/// Set-up has no organization to record in before it ran; it is tried in its own file.
+fn is_setup(operation: &Operation) -> bool {
+    operation.id == "set_up"
+}
+
+both! {
+    async fn without_credentials_each_operation_is_401(app) {
+        for operation in operations() {
+            let is_public = attestry_api::PUBLIC.contains(&(operation.method.to_lowercase().as_str(), &operation.path));
+            assert_eq!(operation.details["security"] == json!([]), is_public, "{} is documented as it is", operation.id);
+            let path = operation.path.replace("{id}", "mem_01jcqg3v5mefzr7d0a6w3k9x2b");
+            let reply = app.call(&operation.method, &path).send().await;
+            assert_eq!(reply.status.as_u16() == 401, !is_public, "{}: {}", operation.id, reply.text());
+        }
+    }
+
+    async fn another_organizations_things_are_404(app) {
+        let other = app.tenant("Other", "bob@example.com").await;
+        let theirs = Things::of(app, &other).await;
+        let before = app.entries(&other).await;
+        for operation in operations().iter().filter(|operation| operation.path.contains('{')) {
+            let body = operation.details.get("example").map(|_| json!({}));
+            let call = app.call(&operation.method, &theirs.path(operation)).key(&app.home.key);
+            let reply = match body {
+                Some(body) => call.json(&body).send().await,
+                None => call.send().await,
+            };
+            reply.problem(404, "not_found");
+        }
+        assert_eq!(app.entries(&other).await, before, "nothing happened there");
+    }
+
+    async fn each_change_leaves_one_entry(app) {
+        let things = Things::of(app, &app.home).await;
+        // What takes the rest with it comes last.
+        let mut all = operations();
+        all.sort_by_key(|operation| (operation.id == "delete_organization", operation.id == "revoke_api_key", operation.id == "delete_member"));
+        let watcher = app.member(&app.home, "watcher@example.com", "owner").await;
+        drop(watcher);
+        for operation in all.iter().filter(|operation| operation.method != "GET" && !is_setup(operation)) {
+            // Operations that need something beforehand prepare it in `body`, so it is counted first.
+            let body = things.body(app, operation).await;
+            let session = match operation.details.get("x-session") {
+                Some(_) => Some(app.sign_in(&app.home.email).await),
+                None => None,
+            };
+            let before = sequence(app).await;
+            let call = app.call(&operation.method, &things.path(operation));
+            let call = match &session {
+                Some(token) => call.session(token, &app.home.organization),
+                None => call.key(&app.home.key),
+            };
+            let reply = match &body {
+                Some(body) => call.json(body).send().await,
+                None => call.send().await,
+            };
+            assert!(reply.status.is_success(), "{}: {}", operation.id, reply.text());
+            assert_eq!(sequence(app).await, before + 1, "{} leaves one entry", operation.id);
+            app.mails().await;
+            // Passwords that changed are set back, so that the next operation can sign in.
+            if matches!(operation.id.as_str(), "reset_password" | "change_password") {
+                let email = attestry_domain::Parse::parse(&app.home.email).expect("an address");
+                let password = attestry_domain::Parse::parse(PASSWORD).expect("a password");
+                attestry_app::passwords::reset_by_operator(&app.ctx, &email, &password).await.expect("a password");
+            }
+        }
+    }
+}
+
+/// The head, without an API that could be gone.
+async fn sequence(app: &TestApp) -> i64 {
+    let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
+    let head = app.ctx.db.read(async move |t| attestry_storage::journal::head(t, id).await).await;
+    head.expect("a read").expect("a head").head.sequence
+}

@@ -1,0 +1,103 @@
+//! The OpenAPI document and the pages around it.
+
+use std::collections::HashSet;
+
+use attestry_tests::both;
+use serde_json::Value;
+
+use crate::coverage::operations;
+
+fn walk<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
+    found.push(value);
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| walk(item, found)),
+        Value::Object(map) => map.values().for_each(|item| walk(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_committed_document_is_fresh() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/api/openapi.json");
+    let committed: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("the document")).expect("JSON");
+    assert!(committed == attestry_api::document(), "crates/api/openapi.json is stale: run `make openapi`");
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    let document = attestry_api::document();
+    let mut found = Vec::new();
+    walk(&document, &mut found);
+    for reference in found.iter().filter_map(|value| value["$ref"].as_str()) {
+        assert!(document.pointer(&reference[1..]).is_some(), "{reference}");
+    }
+}
+
+#[test]
+fn every_operation_is_described_to_the_end() {
+    let mut ids = HashSet::new();
+    for operation in operations() {
+        let id = &operation.id;
+        assert!(ids.insert(id.clone()), "{id} twice");
+        assert!(operation.details["summary"].is_string() && operation.details["tags"].is_array(), "{id}");
+        for parameter in operation.details["parameters"].as_array().expect("parameters") {
+            assert!(parameter["description"].is_string(), "{id}: {parameter}");
+        }
+        let responses = operation.details["responses"].as_object().expect("responses");
+        assert!(responses.contains_key("500") && responses.contains_key("503") && responses.contains_key("429"), "{id}");
+        assert!(responses.keys().any(|status| status.starts_with('2')), "{id}");
+        for (status, response) in responses {
+            assert!(response["$ref"].is_string() || response["description"].is_string(), "{id} {status}");
+        }
+        let is_public = operation.details["security"] == serde_json::json!([]);
+        let named = operation.details.get("x-permission").is_some() || operation.details.get("x-session").is_some();
+        assert_eq!(is_public, !named, "{id} is public, or names what it needs");
+    }
+}
+
+#[test]
+fn every_schema_has_an_example_that_fits_it() {
+    let document = attestry_api::document();
+    for (name, schema) in document["components"]["schemas"].as_object().expect("schemas") {
+        let mut root = schema.clone();
+        root["components"] = document["components"].clone();
+        let validator = jsonschema::options().should_validate_formats(true).build(&root).expect("a schema");
+        let example = schema.get("example").or_else(|| schema["examples"].get(0));
+        let is_object = schema["type"] == "object" || schema.get("allOf").is_some();
+        assert!(example.is_some() || !is_object, "{name} has no example");
+        if let Some(example) = example {
+            let errors: Vec<String> = validator.iter_errors(example).map(|e| e.to_string()).collect();
+            assert!(errors.is_empty(), "{name}: {errors:?}");
+        }
+    }
+}
+
+#[test]
+fn every_code_is_in_the_documentation_once() {
+    let mut codes = HashSet::new();
+    for (code, status, ..) in attestry_api::CODES {
+        assert!(codes.insert(code), "{code} twice");
+        assert!((400..600).contains(status));
+    }
+}
+
+both! {
+    async fn the_pages_come_from_this_server_alone(app) {
+        assert_eq!(app.call("GET", "/v1/openapi.json").send().await.json(), attestry_api::document());
+        for path in ["/", "/setup", "/accept-invitation", "/reset-password", "/docs/", "/docs/errors"] {
+            let page = app.call("GET", path).send().await;
+            assert_eq!(page.status.as_u16(), 200, "{path}");
+            assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{path}");
+            assert!(page.header("content-security-policy").is_some_and(|policy| policy.contains("script-src 'self'")), "{path}");
+            for part in ["src=\"http", "href=\"http", "src=\"//", "<script>"] {
+                assert!(!page.text().contains(part), "{path} has {part}");
+            }
+        }
+        assert_eq!(app.call("GET", "/docs").send().await.header("location"), Some("/docs/"));
+        assert!(app.call("GET", "/docs/swagger-initializer.js").send().await.text().contains("/v1/openapi.json"));
+        for asset in ["/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/assets/pages.js", "/assets/pages.css"] {
+            assert_eq!(app.call("GET", asset).send().await.status.as_u16(), 200, "{asset}");
+        }
+        app.call("GET", "/docs/../secret").send().await.problem(404, "not_found");
+    }
+}

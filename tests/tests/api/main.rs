@@ -1,0 +1,18 @@
+//! The interface, on SQLite and on PostgreSQL. The files mirror the URL tree.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "test code")]
+
+mod api_keys;
+mod audit_logs;
+mod auth;
+mod conventions;
+mod coverage;
+mod docs;
+mod idempotency;
+mod limits;
+mod organization;
+mod people;
+mod roles;
+mod setup;
+mod storage;
+mod unavailable;

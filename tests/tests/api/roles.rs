@@ -1,0 +1,95 @@
+//! Role × operation: the document says which permission an operation needs, the table below which
+//! roles have it, and the running server must agree with both.
+
+use attestry_domain::access::{Permission, Roles};
+use attestry_domain::text::Parse;
+use attestry_tests::both;
+use serde_json::json;
+
+use crate::coverage::{Things, operations};
+
+const ROLES: &[(&str, &[&str])] = &[
+    ("owner", &["organization:read", "organization:update", "organization:delete", "profile:read", "member:read", "member:create", "member:update", "member:delete", "owner:manage", "api-key:read", "api-key:create", "api-key:delete", "audit-log:read"]),
+    ("admin", &["organization:read", "organization:update", "profile:read", "member:read", "member:create", "member:update", "member:delete", "api-key:read", "api-key:create", "api-key:delete", "audit-log:read"]),
+    ("auditor", &["organization:read", "profile:read", "member:read", "audit-log:read"]),
+    ("employee", &["profile:read"]),
+    ("contractor", &["profile:read"]),
+    ("anything else", &["profile:read"]),
+    ("employee,auditor", &["organization:read", "profile:read", "member:read", "audit-log:read"]),
+];
+
+#[test]
+fn the_table_is_what_the_roles_have() {
+    for (role, words) in ROLES {
+        let has: Vec<&str> = Roles::parse(role).expect("a role").permissions().iter().map(Permission::as_str).collect();
+        let mut wanted: Vec<&str> = words.to_vec();
+        wanted.sort_unstable();
+        let mut has = has;
+        has.sort_unstable();
+        assert_eq!(has, wanted, "{role}");
+    }
+}
+
+both! {
+    async fn each_operation_is_allowed_to_exactly_the_roles_that_have_its_permission(app) {
+        let things = Things::of(app, &app.home).await;
+        for (number, (role, words)) in ROLES.iter().enumerate() {
+            let email = format!("role{number}@example.com");
+            app.member(&app.home, &email, role).await;
+            let token = app.sign_in(&email).await;
+            for operation in operations() {
+                let Some(permission) = operation.details["x-permission"].as_str() else { continue };
+                // A wrong body stops those who are allowed before anything happens.
+                let call = app.call(&operation.method, &things.path(&operation)).session(&token, &app.home.organization);
+                let call = call.header("if-match", "\"no such version\"");
+                let reply = match operation.details.get("example") {
+                    Some(_) => call.json(&json!({"no such field": 1})).send().await,
+                    None if operation.id == "revoke_api_key" && words.contains(&permission) => continue,
+                    None => call.send().await,
+                };
+                let is_others = operation.id == "get_member" && !words.contains(&"member:read");
+                let allowed = words.contains(&permission) && !is_others;
+                assert_eq!(reply.status.as_u16() == 403, !allowed, "{role} {}: {}", operation.id, reply.text());
+            }
+        }
+    }
+
+    async fn everybody_sees_their_own_entry(app) {
+        let eve = app.member(&app.home, "eve@example.com", "employee").await;
+        let token = app.sign_in("eve@example.com").await;
+        let own = format!("/v1/people/{}", eve["id"].as_str().expect("an id"));
+        app.call("GET", &own).session(&token, &app.home.organization).send().await.expect(200);
+        let other = format!("/v1/people/{}", app.home.member);
+        app.call("GET", &other).session(&token, &app.home.organization).send().await.problem(403, "forbidden");
+    }
+
+    async fn an_admin_does_not_touch_owners(app) {
+        app.member(&app.home, "eve@example.com", "admin").await;
+        let bob = app.member(&app.home, "bob@example.com", "employee").await;
+        let token = app.sign_in("eve@example.com").await;
+        let session = |method: &str, path: &str| app.call(method, path).session(&token, &app.home.organization);
+        let owner = format!("/v1/people/{}", app.home.member);
+        let bob = format!("/v1/people/{}", bob["id"].as_str().expect("an id"));
+        session("PATCH", &bob).json(&json!({"role": "owner"})).send().await.problem(403, "forbidden");
+        session("PATCH", &bob).json(&json!({"role": "admin,owner"})).send().await.problem(403, "forbidden");
+        session("PATCH", &bob).json(&json!({"role": "admin"})).send().await.expect(200);
+        session("PATCH", &owner).json(&json!({"role": "employee"})).send().await.problem(403, "forbidden");
+        session("PATCH", &owner).json(&json!({"isActive": false})).send().await.problem(403, "forbidden");
+        session("DELETE", &owner).send().await.problem(403, "forbidden");
+        session("PATCH", &owner).json(&json!({"department": "it"})).send().await.expect(200);
+        session("POST", "/v1/people/invite").json(&json!({"email": "x@example.com", "role": "owner"})).send().await.problem(403, "forbidden");
+        let stranger = app.tenant("Other", "carl@example.com").await;
+        session("POST", "/v1/people").json(&json!({"userId": stranger.user, "role": "owner"})).send().await.problem(403, "forbidden");
+        let bulk = json!({"members": [{"userId": stranger.user, "role": "owner"}]});
+        assert_eq!(session("POST", "/v1/people/bulk").json(&bulk).send().await.expect(201)["summary"]["failed"], 1);
+    }
+
+    async fn a_limited_key_grants_no_more_than_it_has(app) {
+        let key = app.key(&["member:create", "member:update"]).await;
+        let stranger = app.tenant("Other", "carl@example.com").await;
+        let add = |role: &str| app.call("POST", "/v1/people").key(&key).json(&json!({"userId": stranger.user, "role": role}));
+        add("admin").send().await.problem(403, "role_exceeds_own");
+        add("auditor").send().await.problem(403, "role_exceeds_own");
+        add("employee").send().await.expect(201);
+    }
+}

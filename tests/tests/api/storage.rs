@@ -1,0 +1,238 @@
+//! What no request shows: statements, schemas, transactions.
+
+use std::collections::BTreeMap;
+
+use attestry_app::Error;
+use attestry_db::{Error as DbError, Value};
+use attestry_storage::schema::{TABLES, WITHOUT_ORGANIZATION};
+use attestry_storage::{STATEMENTS, archive, instance, jobs};
+use attestry_tests::{Engine, TestApp, both, run};
+
+async fn schema(app: &TestApp) -> BTreeMap<String, Vec<(String, String, bool)>> {
+    let sql = match app.engine() {
+        Engine::Sqlite => "SELECT m.name, p.name, lower(p.type), p.\"notnull\" FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'",
+        Engine::Postgres => "SELECT CAST(table_name AS TEXT), CAST(column_name AS TEXT), CAST(data_type AS TEXT), CAST(CASE WHEN is_nullable = 'NO' THEN 1 ELSE 0 END AS BIGINT) FROM information_schema.columns WHERE table_schema = 'public'",
+    };
+    let rows = app.ctx.db.read(async move |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.text(2)?, row.int(3)? != 0))).await).await;
+    let mut tables: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for (table, column, kind, not_null) in rows.expect("a schema") {
+        let kind = if kind == "blob" { "bytea".to_owned() } else { kind };
+        tables.entry(table).or_default().push((column, kind, not_null));
+    }
+    tables.retain(|name, _| TABLES.contains(&name.as_str()));
+    tables.values_mut().for_each(|columns| columns.sort());
+    tables
+}
+
+/// Indexes and keys as sets of columns, with whether they are unique.
+async fn indexes(app: &TestApp) -> Vec<(String, String, bool)> {
+    let sql = match app.engine() {
+        Engine::Sqlite => "SELECT m.name, (SELECT group_concat(name, ',') FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno)), i.\"unique\" FROM sqlite_master m JOIN pragma_index_list(m.name) i WHERE m.type = 'table'",
+        Engine::Postgres => "SELECT CAST(c.relname AS TEXT), (SELECT string_agg(CAST(a.attname AS TEXT), ',' ORDER BY k.n) FROM unnest(i.indkey) WITH ORDINALITY k(col, n) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.col), CAST(CASE WHEN i.indisunique THEN 1 ELSE 0 END AS BIGINT) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace s ON s.oid = c.relnamespace WHERE s.nspname = 'public'",
+    };
+    let rows = app.ctx.db.read(async move |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.int(2)? != 0))).await).await;
+    let mut rows: Vec<_> = rows.expect("indexes").into_iter().filter(|(table, ..)| TABLES.contains(&table.as_str())).collect();
+    rows.sort();
+    rows
+}
+
+/// Foreign keys as table, column, table.
+async fn references(app: &TestApp) -> Vec<(String, String, String)> {
+    let sql = match app.engine() {
+        Engine::Sqlite => "SELECT m.name, f.\"from\", f.\"table\" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'",
+        Engine::Postgres => "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), CAST(r.relname AS TEXT) FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = f.conkey[1] WHERE f.contype = 'f'",
+    };
+    let rows = app.ctx.db.read(async move |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.text(2)?))).await).await;
+    let mut rows = rows.expect("foreign keys");
+    rows.sort();
+    rows
+}
+
+#[test]
+fn both_databases_have_the_same_schema() {
+    let collect = |engine| {
+        let mut out = None;
+        run(engine, async |app| out = Some((schema(app).await, indexes(app).await, references(app).await)));
+        out.expect("a schema")
+    };
+    let (sqlite, postgres) = (collect(Engine::Sqlite), collect(Engine::Postgres));
+    assert_eq!(sqlite.0, postgres.0);
+    assert_eq!(sqlite.1, postgres.1);
+    assert_eq!(sqlite.2, postgres.2);
+    assert_eq!(sqlite.0.len(), TABLES.len());
+}
+
+both! {
+    async fn every_statement_is_understood(app) {
+        for (file, statements) in STATEMENTS {
+            for sql in *statements {
+                let prepared = app.ctx.db.read(async move |t| t.prepare(sql).await).await;
+                assert!(prepared.is_ok(), "{file}: {sql}: {prepared:?}");
+            }
+        }
+    }
+
+    async fn each_table_belongs_to_an_organization_or_is_known_not_to(app) {
+        for (table, columns) in schema(app).await {
+            let has = columns.iter().any(|(column, ..)| column == "org_id");
+            assert_eq!(has, !WITHOUT_ORGANIZATION.contains(&table.as_str()), "{table}");
+        }
+    }
+
+    async fn an_error_rolls_back_its_own_transaction_alone(app) {
+        let db = &app.ctx.db;
+        let good = |name: &'static str| db.write(async move |t| instance::put(t, name, "1").await.map_err(Error::from));
+        let bad = db.write(async |t| {
+            instance::put(t, "bad", "1").await?;
+            Err::<(), _>(Error::NotFound("reason"))
+        });
+        let panics = db.write(async |t| {
+            instance::put(t, "panics", "1").await?;
+            if app_is_there() { panic!("on purpose") }
+            Ok::<_, Error>(())
+        });
+        let (first, bad, panicked, second) = if app.engine() == Engine::Sqlite {
+            futures_util::join!(good("first"), bad, panics, good("second"))
+        } else {
+            // On PostgreSQL a body runs in its caller's task: its panic is its caller's.
+            drop(panics);
+            let (first, bad, second) = futures_util::join!(good("first"), bad, good("second"));
+            (first, bad, Err(Error::internal("on purpose")), second)
+        };
+        assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
+        assert!(matches!(bad, Err(Error::NotFound("reason"))));
+        assert!(panicked.is_err_and(|error| error.to_string().contains("on purpose")));
+        for (name, there) in [("first", true), ("second", true), ("bad", false), ("panics", false)] {
+            let found = db.read(async move |t| instance::get(t, name).await).await.expect("a read");
+            assert_eq!(found.is_some(), there, "{name}");
+        }
+    }
+
+    async fn a_cancelled_write_leaves_the_connection_usable(app) {
+        for _ in 0..10 {
+            let write = app.ctx.db.write(async |t| instance::put(t, "x", "1").await);
+            let _ = futures_util::future::select(Box::pin(write), Box::pin(tokio::task::yield_now())).await;
+        }
+        app.ctx.db.write(async |t| instance::put(t, "y", "1").await).await.expect("still works");
+    }
+
+    async fn jobs_are_claimed_once(app) {
+        let ctx = &app.ctx;
+        for _ in 0..20 {
+            let own = ctx.clone();
+            let id = ctx.ids.next();
+            ctx.db.write(async move |t| {
+                let job = jobs::NewJob { id, kind: "test", organization: None, payload: b"", unique_key: None, run_at: own.now(), created_at: own.now() };
+                jobs::enqueue(t, &job).await
+            }).await.expect("enqueued");
+        }
+        let now = ctx.now();
+        let claims = (0..4).map(|worker| ctx.db.write(async move |t| {
+            let until = now.plus(std::time::Duration::from_secs(60));
+            jobs::claim(t, &format!("w{worker}"), now, until, 8).await
+        }));
+        let mut ids: Vec<String> = futures_util::future::join_all(claims).await.into_iter().flat_map(|jobs| jobs.expect("claimed")).map(|job| job.id.to_string()).collect();
+        ids.sort();
+        let total = ids.len();
+        ids.dedup();
+        assert_eq!((ids.len(), total), (20, 20));
+        // A lease that ran out is claimed again.
+        let later = now.plus(std::time::Duration::from_secs(61));
+        let again = ctx.db.write(async move |t| jobs::claim(t, "w9", later, later, 100).await).await.expect("claimed");
+        assert_eq!((again.len(), again[0].attempts), (20, 2));
+        ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
+    }
+
+    async fn a_unique_job_waits_once(app) {
+        attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
+        attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
+        assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 1);
+        assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 0);
+        app.clock.advance(std::time::Duration::from_mins(61));
+        assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 1);
+        app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
+    }
+
+    async fn housekeeping_removes_what_expired(app) {
+        app.sign_in("ada@example.com").await;
+        app.post("/v1/organization/api-keys", &serde_json::json!({"name": "x"})).header("idempotency-key", "k").send().await.expect(201);
+        app.clock.advance(std::time::Duration::from_hours(25));
+        attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
+        attestry_app::jobs::drain(&app.ctx).await.expect("run");
+        for table in ["SELECT COUNT(*) FROM sessions", "SELECT COUNT(*) FROM idempotency_keys"] {
+            let left = app.ctx.db.read(async move |t| t.one(table, &[], |row| row.int(0)).await).await.expect("a count");
+            assert_eq!(left, 0, "{table}");
+        }
+        app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
+    }
+
+    async fn a_dump_can_be_loaded_again(app) {
+        let engine = app.ctx.db.engine();
+        let text = app.ctx.db.snapshot(async move |t| {
+            let columns = archive::columns(t, engine, "journal").await?;
+            let mut out = Vec::new();
+            archive::dump(t, "journal", &columns, &mut out).await?;
+            Ok::<_, DbError>((columns, String::from_utf8_lossy(&out).into_owned()))
+        }).await.expect("a dump");
+        let (columns, text) = text;
+        let lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+        assert_eq!(lines.len(), 3);
+        app.ctx.db.write(async move |t| {
+            t.execute("DELETE FROM journal", &[]).await?;
+            archive::load(t, "journal", &columns, &lines).await
+        }).await.expect("loaded");
+        let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
+        let verdict = attestry_app::journal::verify(&app.ctx, id, &[]).await.expect("a verdict");
+        assert_eq!(verdict, attestry_app::journal::Verdict::Intact { entries: 3 });
+    }
+}
+
+fn app_is_there() -> bool {
+    true
+}
+
+#[test]
+fn a_body_that_awaits_something_else_is_refused_on_sqlite() {
+    run(Engine::Sqlite, async |app| {
+        let result: Result<(), DbError> = app
+            .ctx
+            .db
+            .write(async |t| {
+                instance::put(t, "foreign", "1").await?;
+                tokio::task::yield_now().await;
+                Ok(())
+            })
+            .await;
+        assert!(matches!(result, Err(DbError::ForeignAwait)), "{result:?}");
+        let found = app.ctx.db.read(async |t| instance::get(t, "foreign").await).await.expect("a read");
+        assert!(found.is_none());
+    });
+}
+
+#[test]
+fn a_transaction_that_sqlite_gives_up_does_not_take_its_neighbours_with_it() {
+    run(Engine::Sqlite, async |app| {
+        let good = |name: &'static str| app.ctx.db.write(async move |t| instance::put(t, name, "1").await);
+        // The body ends the transaction around it, as a full disk would.
+        let breaks = app.ctx.db.write(async |t| t.execute("ROLLBACK", &[]).await);
+        let (first, broken, second) = futures_util::join!(good("first"), breaks, good("second"));
+        assert!(broken.is_err());
+        assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
+        for name in ["first", "second"] {
+            assert!(app.ctx.db.read(async move |t| instance::get(t, name).await).await.expect("a read").is_some(), "{name}");
+        }
+    });
+}
+
+#[test]
+fn values_survive_the_journey() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        run(engine, async |app| {
+            let text = "tab\t newline\n quote' \u{1f600} \u{fffd}";
+            app.ctx.db.write(async move |t| instance::put(t, "odd", text).await).await.expect("written");
+            let back = app.ctx.db.read(async |t| instance::get(t, "odd").await).await.expect("read");
+            assert_eq!(back.as_deref(), Some(text));
+            assert_eq!(Value::from(Some("x")).into_owned(), Value::from("x"));
+        });
+    }
+}

@@ -1,0 +1,320 @@
+//! The real binary: its commands, its start and stop, and what is left after `kill -9`.
+
+#![expect(clippy::expect_used, reason = "test code")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use attestry_tests::Engine;
+use attestry_tests::binary::{Server, bootstrap, command, run, succeed};
+use attestry_tests::database::Database;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a folder")
+}
+
+/// The flags that choose the database of a test.
+async fn database(engine: Engine) -> (Database, Vec<String>) {
+    let database = Database::create(engine).await;
+    let flags = match database.config() {
+        attestry_db::Config::Sqlite { .. } => Vec::new(),
+        attestry_db::Config::Postgres { url, .. } => vec!["--database-url".to_owned(), url],
+    };
+    (database, flags)
+}
+
+fn words(flags: &[String]) -> Vec<&str> {
+    flags.iter().map(String::as_str).collect()
+}
+
+async fn get(server: &Server, path: &str, key: &str) -> Value {
+    let reply = reqwest::Client::new().get(format!("{}{path}", server.url)).header("x-api-key", key).send().await;
+    reply.expect("an answer").json().await.expect("JSON")
+}
+
+#[tokio::test]
+async fn it_serves_drains_and_stops() {
+    let data = folder();
+    let server = Server::start(data.path(), &[]);
+    let token = server.said.iter().find_map(|line| line.split_once("set-up token ")).expect("a token").1.to_owned();
+    let health: Value = reqwest::get(format!("{}/v1/health", server.url)).await.expect("an answer").json().await.expect("JSON");
+    assert_eq!(health["status"], "ok");
+    let body = json!({"token": token, "organization": "Acme", "email": "ada@example.com", "password": "correct horse battery"});
+    let made = reqwest::Client::new().post(format!("{}/v1/setup", server.url)).json(&body).send().await.expect("an answer");
+    assert_eq!(made.status().as_u16(), 201);
+    assert!(server.stop(), "it ends cleanly");
+    let again = Server::start(data.path(), &[]);
+    assert_eq!(again.said.len(), 1, "a set-up installation prints one line: {:?}", again.said);
+    assert!(again.stop());
+}
+
+#[tokio::test]
+async fn commands_work_beside_a_running_server() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let (data, (database, flags)) = (folder(), database(engine).await);
+        let flags = words(&flags);
+        let server = Server::start(data.path(), &flags);
+        let made = bootstrap(data.path(), &flags);
+        let key = made["apiKey"].as_str().expect("a key");
+        assert_eq!(get(&server, "/v1/people", key).await["count"], 1);
+        let organization = made["organizationId"].as_str().expect("an id");
+        let mut more = vec!["admin", "create-api-key", "--organization", organization, "--email", "ada@example.com", "--scopes", "member:read", "--json"];
+        more.extend(&flags);
+        let second: Value = serde_json::from_str(&succeed(data.path(), &more)).expect("JSON");
+        assert_eq!(get(&server, "/v1/people", second["apiKey"].as_str().expect("a key")).await["count"], 1);
+        let mut reset = vec!["admin", "reset-password", "--email", "ada@example.com", "--password", "quite another one"];
+        reset.extend(&flags);
+        succeed(data.path(), &reset);
+        let login = json!({"email": "ada@example.com", "password": "quite another one"});
+        let reply = reqwest::Client::new().post(format!("{}/v1/auth/login", server.url)).json(&login).send().await.expect("an answer");
+        assert_eq!(reply.status().as_u16(), 200);
+        let mut verify = vec!["audit", "verify"];
+        verify.extend(&flags);
+        assert!(succeed(data.path(), &verify).contains("intact"));
+        let mut doctor = vec!["doctor"];
+        doctor.extend(&flags);
+        let report = succeed(data.path(), &doctor);
+        assert!(report.lines().all(|line| line.starts_with("ok")), "{report}");
+        assert!(server.stop());
+        database.remove().await;
+    }
+}
+
+#[test]
+fn flags_stand_before_or_after_the_words() {
+    let data = folder();
+    let path = data.path().to_str().expect("a path");
+    for words in [vec!["--data-dir", path, "config", "show"], vec!["config", "--data-dir", path, "show"], vec!["config", "show", "--data-dir", path]] {
+        let output = std::process::Command::new(attestry_tests::binary::path()).args(&words).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains(&format!("data_dir = \"{path}\"  # flag --data-dir")), "{text}");
+    }
+}
+
+#[test]
+fn settings_come_from_file_environment_and_flags_in_that_order() {
+    let data = folder();
+    let file = data.path().join("attestry.toml");
+    std::fs::write(&file, "listen = \"127.0.0.1:1\"\nsecret_key = \"0123456789012345678901234567890123456789\"\n[log]\nlevel = \"warn\"\n").expect("written");
+    let mut show = command(data.path(), &["config", "show", "--config", file.to_str().expect("a path")]);
+    let output = show.env("ATTESTRY_LISTEN", "127.0.0.1:2").output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("listen = \"127.0.0.1:2\"  # environment ATTESTRY_LISTEN"), "{text}");
+    assert!(text.contains("log.level = \"warn\"  # file"), "{text}");
+    assert!(text.contains("secret_key = (hidden)  # file") && !text.contains("01234567890"), "{text}");
+    assert!(text.contains("log.format = \"text\"  # default"), "{text}");
+}
+
+#[test]
+fn a_wrong_setting_stops_the_start() {
+    let data = folder();
+    for (name, value, part) in [("ATTESTRY_LISTEN", "nowhere", "listen"), ("ATTESTRY_NONSENSE", "1", "ATTESTRY_NONSENSE"), ("ATTESTRY_SMTP_URL", "gopher://x", "SMTP")] {
+        let output = command(data.path(), &["serve"]).env(name, value).output().expect("it runs");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(part), "{error}");
+    }
+    let file = data.path().join("attestry.toml");
+    std::fs::write(&file, "[http]\nport = 80\n").expect("written");
+    let output = run(data.path(), &["config", "check", "--config", file.to_str().expect("a path")]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("http.port"));
+}
+
+#[test]
+fn bad_input_to_bootstrap_is_named() {
+    let data = folder();
+    for (flag, value) in [("--email", "ada"), ("--password", "short"), ("--organization", " ")] {
+        let mut words = vec!["admin", "bootstrap"];
+        for (name, good) in [("--organization", "Acme"), ("--email", "ada@example.com"), ("--password", "correct horse battery")] {
+            words.extend([name, if name == flag { value } else { good }]);
+        }
+        let output = run(data.path(), &words);
+        assert!(!output.status.success());
+        assert!(String::from_utf8_lossy(&output.stderr).contains(flag), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn the_key_file_is_private_and_another_one_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let data = folder();
+    bootstrap(data.path(), &[]);
+    let key = data.path().join("attestry.key");
+    assert_eq!(std::fs::metadata(&key).expect("a file").permissions().mode() & 0o777, 0o600);
+    std::fs::remove_file(&key).expect("removed");
+    let output = run(data.path(), &["serve"]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("another secret key"));
+    succeed(data.path(), &["admin", "adopt-secret-key"]);
+    assert!(Server::start(data.path(), &[]).stop());
+}
+
+#[test]
+fn migrations_are_checked_and_applied() {
+    let data = folder();
+    let output = run(data.path(), &["migrate", "--check"]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("0001_identity"));
+    succeed(data.path(), &["migrate"]);
+    succeed(data.path(), &["migrate", "--check"]);
+}
+
+#[test]
+fn the_document_is_printed() {
+    let text = succeed(folder().path(), &["openapi"]);
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(document["openapi"], "3.1.0");
+}
+
+#[test]
+fn a_tampered_journal_is_reported_and_exits_1() {
+    let data = folder();
+    bootstrap(data.path(), &[]);
+    let db = rusqlite::Connection::open(data.path().join("attestry.db")).expect("a database");
+    db.execute("UPDATE journal SET action = 'nothing.happened' WHERE sequence = 2", []).expect("tampered");
+    let output = run(data.path(), &["audit", "verify"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("BROKEN at entry 2"));
+}
+
+#[tokio::test]
+async fn a_backup_restores_into_either_database() {
+    let (from, archive) = (folder(), folder());
+    let file = archive.path().join("backup.tar");
+    let to = file.to_str().expect("a path");
+    let server = Server::start(from.path(), &[]);
+    let made = bootstrap(from.path(), &[]);
+    succeed(from.path(), &["backup", "--to", to]);
+    assert!(server.stop());
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let (data, (database, flags)) = (folder(), database(engine).await);
+        let flags = words(&flags);
+        let mut restore = vec!["restore", "--from", to];
+        restore.extend(&flags);
+        succeed(data.path(), &restore);
+        let mut verify = vec!["audit", "verify"];
+        verify.extend(&flags);
+        assert!(succeed(data.path(), &verify).contains("3 entries, intact"));
+        let server = Server::start(data.path(), &flags);
+        assert_eq!(get(&server, "/v1/people", made["apiKey"].as_str().expect("a key")).await["count"], 1);
+        assert!(server.stop());
+        assert!(!run(data.path(), &restore).status.success(), "a database that is not empty is left alone");
+        database.remove().await;
+    }
+}
+
+/// Writes from several clients until the server is killed; every write that was acknowledged must be
+/// there after the restart, and the chain must hold.
+async fn crash(engine: Engine) {
+    let (data, (database, flags)) = (folder(), database(engine).await);
+    let flags = words(&flags);
+    let made = bootstrap(data.path(), &flags);
+    let key: Arc<str> = made["apiKey"].as_str().expect("a key").into();
+    let mut acknowledged = 0;
+    for round in 0..3 {
+        let server = Server::start(data.path(), &flags);
+        let (stop, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicI64::new(0)));
+        let clients: Vec<_> = (0..8)
+            .map(|client| {
+                let (url, key) = (format!("{}/v1/organization/api-keys", server.url), Arc::clone(&key));
+                let (stop, count) = (Arc::clone(&stop), Arc::clone(&count));
+                tokio::spawn(async move {
+                    let (http, mut names) = (reqwest::Client::new(), Vec::new());
+                    for number in 0.. {
+                        let name = format!("r{round} c{client} n{number}");
+                        let body = json!({"name": name, "scopes": ["member:read"]});
+                        match http.post(&url).header("x-api-key", &*key).json(&body).send().await {
+                            Ok(reply) if reply.status().as_u16() == 201 => {
+                                count.fetch_add(1, Ordering::SeqCst);
+                                names.push(name);
+                            }
+                            _ if stop.load(Ordering::SeqCst) => break,
+                            other => assert!(other.is_err(), "{other:?}"),
+                        }
+                    }
+                    names
+                })
+            })
+            .collect();
+        while count.load(Ordering::SeqCst) < 150 {
+            tokio::task::yield_now().await;
+        }
+        stop.store(true, Ordering::SeqCst);
+        server.kill();
+        let mut names = Vec::new();
+        for client in clients {
+            names.extend(client.await.expect("a client"));
+        }
+        acknowledged += names.len();
+        let server = Server::start(data.path(), &flags);
+        let found = all_names(&server, &key).await;
+        for name in &names {
+            assert!(found.contains(name), "{name} was acknowledged and is lost");
+        }
+        assert!(server.stop());
+        let mut verify = vec!["audit", "verify"];
+        verify.extend(&flags);
+        assert!(succeed(data.path(), &verify).contains("intact"));
+    }
+    assert!(acknowledged >= 450);
+    database.remove().await;
+}
+
+async fn all_names(server: &Server, key: &str) -> Vec<String> {
+    let (mut names, mut path) = (Vec::new(), "/v1/organization/api-keys?limit=1000".to_owned());
+    loop {
+        let page = get(server, &path, key).await;
+        let data = page["data"].as_array().expect("data");
+        names.extend(data.iter().map(|item| item["name"].as_str().expect("a name").to_owned()));
+        match page["nextCursor"].as_str() {
+            Some(next) => path = format!("/v1/organization/api-keys?limit=1000&cursor={next}"),
+            None => return names,
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_acknowledged_write_is_lost_by_a_kill_on_sqlite() {
+    crash(Engine::Sqlite).await;
+}
+
+#[tokio::test]
+async fn no_acknowledged_write_is_lost_by_a_kill_on_postgres() {
+    crash(Engine::Postgres).await;
+}
+
+/// Two servers and a worker on one PostgreSQL: what one does, the other sees.
+#[tokio::test]
+async fn several_processes_share_one_database() {
+    let (data, (database, flags)) = (folder(), database(Engine::Postgres).await);
+    let flags = words(&flags);
+    let made = bootstrap(data.path(), &flags);
+    let key = made["apiKey"].as_str().expect("a key");
+    let (one, two) = (Server::start(data.path(), &flags), Server::start(data.path(), &flags));
+    let body = json!({"email": "grace@example.com", "role": "employee"});
+    let client = reqwest::Client::new();
+    let invited = client.post(format!("{}/v1/people/invite", one.url)).header("x-api-key", key).json(&body).send().await.expect("an answer");
+    assert_eq!(invited.status().as_u16(), 201);
+    assert_eq!(get(&two, "/v1/people?isActive=false", key).await["count"], 1);
+    // One of them sends the mail; the file appears once.
+    let mail = data.path().join("mail");
+    wait_until(|| count_files(&mail) == 1).await;
+    assert!(one.stop() && two.stop());
+    assert_eq!(count_files(&mail), 1);
+    database.remove().await;
+}
+
+fn count_files(folder: &Path) -> usize {
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+/// Waits for something another process does; the limit is only there so that a failure ends.
+async fn wait_until(done: impl Fn() -> bool) {
+    let began = std::time::Instant::now();
+    while !done() {
+        assert!(began.elapsed().as_secs() < 30, "it did not happen");
+        tokio::task::yield_now().await;
+    }
+}
