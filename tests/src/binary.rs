@@ -42,8 +42,15 @@ pub fn succeed(data: &Path, words: &[&str]) -> String {
 #[track_caller]
 pub fn bootstrap(data: &Path, more: &[&str]) -> Value {
     let mut words = vec![
-        "admin", "bootstrap", "--organization", "Acme", "--email", "ada@example.com", "--password",
-        "correct horse battery", "--json",
+        "admin",
+        "bootstrap",
+        "--organization",
+        "Acme",
+        "--email",
+        "ada@example.com",
+        "--password",
+        "correct horse battery",
+        "--json",
     ];
     words.extend(more);
     serde_json::from_str(&succeed(data, &words)).expect("JSON")
@@ -66,7 +73,8 @@ impl Server {
     }
 
     pub fn from(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the server starts");
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the server starts");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let mut said = Vec::new();
         let url = loop {

@@ -20,7 +20,13 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     pub(crate) fn new(router: &'a Router, method: &str, path: &str) -> Self {
-        Self { router, method: method.to_owned(), path: path.to_owned(), headers: HeaderMap::new(), body: Vec::new() }
+        Self {
+            router,
+            method: method.to_owned(),
+            path: path.to_owned(),
+            headers: HeaderMap::new(),
+            body: Vec::new(),
+        }
     }
 
     #[must_use]
@@ -44,7 +50,9 @@ impl<'a> Call<'a> {
     /// A session's token, in an organization.
     #[must_use]
     pub fn session(self, token: &str, organization: &str) -> Self {
-        self.without("x-api-key").header("authorization", &format!("Bearer {token}")).header("x-organization-id", organization)
+        self.without("x-api-key")
+            .header("authorization", &format!("Bearer {token}"))
+            .header("x-organization-id", organization)
     }
 
     #[must_use]
@@ -60,12 +68,18 @@ impl<'a> Call<'a> {
 
     pub async fn send(self) -> Reply {
         let Self { router, method, path, headers, body } = self;
-        let mut request = Request::builder().method(method.as_str()).uri(&path).body(Body::from(body)).expect("a request");
+        let mut request =
+            Request::builder().method(method.as_str()).uri(&path).body(Body::from(body)).expect("a request");
         *request.headers_mut() = headers;
         let response = router.clone().oneshot(request).await.expect("an answer");
         let (head, body) = response.into_parts();
         let body = body.collect().await.expect("a body").to_bytes();
-        let reply = Reply { status: head.status, headers: head.headers, body: body.to_vec(), what: format!("{method} {path}") };
+        let reply = Reply {
+            status: head.status,
+            headers: head.headers,
+            body: body.to_vec(),
+            what: format!("{method} {path}"),
+        };
         document::check(&method, &path, &reply);
         reply
     }
@@ -81,7 +95,8 @@ pub struct Reply {
 
 impl Reply {
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{}: {error}: {}", self.what, self.text()))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", self.what, self.text()))
     }
 
     pub fn text(&self) -> String {
@@ -112,7 +127,8 @@ impl Reply {
     pub fn wrong_fields(&self) -> Vec<String> {
         let problem = self.problem(400, "validation_failed");
         let errors = problem["errors"].as_array().expect("errors");
-        let mut fields: Vec<String> = errors.iter().map(|e| e["field"].as_str().expect("a field").to_owned()).collect();
+        let mut fields: Vec<String> =
+            errors.iter().map(|e| e["field"].as_str().expect("a field").to_owned()).collect();
         fields.sort();
         fields
     }

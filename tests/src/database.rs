@@ -23,14 +23,16 @@ pub enum Database {
 
 /// The cluster's URL with a database's name in it.
 pub fn postgres_url(database: &str) -> String {
-    let base = std::env::var(CLUSTER)
-        .unwrap_or_else(|_| panic!("{CLUSTER} is not set: run `make test`, or tests/with-postgres before the command"));
+    let base = std::env::var(CLUSTER).unwrap_or_else(|_| {
+        panic!("{CLUSTER} is not set: run `make test`, or tests/with-postgres before the command")
+    });
     base.replace("/postgres?", &format!("/{database}?"))
 }
 
 async fn administer(statement: &str) {
-    let (client, connection) =
-        tokio_postgres::connect(&postgres_url("postgres"), tokio_postgres::NoTls).await.expect("the cluster answers");
+    let (client, connection) = tokio_postgres::connect(&postgres_url("postgres"), tokio_postgres::NoTls)
+        .await
+        .expect("the cluster answers");
     let connection = tokio::spawn(connection);
     client.batch_execute(statement).await.expect("the cluster obeys");
     drop(client);

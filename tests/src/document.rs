@@ -16,7 +16,8 @@ fn template(path: &str) -> Option<&'static str> {
     let segments: Vec<&str> = path.split('/').collect();
     let fits = |template: &str| {
         let wanted: Vec<&str> = template.split('/').collect();
-        wanted.len() == segments.len() && wanted.iter().zip(&segments).all(|(w, s)| w == s || w.starts_with('{'))
+        wanted.len() == segments.len()
+            && wanted.iter().zip(&segments).all(|(w, s)| w == s || w.starts_with('{'))
     };
     let paths = DOCUMENT["paths"].as_object().expect("paths");
     let mut fitting: Vec<&str> = paths.keys().map(String::as_str).filter(|template| fits(template)).collect();
@@ -27,7 +28,9 @@ fn template(path: &str) -> Option<&'static str> {
 
 fn resolve(value: &'static Value) -> &'static Value {
     match value["$ref"].as_str() {
-        Some(reference) => DOCUMENT.pointer(reference.trim_start_matches('#')).expect("a reference leads somewhere"),
+        Some(reference) => {
+            DOCUMENT.pointer(reference.trim_start_matches('#')).expect("a reference leads somewhere")
+        }
         None => value,
     }
 }
@@ -42,8 +45,13 @@ fn validator(schema: &Value) -> Validator {
 
 fn fits(key: String, schema: &'static Value, body: &Value) -> Result<(), String> {
     static KNOWN: LazyLock<Mutex<HashMap<String, &'static Validator>>> = LazyLock::new(Mutex::default);
-    let known = *KNOWN.lock().expect("not poisoned").entry(key).or_insert_with(|| Box::leak(Box::new(validator(schema))));
-    let errors: Vec<String> = known.iter_errors(body).map(|e| format!("{} at {}", e, e.instance_path())).collect();
+    let known = *KNOWN
+        .lock()
+        .expect("not poisoned")
+        .entry(key)
+        .or_insert_with(|| Box::leak(Box::new(validator(schema))));
+    let errors: Vec<String> =
+        known.iter_errors(body).map(|e| format!("{} at {}", e, e.instance_path())).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
 }
 
@@ -56,14 +64,21 @@ pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
     }
     let status = reply.status.as_u16().to_string();
     let documented = &operation["responses"][&status];
-    assert!(!documented.is_null(), "{method} {template} answers {status}, which is not documented: {}", reply.text());
+    assert!(
+        !documented.is_null(),
+        "{method} {template} answers {status}, which is not documented: {}",
+        reply.text()
+    );
     let documented = resolve(documented);
     if reply.body.is_empty() {
         return;
     }
     let content_type = reply.header("content-type").unwrap_or_default().split(';').next().unwrap_or_default();
     let content = &documented["content"][content_type];
-    assert!(!content.is_null(), "{method} {template} answers {status} as {content_type:?}, which is not documented");
+    assert!(
+        !content.is_null(),
+        "{method} {template} answers {status} as {content_type:?}, which is not documented"
+    );
     if content_type.ends_with("json") {
         let key = format!("{method} {template} {status}");
         if let Err(errors) = fits(key, &content["schema"], &reply.json()) {

@@ -110,7 +110,10 @@ impl Entropy for Seeded {
     fn fill(&self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
             // SplitMix64: well spread, and not a secret to anybody.
-            let mut z = self.0.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self
+                .0
+                .fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)
+                .wrapping_add(0x9e37_79b9_7f4a_7c15);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             chunk.copy_from_slice(&(z ^ (z >> 31)).to_be_bytes()[..chunk.len()]);
@@ -226,7 +229,8 @@ impl TestApp {
 
     /// A key with these scopes, made by the owner.
     pub async fn key(&self, scopes: &[&str]) -> String {
-        let made = self.post("/v1/organization/api-keys", &json!({"name": "test", "scopes": scopes})).send().await;
+        let made =
+            self.post("/v1/organization/api-keys", &json!({"name": "test", "scopes": scopes})).send().await;
         made.expect(201)["key"].as_str().expect("a key").to_owned()
     }
 

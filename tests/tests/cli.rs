@@ -31,7 +31,8 @@ fn words(flags: &[String]) -> Vec<&str> {
 }
 
 async fn get(server: &Server, path: &str, key: &str) -> Value {
-    let reply = reqwest::Client::new().get(format!("{}{path}", server.url)).header("x-api-key", key).send().await;
+    let reply =
+        reqwest::Client::new().get(format!("{}{path}", server.url)).header("x-api-key", key).send().await;
     reply.expect("an answer").json().await.expect("JSON")
 }
 
@@ -39,11 +40,22 @@ async fn get(server: &Server, path: &str, key: &str) -> Value {
 async fn it_serves_drains_and_stops() {
     let data = folder();
     let server = Server::start(data.path(), &[]);
-    let token = server.said.iter().find_map(|line| line.split_once("set-up token ")).expect("a token").1.to_owned();
-    let health: Value = reqwest::get(format!("{}/v1/health", server.url)).await.expect("an answer").json().await.expect("JSON");
+    let token =
+        server.said.iter().find_map(|line| line.split_once("set-up token ")).expect("a token").1.to_owned();
+    let health: Value = reqwest::get(format!("{}/v1/health", server.url))
+        .await
+        .expect("an answer")
+        .json()
+        .await
+        .expect("JSON");
     assert_eq!(health["status"], "ok");
     let body = json!({"token": token, "organization": "Acme", "email": "ada@example.com", "password": "correct horse battery"});
-    let made = reqwest::Client::new().post(format!("{}/v1/setup", server.url)).json(&body).send().await.expect("an answer");
+    let made = reqwest::Client::new()
+        .post(format!("{}/v1/setup", server.url))
+        .json(&body)
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(made.status().as_u16(), 201);
     assert!(server.stop(), "it ends cleanly");
     let again = Server::start(data.path(), &[]);
@@ -61,15 +73,31 @@ async fn commands_work_beside_a_running_server() {
         let key = made["apiKey"].as_str().expect("a key");
         assert_eq!(get(&server, "/v1/people", key).await["count"], 1);
         let organization = made["organizationId"].as_str().expect("an id");
-        let mut more = vec!["admin", "create-api-key", "--organization", organization, "--email", "ada@example.com", "--scopes", "member:read", "--json"];
+        let mut more = vec![
+            "admin",
+            "create-api-key",
+            "--organization",
+            organization,
+            "--email",
+            "ada@example.com",
+            "--scopes",
+            "member:read",
+            "--json",
+        ];
         more.extend(&flags);
         let second: Value = serde_json::from_str(&succeed(data.path(), &more)).expect("JSON");
         assert_eq!(get(&server, "/v1/people", second["apiKey"].as_str().expect("a key")).await["count"], 1);
-        let mut reset = vec!["admin", "reset-password", "--email", "ada@example.com", "--password", "quite another one"];
+        let mut reset =
+            vec!["admin", "reset-password", "--email", "ada@example.com", "--password", "quite another one"];
         reset.extend(&flags);
         succeed(data.path(), &reset);
         let login = json!({"email": "ada@example.com", "password": "quite another one"});
-        let reply = reqwest::Client::new().post(format!("{}/v1/auth/login", server.url)).json(&login).send().await.expect("an answer");
+        let reply = reqwest::Client::new()
+            .post(format!("{}/v1/auth/login", server.url))
+            .json(&login)
+            .send()
+            .await
+            .expect("an answer");
         assert_eq!(reply.status().as_u16(), 200);
         let mut verify = vec!["audit", "verify"];
         verify.extend(&flags);
@@ -87,8 +115,15 @@ async fn commands_work_beside_a_running_server() {
 fn flags_stand_before_or_after_the_words() {
     let data = folder();
     let path = data.path().to_str().expect("a path");
-    for words in [vec!["--data-dir", path, "config", "show"], vec!["config", "--data-dir", path, "show"], vec!["config", "show", "--data-dir", path]] {
-        let output = std::process::Command::new(attestry_tests::binary::path()).args(&words).output().expect("it runs");
+    for words in [
+        vec!["--data-dir", path, "config", "show"],
+        vec!["config", "--data-dir", path, "show"],
+        vec!["config", "show", "--data-dir", path],
+    ] {
+        let output = std::process::Command::new(attestry_tests::binary::path())
+            .args(&words)
+            .output()
+            .expect("it runs");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.contains(&format!("data_dir = \"{path}\"  # flag --data-dir")), "{text}");
     }
@@ -111,7 +146,11 @@ fn settings_come_from_file_environment_and_flags_in_that_order() {
 #[test]
 fn a_wrong_setting_stops_the_start() {
     let data = folder();
-    for (name, value, part) in [("ATTESTRY_LISTEN", "nowhere", "listen"), ("ATTESTRY_NONSENSE", "1", "ATTESTRY_NONSENSE"), ("ATTESTRY_SMTP_URL", "gopher://x", "SMTP")] {
+    for (name, value, part) in [
+        ("ATTESTRY_LISTEN", "nowhere", "listen"),
+        ("ATTESTRY_NONSENSE", "1", "ATTESTRY_NONSENSE"),
+        ("ATTESTRY_SMTP_URL", "gopher://x", "SMTP"),
+    ] {
         let output = command(data.path(), &["serve"]).env(name, value).output().expect("it runs");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && error.contains(part), "{error}");
@@ -127,12 +166,20 @@ fn bad_input_to_bootstrap_is_named() {
     let data = folder();
     for (flag, value) in [("--email", "ada"), ("--password", "short"), ("--organization", " ")] {
         let mut words = vec!["admin", "bootstrap"];
-        for (name, good) in [("--organization", "Acme"), ("--email", "ada@example.com"), ("--password", "correct horse battery")] {
+        for (name, good) in [
+            ("--organization", "Acme"),
+            ("--email", "ada@example.com"),
+            ("--password", "correct horse battery"),
+        ] {
             words.extend([name, if name == flag { value } else { good }]);
         }
         let output = run(data.path(), &words);
         assert!(!output.status.success());
-        assert!(String::from_utf8_lossy(&output.stderr).contains(flag), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            String::from_utf8_lossy(&output.stderr).contains(flag),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
@@ -295,7 +342,13 @@ async fn several_processes_share_one_database() {
     let (one, two) = (Server::start(data.path(), &flags), Server::start(data.path(), &flags));
     let body = json!({"email": "grace@example.com", "role": "employee"});
     let client = reqwest::Client::new();
-    let invited = client.post(format!("{}/v1/people/invite", one.url)).header("x-api-key", key).json(&body).send().await.expect("an answer");
+    let invited = client
+        .post(format!("{}/v1/people/invite", one.url))
+        .header("x-api-key", key)
+        .json(&body)
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(invited.status().as_u16(), 201);
     assert_eq!(get(&two, "/v1/people?isActive=false", key).await["count"], 1);
     // One of them sends the mail; the file appears once.

@@ -25,6 +25,7 @@ mod routes;
 mod setup;
 mod state;
 
+pub use members::{MemberList, MemberView, UserView};
 pub use openapi::document;
 pub use problem::{CODES, Problem};
 pub use routes::{PUBLIC, Page, router, tidy};

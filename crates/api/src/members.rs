@@ -31,7 +31,7 @@ use crate::wire::{Asked, Count, Fields, FromQuery, Items, PathId, Query, Valid};
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = User, example = json!(user_example()))]
-pub(crate) struct UserView {
+pub struct UserView {
     #[schema(value_type = String, example = "usr_01jcqg3v5mefzr7d0a6w3k9x2b")]
     id: UserId,
     name: String,
@@ -61,7 +61,7 @@ impl From<User> for UserView {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Member, example = json!(member_example()))]
-pub(crate) struct MemberView {
+pub struct MemberView {
     #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
     id: MemberId,
     #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
@@ -134,13 +134,20 @@ fn member_example() -> Value {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"data": [member_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct MemberList {
+pub struct MemberList {
     data: Vec<MemberView>,
     /// How many items this page holds.
     count: usize,
     /// Where the next page starts; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
+}
+
+impl MemberList {
+    pub fn new(people: Vec<Person>, next_cursor: Option<String>) -> Self {
+        let data: Vec<MemberView> = people.into_iter().map(Into::into).collect();
+        Self { count: data.len(), data, next_cursor }
+    }
 }
 
 body! {
@@ -263,8 +270,7 @@ pub(crate) async fn list_members(
     let (sort, order) = (page.sort, page.order);
     let mut found = members::list(&api.ctx, &scope, filter, page).await?;
     let next_cursor = lists::next_of(sort, order, &mut found);
-    let data: Vec<MemberView> = found.items.into_iter().map(Into::into).collect();
-    Ok(Json(MemberList { count: data.len(), data, next_cursor }))
+    Ok(Json(MemberList::new(found.items, next_cursor)))
 }
 
 /// Adds a user to the organization

@@ -36,7 +36,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewApiKey) -> Result<MadeKey,
         return Err(Error::field("expiresAt", "must lie in the future"));
     }
     let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.db.write(async move |t| make(&own, t, &scope, member, &new).await).await
+    ctx.write(scope.organization(), async move |t| make(&own, t, &scope, member, &new).await).await
 }
 
 /// Nobody makes a key that may do more than they may.
@@ -96,8 +96,7 @@ pub async fn list(ctx: &Ctx, scope: &Scope, limit: u16, after: Option<After>) ->
 pub async fn revoke(ctx: &Ctx, scope: &Scope, key: ApiKeyId) -> Result<ApiKey, Error> {
     let (own, scope) = (ctx.clone(), scope.clone());
     let revoked = ctx
-        .db
-        .write(async move |t| {
+        .write(scope.organization(), async move |t| {
             let before = api_keys::lock(t, &scope, key).await?.ok_or(Error::NotFound("API key"))?;
             let after = ApiKey { revoked_at: Some(own.now()), ..before };
             api_keys::revoke(t, &scope, key, own.now()).await?;

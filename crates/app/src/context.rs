@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Entropy, Ids};
+use attestry_domain::id::OrganizationId;
 use attestry_mail::Mailer;
-use attestry_storage::Db;
+use attestry_storage::{Db, Tx};
 use tokio::sync::Notify;
 
 use crate::keys::Keys;
@@ -65,6 +66,18 @@ impl Ctx {
 
     pub fn now(&self) -> Time {
         self.0.clock.now()
+    }
+
+    /// One transaction in an organization. Its writers take turns for the end of the journal anyway, so
+    /// they take them in one lane and share a commit.
+    pub async fn write<T, E, F>(&self, organization: OrganizationId, body: F) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
+        T: Send + 'static,
+        E: From<attestry_db::Error> + Send + 'static,
+    {
+        let lane = organization.as_u128() & u128::from(u64::MAX);
+        self.0.db.write_in(u64::try_from(lane).unwrap_or(0), body).await
     }
 
     /// A link into the console.

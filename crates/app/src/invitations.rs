@@ -27,8 +27,7 @@ pub async fn invite(ctx: &Ctx, scope: &Scope, new: NewInvitation) -> Result<(Per
     crate::members::may_grant(scope, &new.role)?;
     let (own, scope, token) = (ctx.clone(), scope.clone(), ctx.keys.token());
     let invited = ctx
-        .db
-        .write(async move |t| {
+        .write(scope.organization(), async move |t| {
             let now = own.now();
             let user = user_for(&own, t, &new).await?;
             let person = waiting_member(&own, t, &scope, &new, user).await?;

@@ -52,11 +52,35 @@ pub(crate) async fn begin(ctx: &Ctx, t: &Tx<'_>, scope: &Scope) -> Result<(), Er
     Ok(())
 }
 
-/// Writes the next entry of the organization's chain.
-pub(crate) async fn append(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, record: Record) -> Result<(), Error> {
+/// The end of a chain, held for whoever writes the next entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    last: i64,
+    previous: Hash,
+}
+
+/// Waits for the end of the organization's chain. A use case that loads something first asks for both
+/// at once, and writes both at once ([`append_at`]): on PostgreSQL they travel together.
+pub(crate) async fn turn(t: &Tx<'_>, scope: &Scope) -> Result<Turn, Error> {
     let (last, previous) = journal::lock_head(t, scope)
         .await?
         .ok_or_else(|| Error::internal(format!("{} has no journal", scope.organization())))?;
+    Ok(Turn { last, previous })
+}
+
+/// Writes the next entry of the organization's chain.
+pub(crate) async fn append(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, record: Record) -> Result<(), Error> {
+    append_at(ctx, t, scope, turn(t, scope).await?, record).await
+}
+
+/// Writes the entry whose turn it is.
+pub(crate) async fn append_at(
+    ctx: &Ctx,
+    t: &Tx<'_>,
+    scope: &Scope,
+    Turn { last, previous }: Turn,
+    record: Record,
+) -> Result<(), Error> {
     let Record { action, entity_type, entity_id, state } = record;
     let (actor_type, actor_id) = scope.actor();
     let origin = scope.origin();
@@ -86,7 +110,6 @@ pub(crate) async fn append(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, record: Record)
         at: entry.at,
     };
     let head = signed(ctx, head)?;
-    // On PostgreSQL both travel together.
     try_join(journal::insert(t, scope, &entry), journal::set_head(t, scope, &head)).await?;
     if let Some(claim) = &origin.claim {
         idempotency::apply(t, claim).await?;
@@ -117,7 +140,7 @@ pub async fn refused(
         state: Some(canonical(&Refusal { code, operation, target })?),
     };
     let own = ctx.clone();
-    ctx.db.write(async move |t| append(&own, t, &scope, record.clone()).await).await
+    ctx.write(scope.organization(), async move |t| append(&own, t, &scope, record.clone()).await).await
 }
 
 /// Entries, newest first, each with the state before it.

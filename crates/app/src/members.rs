@@ -6,10 +6,11 @@ use attestry_domain::members::{Member, MemberFilter, MemberPatch, MemberSort, Ne
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::users::User;
 use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
+use futures_util::future::try_join;
 
 use crate::context::Ctx;
 use crate::error::{Error, already_member};
-use crate::journal::{self, Record};
+use crate::journal::{self, Record, Turn};
 
 const MISSING: Error = Error::NotFound("member");
 
@@ -53,7 +54,7 @@ pub(crate) fn may_grant(scope: &Scope, role: &Roles) -> Result<(), Error> {
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Person, Error> {
     may_grant(scope, &new.role)?;
     let (own, scope) = (ctx.clone(), scope.clone());
-    let person = ctx.db.write(async move |t| add(&own, t, &scope, &new).await).await?;
+    let person = ctx.write(scope.organization(), async move |t| add(&own, t, &scope, &new).await).await?;
     ctx.principals.forget_member(person.member.id);
     Ok(person)
 }
@@ -125,8 +126,7 @@ pub async fn create_many(
 ) -> Result<(Vec<Person>, Vec<Refused>), Error> {
     let (own, scope) = (ctx.clone(), scope.clone());
     let (created, refused) = ctx
-        .db
-        .write(async move |t| {
+        .write(scope.organization(), async move |t| {
             // Held, so that nobody adds one of them meanwhile and breaks the whole transaction.
             organizations::lock(t, &scope).await?;
             let (mut created, mut refused) = (Vec::new(), Vec::new());
@@ -182,16 +182,15 @@ pub async fn update(
 ) -> Result<Person, Error> {
     let (own, scope) = (ctx.clone(), scope.clone());
     let (before, after) = ctx
-        .db
-        .write(async move |t| {
+        .write(scope.organization(), async move |t| {
             // Rules that span several members need the organization; a plain edit does not.
             if patch.role.is_some() || patch.is_active.is_some() || patch.user_id.is_some() {
                 organizations::lock(t, &scope).await?;
             }
-            let before = members::lock(t, &scope, member).await?.ok_or(MISSING)?;
+            let (before, turn) = hold(t, &scope, member).await?;
             precondition.check(&versions(&before))?;
             let after = before.member.patched(patch.clone());
-            let person = change(&own, t, &scope, &before, after).await?;
+            let person = change(&own, t, &scope, &before, after, turn).await?;
             Ok::<_, Error>((before, person))
         })
         .await?;
@@ -208,13 +207,12 @@ pub async fn deactivate(
 ) -> Result<Person, Error> {
     let (own, scope) = (ctx.clone(), scope.clone());
     let (before, after) = ctx
-        .db
-        .write(async move |t| {
+        .write(scope.organization(), async move |t| {
             organizations::lock(t, &scope).await?;
-            let before = members::lock(t, &scope, member).await?.ok_or(MISSING)?;
+            let (before, turn) = hold(t, &scope, member).await?;
             precondition.check(&versions(&before))?;
             let after = Member { is_active: false, ..before.member.clone() };
-            let person = change(&own, t, &scope, &before, after).await?;
+            let person = change(&own, t, &scope, &before, after, turn).await?;
             Ok::<_, Error>((before, person))
         })
         .await?;
@@ -233,6 +231,13 @@ fn forget_if_needed(ctx: &Ctx, before: &Person, after: &Person) {
     }
 }
 
+/// A member who is about to change, and the turn to write it down.
+async fn hold(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<(Person, Turn), Error> {
+    let found = async { Ok(members::lock(t, scope, member).await?) };
+    let (before, turn) = try_join(found, journal::turn(t, scope)).await?;
+    Ok((before.ok_or(MISSING)?, turn))
+}
+
 /// Takes a member from one state to another: rules, row, what goes with it, journal.
 async fn change(
     ctx: &Ctx,
@@ -240,6 +245,7 @@ async fn change(
     scope: &Scope,
     before: &Person,
     mut after: Member,
+    turn: Turn,
 ) -> Result<Person, Error> {
     let Person { member: old, user } = before;
     if after == *old {
@@ -266,16 +272,17 @@ async fn change(
     }
     after.updated_at = ctx.now();
     after.version += 1;
-    members::update(t, scope, &after).await?;
     let action = match (old.is_active, after.is_active) {
-        (true, false) => {
-            release(t, scope, old).await?;
-            "member.deactivated"
-        }
+        (true, false) => "member.deactivated",
         (false, true) => "member.reactivated",
         _ => "member.updated",
     };
-    journal::append(ctx, t, scope, Record::of(action, "member", after.id, &after)?).await?;
+    let record = Record::of(action, "member", after.id, &after)?;
+    let updated = async { Ok(members::update(t, scope, &after).await?) };
+    try_join(updated, journal::append_at(ctx, t, scope, turn, record)).await?;
+    if old.is_active && !after.is_active {
+        release(t, scope, old).await?;
+    }
     Ok(Person { member: after, user })
 }
 

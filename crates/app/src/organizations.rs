@@ -23,35 +23,33 @@ pub async fn update(
     precondition: Precondition,
 ) -> Result<Organization, Error> {
     let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.db
-        .write(async move |t| {
-            let before = organizations::lock(t, &scope).await?.ok_or(MISSING)?;
-            precondition.check(&[before.version])?;
-            let mut after = before.patched(patch.clone());
-            if after == before {
-                return Ok(before);
-            }
-            after.updated_at = own.now();
-            after.version += 1;
-            organizations::update(t, &scope, &after).await?;
-            journal::append(
-                &own,
-                t,
-                &scope,
-                Record::of("organization.updated", "organization", after.id, &after)?,
-            )
-            .await?;
-            Ok(after)
-        })
-        .await
+    ctx.write(scope.organization(), async move |t| {
+        let before = organizations::lock(t, &scope).await?.ok_or(MISSING)?;
+        precondition.check(&[before.version])?;
+        let mut after = before.patched(patch.clone());
+        if after == before {
+            return Ok(before);
+        }
+        after.updated_at = own.now();
+        after.version += 1;
+        organizations::update(t, &scope, &after).await?;
+        journal::append(
+            &own,
+            t,
+            &scope,
+            Record::of("organization.updated", "organization", after.id, &after)?,
+        )
+        .await?;
+        Ok(after)
+    })
+    .await
 }
 
 /// Deletes the organization and all it holds but the chain of its journal.
 pub async fn delete(ctx: &Ctx, scope: &Scope, precondition: Precondition) -> Result<Organization, Error> {
     let (own, kept) = (ctx.clone(), scope.clone());
     let deleted = ctx
-        .db
-        .write(async move |t| {
+        .write(scope.organization(), async move |t| {
             let before = organizations::lock(t, &kept).await?.ok_or(MISSING)?;
             precondition.check(&[before.version])?;
             organizations::delete(t, &kept, own.now()).await?;

@@ -9,6 +9,7 @@
 //!   a body must be repeatable; an error rolls it back and harms nobody else.
 
 mod error;
+mod lane;
 mod migrate;
 mod postgres;
 mod row;
@@ -120,9 +121,20 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
+        self.write_in(0, body).await
+    }
+
+    /// Runs one transaction in a lane: writers who would wait for the same rows anyway take turns
+    /// there and share a commit. SQLite has one lane for all.
+    pub async fn write_in<T, E, F>(&self, lane: u64, body: F) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
         match &self.0 {
             Inner::Sqlite(sqlite) => sqlite.write(body).await,
-            Inner::Postgres(postgres) => postgres.write(body).await,
+            Inner::Postgres(postgres) => postgres.write(lane, body).await,
         }
     }
 

@@ -1,10 +1,11 @@
 //! PostgreSQL: pooled connections, statements prepared once a connection, a transaction whose
-//! `BEGIN` travels with its first statement. Serialization failures and connections lost before the
-//! commit are tried again; one lost during the commit is not, because nobody knows how it ended.
+//! `BEGIN` travels with its first statement. Writers of one lane share a commit (see [`crate::lane`]).
+//! Serialization failures and connections lost before the commit are tried again; one lost during the
+//! commit is not, because nobody knows how it ended.
 
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use deadpool_postgres::{Hook, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
@@ -15,6 +16,7 @@ use tokio_postgres::{AsyncMessage, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::Error;
+use crate::lane::{Attempt, Lane};
 use crate::migrate::{self, Migration, Pending};
 use crate::tls;
 use crate::tx::{Inner, Tx};
@@ -23,12 +25,15 @@ use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
 
 /// How often a transaction is tried before its caller is told to come back later.
 const ATTEMPTS: u32 = 6;
+/// How many transactions may be open for writing at once.
+const LANES: usize = 8;
 /// A view of one moment, for as long as it is looked at.
 const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0";
 
 #[derive(Clone)]
 pub(crate) struct Postgres {
     pool: Pool,
+    lanes: Arc<[Lane; LANES]>,
     config: tokio_postgres::Config,
     tls: MakeRustlsConnect,
 }
@@ -44,7 +49,8 @@ impl std::fmt::Debug for Postgres {
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Option<Object>,
-    begin: Option<&'static str>,
+    /// What travels ahead of the next statement: a `BEGIN`, a savepoint, or nothing.
+    ahead: Mutex<Option<&'static str>>,
     begun: AtomicBool,
     finished: AtomicBool,
     conflict: AtomicBool,
@@ -79,19 +85,21 @@ impl Session {
         error
     }
 
-    /// Runs `statement`, with the `BEGIN` ahead of it if none was sent yet.
+    /// Runs `statement`, with what must travel ahead of it.
     async fn within<T>(
         &self,
         statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Error> {
-        let result = match self.begin {
-            Some(begin) if !self.begun.swap(true, Ordering::Relaxed) => {
-                let begin = self.client()?.batch_execute(begin);
+        let ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let result = match ahead {
+            Some(ahead) => {
+                self.begun.store(true, Ordering::Relaxed);
+                let ahead = self.client()?.batch_execute(ahead);
                 // Polled in this order, both are on the wire before either is answered.
-                let (begun, result) = future::join(begin, statement).await;
+                let (begun, result) = future::join(ahead, statement).await;
                 begun.and(result)
             }
-            _ => statement.await,
+            None => statement.await,
         };
         result.map_err(|error| self.noted(error))
     }
@@ -138,12 +146,35 @@ impl Session {
         self.client()?.prepare(sql).await.map(|_| ()).map_err(|error| self.noted(error))
     }
 
-    async fn finish(&self, word: &str) -> Result<(), Error> {
+    /// Sends `words` ahead of the next statement.
+    pub(crate) fn send_ahead(&self, words: &'static str) {
+        *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+    }
+
+    /// Whether what was to travel ahead never left, because no statement followed it.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    pub(crate) async fn control(&self, words: &str) -> Result<(), Error> {
+        self.client()?.batch_execute(words).await.map_err(|error| self.noted(error))
+    }
+
+    /// Ends the transaction, if one was begun.
+    pub(crate) async fn finish(&self, word: &str) -> Result<(), Error> {
         if self.begun.load(Ordering::Relaxed) {
-            self.client()?.batch_execute(word).await.map_err(|error| self.noted(error))?;
+            self.control(word).await?;
         }
         self.finished.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    pub(crate) fn met_conflict(&self) -> bool {
+        self.conflict.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
     }
 }
 
@@ -174,13 +205,13 @@ impl Postgres {
             }))
             .build()
             .map_err(|error| Error::Other(error.to_string()))?;
-        Ok(Self { pool, config, tls })
+        Ok(Self { pool, lanes: Arc::default(), config, tls })
     }
 
-    async fn session(&self, begin: Option<&'static str>) -> Result<Session, Error> {
+    pub(crate) async fn session(&self, begin: Option<&'static str>) -> Result<Session, Error> {
         Ok(Session {
             client: Some(self.pool.get().await?),
-            begin,
+            ahead: Mutex::new(begin),
             begun: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             conflict: AtomicBool::new(false),
@@ -196,7 +227,7 @@ impl Postgres {
         for attempt in 1.. {
             let session = self.session(None).await?;
             let result = body(&Tx(Inner::Postgres(&session))).await;
-            if result.is_ok() || !session.lost.load(Ordering::Relaxed) || attempt == ATTEMPTS {
+            if result.is_ok() || !session.is_lost() || attempt == ATTEMPTS {
                 return result;
             }
         }
@@ -214,32 +245,24 @@ impl Postgres {
         result
     }
 
-    pub(crate) async fn write<T, E, F>(&self, body: F) -> Result<T, E>
+    /// One transaction, shared with whoever else waits in the same lane.
+    pub(crate) async fn write<T, E, F>(&self, lane: u64, body: F) -> Result<T, E>
     where
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        for attempt in 1.. {
-            let session = self.session(Some("BEGIN")).await?;
-            let result = body(&Tx(Inner::Postgres(&session))).await;
-            let ended = match &result {
-                Ok(_) => session.finish("COMMIT").await,
-                Err(_) => session.finish("ROLLBACK").await,
-            };
-            let conflict = session.conflict.load(Ordering::Relaxed);
-            let lost_before_commit = result.is_err() && session.lost.load(Ordering::Relaxed);
-            if (conflict || lost_before_commit) && attempt < ATTEMPTS {
-                drop(session);
-                // Longer each time, and not the same for two that collide.
-                let spread = u64::from(std::process::id() % 7) + u64::from(attempt);
-                tokio::time::sleep(Duration::from_millis((1 << attempt) * 2 + spread)).await;
-                continue;
+        let lane = &self.lanes[usize::try_from(lane).unwrap_or(0) % LANES];
+        for attempt in 1..=ATTEMPTS {
+            match lane.write(self, &body).await {
+                Attempt::Ended(result) => return result,
+                Attempt::Again(None) => {}
+                Attempt::Again(Some(error)) if attempt == ATTEMPTS => return Err(error),
+                Attempt::Again(Some(_)) => {
+                    // Longer each time, and not the same for two processes that collide.
+                    let spread = u64::from(std::process::id() % 7) + u64::from(attempt);
+                    tokio::time::sleep(Duration::from_millis((1 << attempt) * 2 + spread)).await;
+                }
             }
-            return match (result, ended) {
-                (Ok(value), Ok(())) => Ok(value),
-                (Ok(_), Err(error)) => Err(error.into()),
-                (Err(error), _) => Err(error),
-            };
         }
         Err(Error::Conflict.into())
     }

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Instant;
 
 use futures_util::FutureExt;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{mpsc, oneshot};
 
@@ -138,6 +139,8 @@ fn connect(path: &Path, read_only: bool) -> Result<Connection, Error> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(QUEUE_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(512);
+    // Without this, a statement is parsed anew whenever a parameter changes, once there are statistics.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if !read_only {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // An acknowledged write survives power loss.

@@ -21,7 +21,9 @@ statements! {
 pub enum Claim {
     Running,
     /// The change is made; its answer is on its way until then, and lost after.
-    Applied { locked_until: Time },
+    Applied {
+        locked_until: Time,
+    },
     Answered(Vec<u8>),
 }
 

@@ -109,29 +109,43 @@ both! {
 
 #[test]
 fn listed_origins_may_call_from_a_browser() {
-    run_with(Engine::Sqlite, |http| http.cors_origins = vec!["https://console.example.com".to_owned()], async |app| {
-        let preflight = |origin: &'static str| {
-            app.call("OPTIONS", "/v1/people")
-                .header("origin", origin)
-                .header("access-control-request-method", "PATCH")
-                .header("access-control-request-headers", "x-api-key")
-        };
-        let good = preflight("https://console.example.com").send().await;
-        assert_eq!(good.header("access-control-allow-origin"), Some("https://console.example.com"));
-        assert!(good.header("access-control-allow-headers").is_some_and(|names| names.contains("x-organization-id")));
-        assert_eq!(preflight("https://evil.example").send().await.header("access-control-allow-origin"), None);
-        let real = app.get("/v1/people").header("origin", "https://console.example.com").send().await;
-        assert_eq!(real.header("access-control-allow-origin"), Some("https://console.example.com"));
-    });
+    run_with(
+        Engine::Sqlite,
+        |http| http.cors_origins = vec!["https://console.example.com".to_owned()],
+        async |app| {
+            let preflight = |origin: &'static str| {
+                app.call("OPTIONS", "/v1/people")
+                    .header("origin", origin)
+                    .header("access-control-request-method", "PATCH")
+                    .header("access-control-request-headers", "x-api-key")
+            };
+            let good = preflight("https://console.example.com").send().await;
+            assert_eq!(good.header("access-control-allow-origin"), Some("https://console.example.com"));
+            assert!(
+                good.header("access-control-allow-headers")
+                    .is_some_and(|names| names.contains("x-organization-id"))
+            );
+            assert_eq!(
+                preflight("https://evil.example").send().await.header("access-control-allow-origin"),
+                None
+            );
+            let real = app.get("/v1/people").header("origin", "https://console.example.com").send().await;
+            assert_eq!(real.header("access-control-allow-origin"), Some("https://console.example.com"));
+        },
+    );
 }
 
 #[test]
 fn behind_https_browsers_are_told_to_stay_there() {
-    run_with(Engine::Sqlite, |http| http.secure = true, async |app| {
-        let reply = app.call("GET", "/v1/health").send().await;
-        assert_eq!(reply.header("strict-transport-security"), Some("max-age=31536000"));
-        let body = json!({"email": "ada@example.com", "password": attestry_tests::PASSWORD});
-        let session = app.call("POST", "/v1/auth/login").json(&body).send().await;
-        assert!(session.header("set-cookie").is_some_and(|cookie| cookie.contains("Secure")));
-    });
+    run_with(
+        Engine::Sqlite,
+        |http| http.secure = true,
+        async |app| {
+            let reply = app.call("GET", "/v1/health").send().await;
+            assert_eq!(reply.header("strict-transport-security"), Some("max-age=31536000"));
+            let body = json!({"email": "ada@example.com", "password": attestry_tests::PASSWORD});
+            let session = app.call("POST", "/v1/auth/login").json(&body).send().await;
+            assert!(session.header("set-cookie").is_some_and(|cookie| cookie.contains("Secure")));
+        },
+    );
 }

@@ -18,8 +18,11 @@ pub(crate) fn operations() -> Vec<Operation> {
     for (path, item) in document["paths"].as_object().expect("paths") {
         for (method, details) in item.as_object().expect("operations") {
             let mut details = details.clone();
-            if let Some(reference) = details["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str() {
-                details["example"] = document.pointer(&reference[1..]).expect("a schema")["examples"][0].clone();
+            if let Some(reference) =
+                details["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str()
+            {
+                details["example"] =
+                    document.pointer(&reference[1..]).expect("a schema")["examples"][0].clone();
             }
             let id = details["operationId"].as_str().expect("an id").to_owned();
             all.push(Operation { id, method: method.to_uppercase(), path: path.clone(), details });
@@ -41,25 +44,41 @@ impl Things {
         let name = tenant.email.split('@').next().expect("a name");
         let member = app.member(tenant, &format!("{name}-friend@example.com"), "employee").await;
         let body = json!({"name": "spare", "scopes": ["member:read"]});
-        let key = app.call("POST", "/v1/organization/api-keys").key(&tenant.key).json(&body).send().await.expect(201);
-        let stranger = app.tenant(&format!("{name}'s stranger"), &format!("{name}-stranger@example.com")).await;
+        let key = app
+            .call("POST", "/v1/organization/api-keys")
+            .key(&tenant.key)
+            .json(&body)
+            .send()
+            .await
+            .expect(201);
+        let stranger =
+            app.tenant(&format!("{name}'s stranger"), &format!("{name}-stranger@example.com")).await;
         let id = |value: &Value| value.as_str().expect("an id").to_owned();
         let ids = vec![("mem_", id(&member["id"])), ("apk_", id(&key["id"])), ("usr_", stranger.user)];
         Self { tenant: tenant.clone(), ids }
     }
 
     fn id(&self, prefix: &str) -> &str {
-        self.ids.iter().find(|(known, _)| *known == prefix).map_or_else(|| panic!("no thing with an id {prefix}…"), |(_, id)| id)
+        self.ids
+            .iter()
+            .find(|(known, _)| *known == prefix)
+            .map_or_else(|| panic!("no thing with an id {prefix}…"), |(_, id)| id)
     }
 
     /// The path with its parameter filled in.
     pub(crate) fn path(&self, operation: &Operation) -> String {
-        let Some(parameter) = operation.details["parameters"].as_array().expect("parameters").iter().find(|p| p["in"] == "path") else {
+        let Some(parameter) = operation.details["parameters"]
+            .as_array()
+            .expect("parameters")
+            .iter()
+            .find(|p| p["in"] == "path")
+        else {
             return operation.path.clone();
         };
         let pattern = parameter["schema"]["pattern"].as_str().expect("a pattern");
         let prefix = &pattern[1..pattern.find('_').expect("a prefix") + 1];
-        let (start, end) = (operation.path.find('{').expect("a place"), operation.path.find('}').expect("a place"));
+        let (start, end) =
+            (operation.path.find('{').expect("a place"), operation.path.find('}').expect("a place"));
         format!("{}{}{}", &operation.path[..start], self.id(prefix), &operation.path[end + 1..])
     }
 
@@ -89,10 +108,17 @@ impl Things {
             }
             "accept_invitation" => {
                 let ask = json!({"email": "newcomer@example.com", "role": "employee"});
-                app.call("POST", "/v1/people/invite").key(&self.tenant.key).json(&ask).send().await.expect(201);
+                app.call("POST", "/v1/people/invite")
+                    .key(&self.tenant.key)
+                    .json(&ask)
+                    .send()
+                    .await
+                    .expect(201);
                 body["token"] = json!(token_in(&app.mails().await));
             }
-            "create_members" => body["members"][0]["userId"] = json!(app.tenant("Spare", "spare@example.com").await.user),
+            "create_members" => {
+                body["members"][0]["userId"] = json!(app.tenant("Spare", "spare@example.com").await.user)
+            }
             "invite_member" => body["email"] = json!("invited@example.com"),
             _ => {}
         }

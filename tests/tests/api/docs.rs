@@ -19,7 +19,8 @@ fn walk<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
 #[test]
 fn the_committed_document_is_fresh() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/api/openapi.json");
-    let committed: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("the document")).expect("JSON");
+    let committed: Value =
+        serde_json::from_str(&std::fs::read_to_string(path).expect("the document")).expect("JSON");
     assert!(committed == attestry_api::document(), "crates/api/openapi.json is stale: run `make openapi`");
 }
 
@@ -44,13 +45,17 @@ fn every_operation_is_described_to_the_end() {
             assert!(parameter["description"].is_string(), "{id}: {parameter}");
         }
         let responses = operation.details["responses"].as_object().expect("responses");
-        assert!(responses.contains_key("500") && responses.contains_key("503") && responses.contains_key("429"), "{id}");
+        assert!(
+            responses.contains_key("500") && responses.contains_key("503") && responses.contains_key("429"),
+            "{id}"
+        );
         assert!(responses.keys().any(|status| status.starts_with('2')), "{id}");
         for (status, response) in responses {
             assert!(response["$ref"].is_string() || response["description"].is_string(), "{id} {status}");
         }
         let is_public = operation.details["security"] == serde_json::json!([]);
-        let named = operation.details.get("x-permission").is_some() || operation.details.get("x-session").is_some();
+        let named =
+            operation.details.get("x-permission").is_some() || operation.details.get("x-session").is_some();
         assert_eq!(is_public, !named, "{id} is public, or names what it needs");
     }
 }

@@ -5,20 +5,24 @@ use serde_json::json;
 
 #[test]
 fn a_key_that_asks_too_often_is_told_to_wait() {
-    run_with(Engine::Sqlite, |http| http.rate_per_credential = 2, async |app| {
-        let other = app.tenant("Other", "bob@example.com").await;
-        let mut refused = None;
-        for _ in 0..6 {
-            let reply = app.get("/v1/people").send().await;
-            if reply.status.as_u16() == 429 {
-                refused = Some(reply);
+    run_with(
+        Engine::Sqlite,
+        |http| http.rate_per_credential = 2,
+        async |app| {
+            let other = app.tenant("Other", "bob@example.com").await;
+            let mut refused = None;
+            for _ in 0..6 {
+                let reply = app.get("/v1/people").send().await;
+                if reply.status.as_u16() == 429 {
+                    refused = Some(reply);
+                }
             }
-        }
-        let refused = refused.expect("a refusal");
-        refused.problem(429, "rate_limited");
-        assert_eq!(refused.header("retry-after"), Some("1"));
-        app.call("GET", "/v1/people").key(&other.key).send().await.expect(200);
-    });
+            let refused = refused.expect("a refusal");
+            refused.problem(429, "rate_limited");
+            assert_eq!(refused.header("retry-after"), Some("1"));
+            app.call("GET", "/v1/people").key(&other.key).send().await.expect(200);
+        },
+    );
 }
 
 both! {

@@ -9,8 +9,40 @@ use serde_json::json;
 use crate::coverage::{Things, operations};
 
 const ROLES: &[(&str, &[&str])] = &[
-    ("owner", &["organization:read", "organization:update", "organization:delete", "profile:read", "member:read", "member:create", "member:update", "member:delete", "owner:manage", "api-key:read", "api-key:create", "api-key:delete", "audit-log:read"]),
-    ("admin", &["organization:read", "organization:update", "profile:read", "member:read", "member:create", "member:update", "member:delete", "api-key:read", "api-key:create", "api-key:delete", "audit-log:read"]),
+    (
+        "owner",
+        &[
+            "organization:read",
+            "organization:update",
+            "organization:delete",
+            "profile:read",
+            "member:read",
+            "member:create",
+            "member:update",
+            "member:delete",
+            "owner:manage",
+            "api-key:read",
+            "api-key:create",
+            "api-key:delete",
+            "audit-log:read",
+        ],
+    ),
+    (
+        "admin",
+        &[
+            "organization:read",
+            "organization:update",
+            "profile:read",
+            "member:read",
+            "member:create",
+            "member:update",
+            "member:delete",
+            "api-key:read",
+            "api-key:create",
+            "api-key:delete",
+            "audit-log:read",
+        ],
+    ),
     ("auditor", &["organization:read", "profile:read", "member:read", "audit-log:read"]),
     ("employee", &["profile:read"]),
     ("contractor", &["profile:read"]),
@@ -21,7 +53,8 @@ const ROLES: &[(&str, &[&str])] = &[
 #[test]
 fn the_table_is_what_the_roles_have() {
     for (role, words) in ROLES {
-        let has: Vec<&str> = Roles::parse(role).expect("a role").permissions().iter().map(Permission::as_str).collect();
+        let has: Vec<&str> =
+            Roles::parse(role).expect("a role").permissions().iter().map(Permission::as_str).collect();
         let mut wanted: Vec<&str> = words.to_vec();
         wanted.sort_unstable();
         let mut has = has;

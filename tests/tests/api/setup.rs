@@ -13,7 +13,13 @@ async fn empty(app: &attestry_tests::TestApp) {
     app.ctx
         .db
         .write(async |t| {
-            for table in ["DELETE FROM journal", "DELETE FROM journal_heads", "DELETE FROM api_keys", "DELETE FROM members", "DELETE FROM organizations"] {
+            for table in [
+                "DELETE FROM journal",
+                "DELETE FROM journal_heads",
+                "DELETE FROM api_keys",
+                "DELETE FROM members",
+                "DELETE FROM organizations",
+            ] {
                 t.execute(table, &[]).await?;
             }
             Ok::<_, attestry_storage::Error>(())

@@ -10,10 +10,20 @@ use attestry_tests::{Engine, TestApp, both, run};
 
 async fn schema(app: &TestApp) -> BTreeMap<String, Vec<(String, String, bool)>> {
     let sql = match app.engine() {
-        Engine::Sqlite => "SELECT m.name, p.name, lower(p.type), p.\"notnull\" FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'",
-        Engine::Postgres => "SELECT CAST(table_name AS TEXT), CAST(column_name AS TEXT), CAST(data_type AS TEXT), CAST(CASE WHEN is_nullable = 'NO' THEN 1 ELSE 0 END AS BIGINT) FROM information_schema.columns WHERE table_schema = 'public'",
+        Engine::Sqlite => {
+            "SELECT m.name, p.name, lower(p.type), p.\"notnull\" FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table'"
+        }
+        Engine::Postgres => {
+            "SELECT CAST(table_name AS TEXT), CAST(column_name AS TEXT), CAST(data_type AS TEXT), CAST(CASE WHEN is_nullable = 'NO' THEN 1 ELSE 0 END AS BIGINT) FROM information_schema.columns WHERE table_schema = 'public'"
+        }
     };
-    let rows = app.ctx.db.read(async move |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.text(2)?, row.int(3)? != 0))).await).await;
+    let rows = app
+        .ctx
+        .db
+        .read(async move |t| {
+            t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.text(2)?, row.int(3)? != 0))).await
+        })
+        .await;
     let mut tables: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for (table, column, kind, not_null) in rows.expect("a schema") {
         let kind = if kind == "blob" { "bytea".to_owned() } else { kind };
@@ -27,11 +37,20 @@ async fn schema(app: &TestApp) -> BTreeMap<String, Vec<(String, String, bool)>> 
 /// Indexes and keys as sets of columns, with whether they are unique.
 async fn indexes(app: &TestApp) -> Vec<(String, String, bool)> {
     let sql = match app.engine() {
-        Engine::Sqlite => "SELECT m.name, (SELECT group_concat(name, ',') FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno)), i.\"unique\" FROM sqlite_master m JOIN pragma_index_list(m.name) i WHERE m.type = 'table'",
-        Engine::Postgres => "SELECT CAST(c.relname AS TEXT), (SELECT string_agg(CAST(a.attname AS TEXT), ',' ORDER BY k.n) FROM unnest(i.indkey) WITH ORDINALITY k(col, n) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.col), CAST(CASE WHEN i.indisunique THEN 1 ELSE 0 END AS BIGINT) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace s ON s.oid = c.relnamespace WHERE s.nspname = 'public'",
+        Engine::Sqlite => {
+            "SELECT m.name, (SELECT group_concat(name, ',') FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno)), i.\"unique\" FROM sqlite_master m JOIN pragma_index_list(m.name) i WHERE m.type = 'table'"
+        }
+        Engine::Postgres => {
+            "SELECT CAST(c.relname AS TEXT), (SELECT string_agg(CAST(a.attname AS TEXT), ',' ORDER BY k.n) FROM unnest(i.indkey) WITH ORDINALITY k(col, n) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.col), CAST(CASE WHEN i.indisunique THEN 1 ELSE 0 END AS BIGINT) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace s ON s.oid = c.relnamespace WHERE s.nspname = 'public'"
+        }
     };
-    let rows = app.ctx.db.read(async move |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.int(2)? != 0))).await).await;
-    let mut rows: Vec<_> = rows.expect("indexes").into_iter().filter(|(table, ..)| TABLES.contains(&table.as_str())).collect();
+    let rows = app
+        .ctx
+        .db
+        .read(async move |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.int(2)? != 0))).await)
+        .await;
+    let mut rows: Vec<_> =
+        rows.expect("indexes").into_iter().filter(|(table, ..)| TABLES.contains(&table.as_str())).collect();
     rows.sort();
     rows
 }
@@ -39,10 +58,18 @@ async fn indexes(app: &TestApp) -> Vec<(String, String, bool)> {
 /// Foreign keys as table, column, table.
 async fn references(app: &TestApp) -> Vec<(String, String, String)> {
     let sql = match app.engine() {
-        Engine::Sqlite => "SELECT m.name, f.\"from\", f.\"table\" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'",
-        Engine::Postgres => "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), CAST(r.relname AS TEXT) FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = f.conkey[1] WHERE f.contype = 'f'",
+        Engine::Sqlite => {
+            "SELECT m.name, f.\"from\", f.\"table\" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'"
+        }
+        Engine::Postgres => {
+            "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), CAST(r.relname AS TEXT) FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_class r ON r.oid = f.confrelid JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = f.conkey[1] WHERE f.contype = 'f'"
+        }
     };
-    let rows = app.ctx.db.read(async move |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.text(2)?))).await).await;
+    let rows = app
+        .ctx
+        .db
+        .read(async move |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.text(2)?))).await)
+        .await;
     let mut rows = rows.expect("foreign keys");
     rows.sort();
     rows
@@ -219,7 +246,10 @@ fn a_transaction_that_sqlite_gives_up_does_not_take_its_neighbours_with_it() {
         assert!(broken.is_err());
         assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
         for name in ["first", "second"] {
-            assert!(app.ctx.db.read(async move |t| instance::get(t, name).await).await.expect("a read").is_some(), "{name}");
+            assert!(
+                app.ctx.db.read(async move |t| instance::get(t, name).await).await.expect("a read").is_some(),
+                "{name}"
+            );
         }
     });
 }

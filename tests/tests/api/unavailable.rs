@@ -7,7 +7,12 @@ use serde_json::json;
 fn a_full_database_is_503_and_recovers() {
     run(Engine::Sqlite, async |app| {
         let path = format!("/v1/people/{}", app.home.member);
-        let pages = app.ctx.db.write(async |t| t.one("PRAGMA page_count", &[], |row| row.int(0)).await).await.expect("pages");
+        let pages = app
+            .ctx
+            .db
+            .write(async |t| t.one("PRAGMA page_count", &[], |row| row.int(0)).await)
+            .await
+            .expect("pages");
         let limit: &'static str = Box::leak(format!("PRAGMA max_page_count = {pages}").into_boxed_str());
         app.ctx.db.write(async move |t| t.one(limit, &[], |row| row.int(0)).await).await.expect("limited");
         let mut refused = None;
@@ -22,7 +27,11 @@ fn a_full_database_is_503_and_recovers() {
         refused.problem(503, "unavailable");
         assert_eq!(refused.header("retry-after"), Some("1"));
         app.get(&path).send().await.expect(200);
-        app.ctx.db.write(async |t| t.one("PRAGMA max_page_count = 1000000", &[], |row| row.int(0)).await).await.expect("unlimited");
+        app.ctx
+            .db
+            .write(async |t| t.one("PRAGMA max_page_count = 1000000", &[], |row| row.int(0)).await)
+            .await
+            .expect("unlimited");
         app.patch(&path, &json!({"department": "it"})).send().await.expect(200);
     });
 }

@@ -1,0 +1,108 @@
+//! The measure: an axum server with nothing behind it. It answers the same bytes as the real one, the
+//! list by serialising the same structs from memory.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use attestry_api::MemberList;
+use attestry_domain::access::Roles;
+use attestry_domain::members::{Member, Person};
+use attestry_domain::users::User;
+use attestry_domain::{Parse, Time};
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use axum::{Json, Router};
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::seed::Home;
+
+/// Fetches what the bare routes will answer.
+pub(crate) async fn prepare(folder: &Path, url: &str, home: &Home) -> Result<()> {
+    let client = reqwest::Client::new();
+    for (name, path) in [
+        ("one.json", format!("/v1/people/{}", home.members[0])),
+        ("list.json", "/v1/people?limit=50".to_owned()),
+    ] {
+        let reply = client.get(format!("{url}{path}")).header("x-api-key", &home.key).send().await?;
+        anyhow::ensure!(reply.status().is_success(), "{path}: {}", reply.status());
+        std::fs::write(folder.join(name), reply.bytes().await?)?;
+    }
+    Ok(())
+}
+
+fn text(value: &Value, field: &str) -> Result<String> {
+    Ok(value[field].as_str().with_context(|| format!("no {field}"))?.to_owned())
+}
+
+fn parse<T: Parse>(value: &Value, field: &str) -> Result<T> {
+    T::parse(value[field].as_str().with_context(|| format!("no {field}"))?).map_err(anyhow::Error::msg)
+}
+
+fn person(value: &Value) -> Result<Person> {
+    let user = &value["user"];
+    Ok(Person {
+        member: Member {
+            id: parse(value, "id")?,
+            organization_id: parse(value, "organizationId")?,
+            user_id: parse(value, "userId")?,
+            role: Roles::stored(text(value, "role")?),
+            department: parse(value, "department")?,
+            is_active: true,
+            device_label_id: value["deviceLabelId"].as_i64(),
+            created_at: parse(value, "createdAt")?,
+            updated_at: parse(value, "updatedAt")?,
+            version: 1,
+        },
+        user: User {
+            id: parse(user, "id")?,
+            name: text(user, "name")?,
+            email: text(user, "email")?,
+            email_verified: true,
+            image: None,
+            created_at: parse(user, "createdAt")?,
+            updated_at: parse(user, "updatedAt")?,
+            last_login: parse::<Time>(user, "lastLogin").ok(),
+            version: 1,
+        },
+    })
+}
+
+struct Answers {
+    one: Bytes,
+    people: Vec<Person>,
+    next: Option<String>,
+}
+
+pub(crate) async fn serve(folder: &Path) -> Result<()> {
+    let list: Value = serde_json::from_slice(&std::fs::read(folder.join("list.json"))?)?;
+    let people =
+        list["data"].as_array().context("no data")?.iter().map(person).collect::<Result<Vec<_>>>()?;
+    anyhow::ensure!(people.len() == 50, "the list has 50 people");
+    let answers = Arc::new(Answers {
+        one: std::fs::read(folder.join("one.json"))?.into(),
+        people,
+        next: list["nextCursor"].as_str().map(ToOwned::to_owned),
+    });
+    let one = async |State(answers): State<Arc<Answers>>| {
+        ([(CONTENT_TYPE, "application/json")], answers.one.clone())
+    };
+    let patch = async |State(answers): State<Arc<Answers>>, _body: Bytes| {
+        ([(CONTENT_TYPE, "application/json")], answers.one.clone())
+    };
+    let list = async |State(answers): State<Arc<Answers>>| {
+        Json(MemberList::new(answers.people.clone(), answers.next.clone()))
+    };
+    let router = Router::new()
+        .route("/v1/people", get(list))
+        .route("/v1/people/{id}", get(one).patch(patch))
+        .with_state(answers);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    println!("ready at http://{}", listener.local_addr()?);
+    std::io::stdout().flush()?;
+    axum::serve(listener, router).await?;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Drives the release server from another process over loopback, and in the same run a bare axum
+//! route that answers the same bytes. Prints ratios, because only they say anything on a machine that
+//! is shared: req/s, p50, p99, the server's CPU and memory.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports")]
+
+mod bare;
+mod load;
+mod process;
+mod report;
+mod seed;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+
+use crate::report::{Case, Measured};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The benchmark
+#[derive(Debug, Parser)]
+struct Cli {
+    /// Seconds of one window of load
+    #[arg(long, default_value_t = 4)]
+    seconds: u32,
+    /// Windows of each route; the best counts, on both sides
+    #[arg(long, default_value_t = 3)]
+    windows: u32,
+    /// Organizations, each with 500 members
+    #[arg(long, default_value_t = 20)]
+    organizations: usize,
+    /// API keys in all
+    #[arg(long, default_value_t = 200)]
+    keys: usize,
+    /// Only this database: sqlite or postgres
+    #[arg(long)]
+    only: Option<String>,
+    /// Measure again with ten times the organizations and keys
+    #[arg(long)]
+    growth: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The bare routes, as a process of their own
+    #[command(hide = true)]
+    Bare { folder: PathBuf },
+}
+
+/// What a route must reach, as a share of the bare one: SQLite, PostgreSQL.
+const TARGETS: &[(&str, f64, f64)] = &[
+    ("GET /v1/people/{id}", 0.40, 0.18),
+    ("GET /v1/people?limit=50", 0.35, 0.20),
+    ("PATCH /v1/people/{id}", 0.06, 0.03),
+];
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let cli = Cli::parse();
+    if let Some(Command::Bare { folder }) = &cli.command {
+        return bare::serve(folder).await;
+    }
+    let engines: Vec<&str> = ["sqlite", "postgres"]
+        .into_iter()
+        .filter(|engine| cli.only.as_deref().is_none_or(|only| only == *engine))
+        .collect();
+    let sizes = if cli.growth { vec![1, 10] } else { vec![1] };
+    let mut cases = Vec::new();
+    for engine in engines {
+        for size in &sizes {
+            cases.extend(run(&cli, engine, *size).await?);
+        }
+    }
+    report::print(&cases);
+    let path = report::write(&cases)?;
+    println!("\nWritten to {}", path.display());
+    let missed = cases.iter().filter(|case| case.ratio() < case.target).count();
+    if missed > 0 {
+        println!("{missed} of {} figures are below their target.", cases.len());
+    }
+    Ok(())
+}
+
+async fn run(cli: &Cli, engine: &str, size: usize) -> Result<Vec<Case>> {
+    let data = tempfile::tempdir()?;
+    let database = if engine == "postgres" { Some(seed::fresh_postgres().await?) } else { None };
+    let (organizations, keys) = (cli.organizations * size, cli.keys * size);
+    eprintln!("{engine}: seeding {organizations} organizations × 500 members, {keys} keys …");
+    let home = seed::seed(data.path(), database.as_deref(), organizations, keys).await?;
+    let server = process::Server::start(data.path(), database.as_deref())?;
+    eprintln!(
+        "{engine}: ready after {} ms, {} MB resident",
+        server.ready_after.as_millis(),
+        server.resident_mb()
+    );
+    let idle = server.resident_mb();
+    let bare_folder = tempfile::tempdir()?;
+    bare::prepare(bare_folder.path(), &server.url, &home).await?;
+    let bare = process::Bare::start(bare_folder.path())?;
+    let mut cases = Vec::new();
+    for (name, sqlite, postgres) in TARGETS {
+        let script = load::script(bare_folder.path(), name, &home)?;
+        let target = if engine == "sqlite" { *sqlite } else { *postgres };
+        let (mut best_bare, mut best) = (Measured::default(), Measured::default());
+        for _ in 0..cli.windows {
+            best_bare = best_bare.better(load::drive(&bare.url, &script, cli.seconds, None)?);
+            best = best.better(load::drive(&server.url, &script, cli.seconds, Some(&server))?);
+        }
+        let case = Case {
+            engine: engine.to_owned(),
+            size: organizations,
+            route: (*name).to_owned(),
+            measured: best,
+            bare: best_bare,
+            target,
+            idle_mb: idle,
+            ready_ms: u64::try_from(server.ready_after.as_millis()).unwrap_or(u64::MAX),
+        };
+        eprintln!("{engine}: {name}: {:.0}/s, {:.2} of bare", case.measured.per_second, case.ratio());
+        cases.push(case);
+    }
+    Ok(cases)
+}
+
+/// The release binary beside this one.
+fn sibling(name: &str) -> Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let folder: &Path = own.parent().context("the binary is in a folder")?;
+    Ok(folder.join(name))
+}

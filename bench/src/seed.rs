@@ -1,0 +1,161 @@
+//! Realistic data, made through the product's own use cases, journal included.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use attestry_app::keys::Keys;
+use attestry_app::setup::{self, NewInstallation};
+use attestry_app::{Ctx, Settings, members};
+use attestry_db::{Config, Db};
+use attestry_domain::Parse;
+use attestry_domain::access::{Roles, Scope};
+use attestry_domain::api_keys::{NewApiKey, Scopes};
+use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
+use attestry_domain::id::{OrganizationId, UserId};
+use attestry_domain::members::NewMember;
+use attestry_domain::users::User;
+use attestry_domain::words::Department;
+use attestry_mail::Mailer;
+use attestry_storage::schema::MIGRATIONS;
+use attestry_storage::users;
+use futures_util::{StreamExt, stream};
+
+/// The organization that is measured.
+#[derive(Debug)]
+pub(crate) struct Home {
+    pub(crate) key: String,
+    pub(crate) members: Vec<String>,
+}
+
+const MEMBERS: usize = 500;
+
+/// A database of its own in the private cluster.
+pub(crate) async fn fresh_postgres() -> Result<String> {
+    let base =
+        std::env::var("TEST_POSTGRES_URL").context("TEST_POSTGRES_URL is not set: run `make bench`")?;
+    let (client, connection) = tokio_postgres::connect(&base, tokio_postgres::NoTls).await?;
+    let driver = tokio::spawn(connection);
+    let name = format!("bench{}", std::process::id());
+    client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
+    client.batch_execute(&format!("CREATE DATABASE {name}")).await?;
+    drop(client);
+    let _ = driver.await;
+    Ok(base.replace("/postgres?", &format!("/{name}?")))
+}
+
+fn context(data: &Path, database: Option<&str>) -> Result<Ctx> {
+    const SECRET: &str = "the secret of a benchmark is no secret at all";
+    std::fs::write(data.join("attestry.key"), SECRET)?;
+    let config = match database {
+        Some(url) => Config::Postgres { url: url.to_owned(), connections: 8 },
+        None => Config::Sqlite { path: data.join("attestry.db"), readers: 2, queue: 4096 },
+    };
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    let keys = Keys::new(SECRET.as_bytes(), Arc::clone(&entropy))?;
+    let (mailer, _) = Mailer::memory("bench@example.com").map_err(anyhow::Error::msg)?;
+    let settings = Settings {
+        public_url: "http://localhost".to_owned(),
+        session_lifetime: Duration::from_hours(1),
+        session_idle: Duration::from_hours(1),
+        invitation_lifetime: Duration::from_hours(1),
+        reset_lifetime: Duration::from_hours(1),
+    };
+    Ok(Ctx::new(Arc::new(SystemClock), entropy, Db::open(&config)?, keys, mailer, settings))
+}
+
+fn read<T: Parse>(text: &str) -> Result<T> {
+    T::parse(text).map_err(anyhow::Error::msg)
+}
+
+pub(crate) async fn seed(
+    data: &Path,
+    database: Option<&str>,
+    organizations: usize,
+    keys: usize,
+) -> Result<Home> {
+    let ctx = context(data, database)?;
+    ctx.db.migrate(MIGRATIONS).await?;
+    setup::bind_secret_key(&ctx, false).await?;
+    let made: Vec<Result<Home>> = stream::iter(0..organizations)
+        .map(|number| organization(&ctx, number, keys / organizations))
+        .buffer_unordered(8)
+        .collect()
+        .await;
+    let mut homes = made.into_iter().collect::<Result<Vec<_>>>()?;
+    if let Some(url) = database {
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
+        let driver = tokio::spawn(connection);
+        client.batch_execute("VACUUM ANALYZE").await?;
+        client.batch_execute("CHECKPOINT").await?;
+        drop(client);
+        let _ = driver.await;
+    }
+    homes.pop().context("an organization")
+}
+
+async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
+    let new = NewInstallation {
+        organization: read(&format!("Organization {number}"))?,
+        email: read(&format!("owner{number}@example.com"))?,
+        password: read("correct horse battery")?,
+        name: None,
+    };
+    let (founded, made) = setup::by_operator(ctx, new).await?;
+    let users = people(ctx, number).await?;
+    let scope = Scope::system(founded.organization, "bench");
+    let items =
+        users.into_iter().enumerate().map(|(index, user_id)| (index, member(index, user_id))).collect();
+    let (created, refused) = members::create_many(ctx, &scope, items).await?;
+    anyhow::ensure!(refused.is_empty(), "{refused:?}");
+    for index in 1..keys {
+        api_key(ctx, founded.organization, number, index).await?;
+    }
+    Ok(Home { key: made.text, members: created.iter().map(|person| person.member.id.to_string()).collect() })
+}
+
+async fn api_key(ctx: &Ctx, organization: OrganizationId, number: usize, index: usize) -> Result<()> {
+    let email = read(&format!("owner{number}@example.com"))?;
+    let new = NewApiKey { name: format!("key {index}"), scopes: Scopes::All, expires_at: None };
+    setup::key_by_operator(ctx, organization, &email, new).await?;
+    Ok(())
+}
+
+fn member(index: usize, user_id: UserId) -> NewMember {
+    let department = Department::ALL[index % Department::ALL.len()];
+    NewMember {
+        user_id,
+        role: Roles::stored("employee".to_owned()),
+        department,
+        is_active: true,
+        device_label_id: None,
+    }
+}
+
+async fn people(ctx: &Ctx, number: usize) -> Result<Vec<UserId>> {
+    let now = ctx.now();
+    let all: Vec<User> = (0..MEMBERS)
+        .map(|index| User {
+            id: ctx.ids.next(),
+            name: format!("Person {index} of {number}"),
+            email: format!("person{index}@organization{number}.example.com"),
+            email_verified: true,
+            image: None,
+            created_at: now,
+            updated_at: now,
+            last_login: Some(now),
+            version: 1,
+        })
+        .collect();
+    let ids = all.iter().map(|user| user.id).collect();
+    ctx.db
+        .write(async move |t| {
+            for user in &all {
+                users::insert(t, user, None).await?;
+            }
+            Ok::<_, attestry_storage::Error>(())
+        })
+        .await?;
+    Ok(ids)
+}
