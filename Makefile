@@ -6,8 +6,10 @@ SHELL := /bin/bash
 # One build folder for all checkouts on a machine: warm builds are fast, and a clone stays clean.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/attestry/target
 BIN := $(CARGO_TARGET_DIR)/debug/attestry
+# The peers that tests talk to: an SMTP server.
+VENV := $(HOME)/.cache/attestry/python
 
-.PHONY: run test test-rust bench lint fmt openapi release postgres wrk
+.PHONY: run test test-rust bench lint fmt openapi release postgres python wrk
 
 ## Serve the API and the pages on http://127.0.0.1:8080, data in ./data
 run:
@@ -15,11 +17,11 @@ run:
 	exec $(BIN) serve
 
 ## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases
-test: lint postgres test-rust
+test: lint postgres python test-rust
 
 test-rust:
 	cargo build --locked --workspace
-	tests/with-postgres cargo test --locked --workspace
+	TEST_PYTHON=$(VENV)/bin/python tests/with-postgres cargo test --locked --workspace
 
 lint:
 	cargo fmt --all --check
@@ -48,3 +50,8 @@ postgres:
 
 wrk:
 	@command -v wrk >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wrk >/dev/null; }
+
+python:
+	@command -v openssl >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq openssl >/dev/null; }
+	@python3 -m venv --help >/dev/null 2>&1 && python3 -c 'import ensurepip' 2>/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; }
+	@cmp -s tests/requirements.txt $(VENV)/requirements.txt || { python3 -m venv --clear $(VENV) && $(VENV)/bin/pip install --quiet -r tests/requirements.txt && cp tests/requirements.txt $(VENV)/; }

@@ -136,16 +136,12 @@ fn member(index: usize, user_id: UserId) -> NewMember {
 async fn people(ctx: &Ctx, number: usize) -> Result<Vec<UserId>> {
     let now = ctx.now();
     let all: Vec<User> = (0..MEMBERS)
-        .map(|index| User {
-            id: ctx.ids.next(),
-            name: format!("Person {index} of {number}"),
-            email: format!("person{index}@organization{number}.example.com"),
-            email_verified: true,
-            image: None,
-            created_at: now,
-            updated_at: now,
-            last_login: Some(now),
-            version: 1,
+        .map(|index| {
+            let (name, email) = (
+                format!("Person {index} of {number}"),
+                format!("person{index}@organization{number}.example.com"),
+            );
+            User { last_login: Some(now), ..User::new(ctx.ids.next(), name, email, true, now) }
         })
         .collect();
     let ids = all.iter().map(|user| user.id).collect();

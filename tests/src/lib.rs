@@ -157,7 +157,7 @@ impl TestApp {
             session_lifetime: Duration::from_hours(30 * 24),
             session_idle: Duration::from_hours(12),
             invitation_lifetime: Duration::from_hours(7 * 24),
-            reset_lifetime: Duration::from_mins(60),
+            reset_lifetime: Duration::from_hours(1),
         };
         let shared: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
         let ctx = Ctx::new(shared, entropy, db, keys, mailer, settings);

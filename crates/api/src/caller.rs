@@ -101,8 +101,22 @@ fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
     Err(Problem::new("missing_credentials", "Send an API key in the X-API-Key header, or sign in."))
 }
 
-fn named_organization(headers: &HeaderMap) -> Option<Option<OrganizationId>> {
-    headers.get(ORGANIZATION).map(|value| value.to_str().ok().and_then(OrganizationId::read))
+/// What `X-Organization-Id` says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Nothing,
+    /// Something that is no organization's id.
+    Nonsense,
+    Organization(OrganizationId),
+}
+
+fn named_organization(headers: &HeaderMap) -> Named {
+    match headers.get(ORGANIZATION) {
+        None => Named::Nothing,
+        Some(value) => {
+            value.to_str().ok().and_then(OrganizationId::read).map_or(Named::Nonsense, Named::Organization)
+        }
+    }
 }
 
 fn organization_required() -> Problem {
@@ -129,12 +143,7 @@ async fn authenticate(parts: &Parts, api: &Api) -> Result<Actor, Problem> {
 
 type Found = (Arc<Principal>, Result<(), Problem>);
 
-async fn by_key(
-    api: &Api,
-    visit: &Visit,
-    text: &str,
-    named: Option<Option<OrganizationId>>,
-) -> Result<Found, Problem> {
+async fn by_key(api: &Api, visit: &Visit, text: &str, named: Named) -> Result<Found, Problem> {
     let known = match principals::by_api_key(&api.ctx, text).await {
         Ok(known) => known,
         Err(error) => {
@@ -145,24 +154,24 @@ async fn by_key(
     };
     let principal = Arc::clone(&known.principal);
     let allowed = match named {
-        Some(named) if named != Some(principal.organization) => Err(Problem::new(
+        Named::Nothing => Ok(()),
+        Named::Organization(named) if named == principal.organization => Ok(()),
+        _ => Err(Problem::new(
             "organization_mismatch",
             "This API key belongs to another organization than X-Organization-Id names.",
         )),
-        _ => Ok(()),
     };
     Ok((principal, allowed))
 }
 
-async fn by_session(
-    api: &Api,
-    visit: &Visit,
-    token: &str,
-    named: Option<Option<OrganizationId>>,
-) -> Result<Found, Problem> {
+async fn by_session(api: &Api, visit: &Visit, token: &str, named: Named) -> Result<Found, Problem> {
     let session = known_session(api, visit, token).await?;
     let outsider = || Problem::new("not_a_member", "You are not an active member of this organization.");
-    let organization = named.ok_or_else(organization_required)?.ok_or_else(outsider)?;
+    let organization = match named {
+        Named::Nothing => return Err(organization_required()),
+        Named::Nonsense => return Err(outsider()),
+        Named::Organization(organization) => organization,
+    };
     match principals::in_organization(&api.ctx, &session, organization).await? {
         Ok(principal) => Ok((principal, Ok(()))),
         Err(Some(inactive)) => Ok((inactive, Err(outsider()))),
@@ -216,7 +225,7 @@ impl FromRequestParts<Api> for SignedIn {
         let visit = visit(parts)?;
         match presented(&parts.headers)? {
             Presented::ApiKey(text) => {
-                let (principal, _) = by_key(api, &visit, text, None).await?;
+                let (principal, _) = by_key(api, &visit, text, Named::Nothing).await?;
                 let _ = visit.actor.set(Actor { principal, origin: visit.origin() });
                 Err(Problem::new(
                     "session_required",
@@ -226,7 +235,10 @@ impl FromRequestParts<Api> for SignedIn {
             Presented::Session { token, by_cookie } => {
                 let session = known_session(api, &visit, &token).await?;
                 // A cookie travels without anybody's intent: the header shows that our page asked.
-                if by_cookie && !parts.method.is_safe() && named_organization(&parts.headers).is_none() {
+                if by_cookie
+                    && !parts.method.is_safe()
+                    && named_organization(&parts.headers) == Named::Nothing
+                {
                     return Err(organization_required());
                 }
                 api.limits.check_credential(Credential::Session(session.session.id))?;
@@ -255,7 +267,7 @@ pub(crate) async fn idempotency_owner(parts: &Parts, api: &Api) -> Result<String
     let visit = visit(parts)?;
     match presented(&parts.headers) {
         Err(_) => Ok(format!("address {}", visit.ip.map(|ip| ip.to_string()).unwrap_or_default())),
-        Ok(Presented::Session { token, .. }) if named_organization(&parts.headers).is_none() => {
+        Ok(Presented::Session { token, .. }) if named_organization(&parts.headers) == Named::Nothing => {
             Ok(format!("user {}", known_session(api, &visit, &token).await?.session.user_id))
         }
         Ok(_) => {

@@ -3,7 +3,7 @@
 use attestry_domain::access::{Origin, Roles, Scope};
 use attestry_domain::invitations::Invitation;
 use attestry_domain::journal::sha256;
-use attestry_domain::members::{Member, Person};
+use attestry_domain::members::{Member, NewMember, Person};
 use attestry_domain::text::{Email, Name, Password};
 use attestry_domain::users::User;
 use attestry_domain::words::Department;
@@ -60,22 +60,11 @@ async fn user_for(ctx: &Ctx, t: &Tx<'_>, new: &NewInvitation) -> Result<User, Er
     if let Some((user, _)) = users::by_email(t, &new.email.key()).await? {
         return Ok(user);
     }
-    let now = ctx.now();
     let name = match &new.name {
         Some(name) => name.as_str(),
         None => new.email.as_str().split('@').next().unwrap_or_default(),
     };
-    let user = User {
-        id: ctx.ids.next(),
-        name: name.to_owned(),
-        email: new.email.as_str().to_owned(),
-        email_verified: false,
-        image: None,
-        created_at: now,
-        updated_at: now,
-        last_login: None,
-        version: 1,
-    };
+    let user = User::new(ctx.ids.next(), name.to_owned(), new.email.as_str().to_owned(), false, ctx.now());
     users::insert(t, &user, None).await?;
     Ok(user)
 }
@@ -98,18 +87,8 @@ async fn waiting_member(
         members::update(t, scope, &member).await?;
         return Ok(Person { member, user });
     }
-    let member = Member {
-        id: ctx.ids.next(),
-        organization_id: scope.organization(),
-        user_id: user.id,
-        role,
-        department,
-        is_active: false,
-        device_label_id: None,
-        created_at: now,
-        updated_at: now,
-        version: 1,
-    };
+    let waiting = NewMember { user_id: user.id, role, department, is_active: false, device_label_id: None };
+    let member = Member::new(ctx.ids.next(), scope.organization(), waiting, now);
     members::insert(t, scope, &member).await?;
     Ok(Person { member, user })
 }

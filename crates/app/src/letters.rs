@@ -56,10 +56,10 @@ fn compose(ctx: &Ctx, to: &User, letter: &Letter<'_>) -> Message {
     let Letter { subject, paragraphs, action, link, closing } = letter;
     let greeting = format!("Hello {},", to.name);
     let text = format!("{greeting}\n\n{}\n\n{action}:\n{link}\n\n{closing}\n", paragraphs.join("\n\n"));
-    let body: String = paragraphs.iter().map(|paragraph| format!("<p>{}</p>", escape(paragraph))).collect();
+    let body = escape(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>");
     let html = format!(
         "<!doctype html><html><body style=\"font-family:sans-serif;line-height:1.5;color:#1a1a1a;max-width:36rem\">\
-         <p>{}</p>{body}<p><a href=\"{}\" style=\"display:inline-block;padding:.6rem 1rem;background:#1f5f4a;\
+         <p>{}</p><p>{body}</p><p><a href=\"{}\" style=\"display:inline-block;padding:.6rem 1rem;background:#1f5f4a;\
          color:#fff;text-decoration:none;border-radius:.3rem\">{action}</a></p>\
          <p style=\"color:#555\">{}</p></body></html>",
         escape(&greeting),

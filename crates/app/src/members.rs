@@ -63,11 +63,11 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Person, 
 async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: &NewMember) -> Result<Person, Error> {
     let user = users::get(t, new.user_id).await?.ok_or(Error::NotFound("user"))?;
     let now = ctx.now();
-    let NewMember { user_id, role, department, is_active, device_label_id } = new.clone();
     if let Some(Person { member: before, .. }) = members::lock_by_user(t, scope, user.id).await? {
         if before.is_active {
             return Err(already_member());
         }
+        let NewMember { user_id: _, role, department, is_active, device_label_id } = new.clone();
         let member = Member {
             role,
             department,
@@ -83,18 +83,7 @@ async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: &NewMember) -> Result<Pe
             .await?;
         return Ok(Person { member, user });
     }
-    let member = Member {
-        id: ctx.ids.next(),
-        organization_id: scope.organization(),
-        user_id,
-        role,
-        department,
-        is_active,
-        device_label_id,
-        created_at: now,
-        updated_at: now,
-        version: 1,
-    };
+    let member = Member::new(ctx.ids.next(), scope.organization(), new.clone(), now);
     insert(ctx, t, scope, "member.created", &member).await?;
     Ok(Person { member, user })
 }

@@ -22,7 +22,7 @@ use crate::keys::same;
 /// How long a credential is trusted without a look at the database.
 const FRESH: Duration = Duration::from_secs(4);
 /// How often the use of a credential is written down at most.
-const TOUCH_EVERY: Duration = Duration::from_secs(60);
+const TOUCH_EVERY: Duration = Duration::from_mins(1);
 
 /// What is remembered of a credential.
 #[derive(Debug)]

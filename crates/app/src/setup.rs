@@ -5,7 +5,7 @@ use attestry_domain::access::{Roles, Scope};
 use attestry_domain::api_keys::{NewApiKey, Scopes};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::journal::{hex, sha256};
-use attestry_domain::members::{Member, Person};
+use attestry_domain::members::{Member, NewMember, Person};
 use attestry_domain::organizations::Organization;
 use attestry_domain::text::{Email, Name, Password};
 use attestry_domain::users::User;
@@ -122,37 +122,22 @@ async fn found(
     journal::begin(ctx, t, &scope).await?;
     let record = Record::of("organization.created", "organization", organization.id, &organization)?;
     journal::append(ctx, t, &scope, record).await?;
-    let user = match users::by_email(t, &new.email.key()).await? {
-        Some((user, _)) => user,
-        None => {
-            let name = new.name.as_ref().map_or_else(|| new.email.as_str().to_owned(), Name::to_string);
-            let user = User {
-                id: ctx.ids.next(),
-                name,
-                email: new.email.as_str().to_owned(),
-                email_verified: true,
-                image: None,
-                created_at: now,
-                updated_at: now,
-                last_login: None,
-                version: 1,
-            };
-            users::insert(t, &user, Some(password_hash)).await?;
-            user
-        }
+    let user = if let Some((user, _)) = users::by_email(t, &new.email.key()).await? {
+        user
+    } else {
+        let name = new.name.as_ref().map_or_else(|| new.email.as_str().to_owned(), Name::to_string);
+        let user = User::new(ctx.ids.next(), name, new.email.as_str().to_owned(), true, now);
+        users::insert(t, &user, Some(password_hash)).await?;
+        user
     };
-    let member = Member {
-        id: ctx.ids.next(),
-        organization_id: organization.id,
+    let owner = NewMember {
         user_id: user.id,
         role: Roles::owner(),
         department: Department::None,
         is_active: true,
         device_label_id: None,
-        created_at: now,
-        updated_at: now,
-        version: 1,
     };
+    let member = Member::new(ctx.ids.next(), organization.id, owner, now);
     crate::members::insert(ctx, t, &scope, "member.created", &member).await?;
     Ok((Founded { organization: organization.id, user: user.id, member: member.id }, scope))
 }

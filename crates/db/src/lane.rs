@@ -15,8 +15,8 @@ use crate::error::Error;
 use crate::postgres::{Postgres, Session};
 use crate::tx::{Inner, Tx};
 
-/// How many bodies share one commit at most.
-const BATCH: usize = 64;
+/// How many bodies share one commit at most: PostgreSQL keeps 64 savepoints of a transaction at hand.
+const BATCH: usize = 32;
 /// How long a writer trusts that somebody behind it will commit: if they all went away, it does.
 const PATIENCE: Duration = Duration::from_millis(20);
 

@@ -60,7 +60,7 @@ impl Engine {
 #[derive(Clone, Debug)]
 enum Inner {
     Sqlite(sqlite::Sqlite),
-    Postgres(postgres::Postgres),
+    Postgres(Box<postgres::Postgres>),
 }
 
 /// A database. Cheap to clone.
@@ -76,7 +76,7 @@ impl Db {
                 Inner::Sqlite(sqlite::Sqlite::open(path, *readers, *queue)?)
             }
             Config::Postgres { url, connections } => {
-                Inner::Postgres(postgres::Postgres::open(url, *connections)?)
+                Inner::Postgres(Box::new(postgres::Postgres::open(url, *connections)?))
             }
         }))
     }

@@ -94,7 +94,10 @@ impl Drop for Reads {
 
 /// Tells SQLite to stop a statement: when it took too long, or nobody waits for it any more.
 #[derive(Clone, Debug, Default)]
-struct Watch(Arc<Mutex<Option<(Option<Instant>, Arc<AtomicBool>)>>>);
+struct Watch(Arc<Mutex<Option<Watched>>>);
+
+/// When the statement is stopped at the latest, and whether somebody still waits for it.
+type Watched = (Option<Instant>, Arc<AtomicBool>);
 
 impl Watch {
     fn start(&self, limited: bool, gone: Arc<AtomicBool>) {

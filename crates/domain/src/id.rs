@@ -72,9 +72,9 @@ fn digit(byte: u8) -> Option<u8> {
     const NONE: u8 = 0xff;
     const TABLE: [u8; 256] = {
         let mut table = [NONE; 256];
-        let mut i = 0;
+        let mut i: u8 = 0;
         while i < 32 {
-            table[ALPHABET[i] as usize] = i as u8;
+            table[ALPHABET[i as usize] as usize] = i;
             i += 1;
         }
         table

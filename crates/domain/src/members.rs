@@ -52,6 +52,23 @@ pub struct MemberPatch {
 }
 
 impl Member {
+    /// A member as it begins.
+    pub fn new(id: MemberId, organization_id: OrganizationId, new: NewMember, now: Time) -> Self {
+        let NewMember { user_id, role, department, is_active, device_label_id } = new;
+        Self {
+            id,
+            organization_id,
+            user_id,
+            role,
+            department,
+            is_active,
+            device_label_id,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
     /// The member as the patch leaves it; equal to `self` when the patch changes nothing.
     #[must_use]
     pub fn patched(&self, patch: MemberPatch) -> Self {

@@ -26,10 +26,12 @@ impl Time {
         self.0
     }
 
+    #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         Self::from_millis(self.0.saturating_add(millis(duration)))
     }
 
+    #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
         Self::from_millis(self.0.saturating_sub(millis(duration)))
     }

@@ -19,3 +19,20 @@ pub struct User {
     #[serde(skip)]
     pub version: i64,
 }
+
+impl User {
+    /// Somebody nobody knew before.
+    pub fn new(id: UserId, name: String, email: String, email_verified: bool, now: Time) -> Self {
+        Self {
+            id,
+            name,
+            email,
+            email_verified,
+            image: None,
+            created_at: now,
+            updated_at: now,
+            last_login: None,
+            version: 1,
+        }
+    }
+}

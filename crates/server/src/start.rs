@@ -53,9 +53,10 @@ pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 pub(crate) fn mailer(config: &Config) -> Result<Mailer> {
-    let made = match &config.smtp_url {
-        Some(url) => Mailer::smtp(url, &config.mail_from),
-        None => Mailer::folder(config.mail_dir(), &config.mail_from),
+    let made = match (&config.smtp_url, &config.smtp_certificate) {
+        (Some(url), None) => Mailer::smtp(url, &config.mail_from),
+        (Some(url), Some(certificate)) => Mailer::smtp_trusting(url, &config.mail_from, certificate),
+        (None, _) => Mailer::folder(config.mail_dir(), &config.mail_from),
     };
     made.map_err(|error| anyhow::anyhow!("mail: {error}"))
 }

@@ -2,7 +2,7 @@
 //! credentials, does not show another organization's objects, and leaves one entry when it changes
 //! something. A new operation is in them as soon as it has a route.
 
-use attestry_tests::{PASSWORD, Reply, Tenant, TestApp, both, token_in};
+use attestry_tests::{PASSWORD, Tenant, TestApp, both, token_in};
 use serde_json::{Value, json};
 
 pub(crate) struct Operation {
@@ -76,7 +76,7 @@ impl Things {
             return operation.path.clone();
         };
         let pattern = parameter["schema"]["pattern"].as_str().expect("a pattern");
-        let prefix = &pattern[1..pattern.find('_').expect("a prefix") + 1];
+        let prefix = &pattern[1..=pattern.find('_').expect("a prefix")];
         let (start, end) =
             (operation.path.find('{').expect("a place"), operation.path.find('}').expect("a place"));
         format!("{}{}{}", &operation.path[..start], self.id(prefix), &operation.path[end + 1..])
@@ -117,26 +117,12 @@ impl Things {
                 body["token"] = json!(token_in(&app.mails().await));
             }
             "create_members" => {
-                body["members"][0]["userId"] = json!(app.tenant("Spare", "spare@example.com").await.user)
+                body["members"][0]["userId"] = json!(app.tenant("Spare", "spare@example.com").await.user);
             }
             "invite_member" => body["email"] = json!("invited@example.com"),
             _ => {}
         }
         Some(body)
-    }
-
-    /// Sends a good request.
-    pub(crate) async fn send(&self, app: &TestApp, operation: &Operation) -> Reply {
-        let body = self.body(app, operation).await;
-        let call = app.call(&operation.method, &self.path(operation));
-        let call = match operation.details.get("x-session") {
-            Some(_) => call.session(&app.sign_in(&self.tenant.email).await, &self.tenant.organization),
-            None => call.key(&self.tenant.key),
-        };
-        match body {
-            Some(body) => call.json(&body).send().await,
-            None => call.send().await,
-        }
     }
 }
 

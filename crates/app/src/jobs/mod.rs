@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use crate::context::Ctx;
 use crate::error::Error;
 
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 4;
 const CHANNEL: &str = "attestry_jobs";

@@ -1,0 +1,49 @@
+"""A real SMTP server for the tests: takes mail over STARTTLS and with a password, writes it to a folder.
+
+Usage: smtp-server.py FOLDER CERTIFICATE KEY. Prints its port. A recipient at `refused.example` is refused
+for good, one at `later.example` for now.
+"""
+import pathlib
+import ssl
+import sys
+import threading
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, LoginPassword
+
+
+class Handler:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    async def handle_RCPT(self, server, session, envelope, address, options):
+        if address.endswith("@refused.example"):
+            return "550 no such person"
+        if address.endswith("@later.example"):
+            return "451 come back later"
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server, session, envelope):
+        number = len(list(self.folder.iterdir()))
+        (self.folder / f"{number}.eml").write_bytes(envelope.content)
+        return "250 taken"
+
+
+def check(server, session, envelope, mechanism, data):
+    good = isinstance(data, LoginPassword) and data.login == b"attestry" and data.password == b"secret"
+    return AuthResult(success=good)
+
+
+folder, certificate, key = sys.argv[1:4]
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(certificate, key)
+controller = Controller(
+    Handler(folder), hostname="127.0.0.1", port=0, tls_context=context, require_starttls=True,
+    authenticator=check, auth_required=True,
+)
+# Port 0 lets the system choose; the controller's own probe would connect to it, so it starts by hand.
+controller._trigger_server = lambda: None
+controller.start()
+print(controller.server.sockets[0].getsockname()[1], flush=True)
+threading.Event().wait()
