@@ -3,13 +3,12 @@
 Usage: smtp-server.py FOLDER CERTIFICATE KEY. Prints its port. A recipient at `refused.example` is refused
 for good, one at `later.example` for now.
 """
+import asyncio
 import pathlib
 import ssl
 import sys
-import threading
 
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import AuthResult, LoginPassword
+from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 
 class Handler:
@@ -38,12 +37,20 @@ def check(server, session, envelope, mechanism, data):
 folder, certificate, key = sys.argv[1:4]
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(certificate, key)
-controller = Controller(
-    Handler(folder), hostname="127.0.0.1", port=0, tls_context=context, require_starttls=True,
-    authenticator=check, auth_required=True,
-)
-# Port 0 lets the system choose; the controller's own probe would connect to it, so it starts by hand.
-controller._trigger_server = lambda: None
-controller.start()
-print(controller.server.sockets[0].getsockname()[1], flush=True)
-threading.Event().wait()
+
+
+async def serve():
+    def connection():
+        return SMTP(
+            Handler(folder), tls_context=context, require_starttls=True, authenticator=check, auth_required=True,
+            # A client that says nothing is not waited for.
+            timeout=1,
+        )
+
+    # Port 0: the system chooses.
+    server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+asyncio.run(serve())

@@ -11,7 +11,7 @@ use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{AsyncTransport, Tokio1Executor};
 use serde::{Deserialize, Serialize};
 
-/// How long the SMTP server may take for one step.
+/// How long the SMTP server may take for one message.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A message to one person, in plain text and HTML.
@@ -144,10 +144,12 @@ impl Mailer {
                 tracing::info!(path = %path.display(), "mail written");
                 Ok(())
             }
-            Transport::Smtp(transport) => match transport.send(mail).await {
-                Ok(_) => Ok(()),
-                Err(error) if error.is_permanent() => Err(Error::Permanent(error.to_string())),
-                Err(error) => Err(Error::Temporary(error.to_string())),
+            // The transport's own limit is for connecting alone.
+            Transport::Smtp(transport) => match tokio::time::timeout(TIMEOUT, transport.send(mail)).await {
+                Ok(Ok(_)) => Ok(()),
+                Ok(Err(error)) if error.is_permanent() => Err(Error::Permanent(error.to_string())),
+                Ok(Err(error)) => Err(Error::Temporary(error.to_string())),
+                Err(_) => Err(Error::Temporary("the SMTP server did not answer in time".to_owned())),
             },
             Transport::Memory(sent) => {
                 sent.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
