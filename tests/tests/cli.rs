@@ -199,6 +199,18 @@ fn the_key_file_is_private_and_another_one_is_refused() {
 }
 
 #[test]
+fn a_command_that_only_looks_makes_nothing() {
+    let data = folder();
+    let missing = data.path().join("mistyped");
+    for words in [vec!["audit", "verify"], vec!["backup", "--to", "/tmp/never.tar"]] {
+        let output = run(&missing, &words);
+        assert!(!output.status.success());
+        assert!(String::from_utf8_lossy(&output.stderr).contains("there is no database"), "{output:?}");
+    }
+    assert!(!missing.exists());
+}
+
+#[test]
 fn migrations_are_checked_and_applied() {
     let data = folder();
     let output = run(data.path(), &["migrate", "--check"]);
@@ -240,6 +252,10 @@ async fn a_backup_restores_into_either_database() {
         let flags = words(&flags);
         let mut restore = vec!["restore", "--from", to];
         restore.extend(&flags);
+        // A folder that was started in once, and has a key of its own already.
+        let mut migrate = vec!["migrate"];
+        migrate.extend(&flags);
+        succeed(data.path(), &migrate);
         succeed(data.path(), &restore);
         let mut verify = vec!["audit", "verify"];
         verify.extend(&flags);
@@ -369,5 +385,44 @@ async fn wait_until(done: impl Fn() -> bool) {
     while !done() {
         assert!(began.elapsed().as_secs() < 30, "it did not happen");
         tokio::task::yield_now().await;
+    }
+}
+
+/// Clients that hang up in the middle of a write: whoever stays gets one effect for one answer.
+#[tokio::test]
+async fn a_client_that_hangs_up_harms_nobody() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let (data, (database, flags)) = (folder(), database(engine).await);
+        let flags = words(&flags);
+        let made = bootstrap(data.path(), &flags);
+        let key: Arc<str> = made["apiKey"].as_str().expect("a key").into();
+        let server = Server::start(data.path(), &flags);
+        let url: Arc<str> = format!("{}/v1/organization/api-keys", server.url).into();
+        let post = |name: String| {
+            let (url, key) = (Arc::clone(&url), Arc::clone(&key));
+            let body = json!({"name": name, "scopes": ["member:read"]});
+            async move { reqwest::Client::new().post(&*url).header("x-api-key", &*key).json(&body).send().await }
+        };
+        let staying = (0..6).map(|client| async move {
+            for number in 0..40 {
+                let reply = post(format!("stays {client} {number}")).await.expect("an answer");
+                assert_eq!(reply.status().as_u16(), 201);
+            }
+        });
+        let leaving = (0..4).map(|client| async move {
+            for number in 0..60 {
+                let soon = std::time::Duration::from_micros(300 + 170 * number);
+                let _ = tokio::time::timeout(soon, post(format!("leaves {client} {number}"))).await;
+            }
+        });
+        futures_util::join!(futures_util::future::join_all(staying), futures_util::future::join_all(leaving));
+        let mut names: Vec<String> =
+            all_names(&server, &key).await.into_iter().filter(|name| name.starts_with("stays")).collect();
+        names.sort();
+        let total = names.len();
+        names.dedup();
+        assert_eq!((names.len(), total), (240, 240), "each once");
+        assert!(server.stop());
+        database.remove().await;
     }
 }

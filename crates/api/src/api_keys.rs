@@ -5,7 +5,7 @@ use attestry_domain::Time;
 use attestry_domain::access::{Permission, grant};
 use attestry_domain::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::id::{ApiKeyId, MemberId, kind};
-use attestry_domain::page::After;
+use attestry_domain::page::{After, Key};
 use attestry_domain::text::Name;
 use axum::Json;
 use axum::extract::State;
@@ -93,7 +93,7 @@ pub(crate) struct ListApiKeys {
 
 impl FromQuery for ListApiKeys {
     fn read(query: &mut Query) -> Self {
-        Self { limit: lists::limit(query), after: lists::cursor(query, CURSOR) }
+        Self { limit: lists::limit(query), after: lists::cursor(query, CURSOR, |key| matches!(key, Key::Id)) }
     }
 }
 

@@ -170,7 +170,11 @@ impl FromQuery for ListEntries {
             from: query.get("from"),
             to: query.get("to"),
         };
-        Self { filter, limit: lists::limit(query), after: lists::cursor(query, CURSOR) }
+        Self {
+            filter,
+            limit: lists::limit(query),
+            after: lists::cursor(query, CURSOR, |key| matches!(key, Key::Number(_))),
+        }
     }
 }
 

@@ -10,12 +10,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use cookie::{Cookie, SameSite};
+use http::HeaderMap;
 use http::header::SET_COOKIE;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::caller::{SESSION_COOKIE, SignedIn, Visitor};
+use crate::caller::{SESSION_COOKIE, SignedIn, Visitor, session_cookie};
 use crate::members::{UserView, user_example};
 use crate::problem::Problem;
 use crate::state::Api;
@@ -53,6 +54,10 @@ fn cookie(api: &Api, value: &str, seconds: i64) -> String {
         .to_string()
 }
 
+fn lifetime(api: &Api) -> i64 {
+    i64::try_from(api.ctx.settings.session_lifetime.as_secs()).unwrap_or(i64::MAX)
+}
+
 /// Signs in
 #[utoipa::path(
     post, path = "/v1/auth/login", tag = "Sign-in", request_body = Login,
@@ -69,8 +74,7 @@ pub(crate) async fn login(
 ) -> Result<Response, Problem> {
     let Login { email, password } = body.0;
     let opened = sessions::sign_in(&api.ctx, &email, &password.0, visitor.0).await?;
-    let seconds = i64::try_from(api.ctx.settings.session_lifetime.as_secs()).unwrap_or(i64::MAX);
-    let cookie = cookie(&api, &opened.token.text, seconds);
+    let cookie = cookie(&api, &opened.token.text, lifetime(&api));
     let view = LoggedIn {
         token: opened.token.text,
         expires_at: opened.session.expires_at,
@@ -145,14 +149,23 @@ pub(crate) struct CurrentSession {
     responses((status = 200, body = CurrentSession, description = "The user and their organizations.")),
     extensions(("x-session" = json!(true)))
 )]
-pub(crate) async fn get_session(api: State<Api>, caller: SignedIn) -> Result<Json<CurrentSession>, Problem> {
+pub(crate) async fn get_session(
+    api: State<Api>,
+    caller: SignedIn,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     let (user, memberships) = sessions::current(&api.ctx, caller.session.session.user_id).await?;
-    Ok(Json(CurrentSession {
+    let view = CurrentSession {
         auth_type: AuthType::Session,
         user: user.into(),
         expires_at: caller.session.session.expires_at,
         organizations: memberships.into_iter().map(Into::into).collect(),
-    }))
+    };
+    // A session in use lives on, and so must the cookie that carries it.
+    Ok(match session_cookie(&headers).filter(|_| caller.by_cookie) {
+        Some(token) => ([(SET_COOKIE, cookie(&api, &token, lifetime(&api)))], Json(view)).into_response(),
+        None => Json(view).into_response(),
+    })
 }
 
 body! {

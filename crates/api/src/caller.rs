@@ -10,13 +10,15 @@ use std::sync::{Arc, OnceLock};
 use attestry_app::principals::{self, KnownSession};
 use attestry_domain::access::{Actor, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::id::OrganizationId;
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::{ConnectInfo, FromRequestParts, MatchedPath};
 use cookie::Cookie;
 use http::request::Parts;
 use http::{HeaderMap, header};
 
+use crate::openapi;
 use crate::problem::Problem;
 use crate::state::Api;
+use crate::wire::Query;
 
 pub(crate) const API_KEY: &str = "x-api-key";
 pub(crate) const ORGANIZATION: &str = "x-organization-id";
@@ -28,8 +30,10 @@ pub(crate) struct Visit {
     pub(crate) request_id: Arc<str>,
     pub(crate) ip: Option<IpAddr>,
     pub(crate) claim: OnceLock<Arc<str>>,
-    /// Set when the caller is known, so that a refusal can be recorded.
+    /// Set when the caller is known, so that a refusal can be recorded. Proves nothing.
     pub(crate) actor: OnceLock<Actor>,
+    /// Set when the caller has passed every check of `authenticate`.
+    pub(crate) admitted: OnceLock<Arc<Principal>>,
 }
 
 impl Visit {
@@ -92,13 +96,17 @@ fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
             return Ok(Presented::Session { token: token.trim().to_owned(), by_cookie: false });
         }
     }
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    for cookie in cookies.flat_map(Cookie::split_parse).flatten() {
-        if cookie.name() == SESSION_COOKIE {
-            return Ok(Presented::Session { token: cookie.value().to_owned(), by_cookie: true });
-        }
+    if let Some(token) = session_cookie(headers) {
+        return Ok(Presented::Session { token, by_cookie: true });
     }
     Err(Problem::new("missing_credentials", "Send an API key in the X-API-Key header, or sign in."))
+}
+
+/// The token in the session's cookie.
+pub(crate) fn session_cookie(headers: &HeaderMap) -> Option<String> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut cookies = cookies.flat_map(Cookie::split_parse).flatten();
+    cookies.find(|cookie| cookie.name() == SESSION_COOKIE).map(|cookie| cookie.value().to_owned())
 }
 
 /// What `X-Organization-Id` says.
@@ -126,8 +134,8 @@ fn organization_required() -> Problem {
 /// Finds the caller and remembers them in the visit.
 async fn authenticate(parts: &Parts, api: &Api) -> Result<Actor, Problem> {
     let visit = visit(parts)?;
-    if let Some(actor) = visit.actor.get() {
-        return Ok(Actor { principal: Arc::clone(&actor.principal), origin: visit.origin() });
+    if let Some(principal) = visit.admitted.get() {
+        return Ok(Actor { principal: Arc::clone(principal), origin: visit.origin() });
     }
     let named = named_organization(&parts.headers);
     let (principal, allowed) = match presented(&parts.headers)? {
@@ -138,7 +146,15 @@ async fn authenticate(parts: &Parts, api: &Api) -> Result<Actor, Problem> {
     let _ = visit.actor.set(actor.clone());
     allowed?;
     api.limits.check_credential(actor.principal.credential)?;
+    let _ = visit.admitted.set(Arc::clone(&actor.principal));
     Ok(actor)
+}
+
+/// Query parameters where the operation knows none are a mistake that would go unnoticed.
+fn no_stray_query(parts: &Parts) -> Result<(), Problem> {
+    let Some(query) = parts.uri.query().filter(|query| !query.is_empty()) else { return Ok(()) };
+    let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    if openapi::takes_query(&parts.method, route) { Ok(()) } else { Query::parse(Some(query)).finish() }
 }
 
 type Found = (Arc<Principal>, Result<(), Problem>);
@@ -207,6 +223,7 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
         let actor = authenticate(parts, api).await?;
         let scope = actor.authorize(G::PERMISSION).map_err(attestry_app::Error::from)?;
+        no_stray_query(parts)?;
         Ok(Self(scope, PhantomData))
     }
 }
@@ -215,6 +232,7 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
 #[derive(Debug)]
 pub(crate) struct SignedIn {
     pub(crate) session: Arc<KnownSession>,
+    pub(crate) by_cookie: bool,
     pub(crate) origin: Origin,
 }
 
@@ -242,7 +260,8 @@ impl FromRequestParts<Api> for SignedIn {
                     return Err(organization_required());
                 }
                 api.limits.check_credential(Credential::Session(session.session.id))?;
-                Ok(Self { session, origin: visit.origin() })
+                no_stray_query(parts)?;
+                Ok(Self { session, by_cookie, origin: visit.origin() })
             }
         }
     }
@@ -257,22 +276,35 @@ impl FromRequestParts<Api> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
         let visit = visit(parts)?;
-        api.limits.check_address(visit.ip)?;
+        // The idempotency layer may have counted this request already.
+        if visit.claim.get().is_none() {
+            api.limits.check_address(visit.ip)?;
+        }
+        no_stray_query(parts)?;
         Ok(Self(visit.origin()))
     }
 }
 
-/// Whose idempotency keys these are: the credential's, or on public routes the address's.
-pub(crate) async fn idempotency_owner(parts: &Parts, api: &Api) -> Result<String, Problem> {
+/// Whose idempotency keys these are: the credential's. `None` when the caller may not do this anyway, and
+/// the handler will say so.
+pub(crate) async fn idempotency_owner(
+    parts: &Parts,
+    api: &Api,
+    route: &str,
+) -> Result<Option<String>, Problem> {
     let visit = visit(parts)?;
-    match presented(&parts.headers) {
-        Err(_) => Ok(format!("address {}", visit.ip.map(|ip| ip.to_string()).unwrap_or_default())),
-        Ok(Presented::Session { token, .. }) if named_organization(&parts.headers) == Named::Nothing => {
-            Ok(format!("user {}", known_session(api, &visit, &token).await?.session.user_id))
-        }
-        Ok(_) => {
-            let actor = authenticate(parts, api).await?;
-            Ok(format!("member {}", actor.principal.member))
-        }
+    if openapi::is_public(&parts.method, route) {
+        api.limits.check_address(visit.ip)?;
+        return Ok(Some("the public".to_owned()));
     }
+    let Some(permission) = openapi::permission(&parts.method, route) else {
+        let Presented::Session { token, .. } = presented(&parts.headers)? else { return Ok(None) };
+        return Ok(Some(format!("user {}", known_session(api, &visit, &token).await?.session.user_id)));
+    };
+    let actor = authenticate(parts, api).await?;
+    let owner = match actor.principal.credential {
+        Credential::ApiKey(key) => key.to_string(),
+        Credential::Session(_) => actor.principal.member.to_string(),
+    };
+    Ok(actor.principal.permissions.contains(permission).then_some(owner))
 }

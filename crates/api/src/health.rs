@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use crate::problem::Problem;
 use crate::state::Api;
+use crate::wire::{Asked, NoQuery};
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +27,7 @@ pub(crate) struct Health {
 
 /// Tells that the service runs
 #[utoipa::path(get, path = "/v1/health", tag = "Service", responses((status = 200, body = Health, description = "It runs.")))]
-pub(crate) async fn health(api: State<Api>) -> Json<Health> {
+pub(crate) async fn health(api: State<Api>, _none: Asked<NoQuery>) -> Json<Health> {
     let now = api.ctx.now();
     Json(Health {
         status: "ok",

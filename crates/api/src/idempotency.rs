@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use attestry_app::idempotency::{self, Begun};
+use attestry_domain::journal::{hex, sha256};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::caller::{idempotency_owner, visit};
+use crate::openapi;
 use crate::problem::{FieldProblem, Problem};
 use crate::state::Api;
 use crate::wire::read_body;
@@ -57,13 +59,19 @@ fn key(headers: &HeaderMap) -> Result<String, Problem> {
 async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    // Without a caller there is nobody the key could belong to: the handler will say what is missing.
-    let owner = idempotency_owner(&parts, api).await;
-    let (Ok(owner), false) = (owner, EXEMPT.contains(&route)) else {
+    if EXEMPT.contains(&route) || route.is_empty() {
+        return Ok(next.run(Request::from_parts(parts, body)).await);
+    }
+    let Some(owner) = idempotency_owner(&parts, api, route).await? else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
     let key = key(&parts.headers)?;
     let bytes = read_body(body, api.http.body_limit).await?;
+    // Strangers may choose the same key: what they send tells them apart.
+    let owner = match openapi::is_public(&parts.method, route) {
+        true => format!("{owner} {}", hex(&sha256(&bytes))),
+        false => owner,
+    };
     let operation = format!("POST {}", parts.uri);
     let request = idempotency::Request { owner: &owner, key: &key, operation: &operation, body: &bytes };
     let claim = match idempotency::begin(&api.ctx, request).await? {

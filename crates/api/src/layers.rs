@@ -11,7 +11,8 @@ use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use tracing::instrument::WithSubscriber;
 
 use crate::caller::{Visit, client_address};
 use crate::problem::Problem;
@@ -35,6 +36,7 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
         ),
         claim: OnceLock::new(),
         actor: OnceLock::new(),
+        admitted: OnceLock::new(),
     });
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -66,7 +68,7 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     finish_headers(&api, &visit, &mut response);
     let took = started.elapsed();
     let name = route.as_ref().map_or("none", MatchedPath::as_str);
-    api.metrics.count(method.as_str(), name, response.status().as_u16(), took);
+    api.metrics.count(method_label(&method), name, response.status().as_u16(), took);
     tracing::debug!(
         request_id = %visit.request_id, method = %method, path = path.as_deref().unwrap_or(name),
         status = response.status().as_u16(), took_us = took.as_micros(), "request"
@@ -75,24 +77,48 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
 }
 
 /// Runs the rest within its time; neither a panic nor a stall leaves the client without an answer.
+///
+/// What changes something runs in a task of its own: a client that hangs up in the middle stops nothing
+/// halfway, so whatever belongs to a change (its answer for a repetition, forgetting a credential) is done.
 async fn answer(api: &Api, request: Request, next: Next) -> Response {
-    let work = AssertUnwindSafe(next.run(request)).catch_unwind();
-    let problem = match tokio::time::timeout(api.http.request_timeout, work).await {
+    let limit = api.http.request_timeout;
+    let ended = if request.method().is_safe() {
+        let work = AssertUnwindSafe(next.run(request)).catch_unwind();
+        tokio::time::timeout(limit, work).await.map(|ended| ended.map_err(|panic| panic_text(panic.as_ref())))
+    } else {
+        let work = tokio::spawn(next.run(request).with_current_subscriber());
+        tokio::time::timeout(limit, work).await.map(|ended| {
+            ended.map_err(|error| {
+                error.try_into_panic().map_or_else(|e| e.to_string(), |p| panic_text(p.as_ref()))
+            })
+        })
+    };
+    let problem = match ended {
         Ok(Ok(response)) => return response,
-        Ok(Err(panic)) => {
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            Problem::internal(format!("panic: {}", text.unwrap_or_default()))
-        }
+        Ok(Err(panic)) => Problem::internal(format!("panic: {panic}")),
         Err(_) => Problem {
             retry_after: Some(1),
             ..Problem::new(
                 "timeout",
-                "The request took too long and was stopped; try again, perhaps with less at once.",
+                "The request takes too long; look whether it was carried out before you repeat it.",
             )
         },
     };
     axum::response::IntoResponse::into_response(problem)
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// The method as a label: anybody can make up others, and a counter for each would stay for ever.
+fn method_label(method: &Method) -> &'static str {
+    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS]
+        .iter()
+        .zip(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+        .find(|(known, _)| *known == method)
+        .map_or("other", |(_, label)| label)
 }
 
 fn length_problem(api: &Api, request: &Request) -> Option<Problem> {

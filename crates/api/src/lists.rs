@@ -1,7 +1,6 @@
 //! The page parameters every list has, and the opaque cursor.
 
-use attestry_domain::page::{After, Key, Order, Page, PageRequest};
-use attestry_domain::text::Parse;
+use attestry_domain::page::{After, Key, Order, Page, PageRequest, Sort};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
@@ -37,9 +36,7 @@ pub(crate) fn search(query: &mut Query) -> Option<String> {
 }
 
 /// `limit`, `cursor`, `sort` and `order`.
-pub(crate) fn page<S: Parse + Default + Copy + std::fmt::Display + PartialEq>(
-    query: &mut Query,
-) -> PageRequest<S> {
+pub(crate) fn page<S: Sort>(query: &mut Query) -> PageRequest<S> {
     let sort: S = query.get("sort").unwrap_or_default();
     let order = match query.raw("order").as_deref() {
         None | Some("desc") => Order::Descending,
@@ -49,7 +46,7 @@ pub(crate) fn page<S: Parse + Default + Copy + std::fmt::Display + PartialEq>(
             Order::Descending
         }
     };
-    let after = cursor(query, &tag(sort, order));
+    let after = cursor(query, &tag(sort, order), |key| sort.takes(key));
     PageRequest { sort, order, limit: limit(query), after }
 }
 
@@ -58,7 +55,7 @@ fn tag(sort: impl std::fmt::Display, order: Order) -> String {
 }
 
 /// Reads `cursor`, which must have been made for the same order.
-pub(crate) fn cursor(query: &mut Query, tag: &str) -> Option<After> {
+pub(crate) fn cursor(query: &mut Query, tag: &str, takes: impl Fn(&Key) -> bool) -> Option<After> {
     let text = query.raw("cursor")?;
     let after = URL_SAFE_NO_PAD.decode(&text).ok().and_then(|bytes| {
         let parts: (String, Value, String) = serde_json::from_slice(&bytes).ok()?;
@@ -67,7 +64,10 @@ pub(crate) fn cursor(query: &mut Query, tag: &str) -> Option<After> {
             Value::String(text) => Key::Text(text),
             other => Key::Number(other.as_i64()?),
         };
-        (parts.0 == tag && !text.contains('\0')).then_some(After { key, id: parts.2 })
+        let odd = |text: &str| text.contains('\0') || text.len() > 4000;
+        let fits =
+            parts.0 == tag && takes(&key) && !odd(&parts.2) && !matches!(&key, Key::Text(text) if odd(text));
+        fits.then_some(After { key, id: parts.2 })
     });
     if after.is_none() {
         query.note("cursor", "is not the nextCursor of a page with the same sort and order");

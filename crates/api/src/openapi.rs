@@ -1,6 +1,12 @@
 //! The OpenAPI document. Handlers describe what is their own; what holds for every operation
 //! (security, error answers, common headers) is added here, from what an operation is.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use attestry_domain::access::Permission;
+use attestry_domain::text::Parse;
+use http::Method;
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 
@@ -27,6 +33,48 @@ use crate::routes::{PUBLIC, documented};
     )
 )]
 struct Base;
+
+/// What the layers need to know of an operation, looked up by method and route.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    permission: Option<Permission>,
+    takes_query: bool,
+}
+
+static FACTS: LazyLock<HashMap<(String, String), Facts>> = LazyLock::new(|| {
+    let document = document();
+    let mut facts = HashMap::new();
+    for (path, item) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in item.as_object().into_iter().flatten() {
+            let word = operation["x-permission"].as_str();
+            let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let known = Facts {
+                permission: word.and_then(|word| Permission::parse(word).ok()),
+                takes_query: parameters.iter().any(|parameter| parameter["in"] == "query"),
+            };
+            facts.insert((method.to_uppercase(), path.clone()), known);
+        }
+    }
+    facts
+});
+
+fn facts(method: &Method, route: &str) -> Option<Facts> {
+    let method = if *method == Method::HEAD { Method::GET.as_str() } else { method.as_str() };
+    FACTS.get(&(method.to_owned(), route.to_owned())).copied()
+}
+
+/// The permission an operation needs; none for a user's own account and for the public.
+pub(crate) fn permission(method: &Method, route: &str) -> Option<Permission> {
+    facts(method, route).and_then(|facts| facts.permission)
+}
+
+pub(crate) fn takes_query(method: &Method, route: &str) -> bool {
+    facts(method, route).is_some_and(|facts| facts.takes_query)
+}
+
+pub(crate) fn is_public(method: &Method, route: &str) -> bool {
+    PUBLIC.contains(&(method.as_str().to_lowercase().as_str(), route))
+}
 
 const METHODS: &[&str] = &["get", "post", "put", "patch", "delete"];
 
@@ -118,7 +166,7 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
         (false, true) => json!([{"bearer": []}, {"cookie": []}]),
         (false, false) => json!([{"apiKey": []}, {"bearer": []}, {"cookie": []}]),
     };
-    let mut statuses = vec![429, 500, 503];
+    let mut statuses = vec![400, 429, 500, 503];
     let mut parameters = vec![header("X-Request-Id", "An id for tracing; made up and answered if left out.")];
     if !is_public {
         statuses.extend([401, 403]);
@@ -127,21 +175,15 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
             false => "The organization. Needed with a session, optional with an API key.",
         };
         parameters.push(header("X-Organization-Id", about));
-        if !session_only || method != "get" {
-            statuses.push(400);
-        }
     }
     if has_body {
-        statuses.extend([400, 413, 415]);
-    }
-    if operation["parameters"].as_array().is_some_and(|known| known.iter().any(|p| p["in"] == "query")) {
-        statuses.push(400);
+        statuses.extend([413, 415]);
     }
     if path.contains('{') {
         statuses.push(404);
     }
     if method == "post" {
-        statuses.extend([400, 409, 422]);
+        statuses.extend([409, 422]);
         parameters.push(header(
             "Idempotency-Key",
             "The same key and body within 24 h answer the same, and act once.",

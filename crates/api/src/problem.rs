@@ -254,10 +254,7 @@ impl From<Error> for Problem {
             Error::Unavailable(cause) => Self {
                 retry_after: Some(1),
                 cause: Some(cause),
-                ..Self::new(
-                    "unavailable",
-                    "The database cannot take the request now; nothing was changed. Try again in a moment.",
-                )
+                ..Self::new("unavailable", "The database cannot take the request now; try again in a moment.")
             },
             Error::Internal(cause) => Self::internal(cause),
         }

@@ -6,6 +6,7 @@ use attestry_domain::access::{Permission, Roles};
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{Time, words};
+use axum::body::HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -217,7 +218,7 @@ impl Fields {
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Problem> {
         let malformed = |detail: String| Problem::new("malformed_body", detail);
         if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(malformed("The body is missing; send a JSON object.".to_owned()));
+            return Err(missing_body());
         }
         let Object(properties) = serde_json::from_slice(bytes)
             .map_err(|error| malformed(format!("The body is not a JSON object as expected: {error}.")))?;
@@ -392,8 +393,11 @@ impl<B: Body> FromRequest<Api> for Valid<B> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
-        let json = request
-            .headers()
+        let headers = request.headers();
+        if !headers.contains_key(CONTENT_TYPE) && request.body().is_end_stream() {
+            return Err(missing_body());
+        }
+        let json = headers
             .get(CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .and_then(|value| value.split(';').next())
@@ -418,6 +422,10 @@ pub(crate) async fn read_body(body: axum::body::Body, limit: usize) -> Result<By
             Err(Problem::new("malformed_body", format!("The body could not be read to its end: {error}.")))
         }
     }
+}
+
+fn missing_body() -> Problem {
+    Problem::new("malformed_body", "The body is missing; send a JSON object.")
 }
 
 pub(crate) fn too_large(limit: usize) -> Problem {

@@ -93,6 +93,16 @@ pub async fn list(ctx: &Ctx, scope: &Scope, limit: u16, after: Option<After>) ->
     Ok(ctx.db.read(async move |t| api_keys::list(t, &scope, limit, after.as_ref()).await).await?)
 }
 
+/// Revokes all keys of a member whose place another person takes.
+pub(crate) async fn revoke_all(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<(), Error> {
+    for key in api_keys::of_member(t, scope, member).await? {
+        api_keys::revoke(t, scope, key.id, ctx.now()).await?;
+        let after = ApiKey { revoked_at: Some(ctx.now()), ..key };
+        journal::append(ctx, t, scope, Record::of("api_key.revoked", "api_key", after.id, &after)?).await?;
+    }
+    Ok(())
+}
+
 pub async fn revoke(ctx: &Ctx, scope: &Scope, key: ApiKeyId) -> Result<ApiKey, Error> {
     let (own, scope) = (ctx.clone(), scope.clone());
     let revoked = ctx

@@ -1,6 +1,6 @@
 //! Inviting somebody, and accepting.
 
-use attestry_domain::access::{Origin, Roles, Scope};
+use attestry_domain::access::{Origin, Permission, Roles, Scope};
 use attestry_domain::invitations::Invitation;
 use attestry_domain::journal::sha256;
 use attestry_domain::members::{Member, NewMember, Person};
@@ -29,6 +29,8 @@ pub async fn invite(ctx: &Ctx, scope: &Scope, new: NewInvitation) -> Result<(Per
     let invited = ctx
         .write(scope.organization(), async move |t| {
             let now = own.now();
+            // Held, so that nobody adds the same person meanwhile.
+            organizations::lock(t, &scope).await?;
             let user = user_for(&own, t, &new).await?;
             let person = waiting_member(&own, t, &scope, &new, user).await?;
             invitations::delete_open(t, &scope, person.member.id).await?;
@@ -82,6 +84,9 @@ async fn waiting_member(
     if let Some(Person { member: before, .. }) = members::lock_by_user(t, scope, user.id).await? {
         if before.is_active {
             return Err(already_member());
+        }
+        if before.role.is_owner() {
+            scope.require(Permission::OwnerManage)?;
         }
         let member = Member { role, department, updated_at: now, version: before.version + 1, ..before };
         members::update(t, scope, &member).await?;

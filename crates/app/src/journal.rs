@@ -177,10 +177,20 @@ pub enum Verdict {
     },
 }
 
-/// Walks an organization's chain from its first entry to its signed head. `known` are heads that
-/// were exported earlier: the chain must still contain them.
+/// Walks an organization's chain from its first entry to its signed head, as they stand at one moment.
+/// `known` are heads that were exported earlier: the chain must still contain them.
 pub async fn verify(
     ctx: &Ctx,
+    organization: OrganizationId,
+    known: &[(i64, Hash)],
+) -> Result<Verdict, Error> {
+    let (own, known) = (ctx.clone(), known.to_vec());
+    ctx.db.snapshot(async move |t| verify_at(&own, t, organization, &known).await).await
+}
+
+async fn verify_at(
+    ctx: &Ctx,
+    t: &Tx<'_>,
     organization: OrganizationId,
     known: &[(i64, Hash)],
 ) -> Result<Verdict, Error> {
@@ -188,33 +198,14 @@ pub async fn verify(
     let (mut sequence, mut previous) = (0, GENESIS);
     let broken = |sequence: i64, reason: String| Ok(Verdict::Broken { sequence, reason });
     loop {
-        let entries =
-            ctx.db.read(async move |t| journal::walk(t, organization, sequence, STEP).await).await?;
+        let entries = journal::walk(t, organization, sequence, STEP).await?;
         if entries.is_empty() {
             break;
         }
         for entry in entries {
             let expected = sequence + 1;
-            if entry.sequence != expected {
-                return broken(
-                    expected,
-                    format!("entry {expected} is missing; the next one there is {}", entry.sequence),
-                );
-            }
-            if !entry.state_is_intact() {
-                return broken(expected, format!("the state in entry {} was changed", entry.id));
-            }
-            if entry.seal(&previous)? != entry.hash {
-                return broken(
-                    expected,
-                    format!("entry {} was changed, or an entry before it was replaced", entry.id),
-                );
-            }
-            if known.iter().any(|(at, hash)| *at == expected && *hash != entry.hash) {
-                return broken(
-                    expected,
-                    format!("entry {} is not the one of the head that was exported", entry.id),
-                );
+            if let Some(reason) = flaw(&entry, expected, &previous, known)? {
+                return broken(expected, reason);
             }
             (sequence, previous) = (entry.sequence, entry.hash);
         }
@@ -222,9 +213,7 @@ pub async fn verify(
     if let Some((lost, _)) = known.iter().filter(|(at, _)| *at > sequence).min() {
         return broken(sequence + 1, format!("the chain ends before entry {lost}, whose head was exported"));
     }
-    let Some(SignedHead { head, signing_key, signature }) =
-        ctx.db.read(async move |t| journal::head(t, organization).await).await?
-    else {
+    let Some(SignedHead { head, signing_key, signature }) = journal::head(t, organization).await? else {
         return broken(sequence, "the head is missing".to_owned());
     };
     if head.sequence != sequence || head.hash != previous {
@@ -246,4 +235,24 @@ pub async fn verify(
         return broken(sequence, "the signature of the head is wrong".to_owned());
     }
     Ok(Verdict::Intact { entries: sequence })
+}
+
+/// What is wrong with the entry that should be number `expected`.
+fn flaw(
+    entry: &Entry,
+    expected: i64,
+    previous: &Hash,
+    known: &[(i64, Hash)],
+) -> Result<Option<String>, Error> {
+    Ok(if entry.sequence != expected {
+        Some(format!("entry {expected} is missing; the next one there is {}", entry.sequence))
+    } else if !entry.state_is_intact() {
+        Some(format!("the state in entry {} was changed", entry.id))
+    } else if entry.seal(previous)? != entry.hash {
+        Some(format!("entry {} was changed, or an entry before it was replaced", entry.id))
+    } else if known.iter().any(|(at, hash)| *at == expected && *hash != entry.hash) {
+        Some(format!("entry {} is not the one of the head that was exported", entry.id))
+    } else {
+        None
+    })
 }

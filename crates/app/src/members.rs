@@ -54,7 +54,12 @@ pub(crate) fn may_grant(scope: &Scope, role: &Roles) -> Result<(), Error> {
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Person, Error> {
     may_grant(scope, &new.role)?;
     let (own, scope) = (ctx.clone(), scope.clone());
-    let person = ctx.write(scope.organization(), async move |t| add(&own, t, &scope, &new).await).await?;
+    let person = ctx
+        .write(scope.organization(), async move |t| {
+            organizations::lock(t, &scope).await?;
+            add(&own, t, &scope, &new).await
+        })
+        .await?;
     ctx.principals.forget_member(person.member.id);
     Ok(person)
 }
@@ -66,6 +71,9 @@ async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: &NewMember) -> Result<Pe
     if let Some(Person { member: before, .. }) = members::lock_by_user(t, scope, user.id).await? {
         if before.is_active {
             return Err(already_member());
+        }
+        if before.role.is_owner() {
+            scope.require(Permission::OwnerManage)?;
         }
         let NewMember { user_id: _, role, department, is_active, device_label_id } = new.clone();
         let member = Member {
@@ -246,7 +254,8 @@ async fn change(
     if identity_changes && (old.role.is_owner() || after.role.is_owner()) {
         scope.require(Permission::OwnerManage)?;
     }
-    if after.role != old.role {
+    // Somebody gets this role: a member whose role changes, another user, or one who comes back.
+    if after.role != old.role || after.user_id != old.user_id || (after.is_active && !old.is_active) {
         may_grant(scope, &after.role)?;
     }
     if old.is_active_owner()
@@ -271,6 +280,10 @@ async fn change(
     try_join(updated, journal::append_at(ctx, t, scope, turn, record)).await?;
     if old.is_active && !after.is_active {
         release(t, scope, old).await?;
+    }
+    if old.user_id != after.user_id {
+        crate::api_keys::revoke_all(ctx, t, scope, old.id).await?;
+        end_sessions_without_membership(t, old.user_id).await?;
     }
     Ok(Person { member: after, user })
 }

@@ -1,17 +1,24 @@
 //! Changing a password, and choosing a new one by an e-mailed link.
 
+use std::time::Duration;
+
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::journal::sha256;
 use attestry_domain::sessions::Session;
 use attestry_domain::text::{Email, Password};
 use attestry_domain::users::User;
-use attestry_storage::{Tx, members, password_resets, sessions, users};
+use attestry_storage::{Tx, members, password_resets, sessions, sign_ins, users};
 
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::journal::{self, Record};
 use crate::{jobs, letters};
+
+/// How many links an account is sent …
+const RESETS: i64 = 3;
+/// … within this time.
+const RESET_WINDOW: Duration = Duration::from_hours(1);
 
 /// Changes the password of a signed-in user and ends their other sessions.
 pub async fn change(
@@ -22,13 +29,19 @@ pub async fn change(
     origin: Origin,
 ) -> Result<(), Error> {
     let user = session.user_id;
+    let subject = crate::sessions::attempt(ctx, &user.to_string(), origin.ip).await?;
     let hash = ctx.db.read(async move |t| users::password(t, user).await).await?;
     if !ctx.keys.check_password(current, hash).await? {
         return Err(Error::field("currentPassword", "is not the password of this account"));
     }
     let hash = ctx.keys.hash_password(new.expose()).await?;
     let (own, keep) = (ctx.clone(), session.id);
-    ctx.db.write(async move |t| set(&own, t, user, &hash, Some(keep), None, &origin).await).await?;
+    ctx.db
+        .write(async move |t| {
+            sign_ins::clear(t, &subject).await?;
+            set(&own, t, user, &hash, Some(keep), None, &origin).await
+        })
+        .await?;
     ctx.principals.forget_user(user);
     Ok(())
 }
@@ -42,6 +55,9 @@ pub async fn request_reset(ctx: &Ctx, email: &Email, origin: Origin) -> Result<(
             let Some((user, _)) = users::by_email(t, &key).await? else { return Ok(()) };
             let memberships = members::of_user(t, user.id).await?;
             if memberships.is_empty() {
+                return Ok(());
+            }
+            if password_resets::count_since(t, user.id, now.minus(RESET_WINDOW)).await? >= RESETS {
                 return Ok(());
             }
             let expires = now.plus(own.settings.reset_lifetime);

@@ -43,46 +43,41 @@ pub struct SignedIn {
     pub user: User,
 }
 
-fn subject(ctx: &Ctx, email: &Email, ip: Option<IpAddr>) -> Hash {
+/// Counts an attempt to prove a password before it is looked at, so that many at once are no way around
+/// the limit. What it answers is cleared when the password was right.
+pub(crate) async fn attempt(ctx: &Ctx, account: &str, ip: Option<IpAddr>) -> Result<Hash, Error> {
     let address = ip.map(|ip| ip.to_string()).unwrap_or_default();
-    ctx.keys.mac(&[b"sign-in", email.key().as_bytes(), address.as_bytes()])
-}
-
-pub async fn sign_in(ctx: &Ctx, email: &Email, password: &str, origin: Origin) -> Result<SignedIn, Error> {
-    let subject = subject(ctx, email, origin.ip);
-    let window = ctx.now().minus(WINDOW);
-    let key = email.key();
-    let (failures, found) = ctx
-        .db
-        .read(async move |t| -> Result<_, Error> {
-            Ok((sign_ins::failures(t, &subject, window).await?, users::by_email(t, &key).await?))
-        })
-        .await?;
-    if let Some((count, since)) = failures
-        && count >= FAILURES
-    {
-        let left = WINDOW.saturating_sub(ctx.now().since(since));
+    let subject = ctx.keys.mac(&[b"sign-in", account.as_bytes(), address.as_bytes()]);
+    let now = ctx.now();
+    let (count, since) =
+        ctx.db.write(async move |t| sign_ins::count(t, &subject, now, now.minus(WINDOW)).await).await?;
+    if count > FAILURES {
+        let left = WINDOW.saturating_sub(now.since(since));
         return Err(Error::TooMany {
-            message: "Too many failed sign-ins for this account from this address; wait and try again, or reset the password.",
+            message: "Too many wrong passwords for this account from this address; wait and try again, or reset the password.",
             retry_after: left.as_secs().max(1),
         });
     }
+    Ok(subject)
+}
+
+pub async fn sign_in(ctx: &Ctx, email: &Email, password: &str, origin: Origin) -> Result<SignedIn, Error> {
+    let key = email.key();
+    let subject = attempt(ctx, &key, origin.ip).await?;
+    let found = ctx.db.read(async move |t| users::by_email(t, &key).await).await?;
     let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), hash));
     let right = ctx.keys.check_password(password, hash).await?;
     let Some(user) = user.filter(|_| right) else {
-        let now = ctx.now();
-        ctx.db.write(async move |t| sign_ins::fail(t, &subject, now, window).await).await?;
         return Err(Error::Unauthenticated {
             code: "invalid_credentials",
             message: "The e-mail address or the password is wrong.",
         });
     };
-    let signed_in = open(ctx, user, origin, Some(subject)).await?;
-    Ok(signed_in)
+    open(ctx, user, origin, subject).await
 }
 
 /// Starts a session for a user who has proved who they are.
-async fn open(ctx: &Ctx, user: User, origin: Origin, subject: Option<Hash>) -> Result<SignedIn, Error> {
+async fn open(ctx: &Ctx, user: User, origin: Origin, subject: Hash) -> Result<SignedIn, Error> {
     let now = ctx.now();
     let session = Session {
         id: ctx.ids.next(),
@@ -105,9 +100,7 @@ async fn open(ctx: &Ctx, user: User, origin: Origin, subject: Option<Hash>) -> R
             }
             sessions::insert(t, &kept, &hash).await?;
             users::signed_in(t, account.id, now).await?;
-            if let Some(subject) = &subject {
-                sign_ins::clear(t, subject).await?;
-            }
+            sign_ins::clear(t, &subject).await?;
             for membership in &memberships {
                 let scope = own_scope(membership, &account, kept.id, &origin)?;
                 record(&own, t, &scope, "session.created", &kept).await?;

@@ -69,7 +69,7 @@ impl Lane {
         drop(waiting);
         let mut open = match turn.take() {
             Some(open) => {
-                open.session.send_ahead("SAVEPOINT body");
+                open.session.next_body();
                 open
             }
             None => match postgres.session(Some("BEGIN; SAVEPOINT body")).await {
@@ -80,6 +80,11 @@ impl Lane {
         // From here to the end of its turn this task alone holds the transaction: if it is cancelled,
         // the connection is closed and those who share it run again.
         let result = body(&Tx(Inner::Postgres(&open.session))).await;
+        // A body that went on after a failed statement must not be told that its work was kept.
+        let result = match (result, open.session.failed()) {
+            (Ok(_), Some(error)) => Err(error.into()),
+            (result, _) => result,
+        };
         if let Err(attempt) = settle(&open.session, &result).await {
             open.outcome.send_replace(Some(Err(Error::Conflict)));
             return match (attempt, result) {
@@ -101,7 +106,7 @@ impl Lane {
             drop(turn);
             return self.shared(outcome, result).await;
         }
-        let committed = commit(open).await;
+        let committed = commit_to_the_end(open).await;
         drop(turn);
         answer(committed, result)
     }
@@ -126,7 +131,7 @@ impl Lane {
                     if outcome.borrow().is_none()
                         && let Some(open) = turn.take()
                     {
-                        commit(open).await.ok();
+                        commit_to_the_end(open).await.ok();
                     }
                 }
             }
@@ -148,6 +153,11 @@ async fn settle<T, E>(session: &Session, result: &Result<T, E>) -> Result<(), Lo
         return Ok(());
     }
     session.control("ROLLBACK TO body").await.map_err(Lost::Broken)
+}
+
+/// Commits in a task of its own: if this one is cancelled, the others still learn how it ended.
+async fn commit_to_the_end(open: Open) -> Result<(), Error> {
+    tokio::spawn(commit(open)).await.unwrap_or_else(|error| Err(Error::Unavailable(error.to_string())))
 }
 
 async fn commit(open: Open) -> Result<(), Error> {

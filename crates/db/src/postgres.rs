@@ -55,6 +55,9 @@ pub(crate) struct Session {
     finished: AtomicBool,
     conflict: AtomicBool,
     lost: AtomicBool,
+    /// The first statement of the present body that failed: PostgreSQL does nothing more until it is
+    /// taken back.
+    failed: Mutex<Option<Error>>,
 }
 
 impl Drop for Session {
@@ -80,9 +83,19 @@ impl Session {
         match &error {
             Error::Conflict => self.conflict.store(true, Ordering::Relaxed),
             Error::Unavailable(_) if closed => self.lost.store(true, Ordering::Relaxed),
-            _ => {}
+            _ => {
+                self.failed
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get_or_insert_with(|| error.clone());
+            }
         }
         error
+    }
+
+    /// What failed in the present body, if anything did.
+    pub(crate) fn failed(&self) -> Option<Error> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Runs `statement`, with what must travel ahead of it.
@@ -146,9 +159,10 @@ impl Session {
         self.client()?.prepare(sql).await.map(|_| ()).map_err(|error| self.noted(error))
     }
 
-    /// Sends `words` ahead of the next statement.
-    pub(crate) fn send_ahead(&self, words: &'static str) {
-        *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+    /// Makes ready for another body in the same transaction: a savepoint travels ahead of it.
+    pub(crate) fn next_body(&self) {
+        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert("SAVEPOINT body");
     }
 
     /// Whether what was to travel ahead never left, because no statement followed it.
@@ -216,6 +230,7 @@ impl Postgres {
             finished: AtomicBool::new(false),
             conflict: AtomicBool::new(false),
             lost: AtomicBool::new(false),
+            failed: Mutex::new(None),
         })
     }
 
@@ -252,19 +267,21 @@ impl Postgres {
         E: From<Error>,
     {
         let lane = &self.lanes[usize::try_from(lane).unwrap_or(0) % LANES];
-        for attempt in 1..=ATTEMPTS {
+        let mut attempt = 1;
+        loop {
             match lane.write(self, &body).await {
                 Attempt::Ended(result) => return result,
-                Attempt::Again(None) => {}
+                // Somebody else's misfortune does not count.
+                Attempt::Again(None) => tokio::task::yield_now().await,
                 Attempt::Again(Some(error)) if attempt == ATTEMPTS => return Err(error),
                 Attempt::Again(Some(_)) => {
+                    attempt += 1;
                     // Longer each time, and not the same for two processes that collide.
                     let spread = u64::from(std::process::id() % 7) + u64::from(attempt);
                     tokio::time::sleep(Duration::from_millis((1 << attempt) * 2 + spread)).await;
                 }
             }
         }
-        Err(Error::Conflict.into())
     }
 
     pub(crate) async fn migrate(&self, migrations: &[Migration]) -> Result<usize, Error> {

@@ -4,6 +4,8 @@
 //! SQLite itself gives up the whole transaction, the neighbours are run again one by one.
 
 use std::collections::VecDeque;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -158,7 +160,10 @@ fn connect(path: &Path, read_only: bool) -> Result<Connection, Error> {
 
 impl Sqlite {
     pub(crate) fn open(path: &Path, readers: usize, queue: usize) -> Result<Self, Error> {
-        // The writer first: it creates the file and switches it to WAL.
+        // Made by hand so that only its owner can read it; SQLite gives its side files the same mode.
+        let made = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+        made.map_err(|error| Error::Unavailable(format!("{}: {error}", path.display())))?;
+        // The writer first: it switches the file to WAL.
         let writer = connect(path, false)?;
         let (writes, waiting) = mpsc::channel(queue.max(1));
         spawn("db-writer", move || write_loop(writer, waiting))?;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::access::Roles;
 use crate::id::{MemberId, OrganizationId, UserId};
-use crate::page::{After, Key};
+use crate::page::{After, Key, Sort};
 use crate::patch::Patch;
 use crate::time::Time;
 use crate::users::User;
@@ -97,6 +97,15 @@ crate::words! {
         CreatedAt = "createdAt",
         Name = "name",
         Email = "email",
+    }
+}
+
+impl Sort for MemberSort {
+    fn takes(self, key: &Key) -> bool {
+        match self {
+            Self::CreatedAt => matches!(key, Key::Id),
+            Self::Name | Self::Email => matches!(key, Key::Text(_)),
+        }
     }
 }
 

@@ -17,6 +17,11 @@ pub enum Key {
     Id,
 }
 
+/// What a list is sorted by: which kind of key its cursors carry.
+pub trait Sort: crate::text::Parse + Default + Copy + std::fmt::Display {
+    fn takes(self, key: &Key) -> bool;
+}
+
 /// Where a page starts: after this row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct After {

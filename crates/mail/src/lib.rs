@@ -10,6 +10,7 @@ use lettre::transport::smtp::AsyncSmtpTransport;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{AsyncTransport, Tokio1Executor};
 use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt;
 
 /// How long the SMTP server may take for one message.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -140,7 +141,12 @@ impl Mailer {
                 let temporary =
                     |error: std::io::Error| Error::Temporary(format!("{}: {error}", path.display()));
                 tokio::fs::create_dir_all(folder).await.map_err(temporary)?;
-                tokio::fs::write(&path, mail.formatted()).await.map_err(temporary)?;
+                // It may carry a link that opens something: only its owner reads it.
+                let mut options = tokio::fs::OpenOptions::new();
+                let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path).await;
+                let mut file = file.map_err(temporary)?;
+                file.write_all(&mail.formatted()).await.map_err(temporary)?;
+                file.sync_all().await.map_err(temporary)?;
                 tracing::info!(path = %path.display(), "mail written");
                 Ok(())
             }

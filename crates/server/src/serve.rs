@@ -27,17 +27,17 @@ const DRAIN: Duration = Duration::from_secs(25);
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
-    let ctx = start::migrated(config).await?;
     let listener = TcpListener::bind(config.listen)
         .await
         .with_context(|| format!("cannot listen on {}; is another server running there?", config.listen))?;
     let address = listener.local_addr()?;
-    let url = config.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    let ctx = start::migrated_at(config, address).await?;
+    let url = start::public_url(config, address);
     if let Some(token) = setup::offer(&ctx).await? {
         say(&format!("First start: open {url}/setup and enter the set-up token {token}"));
     }
     jobs::schedule(&ctx).await?;
-    let api = Api::new(ctx.clone(), http_settings(config));
+    let api = Api::new(ctx.clone(), http_settings(config, &url));
     let (stop, stopped) = watch::channel(false);
     let worker = tokio::spawn(jobs::work(ctx.clone(), stopped));
     tokio::spawn(principals::write_touches(ctx));
@@ -51,7 +51,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn http_settings(config: &Config) -> HttpSettings {
+fn http_settings(config: &Config, url: &str) -> HttpSettings {
     HttpSettings {
         body_limit: config.body_limit,
         request_timeout: config.request_timeout,
@@ -59,7 +59,7 @@ fn http_settings(config: &Config) -> HttpSettings {
         trusted_proxies: config.trusted_proxies.clone(),
         rate_per_credential: config.rate_per_credential,
         rate_per_address: config.rate_per_address,
-        secure: start::public_url(config).starts_with("https://"),
+        secure: url.starts_with("https://"),
         version: env!("CARGO_PKG_VERSION"),
     }
 }

@@ -1,6 +1,7 @@
 //! From settings to a working context.
 
 use std::io::{ErrorKind, Write};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,18 +62,30 @@ pub(crate) fn mailer(config: &Config) -> Result<Mailer> {
     made.map_err(|error| anyhow::anyhow!("mail: {error}"))
 }
 
-pub(crate) fn public_url(config: &Config) -> String {
-    config.public_url.clone().unwrap_or_else(|| format!("http://{}", config.listen))
+/// The URL people use: the setting, or where the server listens.
+pub(crate) fn public_url(config: &Config, listening: SocketAddr) -> String {
+    let ip = if listening.ip().is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { listening.ip() };
+    config.public_url.clone().unwrap_or_else(|| format!("http://{}", SocketAddr::new(ip, listening.port())))
+}
+
+/// Opens what is there already: a command that only looks must not make a database by a mistyped path.
+pub(crate) fn existing(config: &Config) -> Result<Ctx> {
+    if let attestry_db::Config::Sqlite { path, .. } = &config.database
+        && !path.exists()
+    {
+        bail!("there is no database at {}; check --data-dir and --database-url", path.display());
+    }
+    open(config, config.listen)
 }
 
 /// Opens everything, without touching the schema.
-pub(crate) fn open(config: &Config) -> Result<Ctx> {
+pub(crate) fn open(config: &Config, listening: SocketAddr) -> Result<Ctx> {
     make_data_dir(&config.data_dir)?;
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
     let keys = Keys::new(&secret(config)?, Arc::clone(&entropy))?;
     let db = Db::open(&config.database).context("the database cannot be opened")?;
     let settings = Settings {
-        public_url: public_url(config),
+        public_url: public_url(config, listening),
         session_lifetime: config.session_lifetime,
         session_idle: config.session_idle,
         invitation_lifetime: config.invitation_lifetime,
@@ -83,7 +96,12 @@ pub(crate) fn open(config: &Config) -> Result<Ctx> {
 
 /// Opens everything and brings the schema up to date.
 pub(crate) async fn migrated(config: &Config) -> Result<Ctx> {
-    let ctx = open(config)?;
+    migrated_at(config, config.listen).await
+}
+
+/// The same, for a server that knows where it listens.
+pub(crate) async fn migrated_at(config: &Config, listening: SocketAddr) -> Result<Ctx> {
+    let ctx = open(config, listening)?;
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
     if !pending.unknown.is_empty() {
         bail!(

@@ -4,7 +4,7 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::api_keys::{ApiKey, Scopes};
-use attestry_domain::id::{ApiKeyId, UserId};
+use attestry_domain::id::{ApiKeyId, MemberId, UserId};
 use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Key, Order, Page};
 
@@ -24,6 +24,7 @@ const LIST: PageSql = pages!(
 statements! {
     INSERT = "INSERT INTO api_keys (id, org_id, member_id, name, prefix, secret_hash, scopes, expires_at, created_at) VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9)";
     LOCK = concat!("SELECT ", columns!(), " FROM api_keys k WHERE k.org_id = $1 AND k.id = $2 AND k.revoked_at IS NULL FOR UPDATE");
+    OF_MEMBER = concat!("SELECT ", columns!(), " FROM api_keys k WHERE k.org_id = $1 AND k.member_id = $2 AND k.revoked_at IS NULL ORDER BY k.id FOR UPDATE");
     REVOKE = "UPDATE api_keys SET revoked_at = $3 WHERE org_id = $1 AND id = $2";
     FIND = concat!("SELECT ", columns!(), ", k.secret_hash, m.role, u.id, u.email FROM api_keys k JOIN members m ON m.id = k.member_id AND m.org_id = k.org_id JOIN users u ON u.id = m.user_id JOIN organizations o ON o.id = k.org_id WHERE k.prefix = $1 AND k.revoked_at IS NULL AND m.is_active = TRUE AND o.deleted_at IS NULL");
     TOUCH = "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
@@ -75,6 +76,11 @@ pub async fn list(
 
 pub async fn lock(t: &Tx<'_>, scope: &Scope, key: ApiKeyId) -> Result<Option<ApiKey>, Error> {
     t.opt(LOCK, &[id(scope.organization()), id(key)], read).await
+}
+
+/// The live keys of a member, held until the transaction ends.
+pub async fn of_member(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Vec<ApiKey>, Error> {
+    t.all(OF_MEMBER, &[id(scope.organization()), id(member)], read).await
 }
 
 pub async fn revoke(t: &Tx<'_>, scope: &Scope, key: ApiKeyId, at: Time) -> Result<(), Error> {

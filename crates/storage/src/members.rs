@@ -26,7 +26,7 @@ macro_rules! list {
         concat!(
             person!(),
             " WHERE m.org_id = $1 AND m.is_active = $2",
-            " AND (CAST($3 AS TEXT) IS NULL OR ',' || m.role || ',' LIKE $3 ESCAPE '\\')",
+            " AND (CAST($3 AS TEXT) IS NULL OR REPLACE(',' || m.role || ',', ',' || $3 || ',', '') <> ',' || m.role || ',')",
             " AND (CAST($4 AS TEXT) IS NULL OR m.department = $4)",
             " AND (CAST($5 AS TEXT) IS NULL OR u.name_key LIKE $5 ESCAPE '\\' OR u.email_key LIKE $5 ESCAPE '\\')"
         )
@@ -161,7 +161,7 @@ pub async fn list(
     };
     if !whole || page.sort != MemberSort::CreatedAt {
         params.extend([
-            Value::from(role.as_deref().map(|role| contains(&format!(",{role},")))),
+            Value::from(role.as_ref()),
             Value::from(department.map(Department::as_str)),
             Value::from(q.as_deref().map(contains)),
         ]);

@@ -119,6 +119,29 @@ both! {
         app.call("POST", "/v1/auth/login").json(&right).send().await.expect(200);
     }
 
+    async fn many_wrong_sign_ins_at_once_are_counted_too(app) {
+        let wrong = json!({"email": "ada@example.com", "password": "wrong"});
+        let calls = (0..12).map(|_| app.call("POST", "/v1/auth/login").json(&wrong).send());
+        let replies = futures_util::future::join_all(calls).await;
+        assert_eq!(replies.iter().filter(|reply| reply.status.as_u16() == 401).count(), 5);
+        assert_eq!(replies.iter().filter(|reply| reply.status.as_u16() == 429).count(), 7);
+    }
+
+    async fn a_cookie_in_use_is_renewed(app) {
+        let token = app.sign_in("ada@example.com").await;
+        let reply = app.call("GET", "/v1/auth/session").header("cookie", &format!("attestry_session={token}")).send().await;
+        assert!(reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=2592000")));
+        let reply = app.call("GET", "/v1/auth/session").header("authorization", &format!("Bearer {token}")).send().await;
+        assert_eq!(reply.header("set-cookie"), None);
+    }
+
+    async fn an_account_is_not_flooded_with_links(app) {
+        for _ in 0..6 {
+            app.call("POST", "/v1/auth/forgot-password").json(&json!({"email": "ada@example.com"})).send().await.expect(200);
+        }
+        assert_eq!(app.mails().await.len(), 3);
+    }
+
     async fn changing_the_password_ends_other_sessions(app) {
         let (mine, other) = (app.sign_in("ada@example.com").await, app.sign_in("ada@example.com").await);
         let change = |current: &str, new: &str| json!({"currentPassword": current, "newPassword": new});

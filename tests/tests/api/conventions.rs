@@ -39,7 +39,7 @@ both! {
         for kind in ["text/plain", "application/x-www-form-urlencoded", "application/json5", "multipart/form-data"] {
             send(kind, b"{}").await.problem(415, "unsupported_media_type");
         }
-        app.call("POST", "/v1/people").key(&app.home.key).send().await.problem(415, "unsupported_media_type");
+        app.call("POST", "/v1/people").key(&app.home.key).send().await.problem(400, "malformed_body");
     }
 
     async fn the_order_of_checks_holds(app) {
@@ -56,6 +56,19 @@ both! {
         app.patch(path, &json!({})).send().await.problem(404, "not_found");
         // A body whose size is not announced is cut off while it is read.
         app.call("POST", "/v1/people").key(&app.home.key).raw("application/json", huge).send().await.problem(413, "payload_too_large");
+    }
+
+    async fn stray_query_parameters_are_named(app) {
+        for path in ["/v1/organization?x=1", "/v1/audit-logs/head?x=1", "/v1/health?x=1", &format!("/v1/people/{}?x=1", app.home.member)] {
+            assert_eq!(app.get(path).send().await.wrong_fields(), ["x"], "{path}");
+        }
+        assert_eq!(app.patch("/v1/organization?x=1", &json!({})).send().await.wrong_fields(), ["x"]);
+    }
+
+    async fn made_up_methods_leave_no_trace_in_the_metrics(app) {
+        app.call("ZZ1", "/v1/people").send().await;
+        let metrics = app.call("GET", "/metrics").send().await.text();
+        assert!(!metrics.contains("ZZ1") && metrics.contains("method=\"other\""), "{metrics}");
     }
 
     async fn request_ids_are_taken_if_sane_or_made(app) {

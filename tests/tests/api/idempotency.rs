@@ -24,6 +24,41 @@ both! {
         app.call("POST", "/v1/organization/api-keys").key(&bob.key).json(&body).header("idempotency-key", "k-1").send().await.expect(201);
     }
 
+    async fn the_header_is_no_way_around_a_check(app) {
+        let other = app.tenant("Other", "bob@example.com").await;
+        let bob = app.post("/v1/people", &json!({"userId": other.user, "role": "admin"})).send().await.expect(201);
+        app.delete(&format!("/v1/people/{}", bob["id"].as_str().expect("an id"))).send().await.expect(200);
+        let token = app.sign_in("bob@example.com").await;
+        let body = json!({"email": "x@example.com", "role": "admin"});
+        let invite = || app.call("POST", "/v1/people/invite").json(&body).header("idempotency-key", "zz");
+        invite().session(&token, &app.home.organization).send().await.problem(403, "not_a_member");
+        invite().key(&other.key).header("x-organization-id", &app.home.organization).send().await.problem(403, "organization_mismatch");
+        invite().key("att_aaaaaaaa_bad").send().await.problem(401, "invalid_api_key");
+        invite().send().await.problem(401, "missing_credentials");
+        let reader = app.key(&["member:read"]).await;
+        invite().key(&reader).send().await.problem(403, "forbidden");
+        app.call("POST", "/v1/auth/logout").header("idempotency-key", "zz").send().await.problem(401, "missing_credentials");
+        // Who lost the permission does not get the answer of the time when they had it.
+        let eve = app.member(&app.home, "eve@example.com", "admin").await;
+        let eve_token = app.sign_in("eve@example.com").await;
+        let make = || app.call("POST", "/v1/people/invite").session(&eve_token, &app.home.organization).json(&body).header("idempotency-key", "mine");
+        make().send().await.expect(201);
+        app.mails().await;
+        app.patch(&format!("/v1/people/{}", eve["id"].as_str().expect("an id")), &json!({"role": "employee"})).send().await.expect(200);
+        make().send().await.problem(403, "forbidden");
+    }
+
+    async fn on_public_routes_strangers_may_choose_the_same_key(app) {
+        app.member(&app.home, "eve@example.com", "employee").await;
+        for email in ["ada@example.com", "eve@example.com"] {
+            let body = json!({"email": email});
+            let call = || app.call("POST", "/v1/auth/forgot-password").json(&body).header("idempotency-key", "1");
+            call().send().await.expect(200);
+            assert_eq!(call().send().await.header("idempotency-replayed"), Some("true"));
+            assert_eq!(app.mails().await.len(), 1, "one link, however often it is asked for");
+        }
+    }
+
     async fn a_failed_request_frees_its_key(app) {
         let bob = app.tenant("Other", "bob@example.com").await;
         let wrong = json!({"userId": bob.user});

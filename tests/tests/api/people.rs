@@ -235,6 +235,7 @@ both! {
         assert_eq!(found("q=%25").await, Vec::<String>::new());
         assert_eq!(found("role=auditor").await, ["xu"]);
         assert_eq!(found("role=audit").await, Vec::<String>::new());
+        assert_eq!(found("role=Auditor").await, Vec::<String>::new(), "roles are told apart by case on both databases");
         assert_eq!(found("department=hr").await, Vec::<String>::new());
     }
 
@@ -244,6 +245,11 @@ both! {
             ("order=up", "order"), ("isActive=yes", "isActive"), ("department=x", "department"), ("offset=3", "offset"), ("q=a&q=b", "q"),
         ] {
             assert_eq!(app.get(&format!("/v1/people?{query}")).send().await.wrong_fields(), [field], "{query}");
+        }
+        for odd in [json!(["name desc", null, "x"]), json!(["createdAt desc", "a", "x"]), json!(["name desc", 5, "x"]), json!(["name desc", "a\u{0}b", "x"]), json!(["createdAt desc", null, "\u{0}"])] {
+            let cursor = base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, odd.to_string());
+            let sort = odd[0].as_str().expect("a sort").split(' ').next().expect("a word");
+            assert_eq!(app.get(&format!("/v1/people?sort={sort}&cursor={cursor}")).send().await.wrong_fields(), ["cursor"], "{odd}");
         }
         app.member(&app.home, "bob@example.com", "employee").await;
         let page = app.get("/v1/people?limit=1").send().await.expect(200);

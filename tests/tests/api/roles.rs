@@ -117,6 +117,25 @@ both! {
         assert_eq!(session("POST", "/v1/people/bulk").json(&bulk).send().await.expect(201)["summary"]["failed"], 1);
     }
 
+    async fn bringing_back_or_replacing_somebody_is_granting_their_role(app) {
+        let eve = app.member(&app.home, "eve@example.com", "admin").await;
+        let stranger = app.tenant("Other", "carl@example.com").await;
+        let path = format!("/v1/people/{}", eve["id"].as_str().expect("an id"));
+        let limited = app.key(&["member:update"]).await;
+        app.patch(&path, &json!({"userId": stranger.user})).key(&limited).send().await.problem(403, "role_exceeds_own");
+        app.delete(&path).send().await.expect(200);
+        app.patch(&path, &json!({"isActive": true})).key(&limited).send().await.problem(403, "role_exceeds_own");
+        app.patch(&path, &json!({"isActive": true})).send().await.expect(200);
+        // Whoever takes a member's place does not inherit the keys.
+        let token = app.sign_in("eve@example.com").await;
+        let made = app.call("POST", "/v1/organization/api-keys").session(&token, &app.home.organization).json(&json!({"name": "hers"})).send().await.expect(201);
+        let key = made["key"].as_str().expect("a key");
+        app.call("GET", "/v1/people").key(key).send().await.expect(200);
+        app.patch(&path, &json!({"userId": stranger.user})).send().await.expect(200);
+        app.call("GET", "/v1/people").key(key).send().await.problem(401, "invalid_api_key");
+        app.call("GET", "/v1/people").session(&token, &app.home.organization).send().await.problem(401, "invalid_session");
+    }
+
     async fn a_limited_key_grants_no_more_than_it_has(app) {
         let key = app.key(&["member:create", "member:update"]).await;
         let stranger = app.tenant("Other", "carl@example.com").await;

@@ -137,6 +137,22 @@ both! {
         }
     }
 
+    async fn a_swallowed_error_is_not_told_as_success(app) {
+        if app.engine() == Engine::Postgres {
+            let swallowed = app.ctx.db.write(async |t| {
+                instance::put(t, "swallowed", "1").await?;
+                // A body that goes on after a failed statement.
+                let _ = t.execute("INSERT INTO organizations (id) VALUES (NULL)", &[]).await;
+                Ok::<_, DbError>(())
+            });
+            let good = app.ctx.db.write(async |t| instance::put(t, "neighbour", "1").await);
+            let (swallowed, good) = futures_util::join!(swallowed, good);
+            assert!(swallowed.is_err() && good.is_ok(), "{swallowed:?} {good:?}");
+            let found = app.ctx.db.read(async |t| instance::get(t, "neighbour").await).await.expect("a read");
+            assert!(found.is_some());
+        }
+    }
+
     async fn a_cancelled_write_leaves_the_connection_usable(app) {
         for _ in 0..10 {
             let write = app.ctx.db.write(async |t| instance::put(t, "x", "1").await);

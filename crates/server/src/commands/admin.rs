@@ -101,7 +101,7 @@ fn plain(error: Error) -> anyhow::Error {
 
 pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
     if let Admin::AdoptSecretKey = command {
-        let ctx = start::open(config)?;
+        let ctx = start::existing(config)?;
         setup::bind_secret_key(&ctx, true).await.map_err(plain)?;
         say("The database is used with this secret key from now on.");
         return Ok(ExitCode::SUCCESS);

@@ -36,6 +36,7 @@ fn newest() -> u32 {
 }
 
 pub(crate) async fn backup(config: &Config, to: &Path) -> Result<ExitCode> {
+    start::existing(config)?;
     let ctx = start::migrated(config).await?;
     let folder = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let work =
@@ -121,12 +122,22 @@ impl Write for Spill<'_> {
 
 pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
     make_data_dir(&config.data_dir)?;
-    restore_key(config, from)?;
-    let ctx = start::open(config)?;
+    let found = archived_key(config, from)?;
+    let ctx = start::open(config, config.listen)?;
     ctx.db.migrate(MIGRATIONS).await?;
     if ctx.db.read(async |t| organizations::any(t).await).await? {
         bail!("the database is not empty; restore into a fresh data folder or an empty database");
     }
+    // Nothing is in the database yet, so a key that a first start made has encrypted nothing.
+    let ctx = match found {
+        Some(key) => {
+            drop(ctx);
+            std::fs::remove_file(start::key_file(config))?;
+            start::write_private(&start::key_file(config), &key)?;
+            start::open(config, config.listen)?
+        }
+        None => ctx,
+    };
     // A server that was started once left a fact or two behind.
     ctx.db.write(async |t| archive::clear(t).await).await?;
     let mut rows = 0;
@@ -156,11 +167,10 @@ fn open(from: &Path) -> Result<File> {
     File::open(from).with_context(|| format!("{} cannot be read", from.display()))
 }
 
-/// The key comes first: without it the database would be bound to a new one.
-fn restore_key(config: &Config, from: &Path) -> Result<()> {
-    let path = start::key_file(config);
-    if config.secret_key.is_some() || path.exists() {
-        return Ok(());
+/// The key the archive was made with, unless the setting has it.
+fn archived_key(config: &Config, from: &Path) -> Result<Option<Vec<u8>>> {
+    if config.secret_key.is_some() {
+        return Ok(None);
     }
     let mut tar = tar::Archive::new(BufReader::new(open(from)?));
     for entry in tar.entries()? {
@@ -168,7 +178,7 @@ fn restore_key(config: &Config, from: &Path) -> Result<()> {
         if entry.path()?.as_ref() == Path::new(KEY) {
             let mut content = Vec::new();
             std::io::Read::read_to_end(&mut entry, &mut content)?;
-            return start::write_private(&path, &content);
+            return Ok(Some(content));
         }
     }
     bail!("the archive holds no key file; set ATTESTRY_SECRET_KEY to the one it was made with")

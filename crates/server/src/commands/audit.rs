@@ -53,7 +53,7 @@ fn read_head(path: &PathBuf) -> Result<(OrganizationId, i64, Hash)> {
 pub(crate) async fn run(command: Audit, config: &Config) -> Result<ExitCode> {
     let Audit::Verify { organization, head } = command;
     let heads = head.iter().map(read_head).collect::<Result<Vec<_>>>()?;
-    let ctx = start::open(config)?;
+    let ctx = start::existing(config)?;
     let chosen = match organization {
         Some(text) => {
             vec![OrganizationId::parse(&text).map_err(|message| anyhow!("--organization {message}"))?]

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::start;
 
 pub(crate) async fn run(config: &Config, check: bool) -> Result<ExitCode> {
-    let ctx = start::open(config)?;
+    let ctx = start::open(config, config.listen)?;
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
     if !pending.unknown.is_empty() {
         say(format_args!("Applied by a newer version: {}", pending.unknown.join(", ")));
