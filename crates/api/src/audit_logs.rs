@@ -5,7 +5,7 @@ use attestry_domain::Time;
 use attestry_domain::access::{ActorType, AuthType, grant};
 use attestry_domain::id::{EntryId, MemberId, OrganizationId};
 use attestry_domain::journal::{Change, Entry, EntryFilter, changes, hex};
-use attestry_domain::page::{After, Key};
+use attestry_domain::page::{After, Key, Page};
 use attestry_domain::text::Name;
 use axum::Json;
 use axum::extract::State;
@@ -143,18 +143,52 @@ impl From<(Entry, Option<String>)> for EntryView {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"data": [entry_example()], "count": 1, "nextCursor": null}))]
 pub(crate) struct EntryList {
-    data: Vec<EntryView>,
+    pub(crate) data: Vec<EntryView>,
     /// How many items this page holds.
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
 }
 
+impl EntryList {
+    pub(crate) fn new(page: Page<(Entry, Option<String>)>) -> Self {
+        let next_cursor = lists::next_cursor(CURSOR, page.next);
+        let data: Vec<EntryView> = page.items.into_iter().map(Into::into).collect();
+        Self { count: data.len(), data, next_cursor }
+    }
+}
+
+/// Which page of the entries about one thing is wanted.
+#[derive(Debug)]
+pub(crate) struct ListHistory {
+    pub(crate) limit: u16,
+    pub(crate) before: Option<i64>,
+}
+
+impl FromQuery for ListHistory {
+    fn read(query: &mut Query) -> Self {
+        Self { limit: lists::limit(query), before: before(query) }
+    }
+}
+
+impl IntoParams for ListHistory {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        lists::plain_parameters()
+    }
+}
+
+fn before(query: &mut Query) -> Option<i64> {
+    match lists::cursor(query, CURSOR, |key| matches!(key, Key::Number(_))) {
+        Some(After { key: Key::Number(sequence), .. }) => Some(sequence),
+        _ => None,
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct ListEntries {
     filter: EntryFilter,
     limit: u16,
-    after: Option<After>,
+    before: Option<i64>,
 }
 
 impl FromQuery for ListEntries {
@@ -170,11 +204,7 @@ impl FromQuery for ListEntries {
             from: query.get("from"),
             to: query.get("to"),
         };
-        Self {
-            filter,
-            limit: lists::limit(query),
-            after: lists::cursor(query, CURSOR, |key| matches!(key, Key::Number(_))),
-        }
+        Self { filter, limit: lists::limit(query), before: before(query) }
     }
 }
 
@@ -208,15 +238,8 @@ pub(crate) async fn list_audit_logs(
     scope: Granted<grant::AuditRead>,
     asked: Asked<ListEntries>,
 ) -> Result<Json<EntryList>, Problem> {
-    let Asked(ListEntries { filter, limit, after }) = asked;
-    let before = match after {
-        Some(After { key: Key::Number(sequence), .. }) => Some(sequence),
-        _ => None,
-    };
-    let page = journal::list(&api.ctx, &scope, filter, limit, before).await?;
-    let next_cursor = lists::next_cursor(CURSOR, page.next);
-    let data: Vec<EntryView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(EntryList { count: data.len(), data, next_cursor }))
+    let Asked(ListEntries { filter, limit, before }) = asked;
+    Ok(Json(EntryList::new(journal::list(&api.ctx, &scope, filter, limit, before).await?)))
 }
 
 #[derive(Debug, Serialize, ToSchema)]

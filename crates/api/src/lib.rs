@@ -21,9 +21,12 @@ mod metrics;
 mod openapi;
 mod organization;
 mod problem;
+mod registers;
+mod risks;
 mod routes;
 mod setup;
 mod state;
+mod vendors;
 
 pub use members::{MemberList, MemberView, UserView};
 pub use openapi::document;

@@ -3,6 +3,7 @@
 use attestry_app::invitations::NewInvitation;
 use attestry_app::members::versions;
 use attestry_app::{invitations, members};
+use attestry_domain::Time;
 use attestry_domain::access::{Roles, grant};
 use attestry_domain::id::{MemberId, OrganizationId, UserId, kind};
 use attestry_domain::members::{Member, MemberFilter, MemberPatch, MemberSort, NewMember, Person};
@@ -10,7 +11,6 @@ use attestry_domain::page::PageRequest;
 use attestry_domain::text::{Email, Name};
 use attestry_domain::users::User;
 use attestry_domain::words::Department;
-use attestry_domain::{Patch, Time};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -190,11 +190,7 @@ body! {
 impl From<UpdateMember> for MemberPatch {
     fn from(body: UpdateMember) -> Self {
         let UpdateMember { user_id, role, department, is_active, device_label_id } = body;
-        let device_label_id = match device_label_id {
-            Patch::Absent => Patch::Absent,
-            Patch::Null => Patch::Null,
-            Patch::Value(Count(number)) => Patch::Value(number),
-        };
+        let device_label_id = device_label_id.map(|Count(number)| number);
         Self { user_id, role, department, is_active, device_label_id }
     }
 }

@@ -17,13 +17,15 @@ use crate::routes::{PUBLIC, documented};
 #[openapi(
     info(
         title = "Attestry",
-        description = "Compliance management: people, their roles and keys, and an audit log that can be proved. \
+        description = "Compliance management: people, risks, vendors, and an audit log that can be proved. \
                        Every operation acts within one organization.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     components(schemas(crate::problem::ProblemBody, crate::problem::FieldProblem)),
     tags(
         (name = "People", description = "The members of the organization."),
+        (name = "Risks", description = "What could go wrong, and what is done about it."),
+        (name = "Vendors", description = "Whom the organization relies on."),
         (name = "Organization", description = "The organization itself."),
         (name = "API keys", description = "Keys for programs."),
         (name = "Audit log", description = "Who changed what and when, chained and signed."),

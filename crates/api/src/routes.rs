@@ -17,7 +17,8 @@ use utoipa_axum::routes;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::{
-    api_keys, audit_logs, auth, docs, health, idempotency, layers, members, metrics, organization, setup,
+    api_keys, audit_logs, auth, docs, health, idempotency, layers, members, metrics, organization, risks,
+    setup, vendors,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -55,6 +56,18 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(members::create_members))
         .routes(routes!(members::invite_member))
         .routes(routes!(members::get_member, members::update_member, members::delete_member))
+        .routes(routes!(risks::list_risks, risks::create_risk))
+        .routes(routes!(risks::get_risk_matrix))
+        .routes(routes!(risks::export_risks))
+        .routes(routes!(risks::import_risks))
+        .routes(routes!(risks::get_risk, risks::update_risk, risks::delete_risk))
+        .routes(routes!(risks::get_risk_history))
+        .routes(routes!(vendors::list_vendors, vendors::create_vendor))
+        .routes(routes!(vendors::get_vendor_matrix))
+        .routes(routes!(vendors::export_vendors))
+        .routes(routes!(vendors::import_vendors))
+        .routes(routes!(vendors::get_vendor, vendors::update_vendor, vendors::delete_vendor))
+        .routes(routes!(vendors::get_vendor_history))
         .routes(routes!(audit_logs::list_audit_logs))
         .routes(routes!(audit_logs::get_audit_head))
 }

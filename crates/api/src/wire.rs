@@ -5,7 +5,7 @@ use attestry_domain::Patch;
 use attestry_domain::access::{Permission, Roles};
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{Time, words};
+use attestry_domain::{Time, risks, scales, vendors, words};
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
@@ -52,6 +52,13 @@ from_string! {
     Time;
     WebAddress;
     words::Department;
+    scales::Likelihood;
+    scales::Impact;
+    risks::RiskCategory;
+    risks::RiskStatus;
+    risks::TreatmentStrategy;
+    vendors::VendorCategory;
+    vendors::VendorStatus;
 }
 
 impl<K: Kind> FromJson for Id<K> {

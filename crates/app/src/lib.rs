@@ -5,6 +5,7 @@
 pub mod api_keys;
 pub mod context;
 pub mod error;
+pub mod history;
 pub mod idempotency;
 pub mod invitations;
 pub mod jobs;
@@ -14,9 +15,12 @@ mod letters;
 pub mod members;
 pub mod organizations;
 pub mod passwords;
+pub mod precondition;
 pub mod principals;
+pub mod risks;
 pub mod sessions;
 pub mod setup;
+pub mod vendors;
 
 pub use context::{Ctx, Settings};
 pub use error::{Error, FieldError};

@@ -11,21 +11,10 @@ use futures_util::future::try_join;
 use crate::context::Ctx;
 use crate::error::{Error, already_member};
 use crate::journal::{self, Record, Turn};
+use crate::precondition::Precondition;
+use crate::{risks, vendors};
 
 const MISSING: Error = Error::NotFound("member");
-
-/// What `If-Match` asks for: the versions the caller has seen, any of them will do.
-#[derive(Clone, Debug, Default)]
-pub struct Precondition(pub Option<Vec<Vec<i64>>>);
-
-impl Precondition {
-    pub fn check(&self, versions: &[i64]) -> Result<(), Error> {
-        match &self.0 {
-            Some(seen) if !seen.iter().any(|seen| seen == versions) => Err(Error::PreconditionFailed),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// The versions an answer about this person depends on.
 pub fn versions(person: &Person) -> [i64; 2] {
@@ -279,7 +268,7 @@ async fn change(
     let updated = async { Ok(members::update(t, scope, &after).await?) };
     try_join(updated, journal::append_at(ctx, t, scope, turn, record)).await?;
     if old.is_active && !after.is_active {
-        release(t, scope, old).await?;
+        release(ctx, t, scope, old).await?;
     }
     if old.user_id != after.user_id {
         crate::api_keys::revoke_all(ctx, t, scope, old.id).await?;
@@ -306,8 +295,43 @@ async fn other_user(
     Ok(other)
 }
 
-/// What ends with a membership: open invitations, and sessions that lead nowhere else.
-async fn release(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Error> {
+/// An assignee must be an active member of the same organization.
+pub(crate) async fn must_be_active(t: &Tx<'_>, scope: &Scope, member: Option<MemberId>) -> Result<(), Error> {
+    let Some(member) = member else { return Ok(()) };
+    match members::get(t, scope, member).await? {
+        Some(person) if person.member.is_active => Ok(()),
+        _ => Err(Error::field("assigneeId", NO_SUCH_ASSIGNEE)),
+    }
+}
+
+pub const NO_SUCH_ASSIGNEE: &str = "must be an active member of this organization";
+
+/// For each of these, whether it could be an assignee; nobody is fine, too.
+pub(crate) async fn are_active(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: Vec<Option<MemberId>>,
+) -> Result<Vec<bool>, Error> {
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            let mut fine = Vec::with_capacity(wanted.len());
+            for member in &wanted {
+                fine.push(match must_be_active(t, &scope, *member).await {
+                    Ok(()) => true,
+                    Err(Error::Invalid(_)) => false,
+                    Err(error) => return Err(error),
+                });
+            }
+            Ok(fine)
+        })
+        .await
+}
+
+/// What ends with a membership: open assignments and invitations, and sessions that lead nowhere else.
+async fn release(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Error> {
+    risks::release(ctx, t, scope, member.id).await?;
+    vendors::release(ctx, t, scope, member.id).await?;
     invitations::delete_open(t, scope, member.id).await?;
     end_sessions_without_membership(t, member.user_id).await
 }

@@ -7,7 +7,7 @@ use attestry_storage::organizations;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::journal::{self, Record};
-use crate::members::Precondition;
+use crate::precondition::Precondition;
 
 const MISSING: Error = Error::NotFound("organization");
 

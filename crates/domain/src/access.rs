@@ -71,6 +71,14 @@ permissions! {
     ApiKeyCreate "api-key:create" "Make API keys"
     ApiKeyDelete "api-key:delete" "Revoke API keys"
     AuditRead "audit-log:read" "Read the audit log"
+    RiskRead "risk:read" "See the risks, their history and the matrix"
+    RiskCreate "risk:create" "Add and import risks"
+    RiskUpdate "risk:update" "Change risks"
+    RiskDelete "risk:delete" "Delete risks"
+    VendorRead "vendor:read" "See the vendors, their history and the matrix"
+    VendorCreate "vendor:create" "Add and import vendors"
+    VendorUpdate "vendor:update" "Change vendors"
+    VendorDelete "vendor:delete" "Delete vendors"
 }
 
 /// A set of permissions.
@@ -149,7 +157,9 @@ impl Role {
                 Permissions::all().without([P::OrganizationDelete, P::OwnerManage].into_iter().collect())
             }
             Self::Auditor => {
-                [P::OrganizationRead, P::ProfileRead, P::MemberRead, P::AuditRead].into_iter().collect()
+                [P::OrganizationRead, P::ProfileRead, P::MemberRead, P::AuditRead, P::RiskRead, P::VendorRead]
+                    .into_iter()
+                    .collect()
             }
             Self::Employee => [P::ProfileRead].into_iter().collect(),
         }

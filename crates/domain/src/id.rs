@@ -195,6 +195,8 @@ kinds! {
     ApiKey ApiKeyId "apk" "API key"
     Session SessionId "ses" "session"
     Invitation InvitationId "inv" "invitation"
+    Risk RiskId "rsk" "risk"
+    Vendor VendorId "vnd" "vendor"
     Entry EntryId "aud" "audit entry"
     Job JobId "job" "job"
 }

@@ -13,10 +13,13 @@ pub mod members;
 pub mod organizations;
 pub mod page;
 pub mod patch;
+pub mod risks;
+pub mod scales;
 pub mod sessions;
 pub mod text;
 pub mod time;
 pub mod users;
+pub mod vendors;
 pub mod words;
 
 pub use patch::Patch;

@@ -29,11 +29,7 @@ impl Organization {
     #[must_use]
     pub fn patched(&self, patch: OrganizationPatch) -> Self {
         let OrganizationPatch { name, website } = patch;
-        let website = match website {
-            Patch::Absent => self.website.clone(),
-            Patch::Null => None,
-            Patch::Value(address) => Some(address.into_string()),
-        };
+        let website = website.map(WebAddress::into_string).apply(self.website.clone());
         Self { name: name.map_or_else(|| self.name.clone(), String::from), website, ..self.clone() }
     }
 }

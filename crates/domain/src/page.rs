@@ -9,7 +9,7 @@ pub enum Order {
 }
 
 /// The place of a row in a sorted list: the sort key, then the id that breaks ties.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     Text(String),
     Number(i64),
@@ -53,4 +53,25 @@ impl<T> Page<T> {
         let next = if more { items.last().map(place) } else { None };
         Self { items, next }
     }
+}
+
+/// Sorts things of the past the way the database sorts those of the present, and cuts a page.
+pub fn page_of<T>(
+    mut items: Vec<T>,
+    order: Order,
+    after: Option<&After>,
+    place: impl Fn(&T) -> After,
+) -> Vec<T> {
+    let ahead = |a: &After, b: &After| a.key.cmp(&b.key).then_with(|| a.id.cmp(&b.id));
+    items.sort_by(|a, b| {
+        let by = ahead(&place(a), &place(b));
+        if order == Order::Ascending { by } else { by.reverse() }
+    });
+    if let Some(after) = after {
+        items.retain(|item| {
+            let by = ahead(&place(item), after);
+            if order == Order::Ascending { by.is_gt() } else { by.is_lt() }
+        });
+    }
+    items
 }

@@ -19,6 +19,14 @@ impl<T> Patch<T> {
         }
     }
 
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Patch<U> {
+        match self {
+            Self::Absent => Patch::Absent,
+            Self::Null => Patch::Null,
+            Self::Value(value) => Patch::Value(f(value)),
+        }
+    }
+
     /// The field of a new thing: absent and null are the same there.
     pub fn into_option(self) -> Option<T> {
         self.apply(None)

@@ -2,6 +2,7 @@
 //! state.
 
 use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::journal::{Entry, EntryFilter, Hash, Head};
@@ -22,6 +23,8 @@ statements! {
     SET_HEAD = "UPDATE journal_heads SET sequence = $2, hash = $3, at = $4, signing_key = $5, signature = $6 WHERE org_id = $1";
     GET_HEAD = "SELECT org_id, sequence, hash, at, signing_key, signature FROM journal_heads WHERE org_id = $1";
     WALK = concat!(columns!(), " FROM journal j WHERE j.org_id = $1 AND j.sequence > $2 ORDER BY j.sequence LIMIT $3");
+    STATES_AT = "SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id >= $2 AND j.entity_id < $3 AND j.at <= $4 AND j.state IS NOT NULL AND NOT EXISTS (SELECT 1 FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.sequence > j.sequence AND b.at <= $4)";
+    STATE_AT = "SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.at <= $3 ORDER BY j.sequence DESC LIMIT 1";
     LIST = concat!(
         columns!(),
         ", p.state FROM journal j LEFT JOIN journal p ON p.org_id = j.org_id AND p.entity_id = j.entity_id AND p.sequence = (SELECT MAX(b.sequence) FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.entity_type = j.entity_type AND b.sequence < j.sequence)",
@@ -138,6 +141,22 @@ pub async fn walk(
     most: i64,
 ) -> Result<Vec<Entry>, Error> {
     t.all(WALK, &[id(organization), Value::Int(after), Value::Int(most)], read).await
+}
+
+/// The last state each entity of a kind had at a moment; those deleted by then are left out.
+pub async fn states_at(t: &Tx<'_>, scope: &Scope, prefix: &str, at: Time) -> Result<Vec<String>, Error> {
+    // All ids of a kind lie between its prefix and the next character.
+    let (from, to) = (format!("{prefix}_"), format!("{prefix}`"));
+    t.all(STATES_AT, &[id(scope.organization()), Value::from(from), Value::from(to), time(at)], |row| {
+        row.text(0)
+    })
+    .await
+}
+
+/// The last state one entity had at a moment, unless it was deleted by then.
+pub async fn state_at(t: &Tx<'_>, scope: &Scope, entity: &str, at: Time) -> Result<Option<String>, Error> {
+    let params = [id(scope.organization()), Value::from(entity), time(at)];
+    Ok(t.opt(STATE_AT, &params, |row| row.opt_text(0)).await?.flatten())
 }
 
 /// Entries, newest first, each with the state its entity had before.

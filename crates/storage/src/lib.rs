@@ -15,10 +15,12 @@ pub mod journal;
 pub mod members;
 pub mod organizations;
 pub mod password_resets;
+pub mod risks;
 pub mod schema;
 pub mod sessions;
 pub mod sign_ins;
 pub mod users;
+pub mod vendors;
 
 pub use attestry_db::{Db, Error, Tx};
 pub use sql::Conflict;
@@ -34,7 +36,9 @@ pub const STATEMENTS: &[(&str, &[&str])] = &[
     ("members", members::STATEMENTS),
     ("organizations", organizations::STATEMENTS),
     ("password_resets", password_resets::STATEMENTS),
+    ("risks", risks::STATEMENTS),
     ("sessions", sessions::STATEMENTS),
     ("sign_ins", sign_ins::STATEMENTS),
     ("users", users::STATEMENTS),
+    ("vendors", vendors::STATEMENTS),
 ];

@@ -23,6 +23,8 @@ statements! {
     ALL_IDS = "SELECT id FROM organizations ORDER BY id";
     ANY = "SELECT id FROM organizations LIMIT 1";
     DELETE_SESSIONS = "DELETE FROM sessions WHERE user_id IN (SELECT user_id FROM members WHERE org_id = $1) AND user_id NOT IN (SELECT user_id FROM members WHERE org_id <> $1 AND is_active = TRUE)";
+    DELETE_RISKS = "DELETE FROM risks WHERE org_id = $1";
+    DELETE_VENDORS = "DELETE FROM vendors WHERE org_id = $1";
     DELETE_INVITATIONS = "DELETE FROM invitations WHERE org_id = $1";
     DELETE_API_KEYS = "DELETE FROM api_keys WHERE org_id = $1";
     DELETE_MEMBERS = "DELETE FROM members WHERE org_id = $1";
@@ -80,9 +82,16 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, organization: &Organization) -> R
 /// still proves what happened and when.
 pub async fn delete(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
     let own = [id(scope.organization())];
-    for statement in
-        [DELETE_SESSIONS, DELETE_INVITATIONS, DELETE_API_KEYS, DELETE_MEMBERS, DELETE_JOBS, ERASE_STATES]
-    {
+    for statement in [
+        DELETE_SESSIONS,
+        DELETE_RISKS,
+        DELETE_VENDORS,
+        DELETE_INVITATIONS,
+        DELETE_API_KEYS,
+        DELETE_MEMBERS,
+        DELETE_JOBS,
+        ERASE_STATES,
+    ] {
         t.execute(statement, &own).await?;
     }
     t.execute(DELETE, &[id(scope.organization()), time(at)]).await.map(|_| ())

@@ -17,6 +17,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     1 "0001_identity" "identity"
     2 "0002_journal" "journal"
     3 "0003_work" "work"
+    4 "0004_registers" "registers"
 };
 
 /// All tables, in an order in which rows can be inserted without breaking a foreign key.
@@ -26,6 +27,8 @@ pub const TABLES: &[&str] = &[
     "users",
     "members",
     "api_keys",
+    "risks",
+    "vendors",
     "sessions",
     "invitations",
     "password_resets",

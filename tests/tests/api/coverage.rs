@@ -51,10 +51,21 @@ impl Things {
             .send()
             .await
             .expect(201);
+        let post = async |path: &str, body: Value| {
+            app.call("POST", path).key(&tenant.key).json(&body).send().await.expect(201)["id"].clone()
+        };
+        let risk = post("/v1/risks", json!({"title": "A", "description": "B", "category": "other"})).await;
+        let vendor = post("/v1/vendors", json!({"name": "A", "description": "B"})).await;
         let stranger =
             app.tenant(&format!("{name}'s stranger"), &format!("{name}-stranger@example.com")).await;
         let id = |value: &Value| value.as_str().expect("an id").to_owned();
-        let ids = vec![("mem_", id(&member["id"])), ("apk_", id(&key["id"])), ("usr_", stranger.user)];
+        let ids = vec![
+            ("mem_", id(&member["id"])),
+            ("apk_", id(&key["id"])),
+            ("usr_", stranger.user),
+            ("rsk_", id(&risk)),
+            ("vnd_", id(&vendor)),
+        ];
         Self { tenant: tenant.clone(), ids }
     }
 
@@ -126,6 +137,15 @@ impl Things {
     }
 }
 
+/// The body of an operation that takes a table: one row with what is required.
+fn table(operation: &Operation) -> Option<&'static str> {
+    match operation.id.as_str() {
+        "import_risks" => Some("title,description,category\nA,B,other\n"),
+        "import_vendors" => Some("name,description\nA,B\n"),
+        _ => None,
+    }
+}
+
 /// Set-up has no organization to record in before it ran; it is tried in its own file.
 fn is_setup(operation: &Operation) -> bool {
     operation.id == "set_up"
@@ -162,7 +182,11 @@ both! {
         let things = Things::of(app, &app.home).await;
         // What takes the rest with it comes last.
         let mut all = operations();
-        all.sort_by_key(|operation| (operation.id == "delete_organization", operation.id == "revoke_api_key", operation.id == "delete_member"));
+        all.sort_by_key(|operation| match operation.id.as_str() {
+            "delete_organization" => 3,
+            "revoke_api_key" | "delete_member" => 2,
+            id => u8::from(id.starts_with("delete_")),
+        });
         let watcher = app.member(&app.home, "watcher@example.com", "owner").await;
         drop(watcher);
         for operation in all.iter().filter(|operation| operation.method != "GET" && !is_setup(operation)) {
@@ -178,9 +202,10 @@ both! {
                 Some(token) => call.session(token, &app.home.organization),
                 None => call.key(&app.home.key),
             };
-            let reply = match &body {
-                Some(body) => call.json(body).send().await,
-                None => call.send().await,
+            let reply = match (&body, table(operation)) {
+                (Some(body), _) => call.json(body).send().await,
+                (None, Some(table)) => call.raw("text/csv", table).send().await,
+                (None, None) => call.send().await,
             };
             assert!(reply.status.is_success(), "{}: {}", operation.id, reply.text());
             assert_eq!(sequence(app).await, before + 1, "{} leaves one entry", operation.id);

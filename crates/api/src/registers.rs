@@ -1,0 +1,360 @@
+//! What the risk register and the vendors share on the wire: who asked, the matrix, tables in and out.
+
+use attestry_domain::Time;
+use attestry_domain::access::{AuthType, Scope};
+use attestry_domain::id::UserId;
+use attestry_domain::scales::{Cell, Impact, Likelihood, score};
+use attestry_domain::text::Parse;
+use axum::body::Body as HttpBody;
+use axum::extract::{FromRequest, Request};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::Stream;
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use rust_xlsxwriter::{Format, Workbook, XlsxError};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_util::io::ReaderStream;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use crate::lists;
+use crate::problem::{FieldProblem, Problem};
+use crate::state::Api;
+use crate::wire::{Body, Fields, FromQuery, Query, read_body};
+
+/// The user behind a session.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(example = json!({"id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "email": "ada@example.com"}))]
+pub(crate) struct AuthenticatedUser {
+    #[schema(value_type = String, example = "usr_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: UserId,
+    email: String,
+}
+
+/// How the request was authenticated.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"authType": "api-key"}))]
+pub(crate) struct Asker {
+    #[schema(inline)]
+    auth_type: AuthType,
+    /// Only with a session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    authenticated_user: Option<AuthenticatedUser>,
+}
+
+impl From<&Scope> for Asker {
+    fn from(scope: &Scope) -> Self {
+        let auth_type = scope.auth_type().unwrap_or(AuthType::ApiKey);
+        let user = scope.principal().filter(|_| auth_type == AuthType::Session);
+        let authenticated_user =
+            user.map(|user| AuthenticatedUser { id: user.user, email: user.email.clone() });
+        Self { auth_type, authenticated_user }
+    }
+}
+
+/// `asOf`: the moment to look at.
+#[derive(Debug)]
+pub(crate) struct AsOf(pub(crate) Option<Time>);
+
+impl FromQuery for AsOf {
+    fn read(query: &mut Query) -> Self {
+        Self(query.get("asOf"))
+    }
+}
+
+impl IntoParams for AsOf {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![as_of_parameter()]
+    }
+}
+
+pub(crate) fn as_of_parameter() -> Parameter {
+    lists::parameter("asOf", Time::schema(), "As it stood at this moment, from the journal.")
+}
+
+/// A least score of a filter: 1 to 25.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Score(pub(crate) i64);
+
+impl Parse for Score {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(score @ 1..=25) => Ok(Self(score)),
+            _ => Err("must be a whole number from 1 to 25".to_owned()),
+        }
+    }
+}
+
+/// One cell of the matrix.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"likelihood": "likely", "impact": "major", "score": 16, "count": 3}))]
+pub(crate) struct CellView {
+    #[schema(inline)]
+    likelihood: Likelihood,
+    #[schema(inline)]
+    impact: Impact,
+    /// 1 to 25.
+    score: i64,
+    count: i64,
+}
+
+/// The five by five matrix, before and after treatment: all 25 cells of each.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "inherent": [{"likelihood": "likely", "impact": "major", "score": 16, "count": 3}],
+    "residual": [{"likelihood": "unlikely", "impact": "major", "score": 8, "count": 3}]
+}))]
+pub(crate) struct MatrixView {
+    inherent: Vec<CellView>,
+    residual: Vec<CellView>,
+}
+
+impl From<(Vec<Cell>, Vec<Cell>)> for MatrixView {
+    fn from((inherent, residual): (Vec<Cell>, Vec<Cell>)) -> Self {
+        Self { inherent: all_cells(&inherent), residual: all_cells(&residual) }
+    }
+}
+
+fn all_cells(known: &[Cell]) -> Vec<CellView> {
+    let pairs = Likelihood::ALL
+        .iter()
+        .flat_map(|likelihood| Impact::ALL.iter().map(move |impact| (*likelihood, *impact)));
+    pairs
+        .map(|(likelihood, impact)| {
+            let found = known.iter().find(|cell| cell.likelihood == likelihood && cell.impact == impact);
+            CellView {
+                likelihood,
+                impact,
+                score: score(likelihood, impact),
+                count: found.map_or(0, |cell| cell.count),
+            }
+        })
+        .collect()
+}
+
+attestry_domain::words! {
+    /// What a table is written as.
+    #[derive(Default)]
+    TableFormat {
+        #[default]
+        Csv = "csv",
+        Xlsx = "xlsx",
+    }
+}
+
+pub(crate) fn format_parameter() -> Parameter {
+    lists::parameter("format", TableFormat::schema(), "`csv` (default) or `xlsx`.")
+}
+
+/// Rows of a table, fetched page by page by whoever writes it.
+pub(crate) type Rows = mpsc::Receiver<Result<Vec<Vec<String>>, Problem>>;
+
+/// A cell that a spreadsheet would take for a formula is made plain text.
+fn harmless(cell: &str) -> String {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell.to_owned() }
+}
+
+/// A table as a download, written while its rows are read.
+pub(crate) async fn download(
+    name: &str,
+    format: TableFormat,
+    header: &'static [&'static str],
+    rows: Rows,
+) -> Result<Response, Problem> {
+    let (kind, body) = match format {
+        TableFormat::Csv => ("text/csv; charset=utf-8", HttpBody::from_stream(csv_stream(header, rows))),
+        TableFormat::Xlsx => (
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            xlsx_body(header, rows).await?,
+        ),
+    };
+    let disposition = format!("attachment; filename=\"{name}.{format}\"");
+    Ok(([(CONTENT_TYPE, kind.to_owned()), (CONTENT_DISPOSITION, disposition)], body).into_response())
+}
+
+fn csv_lines(lines: &[Vec<String>]) -> Result<Bytes, std::io::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for line in lines {
+        writer.write_record(line.iter().map(|cell| harmless(cell)))?;
+    }
+    writer.into_inner().map(Bytes::from).map_err(|error| std::io::Error::other(error.to_string()))
+}
+
+fn csv_stream(
+    header: &'static [&'static str],
+    rows: Rows,
+) -> impl Stream<Item = Result<Bytes, std::io::Error>> {
+    let first = vec![header.iter().map(|name| (*name).to_owned()).collect()];
+    futures_util::stream::unfold((Some(first), rows), async |(first, mut rows)| match first {
+        Some(first) => Some((csv_lines(&first), (None, rows))),
+        None => {
+            let page = rows.recv().await?;
+            let lines = page
+                .map_err(|problem| std::io::Error::other(problem.detail))
+                .and_then(|page| csv_lines(&page));
+            Some((lines, (None, rows)))
+        }
+    })
+}
+
+/// Excel's format cannot be written front to back: it goes through a file that vanishes by itself.
+async fn xlsx_body(header: &'static [&'static str], mut rows: Rows) -> Result<HttpBody, Problem> {
+    let written = tokio::task::spawn_blocking(move || -> Result<std::fs::File, Problem> {
+        let wrong = |error: XlsxError| Problem::internal(error);
+        let mut book = Workbook::new();
+        let sheet = book.add_worksheet_with_constant_memory().map_err(wrong)?;
+        for (column, name) in (0_u16..).zip(header) {
+            sheet.write_string_with_format(0, column, *name, &Format::new().set_bold()).map_err(wrong)?;
+        }
+        let mut line = 1;
+        while let Some(page) = rows.blocking_recv() {
+            for row in page? {
+                for (column, cell) in (0_u16..).zip(row) {
+                    sheet.write_string(line, column, cell).map_err(wrong)?;
+                }
+                line += 1;
+            }
+        }
+        let mut file = tempfile::tempfile().map_err(Problem::internal)?;
+        book.save_to_writer(&mut file).map_err(wrong)?;
+        std::io::Seek::rewind(&mut file).map_err(Problem::internal)?;
+        Ok(file)
+    });
+    let file = written.await.map_err(Problem::internal)??;
+    Ok(HttpBody::from_stream(ReaderStream::new(tokio::fs::File::from_std(file))))
+}
+
+/// The rows of a CSV body, each read as the body of a creation; errors name the row.
+#[derive(Debug)]
+pub(crate) struct Table<B> {
+    pub(crate) rows: Vec<Result<B, Vec<FieldProblem>>>,
+}
+
+/// How many rows one import takes.
+const MOST_ROWS: usize = 5000;
+
+impl<B: Body> FromRequest<Api> for Table<B> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
+        let kind =
+            request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        if !kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/csv") {
+            return Err(Problem::new("unsupported_media_type", "Send the table as Content-Type: text/csv."));
+        }
+        let bytes = read_body(request.into_body(), api.http.body_limit).await?;
+        let malformed = |error: csv::Error| {
+            Problem::new("malformed_body", format!("The table is not CSV in UTF-8: {error}."))
+        };
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(bytes.as_ref());
+        let names: Vec<String> = reader
+            .headers()
+            .map_err(malformed)?
+            .iter()
+            .map(|name| name.trim_start_matches('\u{feff}').to_owned())
+            .collect();
+        let mut rows = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(malformed)?;
+            // An empty cell is a field that is left out.
+            let cells = names.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty());
+            let object: Map<String, Value> = cells.map(|(name, cell)| (name.clone(), json!(cell))).collect();
+            rows.push(match Fields::of(Value::Object(object)) {
+                Ok(fields) => fields.read(),
+                Err(message) => Err(vec![FieldProblem { field: String::new(), message }]),
+            });
+            if rows.len() > MOST_ROWS {
+                return Err(Problem::new(
+                    "malformed_body",
+                    format!("The table has more than {MOST_ROWS} rows; send it in parts."),
+                ));
+            }
+        }
+        if rows.is_empty() {
+            return Err(Problem::new(
+                "malformed_body",
+                "The table has no rows; the first line names the fields.",
+            ));
+        }
+        Ok(Self { rows })
+    }
+}
+
+/// What is wrong with one row.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"row": 2, "errors": [{"field": "title", "message": "is required"}]}))]
+pub(crate) struct RowErrors {
+    /// The row's number, the first after the header being 1.
+    row: usize,
+    errors: Vec<FieldProblem>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"dryRun": true, "total": 2, "imported": 0, "errors": [{"row": 2, "errors": [{"field": "title", "message": "is required"}]}]}))]
+pub(crate) struct ImportResult {
+    dry_run: bool,
+    total: usize,
+    /// 0 in a dry run.
+    imported: usize,
+    errors: Vec<RowErrors>,
+}
+
+/// Splits a table into what can be taken and what is wrong; `assignees` says which rows name nobody who
+/// could be responsible.
+pub(crate) fn sort_out<B>(table: Table<B>, assignees: &[bool]) -> (Vec<B>, Vec<RowErrors>) {
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for (place, row) in table.rows.into_iter().enumerate() {
+        let wrong_assignee = assignees.get(place) == Some(&false);
+        let assignee = || FieldProblem {
+            field: "assigneeId".to_owned(),
+            message: attestry_app::members::NO_SUCH_ASSIGNEE.to_owned(),
+        };
+        match row {
+            Ok(body) if !wrong_assignee => good.push(body),
+            Ok(_) => bad.push(RowErrors { row: place + 1, errors: vec![assignee()] }),
+            Err(errors) => bad.push(RowErrors { row: place + 1, errors }),
+        }
+    }
+    (good, bad)
+}
+
+impl ImportResult {
+    pub(crate) fn dry(total: usize, errors: Vec<RowErrors>) -> Self {
+        Self { dry_run: true, total, imported: 0, errors }
+    }
+
+    pub(crate) fn done(total: usize) -> Self {
+        Self { dry_run: false, total, imported: total, errors: Vec::new() }
+    }
+}
+
+/// All rows or none: what is wrong, with the row in front of the field.
+pub(crate) fn refused(errors: Vec<RowErrors>) -> Problem {
+    let named = errors.into_iter().flat_map(|RowErrors { row, errors }| {
+        errors
+            .into_iter()
+            .map(move |e| FieldProblem { field: format!("row {row}: {}", e.field), message: e.message })
+    });
+    Problem::invalid(named.collect())
+}
+
+/// `dryRun`.
+#[derive(Debug)]
+pub(crate) struct DryRun(pub(crate) bool);
+
+impl FromQuery for DryRun {
+    fn read(query: &mut Query) -> Self {
+        Self(query.flag("dryRun").unwrap_or(false))
+    }
+}
+
+impl IntoParams for DryRun {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![lists::parameter("dryRun", lists::flag(), "true only tells what is wrong and changes nothing.")]
+    }
+}
