@@ -4,7 +4,7 @@ use attestry_app::{history, risks};
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::id::{MemberId, OrganizationId, RiskId, kind};
-use attestry_domain::page::PageRequest;
+use attestry_domain::page::{Order, PageRequest};
 use attestry_domain::risks::{
     NewRisk, Risk, RiskCategory, RiskFilter, RiskPatch, RiskSort, RiskStatus, TreatmentStrategy,
 };
@@ -513,7 +513,7 @@ pub(crate) async fn export_risks(
     let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
     tokio::spawn(async move {
         let mut page =
-            PageRequest { sort: RiskSort::default(), order: Default::default(), limit: 500, after: None };
+            PageRequest { sort: RiskSort::default(), order: Order::default(), limit: 500, after: None };
         loop {
             let found = risks::list(&api.ctx, &scope, filter.clone(), page.clone()).await;
             let next = found.as_ref().ok().and_then(|found| found.next.clone());

@@ -4,7 +4,7 @@ use attestry_app::{history, vendors};
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::id::{MemberId, OrganizationId, VendorId, kind};
-use attestry_domain::page::PageRequest;
+use attestry_domain::page::{Order, PageRequest};
 use attestry_domain::scales::{Impact, Likelihood};
 use attestry_domain::text::{LongText, Name, WebAddress};
 use attestry_domain::vendors::{
@@ -98,13 +98,13 @@ impl From<Vendor> for VendorView {
             inherent_impact,
             residual_probability,
             residual_impact,
+            inherent_score,
+            residual_score,
             website,
             organization_id,
             assignee_id,
             created_at,
             updated_at,
-            inherent_score,
-            residual_score,
         }
     }
 }
@@ -485,7 +485,7 @@ pub(crate) async fn export_vendors(
     let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
     tokio::spawn(async move {
         let mut page =
-            PageRequest { sort: VendorSort::default(), order: Default::default(), limit: 500, after: None };
+            PageRequest { sort: VendorSort::default(), order: Order::default(), limit: 500, after: None };
         loop {
             let found = vendors::list(&api.ctx, &scope, filter.clone(), page.clone()).await;
             let next = found.as_ref().ok().and_then(|found| found.next.clone());

@@ -259,16 +259,13 @@ impl RiskFilter {
 
     /// The same rule as the statement's, for risks as they once were.
     pub fn takes(&self, risk: &Risk) -> bool {
-        fn is<T: PartialEq>(wanted: Option<T>, has: T) -> bool {
-            wanted.is_none_or(|wanted| wanted == has)
-        }
         let archived = self.status == Some(RiskStatus::Archived);
         risk.is_archived() == archived
-            && is(self.status, risk.status)
-            && is(self.category, risk.category)
+            && self.status.is_none_or(|wanted| risk.status == wanted)
+            && self.category.is_none_or(|wanted| risk.category == wanted)
             && self.department.is_none_or(|wanted| risk.department == Some(wanted))
             && self.assignee_id.is_none_or(|wanted| risk.assignee_id == Some(wanted))
-            && is(self.treatment_strategy, risk.treatment_strategy)
+            && self.treatment_strategy.is_none_or(|wanted| risk.treatment_strategy == wanted)
             && self.min_score.is_none_or(|least| risk.inherent_score() >= least)
             && self.q.as_ref().is_none_or(|q| risk.search_text().contains(&q.to_lowercase()))
     }

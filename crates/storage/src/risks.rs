@@ -4,8 +4,9 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, RiskId};
 use attestry_domain::page::{Page, PageRequest};
-use attestry_domain::risks::{Risk, RiskFilter, RiskSort, RiskStatus};
+use attestry_domain::risks::{Risk, RiskCategory, RiskFilter, RiskSort, RiskStatus, TreatmentStrategy};
 use attestry_domain::scales::Cell;
+use attestry_domain::words::Department;
 
 use crate::sql::{Columns, PageSql, contains, id, opt_id, page_params, time};
 
@@ -104,7 +105,7 @@ fn values(risk: &Risk) -> Vec<Value<'_>> {
         Value::from(title),
         Value::from(description),
         Value::from(category.as_str()),
-        Value::from(department.map(|word| word.as_str())),
+        Value::from(department.map(Department::as_str)),
         Value::from(status.as_str()),
         Value::from(likelihood.as_str()),
         Value::from(impact.as_str()),
@@ -173,11 +174,11 @@ pub async fn list(
         let RiskFilter { status, category, department, assignee_id, treatment_strategy, min_score, q } =
             filter;
         params.extend([
-            Value::from(status.map(|word| word.as_str())),
-            Value::from(category.map(|word| word.as_str())),
-            Value::from(department.map(|word| word.as_str())),
+            Value::from(status.map(RiskStatus::as_str)),
+            Value::from(category.map(RiskCategory::as_str)),
+            Value::from(department.map(Department::as_str)),
             opt_id(*assignee_id),
-            Value::from(treatment_strategy.map(|word| word.as_str())),
+            Value::from(treatment_strategy.map(TreatmentStrategy::as_str)),
             Value::from(*min_score),
             Value::from(q.as_deref().map(contains)),
         ]);

@@ -5,7 +5,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, VendorId};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::scales::Cell;
-use attestry_domain::vendors::{Vendor, VendorFilter, VendorSort};
+use attestry_domain::vendors::{Vendor, VendorCategory, VendorFilter, VendorSort, VendorStatus};
 
 use crate::sql::{Columns, PageSql, contains, id, opt_id, page_params, time};
 
@@ -163,8 +163,8 @@ pub async fn list(
     if !whole {
         let VendorFilter { status, category, assignee_id, min_score, q } = filter;
         params.extend([
-            Value::from(status.map(|word| word.as_str())),
-            Value::from(category.map(|word| word.as_str())),
+            Value::from(status.map(VendorStatus::as_str)),
+            Value::from(category.map(VendorCategory::as_str)),
             opt_id(*assignee_id),
             Value::from(*min_score),
             Value::from(q.as_deref().map(contains)),
