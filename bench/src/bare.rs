@@ -6,12 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use attestry_api::MemberList;
+use attestry_api::{Asker, MemberList, RiskList};
 use attestry_domain::access::Roles;
 use attestry_domain::members::{Member, Person};
+use attestry_domain::risks::Risk;
 use attestry_domain::users::User;
 use attestry_domain::{Parse, Time};
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use axum::{Json, Router};
@@ -26,6 +28,9 @@ pub(crate) async fn prepare(folder: &Path, url: &str, home: &Home) -> Result<()>
     for (name, path) in [
         ("one.json", format!("/v1/people/{}", home.members[0])),
         ("list.json", "/v1/people?limit=50".to_owned()),
+        ("vendor.json", format!("/v1/vendors/{}", home.vendors[0])),
+        ("risks.json", "/v1/risks?limit=50".to_owned()),
+        ("risk.json", format!("/v1/risks/{}", home.risk)),
     ] {
         let reply = client.get(format!("{url}{path}")).header("x-api-key", &home.key).send().await?;
         anyhow::ensure!(reply.status().is_success(), "{path}: {}", reply.status());
@@ -73,6 +78,10 @@ fn person(value: &Value) -> Result<Person> {
 
 struct Answers {
     one: Bytes,
+    vendor: Bytes,
+    risk: Bytes,
+    risks: Vec<Risk>,
+    next_risk: Option<String>,
     people: Vec<Person>,
     next: Option<String>,
 }
@@ -82,8 +91,13 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
     let people =
         list["data"].as_array().context("no data")?.iter().map(person).collect::<Result<Vec<_>>>()?;
     anyhow::ensure!(people.len() == 50, "the list has 50 people");
+    let risks: Value = serde_json::from_slice(&std::fs::read(folder.join("risks.json"))?)?;
     let answers = Arc::new(Answers {
         one: std::fs::read(folder.join("one.json"))?.into(),
+        vendor: std::fs::read(folder.join("vendor.json"))?.into(),
+        risk: std::fs::read(folder.join("risk.json"))?.into(),
+        next_risk: risks["nextCursor"].as_str().map(ToOwned::to_owned),
+        risks: serde_json::from_value(risks["data"].clone())?,
         people,
         next: list["nextCursor"].as_str().map(ToOwned::to_owned),
     });
@@ -96,9 +110,20 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
     let list = async |State(answers): State<Arc<Answers>>| {
         Json(MemberList::new(answers.people.clone(), answers.next.clone()))
     };
+    let vendor = async |State(answers): State<Arc<Answers>>| {
+        ([(CONTENT_TYPE, "application/json")], answers.vendor.clone())
+    };
+    let create = async |State(answers): State<Arc<Answers>>, _body: Bytes| {
+        (StatusCode::CREATED, [(CONTENT_TYPE, "application/json")], answers.risk.clone())
+    };
+    let risk_list = async |State(answers): State<Arc<Answers>>| {
+        Json(RiskList::new(answers.risks.clone(), answers.next_risk.clone(), Asker::by_key()))
+    };
     let router = Router::new()
         .route("/v1/people", get(list))
         .route("/v1/people/{id}", get(one).patch(patch))
+        .route("/v1/vendors/{id}", get(vendor))
+        .route("/v1/risks", get(risk_list).post(create))
         .with_state(answers);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     println!("ready at http://{}", listener.local_addr()?);

@@ -9,20 +9,30 @@ use crate::process::Server;
 use crate::report::Measured;
 use crate::seed::Home;
 
+/// The body of a creation.
+const RISK: &str = r#"{"title":"Laptops are lost","description":"With customer data on them.","category":"technology","likelihood":"likely","impact":"major"}"#;
+
+fn quoted(ids: &[String]) -> String {
+    let quoted: Vec<String> = ids.iter().map(|id| format!("{id:?}")).collect();
+    quoted.join(",")
+}
+
 pub(crate) fn script(folder: &Path, route: &str, home: &Home) -> Result<PathBuf> {
-    let ids: Vec<String> = home.members.iter().map(|id| format!("{id:?}")).collect();
     let (method, path) = route.split_once(' ').context("a route")?;
     let request = match (method, path) {
         ("GET", "/v1/people/{id}") => "return wrk.format('GET', '/v1/people/' .. ids[n % #ids + 1])".to_owned(),
+        ("GET", "/v1/vendors/{id}") => "return wrk.format('GET', '/v1/vendors/' .. vendors[n % #vendors + 1])".to_owned(),
+        ("POST", path) => format!("return wrk.format('POST', '{path}', nil, '{RISK}')"),
         ("GET", path) => format!("return wrk.format('GET', '{path}')"),
         ("PATCH", _) => "return wrk.format('PATCH', '/v1/people/' .. ids[n % #ids + 1], nil, '{\"deviceLabelId\":' .. n .. '}')".to_owned(),
         _ => bail!("no script for {route}"),
     };
     let text = format!(
-        "local ids = {{{}}}\nlocal n = os.time() * 1000 % 1000000000\n\
+        "local ids = {{{}}}\nlocal vendors = {{{}}}\nlocal n = os.time() * 1000 % 1000000000\n\
          wrk.headers['X-API-Key'] = '{}'\nwrk.headers['Content-Type'] = 'application/json'\n\
          function request()\n  n = n + 1\n  {request}\nend\n",
-        ids.join(","),
+        quoted(&home.members),
+        quoted(&home.vendors),
         home.key
     );
     let path = folder.join("load.lua");

@@ -57,6 +57,9 @@ const TARGETS: &[(&str, f64, f64)] = &[
     ("GET /v1/people/{id}", 0.40, 0.18),
     ("GET /v1/people?limit=50", 0.35, 0.20),
     ("PATCH /v1/people/{id}", 0.06, 0.03),
+    ("GET /v1/vendors/{id}", 0.40, 0.18),
+    ("GET /v1/risks?limit=50", 0.35, 0.20),
+    ("POST /v1/risks", 0.06, 0.03),
 ];
 
 #[tokio::main]

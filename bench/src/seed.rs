@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use attestry_app::keys::Keys;
 use attestry_app::setup::{self, NewInstallation};
-use attestry_app::{Ctx, Settings, members};
+use attestry_app::{Ctx, Settings, members, risks, vendors};
 use attestry_db::{Config, Db};
 use attestry_domain::Parse;
 use attestry_domain::access::{Roles, Scope};
@@ -15,7 +15,10 @@ use attestry_domain::api_keys::{NewApiKey, Scopes};
 use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
 use attestry_domain::id::{OrganizationId, UserId};
 use attestry_domain::members::NewMember;
+use attestry_domain::risks::{NewRisk, RiskCategory, RiskStatus, TreatmentStrategy};
+use attestry_domain::scales::{Impact, Likelihood};
 use attestry_domain::users::User;
+use attestry_domain::vendors::{NewVendor, VendorCategory, VendorStatus};
 use attestry_domain::words::Department;
 use attestry_mail::Mailer;
 use attestry_storage::schema::MIGRATIONS;
@@ -27,6 +30,8 @@ use futures_util::{StreamExt, stream};
 pub(crate) struct Home {
     pub(crate) key: String,
     pub(crate) members: Vec<String>,
+    pub(crate) vendors: Vec<String>,
+    pub(crate) risk: String,
 }
 
 const MEMBERS: usize = 500;
@@ -112,7 +117,46 @@ async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
     for index in 1..keys {
         api_key(ctx, founded.organization, number, index).await?;
     }
-    Ok(Home { key: made.text, members: created.iter().map(|person| person.member.id.to_string()).collect() })
+    let vendors = vendors::create_many(ctx, &scope, (0..100).map(vendor).collect::<Result<_>>()?).await?;
+    let risks = risks::create_many(ctx, &scope, (0..200).map(risk).collect::<Result<_>>()?).await?;
+    Ok(Home {
+        key: made.text,
+        members: created.iter().map(|person| person.member.id.to_string()).collect(),
+        vendors: vendors.iter().map(|vendor| vendor.id.to_string()).collect(),
+        risk: risks[0].id.to_string(),
+    })
+}
+
+fn vendor(number: usize) -> Result<NewVendor> {
+    Ok(NewVendor {
+        name: read(&format!("Vendor {number}"))?,
+        description: read("Hosts the servers and keeps the backups.")?,
+        category: VendorCategory::Cloud,
+        status: VendorStatus::Assessed,
+        inherent_probability: Likelihood::ALL[number % 5],
+        inherent_impact: Impact::ALL[number / 5 % 5],
+        residual_probability: Likelihood::Unlikely,
+        residual_impact: Impact::Minor,
+        website: Some(read("vendor.example.com")?),
+        assignee_id: None,
+    })
+}
+
+fn risk(number: usize) -> Result<NewRisk> {
+    Ok(NewRisk {
+        title: read(&format!("Risk {number}"))?,
+        description: read("A laptop with customer data on it is lost on a train.")?,
+        category: RiskCategory::Technology,
+        department: Some(Department::It),
+        status: RiskStatus::Open,
+        likelihood: Likelihood::ALL[number % 5],
+        impact: Impact::ALL[number / 5 % 5],
+        residual_likelihood: Likelihood::Unlikely,
+        residual_impact: Impact::Minor,
+        treatment_strategy: TreatmentStrategy::Mitigate,
+        treatment_strategy_description: Some(read("Encrypt every disk.")?),
+        assignee_id: None,
+    })
 }
 
 async fn api_key(ctx: &Ctx, organization: OrganizationId, number: usize, index: usize) -> Result<()> {

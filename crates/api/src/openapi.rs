@@ -26,6 +26,7 @@ use crate::routes::{PUBLIC, documented};
         (name = "People", description = "The members of the organization."),
         (name = "Risks", description = "What could go wrong, and what is done about it."),
         (name = "Vendors", description = "Whom the organization relies on."),
+        (name = "Comments", description = "What members say about risks and vendors."),
         (name = "Organization", description = "The organization itself."),
         (name = "API keys", description = "Keys for programs."),
         (name = "Audit log", description = "Who changed what and when, chained and signed."),
@@ -191,7 +192,7 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
             "The same key and body within 24 h answer the same, and act once.",
         ));
     }
-    if matches!(method, "patch" | "delete") && !path.contains("api-keys") {
+    if matches!(method, "patch" | "delete") && !path.contains("api-keys") && !path.contains("comments") {
         statuses.push(412);
         parameters.push(header("If-Match", "Only if this is still the ETag."));
     }

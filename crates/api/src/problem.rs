@@ -60,6 +60,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "This is about a user's own account: an API key cannot do it.",
     ),
     (
+        "not_the_author",
+        403,
+        "Not the author",
+        "Only the author of a comment changes or deletes it, whatever the role.",
+    ),
+    (
         "wrong_setup_token",
         403,
         "Wrong set-up token",

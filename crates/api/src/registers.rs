@@ -27,7 +27,7 @@ use crate::wire::{Body, Fields, FromQuery, Query, read_body};
 /// The user behind a session.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(example = json!({"id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "email": "ada@example.com"}))]
-pub(crate) struct AuthenticatedUser {
+pub struct AuthenticatedUser {
     #[schema(value_type = String, example = "usr_01jcqg3v5mefzr7d0a6w3k9x2b")]
     id: UserId,
     email: String,
@@ -37,13 +37,20 @@ pub(crate) struct AuthenticatedUser {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"authType": "api-key"}))]
-pub(crate) struct Asker {
+pub struct Asker {
     #[schema(inline)]
     auth_type: AuthType,
     /// Only with a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     authenticated_user: Option<AuthenticatedUser>,
+}
+
+impl Asker {
+    /// A program with a key.
+    pub fn by_key() -> Self {
+        Self { auth_type: AuthType::ApiKey, authenticated_user: None }
+    }
 }
 
 impl From<&Scope> for Asker {

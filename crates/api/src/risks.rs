@@ -36,7 +36,7 @@ use crate::wire::{Asked, FromQuery, PathId, Query, Valid};
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!(risk_example()))]
-pub(crate) struct RiskView {
+pub struct RiskView {
     #[schema(value_type = String, example = "rsk_01jcqg3v5mefzr7d0a6w3k9x2b")]
     id: RiskId,
     title: String,
@@ -155,7 +155,7 @@ impl RiskAnswer {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"data": [risk_example()], "count": 1, "nextCursor": null, "authType": "api-key"}))]
-pub(crate) struct RiskList {
+pub struct RiskList {
     data: Vec<RiskView>,
     /// How many items this page holds.
     count: usize,
@@ -163,6 +163,13 @@ pub(crate) struct RiskList {
     next_cursor: Option<String>,
     #[serde(flatten)]
     asker: Asker,
+}
+
+impl RiskList {
+    pub fn new(risks: Vec<Risk>, next_cursor: Option<String>, asker: Asker) -> Self {
+        let data: Vec<RiskView> = risks.into_iter().map(Into::into).collect();
+        Self { count: data.len(), data, next_cursor, asker }
+    }
 }
 
 body! {
@@ -312,8 +319,7 @@ pub(crate) async fn list_risks(
         None => risks::list(&api.ctx, &scope, filter, page).await?,
     };
     let next_cursor = lists::next_of(sort, order, &mut found);
-    let data: Vec<RiskView> = found.items.into_iter().map(Into::into).collect();
-    Ok(Json(RiskList { count: data.len(), data, next_cursor, asker: (&*scope).into() }))
+    Ok(Json(RiskList::new(found.items, next_cursor, (&*scope).into())))
 }
 
 /// Adds a risk

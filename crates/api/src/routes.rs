@@ -17,8 +17,8 @@ use utoipa_axum::routes;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::{
-    api_keys, audit_logs, auth, docs, health, idempotency, layers, members, metrics, organization, risks,
-    setup, vendors,
+    api_keys, audit_logs, auth, comments, docs, health, idempotency, layers, members, metrics, organization,
+    risks, setup, vendors,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -68,6 +68,8 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(vendors::import_vendors))
         .routes(routes!(vendors::get_vendor, vendors::update_vendor, vendors::delete_vendor))
         .routes(routes!(vendors::get_vendor_history))
+        .routes(routes!(comments::list_comments, comments::create_comment))
+        .routes(routes!(comments::update_comment, comments::delete_comment))
         .routes(routes!(audit_logs::list_audit_logs))
         .routes(routes!(audit_logs::get_audit_head))
 }

@@ -5,7 +5,7 @@ use attestry_domain::Patch;
 use attestry_domain::access::{Permission, Roles};
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{Time, risks, scales, vendors, words};
+use attestry_domain::{Time, comments, risks, scales, vendors, words};
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
@@ -52,6 +52,7 @@ from_string! {
     Time;
     WebAddress;
     words::Department;
+    comments::CommentEntity;
     scales::Likelihood;
     scales::Impact;
     risks::RiskCategory;
@@ -497,6 +498,14 @@ impl Query {
                 None
             }
         }
+    }
+
+    /// A parameter that must be there.
+    pub(crate) fn required<T: Parse>(&mut self, name: &str) -> Option<T> {
+        if !self.parameters.iter().any(|(known, _)| known == name) {
+            self.note(name, "is required");
+        }
+        self.get(name)
     }
 
     pub(crate) fn flag(&mut self, name: &str) -> Option<bool> {

@@ -3,6 +3,7 @@
 //! and knows nothing of HTTP.
 
 pub mod api_keys;
+pub mod comments;
 pub mod context;
 pub mod error;
 pub mod history;

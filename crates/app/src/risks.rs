@@ -9,6 +9,7 @@ use attestry_domain::scales::Cell;
 use attestry_storage::{Tx, risks};
 use futures_util::future::try_join;
 
+use crate::comments;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::history;
@@ -139,6 +140,7 @@ pub async fn delete(
     ctx.write(scope.organization(), async move |t| {
         let before = risks::lock(t, &scope, risk).await?.ok_or(MISSING)?;
         precondition.check(&[before.version])?;
+        comments::remove_all(&own, t, &scope, &risk.to_string()).await?;
         risks::delete(t, &scope, risk).await?;
         journal::append(&own, t, &scope, Record::gone("risk.deleted", "risk", risk)).await?;
         Ok(before)

@@ -9,6 +9,7 @@ use attestry_domain::vendors::{NewVendor, Vendor, VendorFilter, VendorPatch, Ven
 use attestry_storage::{Tx, vendors};
 use futures_util::future::try_join;
 
+use crate::comments;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::history;
@@ -145,6 +146,7 @@ pub async fn delete(
     ctx.write(scope.organization(), async move |t| {
         let before = vendors::lock(t, &scope, vendor).await?.ok_or(MISSING)?;
         precondition.check(&[before.version])?;
+        comments::remove_all(&own, t, &scope, &vendor.to_string()).await?;
         vendors::delete(t, &scope, vendor).await?;
         journal::append(&own, t, &scope, Record::gone("vendor.deleted", "vendor", vendor)).await?;
         Ok(before)

@@ -79,6 +79,10 @@ permissions! {
     VendorCreate "vendor:create" "Add and import vendors"
     VendorUpdate "vendor:update" "Change vendors"
     VendorDelete "vendor:delete" "Delete vendors"
+    CommentRead "comment:read" "Read comments"
+    CommentCreate "comment:create" "Comment"
+    CommentUpdate "comment:update" "Change one's own comments"
+    CommentDelete "comment:delete" "Delete one's own comments"
 }
 
 /// A set of permissions.
@@ -156,11 +160,20 @@ impl Role {
             Self::Admin => {
                 Permissions::all().without([P::OrganizationDelete, P::OwnerManage].into_iter().collect())
             }
-            Self::Auditor => {
-                [P::OrganizationRead, P::ProfileRead, P::MemberRead, P::AuditRead, P::RiskRead, P::VendorRead]
-                    .into_iter()
-                    .collect()
-            }
+            Self::Auditor => [
+                P::OrganizationRead,
+                P::ProfileRead,
+                P::MemberRead,
+                P::AuditRead,
+                P::RiskRead,
+                P::VendorRead,
+                P::CommentRead,
+                P::CommentCreate,
+                P::CommentUpdate,
+                P::CommentDelete,
+            ]
+            .into_iter()
+            .collect(),
             Self::Employee => [P::ProfileRead].into_iter().collect(),
         }
     }

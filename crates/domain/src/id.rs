@@ -197,6 +197,7 @@ kinds! {
     Invitation InvitationId "inv" "invitation"
     Risk RiskId "rsk" "risk"
     Vendor VendorId "vnd" "vendor"
+    Comment CommentId "cmt" "comment"
     Entry EntryId "aud" "audit entry"
     Job JobId "job" "job"
 }

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod api_keys;
 pub mod clock;
+pub mod comments;
 pub mod id;
 pub mod invitations;
 pub mod journal;

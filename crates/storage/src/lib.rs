@@ -7,6 +7,7 @@ mod sql;
 
 pub mod api_keys;
 pub mod archive;
+pub mod comments;
 pub mod idempotency;
 pub mod instance;
 pub mod invitations;
@@ -28,6 +29,7 @@ pub use sql::Conflict;
 /// Every statement of the product, with the file it stands in.
 pub const STATEMENTS: &[(&str, &[&str])] = &[
     ("api_keys", api_keys::STATEMENTS),
+    ("comments", comments::STATEMENTS),
     ("idempotency", idempotency::STATEMENTS),
     ("instance", instance::STATEMENTS),
     ("invitations", invitations::STATEMENTS),

@@ -18,6 +18,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     2 "0002_journal" "journal"
     3 "0003_work" "work"
     4 "0004_registers" "registers"
+    5 "0005_comments" "comments"
 };
 
 /// All tables, in an order in which rows can be inserted without breaking a foreign key.
@@ -29,6 +30,7 @@ pub const TABLES: &[&str] = &[
     "api_keys",
     "risks",
     "vendors",
+    "comments",
     "sessions",
     "invitations",
     "password_resets",

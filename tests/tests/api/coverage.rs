@@ -56,6 +56,9 @@ impl Things {
         };
         let risk = post("/v1/risks", json!({"title": "A", "description": "B", "category": "other"})).await;
         let vendor = post("/v1/vendors", json!({"name": "A", "description": "B"})).await;
+        let about = post("/v1/risks", json!({"title": "A", "description": "B", "category": "other"})).await;
+        let comment = json!({"content": "Hm.", "entityId": about, "entityType": "risk"});
+        let comment = post("/v1/comments", comment).await;
         let stranger =
             app.tenant(&format!("{name}'s stranger"), &format!("{name}-stranger@example.com")).await;
         let id = |value: &Value| value.as_str().expect("an id").to_owned();
@@ -65,6 +68,7 @@ impl Things {
             ("usr_", stranger.user),
             ("rsk_", id(&risk)),
             ("vnd_", id(&vendor)),
+            ("cmt_", id(&comment)),
         ];
         Self { tenant: tenant.clone(), ids }
     }
@@ -130,6 +134,13 @@ impl Things {
             "create_members" => {
                 body["members"][0]["userId"] = json!(app.tenant("Spare", "spare@example.com").await.user);
             }
+            // On a risk of its own: deleting a risk takes its comments with it, each with an entry.
+            "create_comment" => {
+                let risk = json!({"title": "A", "description": "B", "category": "other"});
+                let risk =
+                    app.call("POST", "/v1/risks").key(&self.tenant.key).json(&risk).send().await.expect(201);
+                body["entityId"] = risk["id"].clone();
+            }
             "invite_member" => body["email"] = json!("invited@example.com"),
             _ => {}
         }
@@ -156,7 +167,7 @@ both! {
         for operation in operations() {
             let is_public = attestry_api::PUBLIC.contains(&(operation.method.to_lowercase().as_str(), &operation.path));
             assert_eq!(operation.details["security"] == json!([]), is_public, "{} is documented as it is", operation.id);
-            let path = operation.path.replace("{id}", "mem_01jcqg3v5mefzr7d0a6w3k9x2b");
+            let path = operation.path.replace("{id}", "mem_01jcqg3v5mefzr7d0a6w3k9x2b").replace("{commentId}", "cmt_01jcqg3v5mefzr7d0a6w3k9x2b");
             let reply = app.call(&operation.method, &path).send().await;
             assert_eq!(reply.status.as_u16() == 401, !is_public, "{}: {}", operation.id, reply.text());
         }
@@ -167,7 +178,7 @@ both! {
         let theirs = Things::of(app, &other).await;
         let before = app.entries(&other).await;
         for operation in operations().iter().filter(|operation| operation.path.contains('{')) {
-            let body = operation.details.get("example").map(|_| json!({}));
+            let body = operation.details.get("example").map(|example| if operation.method == "PUT" { example.clone() } else { json!({}) });
             let call = app.call(&operation.method, &theirs.path(operation)).key(&app.home.key);
             let reply = match body {
                 Some(body) => call.json(&body).send().await,

@@ -5,6 +5,7 @@
 mod api_keys;
 mod audit_logs;
 mod auth;
+mod comments;
 mod conventions;
 mod coverage;
 mod docs;

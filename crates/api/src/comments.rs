@@ -1,0 +1,233 @@
+//! `/v1/comments`.
+
+use attestry_app::comments::{self, NewComment};
+use attestry_domain::Time;
+use attestry_domain::access::grant;
+use attestry_domain::comments::{Author, Comment, CommentEntity, CommentText, Remark};
+use attestry_domain::id::{CommentId, UserId, kind};
+use attestry_domain::page::{After, Key};
+use attestry_domain::text::Text;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use crate::caller::Granted;
+use crate::lists;
+use crate::problem::Problem;
+use crate::state::Api;
+use crate::wire::{Asked, FromQuery, PathId, Query, Valid};
+
+const CURSOR: &str = "comments";
+
+/// Who wrote it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Ada Byron", "email": "ada@example.com", "image": null, "deactivated": false}))]
+pub(crate) struct AuthorView {
+    #[schema(value_type = String, example = "usr_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: UserId,
+    name: String,
+    email: String,
+    #[schema(required)]
+    image: Option<String>,
+    /// Whether the author is no longer an active member.
+    deactivated: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Comment, example = json!(comment_example()))]
+pub(crate) struct CommentView {
+    #[schema(value_type = String, example = "cmt_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: CommentId,
+    content: String,
+    author: AuthorView,
+    entity_id: String,
+    #[schema(inline)]
+    entity_type: CommentEntity,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Time,
+}
+
+impl From<Remark> for CommentView {
+    fn from(Remark { comment, author }: Remark) -> Self {
+        let Comment {
+            id,
+            organization_id: _,
+            content,
+            author_id: _,
+            entity_type,
+            entity_id,
+            created_at,
+            updated_at,
+            version: _,
+        } = comment;
+        let Author { user_id, name, email, image, deactivated } = author;
+        let author = AuthorView { id: user_id, name, email, image, deactivated };
+        Self { id, content, author, entity_id, entity_type, created_at, updated_at }
+    }
+}
+
+fn comment_example() -> Value {
+    json!({
+        "id": "cmt_01jcqg3v5mefzr7d0a6w3k9x2b", "content": "Disks are encrypted since Monday.",
+        "author": {"id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Ada Byron", "email": "ada@example.com", "image": null, "deactivated": false},
+        "entityId": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "entityType": "risk",
+        "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
+    })
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"data": [comment_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct CommentList {
+    data: Vec<CommentView>,
+    /// How many items this page holds.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ListComments {
+    entity: Option<(CommentEntity, String)>,
+    limit: u16,
+    after: Option<After>,
+}
+
+impl FromQuery for ListComments {
+    fn read(query: &mut Query) -> Self {
+        let entity_type = query.required("entityType");
+        let entity_id = query.required::<Text<1, 64>>("entityId").map(String::from);
+        Self {
+            entity: entity_type.zip(entity_id),
+            limit: lists::limit(query),
+            after: lists::cursor(query, CURSOR, |key| matches!(key, Key::Id)),
+        }
+    }
+}
+
+impl IntoParams for ListComments {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let required = |name: &str, schema, about: &str| {
+            let mut parameter = lists::parameter(name, schema, about);
+            parameter.required = utoipa::openapi::Required::True;
+            parameter
+        };
+        let mut all = vec![
+            required("entityType", CommentEntity::schema(), "What kind of thing the comments are about."),
+            required("entityId", lists::text(), "The id of that thing."),
+        ];
+        all.extend(lists::plain_parameters());
+        all
+    }
+}
+
+/// Lists the comments about one thing
+#[utoipa::path(
+    get, path = "/v1/comments", tag = "Comments", params(ListComments),
+    responses(
+        (status = 200, body = CommentList, description = "The comments, newest first."),
+        (status = 404, description = "There is no such thing.")
+    ),
+    extensions(("x-permission" = json!("comment:read")))
+)]
+pub(crate) async fn list_comments(
+    api: State<Api>,
+    scope: Granted<grant::CommentRead>,
+    asked: Asked<ListComments>,
+) -> Result<Json<CommentList>, Problem> {
+    let Asked(ListComments { entity, limit, after }) = asked;
+    let (entity, id) = entity.ok_or_else(|| Problem::internal("a list without what it is about"))?;
+    let page = comments::list(&api.ctx, &scope, entity, id, limit, after).await?;
+    let next_cursor = lists::next_cursor(CURSOR, page.next);
+    let data: Vec<CommentView> = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(CommentList { count: data.len(), data, next_cursor }))
+}
+
+body! {
+    /// Something to say about a thing.
+    CreateComment {
+        content "content": required CommentText = "What is said.",
+        entity_id "entityId": required Text<1, 64> = "The id of what it is about.",
+        entity_type "entityType": required CommentEntity = "What kind of thing that is.",
+        user_id "userId": optional UserId = "Your own user id, if sent at all.",
+    }
+    example json!({"content": "Disks are encrypted since Monday.", "entityId": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "entityType": "risk"})
+}
+
+/// Comments on something
+#[utoipa::path(
+    post, path = "/v1/comments", tag = "Comments", request_body = CreateComment,
+    responses(
+        (status = 201, body = CommentView, description = "The comment."),
+        (status = 404, description = "There is no such thing.")
+    ),
+    extensions(("x-permission" = json!("comment:create")))
+)]
+pub(crate) async fn create_comment(
+    api: State<Api>,
+    scope: Granted<grant::CommentCreate>,
+    body: Valid<CreateComment>,
+) -> Result<Response, Problem> {
+    let CreateComment { content, entity_id, entity_type, user_id } = body.0;
+    let new = NewComment { content, entity_type, entity_id: entity_id.into_string(), user_id };
+    let view = CommentView::from(comments::create(&api.ctx, &scope, new).await?);
+    Ok((StatusCode::CREATED, Json(view)).into_response())
+}
+
+body! {
+    /// The new text of a comment.
+    UpdateComment {
+        content "content": required CommentText = "What is said instead.",
+    }
+    example json!({"content": "Disks are encrypted since Tuesday."})
+}
+
+/// Changes one's own comment
+#[utoipa::path(
+    put, path = "/v1/comments/{commentId}", tag = "Comments", request_body = UpdateComment,
+    params(("commentId" = inline(CommentId), Path, description = "The comment's id.")),
+    responses((status = 200, body = CommentView, description = "The comment as it is now.")),
+    extensions(("x-permission" = json!("comment:update")))
+)]
+pub(crate) async fn update_comment(
+    api: State<Api>,
+    scope: Granted<grant::CommentUpdate>,
+    id: PathId<kind::Comment>,
+    body: Valid<UpdateComment>,
+) -> Result<Json<CommentView>, Problem> {
+    Ok(Json(comments::update(&api.ctx, &scope, id.found()?, body.0.content).await?.into()))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"success": true, "deletedCommentId": "cmt_01jcqg3v5mefzr7d0a6w3k9x2b", "message": "The comment is deleted."}))]
+pub(crate) struct CommentDeletion {
+    success: bool,
+    #[schema(value_type = String, example = "cmt_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    deleted_comment_id: CommentId,
+    message: &'static str,
+}
+
+/// Deletes one's own comment
+#[utoipa::path(
+    delete, path = "/v1/comments/{commentId}", tag = "Comments",
+    params(("commentId" = inline(CommentId), Path, description = "The comment's id.")),
+    responses((status = 200, body = CommentDeletion, description = "It is gone.")),
+    extensions(("x-permission" = json!("comment:delete")))
+)]
+pub(crate) async fn delete_comment(
+    api: State<Api>,
+    scope: Granted<grant::CommentDelete>,
+    id: PathId<kind::Comment>,
+) -> Result<Json<CommentDeletion>, Problem> {
+    let deleted_comment_id = comments::delete(&api.ctx, &scope, id.found()?).await?;
+    Ok(Json(CommentDeletion { success: true, deleted_comment_id, message: "The comment is deleted." }))
+}

@@ -1,0 +1,156 @@
+//! What members say about risks and vendors.
+
+use attestry_domain::access::{Permission, Scope};
+use attestry_domain::comments::{Comment, CommentEntity, CommentText, Remark};
+use attestry_domain::id::{CommentId, RiskId, UserId, VendorId};
+use attestry_domain::page::{After, Page};
+use attestry_storage::{Tx, comments, risks, vendors};
+
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::journal::{self, Record};
+
+const MISSING: Error = Error::NotFound("comment");
+
+#[derive(Clone, Debug)]
+pub struct NewComment {
+    pub content: CommentText,
+    pub entity_type: CommentEntity,
+    pub entity_id: String,
+    /// Whoever the caller says they are; it must be true.
+    pub user_id: Option<UserId>,
+}
+
+/// Whether the caller may see what the comment is about.
+fn may_see(scope: &Scope, entity: CommentEntity) -> Result<(), Error> {
+    Ok(scope.require(match entity {
+        CommentEntity::Risk => Permission::RiskRead,
+        CommentEntity::Vendor => Permission::VendorRead,
+    })?)
+}
+
+/// What the comment is about must be there, in this organization.
+async fn must_exist(t: &Tx<'_>, scope: &Scope, entity: CommentEntity, id: &str) -> Result<(), Error> {
+    let found = match entity {
+        CommentEntity::Risk => match RiskId::read(id) {
+            Some(id) => risks::get(t, scope, id).await?.is_some(),
+            None => false,
+        },
+        CommentEntity::Vendor => match VendorId::read(id) {
+            Some(id) => vendors::get(t, scope, id).await?.is_some(),
+            None => false,
+        },
+    };
+    if found { Ok(()) } else { Err(Error::NotFound(entity.as_str())) }
+}
+
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    entity: CommentEntity,
+    id: String,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<Remark>, Error> {
+    may_see(scope, entity)?;
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            must_exist(t, &scope, entity, &id).await?;
+            Ok(comments::list(t, &scope, entity, &id, limit, after.as_ref()).await?)
+        })
+        .await
+}
+
+pub async fn create(ctx: &Ctx, scope: &Scope, new: NewComment) -> Result<Remark, Error> {
+    may_see(scope, new.entity_type)?;
+    let author = scope.principal().ok_or_else(|| Error::internal("only a member comments"))?;
+    if new.user_id.is_some_and(|user| user != author.user) {
+        return Err(Error::Forbidden {
+            code: "not_the_author",
+            message: "A comment is written in your own name: userId must be your own, or be left out."
+                .to_owned(),
+        });
+    }
+    let (own, scope, member) = (ctx.clone(), scope.clone(), author.member);
+    ctx.write(scope.organization(), async move |t| {
+        must_exist(t, &scope, new.entity_type, &new.entity_id).await?;
+        let now = own.now();
+        let comment = Comment {
+            id: own.ids.next(),
+            organization_id: scope.organization(),
+            content: new.content.as_str().to_owned(),
+            author_id: member,
+            entity_type: new.entity_type,
+            entity_id: new.entity_id.clone(),
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        };
+        comments::insert(t, &scope, &comment).await?;
+        journal::append(&own, t, &scope, Record::of("comment.created", "comment", comment.id, &comment)?)
+            .await?;
+        comments::lock(t, &scope, comment.id).await?.ok_or(MISSING)
+    })
+    .await
+}
+
+/// The comment, if the caller wrote it: whatever their role, nobody else changes it.
+async fn own_comment(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Remark, Error> {
+    let remark = comments::lock(t, scope, comment).await?.ok_or(MISSING)?;
+    if scope.member() == Some(remark.comment.author_id) {
+        return Ok(remark);
+    }
+    Err(Error::Forbidden {
+        code: "not_the_author",
+        message: "Only the author of a comment can change or delete it.".to_owned(),
+    })
+}
+
+pub async fn update(
+    ctx: &Ctx,
+    scope: &Scope,
+    comment: CommentId,
+    content: CommentText,
+) -> Result<Remark, Error> {
+    let (own, scope) = (ctx.clone(), scope.clone());
+    ctx.write(scope.organization(), async move |t| {
+        let Remark { comment: before, author } = own_comment(t, &scope, comment).await?;
+        if before.content == content.as_str() {
+            return Ok(Remark { comment: before, author });
+        }
+        let after = Comment {
+            content: content.as_str().to_owned(),
+            updated_at: own.now(),
+            version: before.version + 1,
+            ..before
+        };
+        comments::update(t, &scope, &after).await?;
+        journal::append(&own, t, &scope, Record::of("comment.updated", "comment", after.id, &after)?).await?;
+        Ok(Remark { comment: after, author })
+    })
+    .await
+}
+
+pub async fn delete(ctx: &Ctx, scope: &Scope, comment: CommentId) -> Result<CommentId, Error> {
+    let (own, scope) = (ctx.clone(), scope.clone());
+    ctx.write(scope.organization(), async move |t| {
+        own_comment(t, &scope, comment).await?;
+        remove(&own, t, &scope, comment).await?;
+        Ok(comment)
+    })
+    .await
+}
+
+async fn remove(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<(), Error> {
+    comments::delete(t, scope, comment).await?;
+    journal::append(ctx, t, scope, Record::gone("comment.deleted", "comment", comment)).await
+}
+
+/// What was said about something goes with it.
+pub(crate) async fn remove_all(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<(), Error> {
+    for comment in comments::of_entity(t, scope, entity_id).await? {
+        remove(ctx, t, scope, comment).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! A comment: what a member says about something. Only its author changes or deletes it.
+
+use serde::Serialize;
+
+use crate::id::{CommentId, MemberId, OrganizationId, UserId};
+use crate::text::Text;
+use crate::time::Time;
+
+/// What is said: 1 to 2000 characters.
+pub type CommentText = Text<1, 2000>;
+
+crate::words! {
+    /// What can be commented on.
+    CommentEntity {
+        Vendor = "vendor",
+        Risk = "risk",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comment {
+    pub id: CommentId,
+    pub organization_id: OrganizationId,
+    pub content: String,
+    /// The member who wrote it.
+    pub author_id: MemberId,
+    pub entity_type: CommentEntity,
+    pub entity_id: String,
+    pub created_at: Time,
+    pub updated_at: Time,
+    #[serde(skip)]
+    pub version: i64,
+}
+
+/// Who wrote a comment, as answers show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    pub user_id: UserId,
+    pub name: String,
+    pub email: String,
+    pub image: Option<String>,
+    pub deactivated: bool,
+}
+
+/// A comment together with its author.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    pub comment: Comment,
+    pub author: Author,
+}

@@ -1,0 +1,108 @@
+//! Comments, always together with who wrote them.
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::access::Scope;
+use attestry_domain::comments::{Author, Comment, CommentEntity, Remark};
+use attestry_domain::id::CommentId;
+use attestry_domain::page::{After, Key, Order, Page};
+
+use crate::sql::{Columns, PageSql, id, page_params, time};
+
+macro_rules! remark {
+    () => {
+        "SELECT c.id, c.org_id, c.content, c.author_id, c.entity_type, c.entity_id, c.created_at, c.updated_at, c.version, u.id, u.name, u.email, u.image, m.is_active FROM comments c JOIN members m ON m.id = c.author_id JOIN users u ON u.id = m.user_id"
+    };
+}
+
+const LIST: PageSql = pages!(
+    concat!(remark!(), " WHERE c.org_id = $1 AND c.entity_id = $2 AND c.entity_type = $3"),
+    limit "$4", "c.id" > "$5"
+);
+
+statements! {
+    INSERT = "INSERT INTO comments (org_id, id, content, author_id, entity_type, entity_id, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    LOCK = concat!(remark!(), " WHERE c.org_id = $1 AND c.id = $2 FOR UPDATE OF c");
+    OF_ENTITY = "SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 ORDER BY id";
+    UPDATE = "UPDATE comments SET content = $3, updated_at = $4, version = $5 WHERE org_id = $1 AND id = $2";
+    DELETE = "DELETE FROM comments WHERE org_id = $1 AND id = $2";
+    ;
+    pages [LIST]
+}
+
+fn read(row: &Row<'_>) -> Result<Remark, Error> {
+    Ok(Remark {
+        comment: Comment {
+            id: row.parse(0)?,
+            organization_id: row.parse(1)?,
+            content: row.text(2)?,
+            author_id: row.parse(3)?,
+            entity_type: row.parse(4)?,
+            entity_id: row.text(5)?,
+            created_at: row.time(6)?,
+            updated_at: row.time(7)?,
+            version: row.int(8)?,
+        },
+        author: Author {
+            user_id: row.parse(9)?,
+            name: row.text(10)?,
+            email: row.text(11)?,
+            image: row.opt_text(12)?,
+            deactivated: !row.bool(13)?,
+        },
+    })
+}
+
+pub async fn insert(t: &Tx<'_>, scope: &Scope, comment: &Comment) -> Result<(), Error> {
+    let params = [
+        id(scope.organization()),
+        id(comment.id),
+        Value::from(&comment.content),
+        id(comment.author_id),
+        Value::from(comment.entity_type.as_str()),
+        Value::from(&comment.entity_id),
+        time(comment.created_at),
+        time(comment.updated_at),
+        Value::Int(comment.version),
+    ];
+    t.execute(INSERT, &params).await.map(|_| ())
+}
+
+/// The comment, held until the transaction ends.
+pub async fn lock(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Option<Remark>, Error> {
+    t.opt(LOCK, &[id(scope.organization()), id(comment)], read).await
+}
+
+pub async fn update(t: &Tx<'_>, scope: &Scope, comment: &Comment) -> Result<(), Error> {
+    let params = [
+        id(scope.organization()),
+        id(comment.id),
+        Value::from(&comment.content),
+        time(comment.updated_at),
+        Value::Int(comment.version),
+    ];
+    t.execute(UPDATE, &params).await.map(|_| ())
+}
+
+pub async fn delete(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<(), Error> {
+    t.execute(DELETE, &[id(scope.organization()), id(comment)]).await.map(|_| ())
+}
+
+/// The ids of everything that was said about something.
+pub async fn of_entity(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Vec<CommentId>, Error> {
+    t.all(OF_ENTITY, &[id(scope.organization()), Value::from(entity_id)], |row| row.parse(0)).await
+}
+
+pub async fn list(
+    t: &Tx<'_>,
+    scope: &Scope,
+    entity_type: CommentEntity,
+    entity_id: &str,
+    limit: u16,
+    after: Option<&After>,
+) -> Result<Page<Remark>, Error> {
+    let mut params =
+        vec![id(scope.organization()), Value::from(entity_id), Value::from(entity_type.as_str())];
+    page_params(&mut params, limit, after);
+    let items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
+    Ok(Page::cut(items, limit, |remark| After { key: Key::Id, id: remark.comment.id.to_string() }))
+}
