@@ -217,7 +217,7 @@ impl TestApp {
             .send()
             .await
             .expect(200);
-        invited["member"].clone()
+        invited
     }
 
     /// Signs in and answers the token.

@@ -370,8 +370,12 @@ async fn several_processes_share_one_database() {
     // One of them sends the mail; the file appears once.
     let mail = data.path().join("mail");
     wait_until(|| count_files(&mail) == 1).await;
+    let link = one.url.clone();
     assert!(one.stop() && two.stop());
     assert_eq!(count_files(&mail), 1);
+    let file = std::fs::read_dir(&mail).expect("a folder").next().expect("a file").expect("a file").path();
+    let text = std::fs::read_to_string(file).expect("text");
+    assert!(text.contains(&format!("{link}/accept-invitation?token=")), "{text}");
     database.remove().await;
 }
 

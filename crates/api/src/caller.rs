@@ -308,3 +308,33 @@ pub(crate) async fn idempotency_owner(
     };
     Ok(actor.principal.permissions.contains(permission).then_some(owner))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(peer: &str, forwarded: &[&str], trusted: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for value in forwarded {
+            headers.append("x-forwarded-for", value.parse().expect("a header"));
+        }
+        let trusted: Vec<IpAddr> = trusted.iter().map(|ip| ip.parse().expect("an address")).collect();
+        let peer = ConnectInfo(SocketAddr::new(peer.parse().expect("an address"), 1));
+        client_address(&headers, Some(&peer), &trusted).expect("an address").to_string()
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_is_believed() {
+        assert_eq!(address("192.0.2.1", &["203.0.113.9"], &[]), "192.0.2.1");
+        assert_eq!(address("192.0.2.1", &["203.0.113.9"], &["10.0.0.1"]), "192.0.2.1");
+        assert_eq!(address("10.0.0.1", &["203.0.113.9"], &["10.0.0.1"]), "203.0.113.9");
+        assert_eq!(
+            address("10.0.0.1", &["1.1.1.1, 203.0.113.9"], &["10.0.0.1"]),
+            "203.0.113.9",
+            "what came before is hearsay"
+        );
+        assert_eq!(address("10.0.0.1", &["203.0.113.9, 10.0.0.2"], &["10.0.0.1", "10.0.0.2"]), "203.0.113.9");
+        assert_eq!(address("10.0.0.1", &["nonsense"], &["10.0.0.1"]), "10.0.0.1");
+        assert_eq!(address("::ffff:10.0.0.1", &["2001:db8::1"], &["10.0.0.1"]), "2001:db8::1");
+    }
+}

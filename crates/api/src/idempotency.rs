@@ -1,4 +1,4 @@
-//! `Idempotency-Key` on any POST, as a layer: handlers know nothing of it.
+//! `Idempotency-Key` on any POST, as a part of the outermost layer: handlers know nothing of it.
 //!
 //! Signing in and out are left alone, because repeating them is harmless and an answer with a fresh
 //! token must not be given twice. A secret in another answer is kept out of what is remembered.
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use attestry_app::idempotency::{self, Begun};
 use attestry_domain::journal::{hex, sha256};
 use axum::body::Body;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -38,7 +38,8 @@ struct Remembered<'a> {
     body: &'a RawValue,
 }
 
-pub(crate) async fn layer(State(api): State<Api>, request: Request, next: Next) -> Response {
+/// Runs the rest of the request, once for each key.
+pub(crate) async fn run(api: Api, request: Request, next: Next) -> Response {
     if request.method() != Method::POST || !request.headers().contains_key(KEY) {
         return next.run(request).await;
     }

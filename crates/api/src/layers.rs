@@ -15,6 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use tracing::instrument::WithSubscriber;
 
 use crate::caller::{Visit, client_address};
+use crate::idempotency;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::too_large;
@@ -40,8 +41,7 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     });
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let path = if route.is_some() { None } else { Some(request.uri().path().to_owned()) };
-    let target = request.uri().path().to_owned();
+    let uri = request.uri().clone();
     request.extensions_mut().insert(Arc::clone(&visit));
 
     let mut response = match length_problem(&api, &request) {
@@ -50,11 +50,11 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     };
     let problem = response.extensions_mut().remove::<Problem>().or_else(|| foreign_failure(&response));
     if let Some(problem) = problem {
-        let operation = format!("{method} {}", route.as_ref().map_or(target.as_str(), MatchedPath::as_str));
+        let operation = format!("{method} {}", route.as_ref().map_or(uri.path(), MatchedPath::as_str));
         if problem.status() == StatusCode::FORBIDDEN
             && let Some(actor) = visit.actor.get()
             && let Err(error) =
-                attestry_app::journal::refused(&api.ctx, actor, &operation, &target, problem.code).await
+                attestry_app::journal::refused(&api.ctx, actor, &operation, uri.path(), problem.code).await
         {
             tracing::error!(request_id = %visit.request_id, %error, "a refusal was not recorded");
         }
@@ -70,7 +70,7 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     let name = route.as_ref().map_or("none", MatchedPath::as_str);
     api.metrics.count(method_label(&method), name, response.status().as_u16(), took);
     tracing::debug!(
-        request_id = %visit.request_id, method = %method, path = path.as_deref().unwrap_or(name),
+        request_id = %visit.request_id, method = %method, path = uri.path(),
         status = response.status().as_u16(), took_us = took.as_micros(), "request"
     );
     response
@@ -86,7 +86,7 @@ async fn answer(api: &Api, request: Request, next: Next) -> Response {
         let work = AssertUnwindSafe(next.run(request)).catch_unwind();
         tokio::time::timeout(limit, work).await.map(|ended| ended.map_err(|panic| panic_text(panic.as_ref())))
     } else {
-        let work = tokio::spawn(next.run(request).with_current_subscriber());
+        let work = tokio::spawn(idempotency::run(api.clone(), request, next).with_current_subscriber());
         tokio::time::timeout(limit, work).await.map(|ended| {
             ended.map_err(|error| {
                 error.try_into_panic().map_or_else(|e| e.to_string(), |p| panic_text(p.as_ref()))

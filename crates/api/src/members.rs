@@ -360,14 +360,23 @@ pub(crate) async fn create_members(
     Ok((StatusCode::CREATED, Json(BulkResult { created, errors, summary })).into_response())
 }
 
+/// The member, inactive until the invitation is accepted.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(example = json!({"member": member_example(), "expiresAt": "2026-11-22T09:30:00.000Z"}))]
+#[schema(example = json!(invited_example()))]
 pub(crate) struct InvitedMember {
-    /// The member, inactive until the invitation is accepted.
+    #[serde(flatten)]
     member: MemberView,
+    /// Until when the link works.
     #[schema(value_type = String, format = DateTime)]
-    expires_at: Time,
+    invitation_expires_at: Time,
+}
+
+fn invited_example() -> Value {
+    let mut example = member_example();
+    example["isActive"] = json!(false);
+    example["invitationExpiresAt"] = json!("2026-11-22T09:30:00.000Z");
+    example
 }
 
 /// Invites somebody by e-mail
@@ -387,7 +396,7 @@ pub(crate) async fn invite_member(
     let InviteMember { email, name, role, department } = body.0;
     let new = NewInvitation { email, name, role, department: department.unwrap_or_default() };
     let (person, invitation) = invitations::invite(&api.ctx, &scope, new).await?;
-    let view = InvitedMember { member: person.into(), expires_at: invitation.expires_at };
+    let view = InvitedMember { member: person.into(), invitation_expires_at: invitation.expires_at };
     Ok((StatusCode::CREATED, Json(view)).into_response())
 }
 

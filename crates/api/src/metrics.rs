@@ -1,6 +1,8 @@
 //! Counters for Prometheus.
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -19,14 +21,14 @@ use crate::state::Api;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct RequestLabels {
-    method: String,
+    method: &'static str,
     route: String,
     status: u16,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct RouteLabels {
-    method: String,
+    method: &'static str,
     route: String,
 }
 
@@ -35,10 +37,14 @@ pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    routes: RwLock<HashMap<&'static str, HashMap<String, OfRoute>>>,
     jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
     failed_jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
     uptime: Gauge<f64, AtomicU64>,
 }
+
+/// The counters of one route: how long it takes, and how often it ended with each status.
+type OfRoute = (Histogram, Vec<(u16, Counter)>);
 
 fn buckets() -> Histogram {
     Histogram::new([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0])
@@ -50,6 +56,7 @@ impl Default for Metrics {
             registry: Registry::with_prefix("attestry"),
             requests: Family::default(),
             seconds: Family::new_with_constructor(buckets as fn() -> Histogram),
+            routes: RwLock::default(),
             jobs: Gauge::default(),
             failed_jobs: Gauge::default(),
             uptime: Gauge::default(),
@@ -65,12 +72,29 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn count(&self, method: &str, route: &str, status: u16, took: Duration) {
-        let (method, route) = (method.to_owned(), route.to_owned());
-        self.seconds
-            .get_or_create(&RouteLabels { method: method.clone(), route: route.clone() })
-            .observe(took.as_secs_f64());
-        self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
+    /// Counts a request. The counters of a route are looked up by text, without making labels first.
+    pub(crate) fn count(&self, method: &'static str, route: &str, status: u16, took: Duration) {
+        let known = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((seconds, counters)) = known.get(method).and_then(|routes| routes.get(route))
+            && let Some((_, counter)) = counters.iter().find(|(known, _)| *known == status)
+        {
+            seconds.observe(took.as_secs_f64());
+            counter.inc();
+            return;
+        }
+        drop(known);
+        let labels = RouteLabels { method, route: route.to_owned() };
+        let seconds = self.seconds.get_or_create(&labels).clone();
+        let counter =
+            self.requests.get_or_create(&RequestLabels { method, route: route.to_owned(), status }).clone();
+        seconds.observe(took.as_secs_f64());
+        counter.inc();
+        let mut known = self.routes.write().unwrap_or_else(PoisonError::into_inner);
+        let of_route =
+            known.entry(method).or_default().entry(route.to_owned()).or_insert_with(|| (seconds, Vec::new()));
+        if of_route.1.iter().all(|(known, _)| *known != status) {
+            of_route.1.push((status, counter));
+        }
     }
 }
 

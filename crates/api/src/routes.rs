@@ -17,8 +17,8 @@ use utoipa_axum::routes;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::{
-    api_keys, audit_logs, auth, comments, docs, health, idempotency, layers, members, metrics, organization,
-    risks, setup, vendors,
+    api_keys, audit_logs, auth, comments, docs, health, layers, members, metrics, organization, risks, setup,
+    vendors,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -94,7 +94,6 @@ pub fn router(api: Api, pages: &'static [Page]) -> Router {
         .merge(console(pages))
         .fallback(async || Problem::not_found("address"))
         .method_not_allowed_fallback(async || layers::method_not_allowed())
-        .layer(from_fn_with_state(api.clone(), idempotency::layer))
         .layer(from_fn_with_state(api.clone(), layers::outer))
         .layer(CompressionLayer::new().gzip(true).compress_when(small));
     let router = match api.http.cors_origins.as_slice() {

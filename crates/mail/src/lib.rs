@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lettre::message::{Mailbox, MultiPart};
+use lettre::message::header::{ContentTransferEncoding, ContentType};
+use lettre::message::{Body, Mailbox, MultiPart, SinglePart};
 use lettre::transport::smtp::AsyncSmtpTransport;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{AsyncTransport, Tokio1Executor};
@@ -58,6 +59,15 @@ pub struct Sent(Arc<Mutex<Vec<Message>>>);
 impl Sent {
     pub fn take(&self) -> Vec<Message> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Plain text stays as it is wherever it can, so that a link in a file can be read and copied.
+fn part(kind: ContentType, text: &str) -> SinglePart {
+    let builder = SinglePart::builder().header(kind);
+    match Body::new_with_encoding(text.to_owned(), ContentTransferEncoding::SevenBit) {
+        Ok(body) => builder.body(body),
+        Err(_) => builder.body(text.to_owned()),
     }
 }
 
@@ -173,7 +183,11 @@ impl Mailer {
             .to(Mailbox::new(name, address))
             .subject(&message.subject)
             .message_id(Some(format!("<{}@{}>", message.id, self.from.email.domain())))
-            .multipart(MultiPart::alternative_plain_html(message.text.clone(), message.html.clone()))
+            .multipart(
+                MultiPart::alternative()
+                    .singlepart(part(ContentType::TEXT_PLAIN, &message.text))
+                    .singlepart(part(ContentType::TEXT_HTML, &message.html)),
+            )
             .map_err(|error| wrong(&error))
     }
 }

@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tower::Service;
 
@@ -27,6 +27,7 @@ const DRAIN: Duration = Duration::from_secs(25);
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
+    let signals = StopSignals::catch()?;
     let listener = TcpListener::bind(config.listen)
         .await
         .with_context(|| format!("cannot listen on {}; is another server running there?", config.listen))?;
@@ -44,7 +45,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     tokio::spawn(tidy(api.clone()));
     let router = router(api, attestry_ui::PAGES);
     say(&format!("Attestry is ready at {url}"));
-    accept(listener, router).await?;
+    accept(listener, router, signals).await;
     stop.send_replace(true);
     let _ = tokio::time::timeout(DRAIN, worker).await;
     tracing::info!("stopped");
@@ -69,22 +70,30 @@ fn say(line: &str) {
     println!("{line}");
 }
 
-async fn told_to_stop() -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
+/// The signals that ask for an orderly end. They are caught from the moment this is made, so it is made
+/// before anybody is told that the server is ready.
+struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
 }
 
-async fn accept(listener: TcpListener, router: Router) -> Result<()> {
+impl StopSignals {
+    fn catch() -> Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn told_to_stop(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, router: Router, mut signals: StopSignals) {
     let graceful = GracefulShutdown::new();
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).pipeline_flush(true);
-    let stop = told_to_stop();
-    tokio::pin!(stop);
     loop {
         let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
@@ -96,10 +105,7 @@ async fn accept(listener: TcpListener, router: Router) -> Result<()> {
                     continue;
                 }
             },
-            stopped = &mut stop => {
-                stopped?;
-                break;
-            }
+            () = signals.told_to_stop() => break,
         };
         // Answers are small and written whole: waiting for more to send would only delay them.
         let _ = stream.set_nodelay(true);
@@ -121,17 +127,17 @@ async fn accept(listener: TcpListener, router: Router) -> Result<()> {
         () = graceful.shutdown() => {}
         () = tokio::time::sleep(DRAIN) => tracing::warn!("some requests did not end in time"),
     }
-    Ok(())
 }
 
 /// Jobs alone.
 pub(crate) async fn worker(config: &Config) -> Result<ExitCode> {
+    let mut signals = StopSignals::catch()?;
     let ctx: Ctx = start::migrated(config).await?;
     jobs::schedule(&ctx).await?;
     let (stop, stopped) = watch::channel(false);
     let worker = tokio::spawn(jobs::work(ctx, stopped));
     say("Attestry's worker is ready");
-    told_to_stop().await?;
+    signals.told_to_stop().await;
     stop.send_replace(true);
     let _ = tokio::time::timeout(DRAIN, worker).await;
     Ok(ExitCode::SUCCESS)

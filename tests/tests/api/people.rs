@@ -175,8 +175,8 @@ both! {
     async fn an_invitation_leads_to_an_active_member(app) {
         let body = json!({"email": "Grace@Example.com", "name": "Grace", "role": "auditor", "department": "it"});
         let invited = app.post("/v1/people/invite", &body).send().await.expect(201);
-        assert_eq!(invited["member"]["isActive"], false);
-        assert_eq!(invited["expiresAt"], "2026-11-22T09:30:00.000Z");
+        assert_eq!(invited["isActive"], false);
+        assert_eq!(invited["invitationExpiresAt"], "2026-11-22T09:30:00.000Z");
         let mails = app.mails().await;
         assert_eq!(mails[0].to_address, "Grace@Example.com");
         assert!(mails[0].text.contains("https://compliance.example.com/accept-invitation?token="), "{}", mails[0].text);
