@@ -13,7 +13,7 @@ VENV := $(HOME)/.cache/attestry/python
 
 ## Serve the API and the pages on http://127.0.0.1:8080, data in ./data
 run:
-	cargo build --locked --package attestry-server
+	cargo build --locked --workspace --bin attestry
 	exec $(BIN) serve
 
 ## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases
@@ -42,7 +42,7 @@ release:
 
 ## Writes crates/api/openapi.json anew
 openapi:
-	cargo build --locked --package attestry-server
+	cargo build --locked --workspace --bin attestry
 	$(BIN) openapi > crates/api/openapi.json
 
 postgres:
