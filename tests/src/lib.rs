@@ -61,16 +61,7 @@ macro_rules! both {
 
 /// Runs one test on one engine.
 pub fn run(engine: Engine, body: impl AsyncFnOnce(&TestApp)) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let logs = logs::Logs::default();
-    runtime.block_on(
-        async {
-            let app = TestApp::start(engine, HttpSettings { ..http() }, logs.clone()).await;
-            body(&app).await;
-            app.finish().await;
-        }
-        .with_subscriber(logs.subscriber()),
-    );
+    run_with(engine, |_| {}, body);
 }
 
 /// Runs a test on one engine with other HTTP settings.

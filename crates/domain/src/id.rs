@@ -210,7 +210,6 @@ mod tests {
     fn an_id_reads_what_it_writes() {
         let id = MemberId::from_u128(0x0192_f3a4_5b6c_7d8e_9fa0_b1c2_d3e4_f506);
         let text = id.to_string();
-        assert_eq!(text, "mem_01jbstgpvcfp79z85hrb9ys78p".replace("01jbstgpvcfp79z85hrb9ys78p", &text[4..]));
         assert_eq!(text.len(), 4 + SUFFIX);
         assert_eq!(MemberId::read(&text), Some(id));
         assert_eq!(

@@ -99,6 +99,9 @@ both! {
         }
         let plain = app.get("/v1/people").send().await;
         assert_eq!(plain.header("content-encoding"), None);
+        let zipped = app.get("/v1/people").header("accept-encoding", "gzip").send().await;
+        assert_eq!((zipped.header("content-encoding"), &zipped.body[..2]), (Some("gzip"), &[0x1f, 0x8b][..]));
+        assert!(zipped.body.len() < plain.body.len());
         let path = format!("/v1/people/{}", app.home.member);
         assert_eq!(app.get(&path).header("accept-encoding", "gzip").send().await.header("content-encoding"), None, "small");
     }
