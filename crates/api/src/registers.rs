@@ -3,6 +3,7 @@
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Scope};
 use attestry_domain::id::UserId;
+use attestry_domain::page::{After, Page};
 use attestry_domain::scales::{Cell, Impact, Likelihood, score};
 use attestry_domain::text::Parse;
 use axum::body::Body as HttpBody;
@@ -159,6 +160,33 @@ pub(crate) fn format_parameter() -> Parameter {
 
 /// Rows of a table, fetched page by page by whoever writes it.
 pub(crate) type Rows = mpsc::Receiver<Result<Vec<Vec<String>>, Problem>>;
+
+/// How many rows are read at a time.
+pub(crate) const EXPORT_PAGE: u16 = 500;
+
+/// Feeds a table page by page, until there is nothing more or whoever downloads it went away.
+pub(crate) fn all_rows<T, F>(
+    cells: fn(T) -> Vec<String>,
+    list: impl Fn(Option<After>) -> F + Send + 'static,
+) -> Rows
+where
+    T: Send + 'static,
+    F: Future<Output = Result<Page<T>, attestry_app::Error>> + Send,
+{
+    let (send, rows) = mpsc::channel(2);
+    tokio::spawn(async move {
+        let mut after = None;
+        loop {
+            let found = list(after.take()).await;
+            after = found.as_ref().ok().and_then(|page| page.next.clone());
+            let lines = found.map(|page| page.items.into_iter().map(cells).collect()).map_err(Problem::from);
+            if send.send(lines).await.is_err() || after.is_none() {
+                return;
+            }
+        }
+    });
+    rows
+}
 
 /// A cell that a spreadsheet would take for a formula is made plain text.
 fn harmless(cell: &str) -> String {

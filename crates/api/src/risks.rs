@@ -1,6 +1,6 @@
 //! `/v1/risks`: the risk register.
 
-use attestry_app::{history, risks};
+use attestry_app::{history, members, risks};
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::id::{MemberId, OrganizationId, RiskId, kind};
@@ -17,7 +17,6 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
@@ -27,8 +26,8 @@ use crate::conditions::{Conditions, with_tag};
 use crate::lists;
 use crate::problem::Problem;
 use crate::registers::{
-    AsOf, Asker, DryRun, ImportResult, MatrixView, Score, Table, TableFormat, as_of_parameter, download,
-    format_parameter, refused, sort_out,
+    AsOf, Asker, DryRun, EXPORT_PAGE, ImportResult, MatrixView, Score, Table, TableFormat, all_rows,
+    as_of_parameter, download, format_parameter, refused, sort_out,
 };
 use crate::state::Api;
 use crate::wire::{Asked, FromQuery, PathId, Query, Valid};
@@ -515,22 +514,12 @@ pub(crate) async fn export_risks(
     asked: Asked<ExportRisks>,
 ) -> Result<Response, Problem> {
     let Asked(ExportRisks { filter, format }) = asked;
-    let (send, rows) = mpsc::channel(2);
     let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
-    tokio::spawn(async move {
-        let mut page =
-            PageRequest { sort: RiskSort::default(), order: Order::default(), limit: 500, after: None };
-        loop {
-            let found = risks::list(&api.ctx, &scope, filter.clone(), page.clone()).await;
-            let next = found.as_ref().ok().and_then(|found| found.next.clone());
-            let lines =
-                found.map(|found| found.items.into_iter().map(cells).collect()).map_err(Problem::from);
-            // Whoever downloads went away, or there is nothing more.
-            if send.send(lines).await.is_err() || next.is_none() {
-                return;
-            }
-            page.after = next;
-        }
+    let rows = all_rows(cells, move |after| {
+        let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());
+        let page =
+            PageRequest { sort: RiskSort::default(), order: Order::default(), limit: EXPORT_PAGE, after };
+        async move { risks::list(&api.ctx, &scope, filter, page).await }
     });
     download("risks", format, COLUMNS, rows).await
 }
@@ -554,7 +543,7 @@ pub(crate) async fn import_risks(
         .rows
         .iter()
         .map(|row| row.as_ref().ok().and_then(|body| body.assignee_id.clone().into_option()));
-    let assignees = risks::check_assignees(&api.ctx, &scope, named.collect()).await?;
+    let assignees = members::are_active(&api.ctx, &scope, named.collect()).await?;
     let (good, errors) = sort_out(table, &assignees);
     if asked.0.0 {
         return Ok(Json(ImportResult::dry(total, errors)));

@@ -307,11 +307,7 @@ pub(crate) async fn must_be_active(t: &Tx<'_>, scope: &Scope, member: Option<Mem
 pub const NO_SUCH_ASSIGNEE: &str = "must be an active member of this organization";
 
 /// For each of these, whether it could be an assignee; nobody is fine, too.
-pub(crate) async fn are_active(
-    ctx: &Ctx,
-    scope: &Scope,
-    wanted: Vec<Option<MemberId>>,
-) -> Result<Vec<bool>, Error> {
+pub async fn are_active(ctx: &Ctx, scope: &Scope, wanted: Vec<Option<MemberId>>) -> Result<Vec<bool>, Error> {
     let scope = scope.clone();
     ctx.db
         .read(async move |t| {

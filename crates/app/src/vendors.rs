@@ -47,15 +47,6 @@ async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: NewVendor) -> Result<Ven
     Ok(vendor)
 }
 
-/// Whether the assignees exist: what an import asks before it changes anything.
-pub async fn check_assignees(
-    ctx: &Ctx,
-    scope: &Scope,
-    members: Vec<Option<MemberId>>,
-) -> Result<Vec<bool>, Error> {
-    crate::members::are_active(ctx, scope, members).await
-}
-
 pub async fn get(ctx: &Ctx, scope: &Scope, vendor: VendorId) -> Result<Vendor, Error> {
     let scope = scope.clone();
     ctx.db.read(async move |t| vendors::get(t, &scope, vendor).await).await?.ok_or(MISSING)
