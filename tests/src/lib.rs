@@ -9,6 +9,7 @@ pub mod client;
 pub mod database;
 mod document;
 mod logs;
+pub mod s3;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

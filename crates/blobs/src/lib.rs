@@ -1,0 +1,269 @@
+//! Object storage: a folder (the default), an S3 bucket, or memory for tests, behind one set of named
+//! operations. A file is written once under its key and never changed: what replaces it has another key.
+
+mod key;
+mod served;
+mod upload;
+
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use attestry_domain::Time;
+use attestry_domain::id::OrganizationId;
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::signer::{SignedUrlOptions, Signer};
+use object_store::{ClientOptions, GetOptions, ObjectStore, ObjectStoreExt, RetryConfig};
+use url::Url;
+
+pub use key::{Folder, Key};
+pub use served::Served;
+pub use upload::Upload;
+
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the file is not in the store")]
+    Missing,
+    #[error("object storage: {0}")]
+    Unavailable(String),
+}
+
+impl From<object_store::Error> for Error {
+    fn from(error: object_store::Error) -> Self {
+        match error {
+            object_store::Error::NotFound { .. } => Self::Missing,
+            other => Self::Unavailable(other.to_string()),
+        }
+    }
+}
+
+/// The store of an installation. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Blobs {
+    store: Arc<dyn ObjectStore>,
+    place: Place,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    Memory,
+    Folder(PathBuf),
+    Bucket { signer: Arc<AmazonS3>, name: String, prefix: String, endpoint: String },
+}
+
+/// Where `attestry doctor` tries whether it can write.
+const PROBE: &str = "attestry-probe";
+
+impl Blobs {
+    /// Kept in memory, gone with the process. For tests.
+    pub fn memory() -> Self {
+        Self { store: Arc::new(InMemory::new()), place: Place::Memory }
+    }
+
+    /// Files in a folder, which is made if it is not there.
+    pub fn folder(root: &FilePath) -> Result<Self, Error> {
+        use std::os::unix::fs::DirBuilderExt;
+        let unusable = |error: String| Error::Unavailable(format!("{}: {error}", root.display()));
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(root)
+            .map_err(|error| unusable(error.to_string()))?;
+        let store = LocalFileSystem::new_with_prefix(root).map_err(|error| unusable(error.to_string()))?;
+        Ok(Self { store: Arc::new(store.with_fsync(true)), place: Place::Folder(root.to_owned()) })
+    }
+
+    /// `s3://bucket/prefix`; credentials, region and endpoint are the usual `AWS_*` among `variables`.
+    pub fn bucket(url: &str, variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
+        let wrong = || Error::Unavailable(format!("{url:?} is not s3://bucket or s3://bucket/prefix"));
+        let parsed = Url::parse(url).map_err(|_| wrong())?;
+        let name = parsed.host_str().filter(|_| parsed.scheme() == "s3").ok_or_else(wrong)?.to_owned();
+        if parsed.query().is_some() || parsed.fragment().is_some() || parsed.port().is_some() {
+            return Err(wrong());
+        }
+        let mut builder = AmazonS3Builder::new().with_bucket_name(&name);
+        for (variable, value) in variables {
+            if let Some(key) = aws_setting(&variable) {
+                builder = builder.with_config(key, value);
+            }
+        }
+        let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint]
+            .iter()
+            .find_map(|key| builder.get_config_value(key))
+            .unwrap_or_default();
+        // Somebody waits for the answer: give up sooner than the library would.
+        builder = builder
+            .with_retry(RetryConfig {
+                max_retries: 3,
+                retry_timeout: Duration::from_secs(10),
+                ..RetryConfig::default()
+            })
+            .with_client_options(
+                ClientOptions::new()
+                    .with_timeout(Duration::from_mins(1))
+                    .with_allow_http(endpoint.starts_with("http://")),
+            );
+        let signer = Arc::new(builder.build()?);
+        let prefix = parsed.path().trim_matches('/').to_owned();
+        let store: Arc<dyn ObjectStore> = Arc::<AmazonS3>::clone(&signer);
+        Ok(Self { store, place: Place::Bucket { signer, name, prefix, endpoint } })
+    }
+
+    /// Where files are kept, for people.
+    pub fn describe(&self) -> String {
+        match &self.place {
+            Place::Memory => "memory".to_owned(),
+            Place::Folder(root) => root.display().to_string(),
+            Place::Bucket { name, prefix, endpoint, .. } => {
+                let at = if endpoint.is_empty() { "AWS" } else { endpoint };
+                format!("s3://{name}/{prefix} at {at}")
+            }
+        }
+    }
+
+    fn prefix(&self) -> &str {
+        match &self.place {
+            Place::Bucket { prefix, .. } => prefix,
+            Place::Memory | Place::Folder(_) => "",
+        }
+    }
+
+    fn path(&self, key: &str) -> Path {
+        Path::from(format!("{}/{key}", self.prefix()))
+    }
+
+    /// How large the pieces are that the store is given: S3 takes none below 5 MiB but the last.
+    fn piece(&self) -> usize {
+        match self.place {
+            Place::Bucket { .. } => 5 << 20,
+            Place::Memory | Place::Folder(_) => 1 << 20,
+        }
+    }
+
+    /// Begins a new file. It is not there before [`Upload::finish`], and then it is whole and durable.
+    pub fn create(&self, key: &Key) -> Upload {
+        Upload::new(Arc::clone(&self.store), self.path(&key.to_string()), self.piece())
+    }
+
+    pub async fn size(&self, key: &Key) -> Result<u64, Error> {
+        Ok(self.store.head(&self.path(&key.to_string())).await?.size)
+    }
+
+    /// The bytes of a file, or some of them.
+    pub async fn read(
+        &self,
+        key: &Key,
+        range: Option<Range<u64>>,
+    ) -> Result<BoxStream<'static, Result<Bytes, Error>>, Error> {
+        let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
+        let found = self.store.get_opts(&self.path(&key.to_string()), options).await?;
+        Ok(found.into_stream().map_err(Error::from).boxed())
+    }
+
+    /// Removes a file; one that is not there is removed already.
+    pub async fn delete(&self, key: &Key) -> Result<(), Error> {
+        match self.store.delete(&self.path(&key.to_string())).await.map_err(Error::from) {
+            Ok(()) | Err(Error::Missing) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Every file of one organization, or of all.
+    pub fn list(&self, of: Option<OrganizationId>) -> BoxStream<'static, Result<Key, Error>> {
+        let under = match of {
+            Some(organization) => self.path(&organization.to_string()),
+            None => Path::from(self.prefix()),
+        };
+        let own = Path::from(self.prefix());
+        self.store
+            .list(Some(&under))
+            .map_err(Error::from)
+            .try_filter_map(move |found| {
+                let rest = found
+                    .location
+                    .prefix_match(&own)
+                    .map(|parts| parts.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>().join("/"));
+                std::future::ready(Ok(rest.and_then(|rest| Key::read(&rest))))
+            })
+            .boxed()
+    }
+
+    /// A link to the store itself, for stores that give any: it needs no credentials and expires.
+    pub async fn link(
+        &self,
+        key: &Key,
+        served: &Served,
+        expires_in: Duration,
+    ) -> Result<Option<String>, Error> {
+        let Place::Bucket { signer, .. } = &self.place else { return Ok(None) };
+        let options = SignedUrlOptions::new().with_query([
+            ("response-content-type", served.media_type.clone()),
+            ("response-content-disposition", served.disposition()),
+            ("response-cache-control", "no-store".to_owned()),
+        ]);
+        let path = self.path(&key.to_string());
+        let link = signer.signed_url_opts(http::Method::GET, &path, expires_in, &options).await?;
+        Ok(Some(link.into()))
+    }
+
+    /// Removes what uploads left that died before `before`. A bucket does that by a rule of its own.
+    pub async fn tidy(&self, before: Time) -> Result<(), Error> {
+        let Place::Folder(root) = &self.place else { return Ok(()) };
+        let root = root.clone();
+        tokio::task::spawn_blocking(move || remove_staged(&root, before))
+            .await
+            .map_err(|error| Error::Unavailable(error.to_string()))?
+            .map_err(|error| Error::Unavailable(error.to_string()))
+    }
+
+    /// Writes, reads and removes something.
+    pub async fn check(&self) -> Result<(), Error> {
+        let path = self.path(PROBE);
+        self.store.put(&path, Bytes::from_static(b"attestry").into()).await?;
+        let read = self.store.get(&path).await?.bytes().await?;
+        self.store.delete(&path).await?;
+        if read.as_ref() == b"attestry" {
+            Ok(())
+        } else {
+            Err(Error::Unavailable("what was written is not what was read".to_owned()))
+        }
+    }
+}
+
+fn aws_setting(variable: &str) -> Option<AmazonS3ConfigKey> {
+    variable.starts_with("AWS_").then(|| variable.to_ascii_lowercase().parse().ok()).flatten()
+}
+
+/// An upload is staged beside its place, with `#` and a number behind the name.
+fn remove_staged(root: &FilePath, before: Time) -> std::io::Result<()> {
+    let limit = Duration::from_millis(u64::try_from(before.as_millis()).unwrap_or(0));
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+                continue;
+            }
+            let staged = entry.file_name().to_string_lossy().contains('#');
+            let modified = entry.metadata().and_then(|data| data.modified());
+            let old = modified
+                .is_ok_and(|at| at.duration_since(std::time::UNIX_EPOCH).is_ok_and(|since| since < limit));
+            if staged && old {
+                match std::fs::remove_file(entry.path()) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(())
+}

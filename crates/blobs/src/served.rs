@@ -1,0 +1,57 @@
+//! What a download is called and what it is: the same two headers wherever the bytes come from.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Served {
+    pub file_name: String,
+    pub media_type: String,
+}
+
+impl Served {
+    /// `Content-Disposition`: always a download, never shown in place. The name stands twice: in ASCII
+    /// for old programs, and as it is (RFC 6266).
+    pub fn disposition(&self) -> String {
+        let plain = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '_' };
+        let simple: String = self
+            .file_name
+            .chars()
+            .map(plain)
+            .map(|c| if matches!(c, '"' | '\\' | '%') { '_' } else { c })
+            .collect();
+        let mut exact = String::new();
+        for byte in self.file_name.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                    exact.push(char::from(byte));
+                }
+                other => {
+                    let _ = write!(exact, "%{other:02X}");
+                }
+            }
+        }
+        if simple == self.file_name {
+            format!("attachment; filename=\"{simple}\"")
+        } else {
+            format!("attachment; filename=\"{simple}\"; filename*=UTF-8''{exact}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_leave_its_header() {
+        let disposition =
+            |name: &str| Served { file_name: name.to_owned(), media_type: String::new() }.disposition();
+        assert_eq!(disposition("report 1.pdf"), "attachment; filename=\"report 1.pdf\"");
+        assert_eq!(
+            disposition("Prüf\"ung\r\n.pdf"),
+            "attachment; filename=\"Pr_f_ung__.pdf\"; filename*=UTF-8''Pr%C3%BCf%22ung%0D%0A.pdf"
+        );
+    }
+}
