@@ -19,9 +19,11 @@ use utoipa::{IntoParams, ToSchema};
 use crate::caller::Granted;
 use crate::idempotency::WithoutSecret;
 use crate::lists;
+use crate::path::PathId;
 use crate::problem::Problem;
+use crate::query::{Asked, FromQuery, NoQuery, Query};
 use crate::state::Api;
-use crate::wire::{Asked, FromQuery, NoQuery, PathId, Query, Valid};
+use crate::wire::Valid;
 
 const CURSOR: &str = "api-keys";
 

@@ -20,8 +20,8 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use crate::caller::Granted;
 use crate::lists;
 use crate::problem::Problem;
+use crate::query::{Asked, FromQuery, NoQuery, Query};
 use crate::state::Api;
-use crate::wire::{Asked, FromQuery, NoQuery, Query};
 
 const CURSOR: &str = "audit-logs";
 

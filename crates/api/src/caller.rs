@@ -17,8 +17,8 @@ use http::{HeaderMap, header};
 
 use crate::openapi;
 use crate::problem::Problem;
+use crate::query::Query;
 use crate::state::Api;
-use crate::wire::Query;
 
 pub(crate) const API_KEY: &str = "x-api-key";
 pub(crate) const ORGANIZATION: &str = "x-organization-id";

@@ -18,9 +18,11 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::caller::Granted;
 use crate::lists;
+use crate::path::PathId;
 use crate::problem::Problem;
+use crate::query::{Asked, FromQuery, Query};
 use crate::state::Api;
-use crate::wire::{Asked, FromQuery, PathId, Query, Valid};
+use crate::wire::Valid;
 
 const CURSOR: &str = "comments";
 

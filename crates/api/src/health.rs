@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::problem::Problem;
+use crate::query::{Asked, NoQuery};
 use crate::state::Api;
-use crate::wire::{Asked, NoQuery};
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -9,7 +9,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::wire::Query;
+use crate::query::Query;
 
 pub(crate) const DEFAULT_LIMIT: u16 = 100;
 const MOST: u16 = 1000;

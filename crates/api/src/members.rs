@@ -23,9 +23,11 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use crate::caller::Granted;
 use crate::conditions::{Conditions, with_tag};
 use crate::lists;
+use crate::path::PathId;
 use crate::problem::Problem;
+use crate::query::{Asked, FromQuery, Query};
 use crate::state::Api;
-use crate::wire::{Asked, Count, Fields, FromQuery, Items, PathId, Query, Valid};
+use crate::wire::{Count, Fields, Items, Valid};
 
 /// Who a member is.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -334,9 +336,10 @@ pub(crate) async fn create_members(
     let values = body.0.members.values;
     let total = values.len();
     let (mut items, mut errors) = (Vec::new(), Vec::new());
-    for (index, value) in values.into_iter().enumerate() {
-        let user_id = value.get("userId").and_then(Value::as_str).map(ToOwned::to_owned);
-        let read = Fields::of(value).and_then(|fields| {
+    for (index, value) in values.iter().enumerate() {
+        let fields = Fields::of(value);
+        let user_id = fields.as_ref().ok().and_then(|fields| fields.peek("userId"));
+        let read = fields.and_then(|fields| {
             fields.read::<CreateMember>().map_err(|errors| {
                 let texts: Vec<String> =
                     errors.iter().map(|e| format!("{} {}", e.field, e.message)).collect();

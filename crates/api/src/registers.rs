@@ -22,8 +22,9 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::lists;
 use crate::problem::{FieldProblem, Problem};
+use crate::query::{FromQuery, Query};
 use crate::state::Api;
-use crate::wire::{Body, Fields, FromQuery, Query, read_body};
+use crate::wire::{Body, Fields, Json, read_body};
 
 /// The user behind a session.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -298,7 +299,7 @@ impl<B: Body> FromRequest<Api> for Table<B> {
             // An empty cell is a field that is left out.
             let cells = names.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty());
             let object: Map<String, Value> = cells.map(|(name, cell)| (name.clone(), json!(cell))).collect();
-            rows.push(match Fields::of(Value::Object(object)) {
+            rows.push(match Fields::of(&Json::from(&Value::Object(object))) {
                 Ok(fields) => fields.read(),
                 Err(message) => Err(vec![FieldProblem { field: String::new(), message }]),
             });

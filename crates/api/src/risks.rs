@@ -24,13 +24,15 @@ use crate::audit_logs::{EntryList, ListHistory};
 use crate::caller::Granted;
 use crate::conditions::{Conditions, with_tag};
 use crate::lists;
+use crate::path::PathId;
 use crate::problem::Problem;
+use crate::query::{Asked, FromQuery, Query};
 use crate::registers::{
     AsOf, Asker, DryRun, EXPORT_PAGE, ImportResult, MatrixView, Score, Table, TableFormat, all_rows,
     as_of_parameter, download, format_parameter, refused, sort_out,
 };
 use crate::state::Api;
-use crate::wire::{Asked, FromQuery, PathId, Query, Valid};
+use crate::wire::Valid;
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -1,5 +1,7 @@
-//! Strict bodies and query strings. A body is declared once, by [`body!`]: the struct, the reader
+//! Strict bodies. A body is declared once, by [`body!`]: the struct, the reader
 //! that finds all errors at once, and the schema come from the same lines. No value is coerced.
+
+use std::borrow::Cow;
 
 use attestry_domain::Patch;
 use attestry_domain::access::{Permission, Roles};
@@ -7,13 +9,13 @@ use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{Time, comments, risks, scales, vendors, words};
 use axum::body::HttpBody;
-use axum::extract::{FromRequest, FromRequestParts, Request};
-use bytes::Bytes;
+use axum::extract::{FromRequest, Request};
+use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_TYPE;
-use http::request::Parts;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use utoipa::PartialSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -21,21 +23,67 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::problem::{FieldProblem, Problem};
 use crate::state::Api;
 
+/// One value of a body, still in the bytes that came: a file of megabytes is not copied to be looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Json(Bytes);
+
+impl Json {
+    fn within(body: &Bytes, raw: &RawValue) -> Self {
+        Self(body.slice_ref(raw.get().as_bytes()))
+    }
+
+    fn is_null(&self) -> bool {
+        self.0 == "null"
+    }
+
+    fn value<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
+        serde_json::from_slice(&self.0).map_err(|error| format!("cannot be read: {error}"))
+    }
+
+    /// A string; without escapes in it, it stays where it is.
+    fn text(&self) -> Result<Cow<'_, str>, String> {
+        #[derive(serde::Deserialize)]
+        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+        if !self.0.starts_with(b"\"") {
+            return Err("must be a string".to_owned());
+        }
+        // Its syntax was checked with the whole body: only half a character can be left.
+        self.value()
+            .map(|Text(text)| text)
+            .map_err(|_| "must not contain half a character (a lone surrogate)".to_owned())
+    }
+
+    /// The items of an array.
+    fn items(&self) -> Result<Vec<Self>, String> {
+        if !self.0.starts_with(b"[") {
+            return Err("must be an array".to_owned());
+        }
+        let items: Vec<&RawValue> = self.value()?;
+        Ok(items.into_iter().map(|item| Self::within(&self.0, item)).collect())
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
 /// A value that a body may hold.
 pub(crate) trait FromJson: Sized {
-    fn from_json(value: &Value) -> Result<Self, String>;
+    fn from_json(json: &Json) -> Result<Self, String>;
     fn schema() -> RefOr<Schema>;
 }
 
-fn string<T: Parse>(value: &Value) -> Result<T, String> {
-    T::parse(value.as_str().ok_or("must be a string")?)
+fn string<T: Parse>(json: &Json) -> Result<T, String> {
+    T::parse(&json.text()?)
 }
 
 macro_rules! from_string {
     ($($type:ty;)*) => {
         $(impl FromJson for $type {
-            fn from_json(value: &Value) -> Result<Self, String> {
-                string(value)
+            fn from_json(json: &Json) -> Result<Self, String> {
+                string(json)
             }
 
             fn schema() -> RefOr<Schema> {
@@ -63,8 +111,8 @@ from_string! {
 }
 
 impl<K: Kind> FromJson for Id<K> {
-    fn from_json(value: &Value) -> Result<Self, String> {
-        string(value)
+    fn from_json(json: &Json) -> Result<Self, String> {
+        string(json)
     }
 
     fn schema() -> RefOr<Schema> {
@@ -73,8 +121,8 @@ impl<K: Kind> FromJson for Id<K> {
 }
 
 impl<const MIN: usize, const MAX: usize> FromJson for Text<MIN, MAX> {
-    fn from_json(value: &Value) -> Result<Self, String> {
-        string(value)
+    fn from_json(json: &Json) -> Result<Self, String> {
+        string(json)
     }
 
     fn schema() -> RefOr<Schema> {
@@ -83,8 +131,8 @@ impl<const MIN: usize, const MAX: usize> FromJson for Text<MIN, MAX> {
 }
 
 impl FromJson for bool {
-    fn from_json(value: &Value) -> Result<Self, String> {
-        value.as_bool().ok_or_else(|| "must be true or false".to_owned())
+    fn from_json(json: &Json) -> Result<Self, String> {
+        json.value().map_err(|_| "must be true or false".to_owned())
     }
 
     fn schema() -> RefOr<Schema> {
@@ -101,9 +149,9 @@ impl Count {
 }
 
 impl FromJson for Count {
-    fn from_json(value: &Value) -> Result<Self, String> {
-        match value.as_i64() {
-            Some(number @ 0..=Self::MOST) => Ok(Self(number)),
+    fn from_json(json: &Json) -> Result<Self, String> {
+        match json.value() {
+            Ok(number @ 0..=Self::MOST) => Ok(Self(number)),
             _ => Err("must be a whole number of 0 or more".to_owned()),
         }
     }
@@ -129,11 +177,11 @@ impl std::fmt::Debug for Secret {
 }
 
 impl FromJson for Secret {
-    fn from_json(value: &Value) -> Result<Self, String> {
-        let text = value.as_str().ok_or("must be a string")?;
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let text = json.text()?;
         match text.len() {
             0 => Err("must not be empty".to_owned()),
-            1..=1000 => Ok(Self(text.to_owned())),
+            1..=1000 => Ok(Self(text.into_owned())),
             _ => Err("is too long".to_owned()),
         }
     }
@@ -145,14 +193,14 @@ impl FromJson for Secret {
 
 /// The scopes of a key: words that are permissions, or `*`.
 impl FromJson for attestry_domain::api_keys::Scopes {
-    fn from_json(value: &Value) -> Result<Self, String> {
-        let words = value.as_array().ok_or("must be an array of scopes")?;
-        let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-        let words = words.ok_or("must hold strings only")?;
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let words = json.items()?;
+        let words: Result<Vec<_>, _> = words.iter().map(Json::text).collect();
+        let words = words.map_err(|_| "must hold strings only")?;
         if words.is_empty() {
             return Err("must hold at least one scope".to_owned());
         }
-        Self::read(words)
+        Self::read(words.iter().map(AsRef::as_ref))
     }
 
     fn schema() -> RefOr<Schema> {
@@ -169,15 +217,15 @@ impl FromJson for attestry_domain::api_keys::Scopes {
 /// An array whose items are looked at one by one later.
 #[derive(Clone, Debug)]
 pub(crate) struct Items<T> {
-    pub(crate) values: Vec<Value>,
+    pub(crate) values: Vec<Json>,
     item: std::marker::PhantomData<fn() -> T>,
 }
 
 impl<T: PartialSchema> FromJson for Items<T> {
-    fn from_json(value: &Value) -> Result<Self, String> {
-        let values = value.as_array().ok_or("must be an array")?;
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let values = json.items()?;
         match values.len() {
-            1..=1000 => Ok(Self { values: values.clone(), item: std::marker::PhantomData }),
+            1..=1000 => Ok(Self { values, item: std::marker::PhantomData }),
             count => Err(format!("must hold 1 to 1000 items; it holds {count}")),
         }
     }
@@ -190,30 +238,30 @@ impl<T: PartialSchema> FromJson for Items<T> {
 /// The properties of an object, each looked at once.
 #[derive(Debug)]
 pub(crate) struct Fields {
-    properties: Vec<(String, Option<Value>)>,
+    properties: Vec<(String, Option<Json>)>,
     errors: Vec<FieldProblem>,
 }
 
 /// An object in which no property stands twice.
-struct Object(Vec<(String, Option<Value>)>);
+struct Object<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Object {
+impl<'de> Deserialize<'de> for Object<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Properties;
         impl<'de> Visitor<'de> for Properties {
-            type Value = Object;
+            type Value = Object<'de>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a JSON object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
-                let mut properties: Vec<(String, Option<Value>)> = Vec::new();
-                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+                let mut properties: Vec<(String, &'de RawValue)> = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
                     if properties.iter().any(|(known, _)| *known == name) {
                         return Err(serde::de::Error::custom(format!("the property {name:?} stands twice")));
                     }
-                    properties.push((name, Some(value)));
+                    properties.push((name, value));
                 }
                 Ok(Object(properties))
             }
@@ -223,27 +271,34 @@ impl<'de> Deserialize<'de> for Object {
 }
 
 impl Fields {
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Problem> {
-        let malformed = |detail: String| Problem::new("malformed_body", detail);
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+    pub(crate) fn parse(body: &Bytes) -> Result<Self, Problem> {
+        if body.iter().all(u8::is_ascii_whitespace) {
             return Err(missing_body());
         }
-        let Object(properties) = serde_json::from_slice(bytes)
-            .map_err(|error| malformed(format!("The body is not a JSON object as expected: {error}.")))?;
+        Self::of_object(body).map_err(|error| {
+            Problem::new("malformed_body", format!("The body is not a JSON object as expected: {error}."))
+        })
+    }
+
+    fn of_object(body: &Bytes) -> Result<Self, serde_json::Error> {
+        let Object(properties) = serde_json::from_slice(body)?;
+        let properties =
+            properties.into_iter().map(|(name, raw)| (name, Some(Json::within(body, raw)))).collect();
         Ok(Self { properties, errors: Vec::new() })
     }
 
-    pub(crate) fn of(value: Value) -> Result<Self, String> {
-        match value {
-            Value::Object(map) => Ok(Self {
-                properties: map.into_iter().map(|(name, value)| (name, Some(value))).collect(),
-                errors: Vec::new(),
-            }),
-            _ => Err("must be an object".to_owned()),
-        }
+    /// The properties of an object within a body.
+    pub(crate) fn of(json: &Json) -> Result<Self, String> {
+        Self::of_object(&json.0).map_err(|_| "must be an object that names no property twice".to_owned())
     }
 
-    fn take(&mut self, name: &str) -> Option<Value> {
+    /// The text of a property, before it is known whether it is right.
+    pub(crate) fn peek(&self, name: &str) -> Option<String> {
+        let (_, json) = self.properties.iter().find(|(known, _)| known == name)?;
+        json.as_ref()?.text().ok().map(Cow::into_owned)
+    }
+
+    fn take(&mut self, name: &str) -> Option<Json> {
         self.properties.iter_mut().find(|(known, _)| known == name).and_then(|(_, value)| value.take())
     }
 
@@ -251,11 +306,11 @@ impl Fields {
         self.errors.push(FieldProblem { field: name.to_owned(), message: message.into() });
     }
 
-    fn checked<T: FromJson>(&mut self, name: &str, value: &Value) -> Option<T> {
-        match T::from_json(value) {
+    fn checked<T: FromJson>(&mut self, name: &str, json: &Json) -> Option<T> {
+        match T::from_json(json) {
             Ok(value) => Some(value),
             Err(message) => {
-                self.note(name, if value.is_null() { "must not be null".to_owned() } else { message });
+                self.note(name, if json.is_null() { "must not be null".to_owned() } else { message });
                 None
             }
         }
@@ -284,7 +339,7 @@ impl Fields {
     /// A field that may be left out or null.
     pub(crate) fn nullable<T: FromJson>(&mut self, name: &str) -> Option<Patch<T>> {
         match self.take(name) {
-            Some(Value::Null) => Some(Patch::Null),
+            Some(json) if json.is_null() => Some(Patch::Null),
             Some(value) => self.checked(name, &value).map(Patch::Value),
             None => Some(Patch::Absent),
         }
@@ -421,15 +476,24 @@ impl<B: Body> FromRequest<Api> for Valid<B> {
     }
 }
 
-/// Reads a body that may not be larger than `limit`.
+/// Reads a body that may not be larger than `limit`, into one piece and without a second copy.
 pub(crate) async fn read_body(body: axum::body::Body, limit: usize) -> Result<Bytes, Problem> {
-    match Limited::new(body, limit).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => Err(too_large(limit)),
-        Err(error) => {
-            Err(Problem::new("malformed_body", format!("The body could not be read to its end: {error}.")))
+    let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
+    let mut body = Limited::new(body, limit);
+    let mut bytes = BytesMut::with_capacity(announced.unwrap_or(0).min(limit));
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => bytes.extend(frame.into_data().ok()),
+            Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => return Err(too_large(limit)),
+            Err(error) => {
+                return Err(Problem::new(
+                    "malformed_body",
+                    format!("The body could not be read to its end: {error}."),
+                ));
+            }
         }
     }
+    Ok(bytes.freeze())
 }
 
 fn missing_body() -> Problem {
@@ -438,127 +502,4 @@ fn missing_body() -> Problem {
 
 pub(crate) fn too_large(limit: usize) -> Problem {
     Problem::new("payload_too_large", format!("The body is larger than the {limit} bytes this server takes."))
-}
-
-/// An id in the path. One that cannot be an id names nothing: it is asked for where existence is.
-#[derive(Debug)]
-pub(crate) struct PathId<K: Kind>(Option<Id<K>>);
-
-impl<K: Kind> PathId<K> {
-    pub(crate) fn found(&self) -> Result<Id<K>, Problem> {
-        self.0.ok_or_else(|| Problem::not_found(K::NOUN))
-    }
-}
-
-impl<K: Kind> FromRequestParts<Api> for PathId<K> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let params = axum::extract::RawPathParams::from_request_parts(parts, api)
-            .await
-            .map_err(|_| Problem::not_found(K::NOUN))?;
-        Ok(Self(params.iter().last().and_then(|(_, value)| Id::read(value))))
-    }
-}
-
-/// The query string, strictly: every parameter known, none twice.
-#[derive(Debug)]
-pub(crate) struct Query {
-    parameters: Vec<(String, Option<String>)>,
-    errors: Vec<FieldProblem>,
-}
-
-impl Query {
-    pub(crate) fn parse(query: Option<&str>) -> Self {
-        let mut own = Self { parameters: Vec::new(), errors: Vec::new() };
-        for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-            if own.parameters.iter().any(|(known, _)| *known == name) {
-                own.note(&name, "stands twice");
-            } else {
-                own.parameters.push((name.into_owned(), Some(value.into_owned())));
-            }
-        }
-        own
-    }
-
-    pub(crate) fn note(&mut self, name: &str, message: impl Into<String>) {
-        self.errors.push(FieldProblem { field: name.to_owned(), message: message.into() });
-    }
-
-    pub(crate) fn raw(&mut self, name: &str) -> Option<String> {
-        self.parameters.iter_mut().find(|(known, _)| known == name).and_then(|(_, value)| value.take())
-    }
-
-    pub(crate) fn get<T: Parse>(&mut self, name: &str) -> Option<T> {
-        let text = self.raw(name)?;
-        match T::parse(&text) {
-            Ok(value) => Some(value),
-            Err(message) => {
-                self.note(name, message);
-                None
-            }
-        }
-    }
-
-    /// A parameter that must be there.
-    pub(crate) fn required<T: Parse>(&mut self, name: &str) -> Option<T> {
-        if !self.parameters.iter().any(|(known, _)| known == name) {
-            self.note(name, "is required");
-        }
-        self.get(name)
-    }
-
-    pub(crate) fn flag(&mut self, name: &str) -> Option<bool> {
-        match self.raw(name)?.as_str() {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ => {
-                self.note(name, "must be true or false");
-                None
-            }
-        }
-    }
-
-    pub(crate) fn finish(mut self) -> Result<(), Problem> {
-        let unknown: Vec<String> = self
-            .parameters
-            .iter()
-            .filter(|(_, value)| value.is_some())
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in unknown {
-            self.note(&name, "is not a known query parameter");
-        }
-        if self.errors.is_empty() { Ok(()) } else { Err(Problem::invalid(self.errors)) }
-    }
-}
-
-/// Query parameters that are read from [`Query`].
-pub(crate) trait FromQuery: Sized {
-    fn read(query: &mut Query) -> Self;
-}
-
-/// A query string that has passed all its rules.
-#[derive(Debug)]
-pub(crate) struct Asked<T>(pub(crate) T);
-
-impl<T: FromQuery> FromRequestParts<Api> for Asked<T> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, Problem> {
-        let mut query = Query::parse(parts.uri.query());
-        let asked = T::read(&mut query);
-        query.finish()?;
-        Ok(Self(asked))
-    }
-}
-
-/// No query parameters at all.
-#[derive(Debug)]
-pub(crate) struct NoQuery;
-
-impl FromQuery for NoQuery {
-    fn read(_: &mut Query) -> Self {
-        Self
-    }
 }

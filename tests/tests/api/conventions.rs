@@ -31,9 +31,11 @@ both! {
         let send = async |content_type: &str, body: &'static [u8]| {
             app.call("POST", "/v1/people").key(&app.home.key).raw(content_type, body).send().await
         };
-        for body in [&b""[..], b" ", b"{", b"[]", b"null", b"3", b"\"x\"", b"{\"a\":1,\"a\":2}", b"{\"a\":1}x", b"\xff", b"{\"role\":\"\\ud800\"}", b"{\"a\":1,}"] {
+        for body in [&b""[..], b" ", b"{", b"[]", b"null", b"3", b"\"x\"", b"{\"a\":1,\"a\":2}", b"{\"a\":1}x", b"\xff", b"{\"a\":1,}", b"{\"role\":\"\\ud8\"}"] {
             send("application/json", body).await.problem(400, "malformed_body");
         }
+        // Half a character is no text, and the field is named.
+        assert_eq!(send("application/json", b"{\"userId\":\"\\ud800\",\"role\":\"\\udc00x\"}").await.wrong_fields(), ["role", "userId"]);
         send("application/json; charset=utf-8", b"{}").await.problem(400, "validation_failed");
         send("Application/JSON", b"{}").await.problem(400, "validation_failed");
         for kind in ["text/plain", "application/x-www-form-urlencoded", "application/json5", "multipart/form-data"] {
