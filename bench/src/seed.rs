@@ -67,7 +67,15 @@ fn context(data: &Path, database: Option<&str>) -> Result<Ctx> {
         invitation_lifetime: Duration::from_hours(1),
         reset_lifetime: Duration::from_hours(1),
     };
-    Ok(Ctx::new(Arc::new(SystemClock), entropy, Db::open(&config)?, keys, mailer, settings))
+    Ok(Ctx::new(
+        Arc::new(SystemClock),
+        entropy,
+        Db::open(&config)?,
+        keys,
+        mailer,
+        attestry_blobs::Blobs::memory(),
+        settings,
+    ))
 }
 
 fn read<T: Parse>(text: &str) -> Result<T> {

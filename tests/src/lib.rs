@@ -19,6 +19,7 @@ use attestry_api::{Api, HttpSettings};
 use attestry_app::keys::Keys;
 use attestry_app::setup::{Founded, NewInstallation};
 use attestry_app::{Ctx, Settings, jobs, setup};
+use attestry_blobs::Blobs;
 use attestry_domain::clock::{Clock, Entropy, ManualClock};
 use attestry_domain::{Parse, Time};
 use attestry_mail::{Mailer, Message, Sent};
@@ -152,7 +153,7 @@ impl TestApp {
             reset_lifetime: Duration::from_hours(1),
         };
         let shared: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
-        let ctx = Ctx::new(shared, entropy, db, keys, mailer, settings);
+        let ctx = Ctx::new(shared, entropy, db, keys, mailer, Blobs::memory(), settings);
         let router = attestry_api::router(Api::new(ctx.clone(), http), attestry_ui::PAGES);
         let home = tenant(&ctx, "Home", "ada@example.com").await;
         Self { ctx, clock, mail, home, router, logs, database }
@@ -188,9 +189,14 @@ impl TestApp {
         self.call("DELETE", path).key(&self.home.key)
     }
 
+    /// Runs the jobs that are due.
+    pub async fn work(&self) {
+        jobs::drain(&self.ctx).await.expect("the jobs run");
+    }
+
     /// Runs the jobs that are due and takes the mail they sent.
     pub async fn mails(&self) -> Vec<Message> {
-        jobs::drain(&self.ctx).await.expect("the jobs run");
+        self.work().await;
         self.mail.take()
     }
 

@@ -3,8 +3,9 @@
 use attestry_app::comments::{self, NewComment};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
+use attestry_domain::attachments::Attachment;
 use attestry_domain::comments::{Author, Comment, CommentEntity, CommentText, Remark};
-use attestry_domain::id::{CommentId, UserId, kind};
+use attestry_domain::id::{AttachmentId, CommentId, UserId, kind};
 use attestry_domain::page::{After, Key};
 use attestry_domain::text::Text;
 use axum::Json;
@@ -22,6 +23,7 @@ use crate::path::PathId;
 use crate::problem::Problem;
 use crate::query::{Asked, FromQuery, Query};
 use crate::state::Api;
+use crate::uploads::Enclosures;
 use crate::wire::Valid;
 
 const CURSOR: &str = "comments";
@@ -40,6 +42,28 @@ pub(crate) struct AuthorView {
     deactivated: bool,
 }
 
+/// A file that a comment brings along.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"id": "att_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "access-review.txt", "type": "text/plain", "size": 9, "createdAt": "2026-11-15T09:30:00.000Z"}))]
+pub(crate) struct EnclosureView {
+    #[schema(value_type = String, example = "att_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: AttachmentId,
+    name: String,
+    #[serde(rename = "type")]
+    media_type: String,
+    /// Bytes.
+    size: i64,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+}
+
+impl From<Attachment> for EnclosureView {
+    fn from(Attachment { id, name, media_type, size, created_at, .. }: Attachment) -> Self {
+        Self { id, name, media_type, size, created_at }
+    }
+}
+
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Comment, example = json!(comment_example()))]
@@ -48,6 +72,7 @@ pub(crate) struct CommentView {
     id: CommentId,
     content: String,
     author: AuthorView,
+    attachments: Vec<EnclosureView>,
     entity_id: String,
     #[schema(inline)]
     entity_type: CommentEntity,
@@ -58,7 +83,7 @@ pub(crate) struct CommentView {
 }
 
 impl From<Remark> for CommentView {
-    fn from(Remark { comment, author }: Remark) -> Self {
+    fn from(Remark { comment, author, attachments }: Remark) -> Self {
         let Comment {
             id,
             organization_id: _,
@@ -72,7 +97,8 @@ impl From<Remark> for CommentView {
         } = comment;
         let Author { user_id, name, email, image, deactivated } = author;
         let author = AuthorView { id: user_id, name, email, image, deactivated };
-        Self { id, content, author, entity_id, entity_type, created_at, updated_at }
+        let attachments = attachments.into_iter().map(Into::into).collect();
+        Self { id, content, author, attachments, entity_id, entity_type, created_at, updated_at }
     }
 }
 
@@ -80,6 +106,7 @@ fn comment_example() -> Value {
     json!({
         "id": "cmt_01jcqg3v5mefzr7d0a6w3k9x2b", "content": "Disks are encrypted since Monday.",
         "author": {"id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Ada Byron", "email": "ada@example.com", "image": null, "deactivated": false},
+        "attachments": [],
         "entityId": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "entityType": "risk",
         "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
     })
@@ -160,6 +187,7 @@ body! {
         entity_id "entityId": required Text<1, 64> = "The id of what it is about.",
         entity_type "entityType": required CommentEntity = "What kind of thing that is.",
         user_id "userId": optional UserId = "Your own user id, if sent at all.",
+        attachments "attachments": optional Enclosures = "Files that it brings along.",
     }
     example json!({"content": "Disks are encrypted since Monday.", "entityId": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "entityType": "risk"})
 }
@@ -178,9 +206,10 @@ pub(crate) async fn create_comment(
     scope: Granted<grant::CommentCreate>,
     body: Valid<CreateComment>,
 ) -> Result<Response, Problem> {
-    let CreateComment { content, entity_id, entity_type, user_id } = body.0;
+    let CreateComment { content, entity_id, entity_type, user_id, attachments } = body.0;
     let new = NewComment { content, entity_type, entity_id: entity_id.into_string(), user_id };
-    let view = CommentView::from(comments::create(&api.ctx, &scope, new).await?);
+    let enclosures = attachments.map_or(Ok(Vec::new()), Enclosures::open)?;
+    let view = CommentView::from(comments::create(&api.ctx, &scope, new, enclosures).await?);
     Ok((StatusCode::CREATED, Json(view)).into_response())
 }
 

@@ -6,12 +6,14 @@
 mod wire;
 
 mod api_keys;
+mod attachments;
 mod audit_logs;
 mod auth;
 mod caller;
 mod comments;
 mod conditions;
 mod docs;
+mod files;
 mod health;
 mod idempotency;
 mod layers;
@@ -29,6 +31,7 @@ mod risks;
 mod routes;
 mod setup;
 mod state;
+mod uploads;
 mod vendors;
 
 pub use members::{MemberList, MemberView, UserView};

@@ -27,6 +27,7 @@ use crate::routes::{PUBLIC, documented};
         (name = "Risks", description = "What could go wrong, and what is done about it."),
         (name = "Vendors", description = "Whom the organization relies on."),
         (name = "Comments", description = "What members say about risks and vendors."),
+        (name = "Attachments", description = "Files, and the links under which they are fetched."),
         (name = "Organization", description = "The organization itself."),
         (name = "API keys", description = "Keys for programs."),
         (name = "Audit log", description = "Who changed what and when, chained and signed."),
@@ -78,6 +79,9 @@ pub(crate) fn takes_query(method: &Method, route: &str) -> bool {
 pub(crate) fn is_public(method: &Method, route: &str) -> bool {
     PUBLIC.contains(&(method.as_str().to_lowercase().as_str(), route))
 }
+
+/// What has no version, and so no ETag to insist on.
+const UNVERSIONED: &[&str] = &["api-keys", "comments", "attachments"];
 
 const METHODS: &[&str] = &["get", "post", "put", "patch", "delete"];
 
@@ -146,7 +150,8 @@ fn meaning(status: u16) -> &'static str {
         410 => "The link no longer holds",
         412 => "It was changed in the meantime",
         413 => "The body is too large",
-        415 => "The body is not JSON",
+        415 => "The body is not in a form that is taken",
+        416 => "There is no such range",
         422 => "The Idempotency-Key was used for another request",
         429 => "Too many requests",
         503 => "Not available for the moment",
@@ -192,7 +197,7 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
             "The same key and body within 24 h answer the same, and act once.",
         ));
     }
-    if matches!(method, "patch" | "delete") && !path.contains("api-keys") && !path.contains("comments") {
+    if matches!(method, "patch" | "delete") && !UNVERSIONED.iter().any(|word| path.contains(word)) {
         statuses.push(412);
         parameters.push(header("If-Match", "Only if this is still the ETag."));
     }

@@ -11,6 +11,16 @@ use crate::state::Api;
 #[derive(Debug)]
 pub(crate) struct PathId<K: Kind>(Option<Id<K>>);
 
+/// The first id of a path with two: what the other one belongs to.
+#[derive(Debug)]
+pub(crate) struct ParentId<K: Kind>(Option<Id<K>>);
+
+impl<K: Kind> ParentId<K> {
+    pub(crate) fn found(&self) -> Result<Id<K>, Problem> {
+        self.0.ok_or_else(|| Problem::not_found(K::NOUN))
+    }
+}
+
 impl<K: Kind> PathId<K> {
     pub(crate) fn found(&self) -> Result<Id<K>, Problem> {
         self.0.ok_or_else(|| Problem::not_found(K::NOUN))
@@ -27,5 +37,14 @@ impl<K: Kind> FromRequestParts<Api> for PathId<K> {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
         let params = params::<K>(parts, api).await?;
         Ok(Self(params.iter().last().and_then(|(_, value)| Id::read(value))))
+    }
+}
+
+impl<K: Kind> FromRequestParts<Api> for ParentId<K> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let params = params::<K>(parts, api).await?;
+        Ok(Self(params.iter().next().and_then(|(_, value)| Id::read(value))))
     }
 }

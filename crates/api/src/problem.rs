@@ -22,6 +22,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Fields or query parameters are wrong; `errors` lists all of them.",
     ),
     (
+        "file_refused",
+        400,
+        "File refused",
+        "Programs and scripts are not taken, and the content must be what its type says.",
+    ),
+    (
         "organization_required",
         400,
         "Organization required",
@@ -98,7 +104,14 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "`If-Match` names another version than the present one.",
     ),
     ("payload_too_large", 413, "Payload too large", "The body is larger than this server takes."),
+    ("file_too_large", 413, "File too large", "A file may have 10 MiB."),
     ("unsupported_media_type", 415, "Unsupported media type", "Send `Content-Type: application/json`."),
+    (
+        "range_not_satisfiable",
+        416,
+        "Range not satisfiable",
+        "`Range` asks for bytes that the file does not have.",
+    ),
     (
         "idempotency_mismatch",
         422,
@@ -111,7 +124,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "unavailable",
         503,
         "Temporarily unavailable",
-        "The database cannot be reached or is busy; try again after `Retry-After`.",
+        "The database or the object storage cannot be reached or is busy; try again after `Retry-After`.",
     ),
     ("timeout", 503, "Took too long", "The request was stopped because it took too long."),
 ];
@@ -260,7 +273,7 @@ impl From<Error> for Problem {
             Error::Unavailable(cause) => Self {
                 retry_after: Some(1),
                 cause: Some(cause),
-                ..Self::new("unavailable", "The database cannot take the request now; try again in a moment.")
+                ..Self::new("unavailable", "The request cannot be taken now; try again in a moment.")
             },
             Error::Internal(cause) => Self::internal(cause),
         }

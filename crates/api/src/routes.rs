@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
-use http::{HeaderName, HeaderValue, Method, header};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -17,14 +17,15 @@ use utoipa_axum::routes;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::{
-    api_keys, audit_logs, auth, comments, docs, health, layers, members, metrics, organization, risks, setup,
-    vendors,
+    api_keys, attachments, audit_logs, auth, comments, docs, files, health, layers, members, metrics,
+    organization, risks, setup, vendors,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
 /// running server.
 pub const PUBLIC: &[(&str, &str)] = &[
     ("get", "/v1/health"),
+    ("get", "/v1/files/{ticket}"),
     ("get", "/v1/setup"),
     ("post", "/v1/setup"),
     ("post", "/v1/auth/login"),
@@ -62,14 +63,25 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(risks::import_risks))
         .routes(routes!(risks::get_risk, risks::update_risk, risks::delete_risk))
         .routes(routes!(risks::get_risk_history))
+        .routes(routes!(attachments::list_risk_attachments, attachments::create_risk_attachment))
+        .routes(routes!(attachments::delete_risk_attachment))
+        .routes(routes!(attachments::get_risk_attachment_link))
         .routes(routes!(vendors::list_vendors, vendors::create_vendor))
         .routes(routes!(vendors::get_vendor_matrix))
         .routes(routes!(vendors::export_vendors))
         .routes(routes!(vendors::import_vendors))
         .routes(routes!(vendors::get_vendor, vendors::update_vendor, vendors::delete_vendor))
         .routes(routes!(vendors::get_vendor_history))
+        .routes(routes!(attachments::list_vendor_attachments, attachments::create_vendor_attachment))
+        .routes(routes!(attachments::delete_vendor_attachment))
+        .routes(routes!(attachments::get_vendor_attachment_link))
         .routes(routes!(comments::list_comments, comments::create_comment))
         .routes(routes!(comments::update_comment, comments::delete_comment))
+        .routes(routes!(attachments::list_comment_attachments, attachments::create_comment_attachment))
+        .routes(routes!(attachments::delete_comment_attachment))
+        .routes(routes!(attachments::get_comment_attachment_link))
+        .routes(routes!(attachments::get_attachment_link))
+        .routes(routes!(files::get_file))
         .routes(routes!(audit_logs::list_audit_logs))
         .routes(routes!(audit_logs::get_audit_head))
 }
@@ -80,7 +92,7 @@ pub type Page = (&'static str, &'static str, &'static str);
 /// The whole HTTP interface. `pages` are the console's, served beside it.
 pub fn router(api: Api, pages: &'static [Page]) -> Router {
     let (documented, _) = documented().split_for_parts();
-    let small = SizeAbove::new(1024).and(DefaultPredicate::new());
+    let small = SizeAbove::new(1024).and(DefaultPredicate::new()).and(not_as_stored);
     let router = documented
         .route("/v1/openapi.json", get(docs::openapi))
         .route("/docs", get(docs::root))
@@ -101,6 +113,10 @@ pub fn router(api: Api, pages: &'static [Page]) -> Router {
         origins => router.layer(cors(origins)),
     };
     router.with_state(api)
+}
+
+fn not_as_stored(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions) -> bool {
+    extensions.get::<files::AsStored>().is_none()
 }
 
 fn console(pages: &'static [Page]) -> Router<Api> {

@@ -7,10 +7,11 @@ use attestry_domain::Patch;
 use attestry_domain::access::{Permission, Roles};
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{Time, comments, risks, scales, vendors, words};
+use attestry_domain::{Time, comments, files, risks, scales, vendors, words};
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -53,8 +54,16 @@ impl Json {
             .map_err(|_| "must not contain half a character (a lone surrogate)".to_owned())
     }
 
+    /// The same as bytes.
+    pub(crate) fn text_bytes(&self) -> Result<Bytes, String> {
+        Ok(match self.text()? {
+            Cow::Borrowed(text) => self.0.slice_ref(text.as_bytes()),
+            Cow::Owned(text) => text.into(),
+        })
+    }
+
     /// The items of an array.
-    fn items(&self) -> Result<Vec<Self>, String> {
+    pub(crate) fn items(&self) -> Result<Vec<Self>, String> {
         if !self.0.starts_with(b"[") {
             return Err("must be an array".to_owned());
         }
@@ -101,6 +110,8 @@ from_string! {
     WebAddress;
     words::Department;
     comments::CommentEntity;
+    files::FileName;
+    files::MediaType;
     scales::Likelihood;
     scales::Impact;
     risks::RiskCategory;
@@ -460,12 +471,7 @@ impl<B: Body> FromRequest<Api> for Valid<B> {
         if !headers.contains_key(CONTENT_TYPE) && request.body().is_end_stream() {
             return Err(missing_body());
         }
-        let json = headers
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split(';').next())
-            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
-        if !json {
+        if !is_json(headers) {
             return Err(Problem::new(
                 "unsupported_media_type",
                 "Send the body as Content-Type: application/json.",
@@ -474,6 +480,14 @@ impl<B: Body> FromRequest<Api> for Valid<B> {
         let bytes = read_body(request.into_body(), api.http.body_limit).await?;
         Fields::parse(&bytes)?.read().map(Self).map_err(Problem::invalid)
     }
+}
+
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
 /// Reads a body that may not be larger than `limit`, into one piece and without a second copy.

@@ -4,8 +4,12 @@ use attestry_domain::access::{Permission, Scope};
 use attestry_domain::comments::{Comment, CommentEntity, CommentText, Remark};
 use attestry_domain::id::{CommentId, RiskId, UserId, VendorId};
 use attestry_domain::page::{After, Page};
+use attestry_domain::text::LongText;
 use attestry_storage::{Tx, comments, risks, vendors};
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
 
+use crate::attachments::{self, NewFile, Stored};
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::journal::{self, Record};
@@ -27,6 +31,13 @@ fn may_see(scope: &Scope, entity: CommentEntity) -> Result<(), Error> {
         CommentEntity::Risk => Permission::RiskRead,
         CommentEntity::Vendor => Permission::VendorRead,
     })?)
+}
+
+/// A comment on something the caller may see.
+pub(crate) async fn visible(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Comment, Error> {
+    let comment = comments::get(t, scope, comment).await?.ok_or(MISSING)?;
+    may_see(scope, comment.entity_type)?;
+    Ok(comment)
 }
 
 /// What the comment is about must be there, in this organization.
@@ -62,7 +73,25 @@ pub async fn list(
         .await
 }
 
-pub async fn create(ctx: &Ctx, scope: &Scope, new: NewComment) -> Result<Remark, Error> {
+/// A file that a comment brings along.
+pub struct Enclosure {
+    pub file: NewFile,
+    pub description: Option<LongText>,
+    pub content: BoxStream<'static, Result<Bytes, Error>>,
+}
+
+impl std::fmt::Debug for Enclosure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.file.fmt(f)
+    }
+}
+
+pub async fn create(
+    ctx: &Ctx,
+    scope: &Scope,
+    new: NewComment,
+    enclosures: Vec<Enclosure>,
+) -> Result<Remark, Error> {
     may_see(scope, new.entity_type)?;
     let author = scope.principal().ok_or_else(|| Error::internal("only a member comments"))?;
     if new.user_id.is_some_and(|user| user != author.user) {
@@ -72,34 +101,67 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewComment) -> Result<Remark,
                 .to_owned(),
         });
     }
-    let (own, scope, member) = (ctx.clone(), scope.clone(), author.member);
-    ctx.write(scope.organization(), async move |t| {
-        must_exist(t, &scope, new.entity_type, &new.entity_id).await?;
-        let now = own.now();
-        let comment = Comment {
-            id: own.ids.next(),
-            organization_id: scope.organization(),
-            content: new.content.as_str().to_owned(),
-            author_id: member,
-            entity_type: new.entity_type,
-            entity_id: new.entity_id.clone(),
-            created_at: now,
-            updated_at: now,
-            version: 1,
-        };
-        comments::insert(t, &scope, &comment).await?;
-        journal::append(&own, t, &scope, Record::of("comment.created", "comment", comment.id, &comment)?)
-            .await?;
-        comments::lock(t, &scope, comment.id).await?.ok_or(MISSING)
-    })
-    .await
+    let now = ctx.now();
+    let comment = Comment {
+        id: ctx.ids.next(),
+        organization_id: scope.organization(),
+        content: new.content.into_string(),
+        author_id: author.member,
+        entity_type: new.entity_type,
+        entity_id: new.entity_id,
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    };
+    let files = store_all(ctx, scope, &comment, enclosures).await?;
+    let (own, scope, kept) = (ctx.clone(), scope.clone(), files.clone());
+    let created = ctx
+        .write(scope.organization(), async move |t| {
+            must_exist(t, &scope, comment.entity_type, &comment.entity_id).await?;
+            comments::insert(t, &scope, &comment).await?;
+            journal::append(&own, t, &scope, Record::of("comment.created", "comment", comment.id, &comment)?)
+                .await?;
+            for file in &kept {
+                attachments::add(&own, t, &scope, file).await?;
+            }
+            comments::lock(t, &scope, comment.id).await?.ok_or(MISSING)
+        })
+        .await;
+    attachments::discard_if_refused(ctx, files, created).await
+}
+
+/// Stores what a comment brings along: all of it or nothing.
+async fn store_all(
+    ctx: &Ctx,
+    scope: &Scope,
+    comment: &Comment,
+    enclosures: Vec<Enclosure>,
+) -> Result<Vec<Stored>, Error> {
+    let mut files = Vec::new();
+    if enclosures.is_empty() {
+        return Ok(files);
+    }
+    let (own, about, id) = (scope.clone(), comment.entity_type, comment.entity_id.clone());
+    ctx.db.read(async move |t| must_exist(t, &own, about, &id).await).await?;
+    for Enclosure { file, description, content } in enclosures {
+        match attachments::store_for(ctx, scope, comment.id.into(), file, content).await {
+            Ok(stored) => files.push(stored.with_description(description)),
+            Err(error) => return attachments::discard_if_refused(ctx, files, Err(error)).await,
+        }
+    }
+    Ok(files)
 }
 
 /// The comment, if the caller wrote it: whatever their role, nobody else changes it.
 async fn own_comment(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Remark, Error> {
     let remark = comments::lock(t, scope, comment).await?.ok_or(MISSING)?;
-    if scope.member() == Some(remark.comment.author_id) {
-        return Ok(remark);
+    must_be_author(scope, &remark.comment)?;
+    Ok(remark)
+}
+
+pub(crate) fn must_be_author(scope: &Scope, comment: &Comment) -> Result<(), Error> {
+    if scope.member() == Some(comment.author_id) {
+        return Ok(());
     }
     Err(Error::Forbidden {
         code: "not_the_author",
@@ -115,9 +177,9 @@ pub async fn update(
 ) -> Result<Remark, Error> {
     let (own, scope) = (ctx.clone(), scope.clone());
     ctx.write(scope.organization(), async move |t| {
-        let Remark { comment: before, author } = own_comment(t, &scope, comment).await?;
+        let Remark { comment: before, author, attachments } = own_comment(t, &scope, comment).await?;
         if before.content == content.as_str() {
-            return Ok(Remark { comment: before, author });
+            return Ok(Remark { comment: before, author, attachments });
         }
         let after = Comment {
             content: content.as_str().to_owned(),
@@ -127,7 +189,7 @@ pub async fn update(
         };
         comments::update(t, &scope, &after).await?;
         journal::append(&own, t, &scope, Record::of("comment.updated", "comment", after.id, &after)?).await?;
-        Ok(Remark { comment: after, author })
+        Ok(Remark { comment: after, author, attachments })
     })
     .await
 }
@@ -136,13 +198,15 @@ pub async fn delete(ctx: &Ctx, scope: &Scope, comment: CommentId) -> Result<Comm
     let (own, scope) = (ctx.clone(), scope.clone());
     ctx.write(scope.organization(), async move |t| {
         own_comment(t, &scope, comment).await?;
-        remove(&own, t, &scope, comment).await?;
-        Ok(comment)
+        remove(&own, t, &scope, comment).await
     })
-    .await
+    .await?;
+    ctx.job_bell.notify_one();
+    Ok(comment)
 }
 
 async fn remove(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<(), Error> {
+    attachments::remove_all(ctx, t, scope, &comment.to_string()).await?;
     comments::delete(t, scope, comment).await?;
     journal::append(ctx, t, scope, Record::gone("comment.deleted", "comment", comment)).await
 }

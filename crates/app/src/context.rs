@@ -1,9 +1,10 @@
-//! What a use case may touch: clock, ids, database, keys, mail, settings.
+//! What a use case may touch: clock, ids, database, keys, mail, files, settings.
 
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use attestry_blobs::Blobs;
 use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Entropy, Ids};
 use attestry_domain::id::OrganizationId;
@@ -36,6 +37,7 @@ pub struct Inner {
     pub db: Db,
     pub keys: Keys,
     pub mailer: Mailer,
+    pub blobs: Blobs,
     pub settings: Settings,
     pub principals: Principals,
     /// Rung when a job was enqueued in this process.
@@ -49,6 +51,7 @@ impl Ctx {
         db: Db,
         keys: Keys,
         mailer: Mailer,
+        blobs: Blobs,
         settings: Settings,
     ) -> Self {
         let ids = Ids::new(Arc::clone(&clock), entropy);
@@ -58,6 +61,7 @@ impl Ctx {
             db,
             keys,
             mailer,
+            blobs,
             settings,
             principals: Principals::default(),
             job_bell: Notify::new(),

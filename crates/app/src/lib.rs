@@ -3,9 +3,11 @@
 //! and knows nothing of HTTP.
 
 pub mod api_keys;
+pub mod attachments;
 pub mod comments;
 pub mod context;
 pub mod error;
+pub mod files;
 pub mod history;
 pub mod idempotency;
 pub mod invitations;

@@ -6,6 +6,7 @@ use attestry_storage::organizations;
 
 use crate::context::Ctx;
 use crate::error::Error;
+use crate::jobs::removal;
 use crate::journal::{self, Record};
 use crate::precondition::Precondition;
 
@@ -53,11 +54,13 @@ pub async fn delete(ctx: &Ctx, scope: &Scope, precondition: Precondition) -> Res
             let before = organizations::lock(t, &kept).await?.ok_or(MISSING)?;
             precondition.check(&[before.version])?;
             organizations::delete(t, &kept, own.now()).await?;
+            removal::enqueue_all(&own, t, kept.organization()).await?;
             journal::append(&own, t, &kept, Record::gone("organization.deleted", "organization", before.id))
                 .await?;
             Ok::<_, Error>(before)
         })
         .await?;
+    ctx.job_bell.notify_one();
     ctx.principals.forget_organization(scope.organization());
     Ok(deleted)
 }

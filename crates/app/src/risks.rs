@@ -9,6 +9,7 @@ use attestry_domain::scales::Cell;
 use attestry_storage::{Tx, risks};
 use futures_util::future::try_join;
 
+use crate::attachments;
 use crate::comments;
 use crate::context::Ctx;
 use crate::error::Error;
@@ -128,15 +129,19 @@ pub async fn delete(
     precondition: Precondition,
 ) -> Result<Risk, Error> {
     let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| {
-        let before = risks::lock(t, &scope, risk).await?.ok_or(MISSING)?;
-        precondition.check(&[before.version])?;
-        comments::remove_all(&own, t, &scope, &risk.to_string()).await?;
-        risks::delete(t, &scope, risk).await?;
-        journal::append(&own, t, &scope, Record::gone("risk.deleted", "risk", risk)).await?;
-        Ok(before)
-    })
-    .await
+    let deleted = ctx
+        .write(scope.organization(), async move |t| {
+            let before = risks::lock(t, &scope, risk).await?.ok_or(MISSING)?;
+            precondition.check(&[before.version])?;
+            comments::remove_all(&own, t, &scope, &risk.to_string()).await?;
+            attachments::remove_all(&own, t, &scope, &risk.to_string()).await?;
+            risks::delete(t, &scope, risk).await?;
+            journal::append(&own, t, &scope, Record::gone("risk.deleted", "risk", risk)).await?;
+            Ok::<_, Error>(before)
+        })
+        .await?;
+    ctx.job_bell.notify_one();
+    Ok(deleted)
 }
 
 /// How many stand in each cell of the matrix: inherent, then residual.

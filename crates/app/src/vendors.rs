@@ -9,6 +9,7 @@ use attestry_domain::vendors::{NewVendor, Vendor, VendorFilter, VendorPatch, Ven
 use attestry_storage::{Tx, vendors};
 use futures_util::future::try_join;
 
+use crate::attachments;
 use crate::comments;
 use crate::context::Ctx;
 use crate::error::Error;
@@ -134,15 +135,19 @@ pub async fn delete(
     precondition: Precondition,
 ) -> Result<Vendor, Error> {
     let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| {
-        let before = vendors::lock(t, &scope, vendor).await?.ok_or(MISSING)?;
-        precondition.check(&[before.version])?;
-        comments::remove_all(&own, t, &scope, &vendor.to_string()).await?;
-        vendors::delete(t, &scope, vendor).await?;
-        journal::append(&own, t, &scope, Record::gone("vendor.deleted", "vendor", vendor)).await?;
-        Ok(before)
-    })
-    .await
+    let deleted = ctx
+        .write(scope.organization(), async move |t| {
+            let before = vendors::lock(t, &scope, vendor).await?.ok_or(MISSING)?;
+            precondition.check(&[before.version])?;
+            comments::remove_all(&own, t, &scope, &vendor.to_string()).await?;
+            attachments::remove_all(&own, t, &scope, &vendor.to_string()).await?;
+            vendors::delete(t, &scope, vendor).await?;
+            journal::append(&own, t, &scope, Record::gone("vendor.deleted", "vendor", vendor)).await?;
+            Ok::<_, Error>(before)
+        })
+        .await?;
+    ctx.job_bell.notify_one();
+    Ok(deleted)
 }
 
 /// How many stand in each cell of the matrix: inherent, then residual.

@@ -79,6 +79,9 @@ permissions! {
     VendorCreate "vendor:create" "Add and import vendors"
     VendorUpdate "vendor:update" "Change vendors"
     VendorDelete "vendor:delete" "Delete vendors"
+    AttachmentRead "attachment:read" "See and download attachments"
+    AttachmentCreate "attachment:create" "Attach files"
+    AttachmentDelete "attachment:delete" "Delete attachments"
     CommentRead "comment:read" "Read comments"
     CommentCreate "comment:create" "Comment"
     CommentUpdate "comment:update" "Change one's own comments"
@@ -167,6 +170,7 @@ impl Role {
                 P::AuditRead,
                 P::RiskRead,
                 P::VendorRead,
+                P::AttachmentRead,
                 P::CommentRead,
                 P::CommentCreate,
                 P::CommentUpdate,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::attachments::Attachment;
 use crate::id::{CommentId, MemberId, OrganizationId, UserId};
 use crate::text::Text;
 use crate::time::Time;
@@ -43,9 +44,10 @@ pub struct Author {
     pub deactivated: bool,
 }
 
-/// A comment together with its author.
+/// A comment together with its author and what it brings along.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     pub comment: Comment,
     pub author: Author,
+    pub attachments: Vec<Attachment>,
 }

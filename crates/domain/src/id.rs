@@ -12,6 +12,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::text::Parse;
+use crate::time::Time;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const SUFFIX: usize = 26;
@@ -38,6 +39,11 @@ impl<K: Kind> Id<K> {
 
     pub fn as_u128(self) -> u128 {
         self.value
+    }
+
+    /// When it was made: the first 48 bits of a UUIDv7.
+    pub fn made_at(self) -> Time {
+        Time::from_millis(i64::try_from(self.value >> 80).unwrap_or(i64::MAX))
     }
 
     /// Reads `prefix_suffix`; `None` for another prefix, another length or another alphabet.
@@ -198,6 +204,7 @@ kinds! {
     Risk RiskId "rsk" "risk"
     Vendor VendorId "vnd" "vendor"
     Comment CommentId "cmt" "comment"
+    Attachment AttachmentId "att" "attachment"
     Entry EntryId "aud" "audit entry"
     Job JobId "job" "job"
 }

@@ -5,8 +5,10 @@
 
 pub mod access;
 pub mod api_keys;
+pub mod attachments;
 pub mod clock;
 pub mod comments;
+pub mod files;
 pub mod id;
 pub mod invitations;
 pub mod journal;

@@ -34,6 +34,7 @@ const SETTINGS: &[Setting] = &[
     setting("database.readers", "ATTESTRY_DATABASE_READERS"),
     setting("database.queue", "ATTESTRY_DATABASE_QUEUE"),
     setting("database.connections", "ATTESTRY_DATABASE_CONNECTIONS"),
+    setting("blobs.url", "ATTESTRY_BLOBS_URL"),
     secret("mail.smtp_url", "ATTESTRY_SMTP_URL"),
     setting("mail.smtp_certificate", "ATTESTRY_SMTP_CERTIFICATE"),
     setting("mail.from", "ATTESTRY_MAIL_FROM"),
@@ -78,6 +79,7 @@ pub(crate) struct Config {
     pub(crate) public_url: Option<String>,
     pub(crate) secret_key: Option<String>,
     pub(crate) database: attestry_db::Config,
+    pub(crate) blobs_url: Option<String>,
     pub(crate) smtp_url: Option<String>,
     pub(crate) smtp_certificate: Option<String>,
     pub(crate) mail_from: String,
@@ -134,6 +136,10 @@ impl Config {
             }
             Some(_) => bail!("{}", read.wrong("database.url", "empty for SQLite, or postgres://…")),
         };
+        let blobs_url = read.optional("blobs.url");
+        if blobs_url.as_ref().is_some_and(|url| !url.starts_with("s3://")) {
+            bail!("{}", read.wrong("blobs.url", "empty for the data folder, or s3://bucket/prefix"));
+        }
         let secret_key = read.optional("secret_key");
         if secret_key.as_ref().is_some_and(|key| key.len() < 32) {
             bail!("{}", read.wrong("secret_key", "32 characters or more"));
@@ -148,6 +154,7 @@ impl Config {
             public_url: read.web_address("public_url")?,
             secret_key,
             database,
+            blobs_url,
             smtp_url: read.optional("mail.smtp_url"),
             smtp_certificate: read.optional("mail.smtp_certificate"),
             mail_from: read.text("mail.from").to_owned(),
@@ -178,6 +185,11 @@ impl Config {
             data_dir,
             found,
         })
+    }
+
+    /// The folder files are kept in.
+    pub(crate) fn blobs_dir(&self) -> PathBuf {
+        self.data_dir.join("blobs")
     }
 
     /// The folder mails are written to.

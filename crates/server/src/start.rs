@@ -9,6 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use attestry_app::keys::Keys;
 use attestry_app::{Ctx, Settings, setup};
+use attestry_blobs::Blobs;
 use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
 use attestry_domain::journal::hex;
 use attestry_mail::Mailer;
@@ -62,6 +63,14 @@ pub(crate) fn mailer(config: &Config) -> Result<Mailer> {
     made.map_err(|error| anyhow::anyhow!("mail: {error}"))
 }
 
+pub(crate) fn blobs(config: &Config) -> Result<Blobs> {
+    let opened = match &config.blobs_url {
+        Some(url) => Blobs::bucket(url, std::env::vars()),
+        None => Blobs::folder(&config.blobs_dir()),
+    };
+    opened.context("files: blobs.url or the data folder cannot be used")
+}
+
 /// The URL people use: the setting, or where the server listens.
 pub(crate) fn public_url(config: &Config, listening: SocketAddr) -> String {
     let ip = if listening.ip().is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { listening.ip() };
@@ -91,7 +100,7 @@ pub(crate) fn open(config: &Config, listening: SocketAddr) -> Result<Ctx> {
         invitation_lifetime: config.invitation_lifetime,
         reset_lifetime: config.reset_lifetime,
     };
-    Ok(Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer(config)?, settings))
+    Ok(Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer(config)?, blobs(config)?, settings))
 }
 
 /// Opens everything and brings the schema up to date.

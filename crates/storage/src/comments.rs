@@ -1,4 +1,4 @@
-//! Comments, always together with who wrote them.
+//! Comments, always together with who wrote them and what they bring along.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
@@ -6,6 +6,7 @@ use attestry_domain::comments::{Author, Comment, CommentEntity, Remark};
 use attestry_domain::id::CommentId;
 use attestry_domain::page::{After, Key, Order, Page};
 
+use crate::attachments;
 use crate::sql::{Columns, PageSql, id, page_params, time};
 
 macro_rules! remark {
@@ -21,6 +22,7 @@ const LIST: PageSql = pages!(
 
 statements! {
     INSERT = "INSERT INTO comments (org_id, id, content, author_id, entity_type, entity_id, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    GET = concat!(remark!(), " WHERE c.org_id = $1 AND c.id = $2");
     LOCK = concat!(remark!(), " WHERE c.org_id = $1 AND c.id = $2 FOR UPDATE OF c");
     OF_ENTITY = "SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 ORDER BY id";
     UPDATE = "UPDATE comments SET content = $3, updated_at = $4, version = $5 WHERE org_id = $1 AND id = $2";
@@ -49,6 +51,7 @@ fn read(row: &Row<'_>) -> Result<Remark, Error> {
             image: row.opt_text(12)?,
             deactivated: !row.bool(13)?,
         },
+        attachments: Vec::new(),
     })
 }
 
@@ -67,9 +70,18 @@ pub async fn insert(t: &Tx<'_>, scope: &Scope, comment: &Comment) -> Result<(), 
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
+/// The comment alone.
+pub async fn get(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Option<Comment>, Error> {
+    t.opt(GET, &[id(scope.organization()), id(comment)], |row| Ok(read(row)?.comment)).await
+}
+
 /// The comment, held until the transaction ends.
 pub async fn lock(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Option<Remark>, Error> {
-    t.opt(LOCK, &[id(scope.organization()), id(comment)], read).await
+    let Some(mut remark) = t.opt(LOCK, &[id(scope.organization()), id(comment)], read).await? else {
+        return Ok(None);
+    };
+    remark.attachments = attachments::of_entity(t, scope, &comment.to_string()).await?;
+    Ok(Some(remark))
 }
 
 pub async fn update(t: &Tx<'_>, scope: &Scope, comment: &Comment) -> Result<(), Error> {
@@ -103,6 +115,16 @@ pub async fn list(
     let mut params =
         vec![id(scope.organization()), Value::from(entity_id), Value::from(entity_type.as_str())];
     page_params(&mut params, limit, after);
-    let items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
+    let mut items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
+    if let (Some(newest), Some(oldest)) = (items.first(), items.last()) {
+        let (first, last) = (oldest.comment.id, newest.comment.id);
+        for attachment in attachments::of_comments(t, scope, entity_id, first, last).await? {
+            let id = CommentId::read(&attachment.entity_id);
+            let place = items.binary_search_by(|remark| id.cmp(&Some(remark.comment.id)));
+            if let Ok(place) = place {
+                items[place].attachments.push(attachment);
+            }
+        }
+    }
     Ok(Page::cut(items, limit, |remark| After { key: Key::Id, id: remark.comment.id.to_string() }))
 }

@@ -7,6 +7,7 @@ mod sql;
 
 pub mod api_keys;
 pub mod archive;
+pub mod attachments;
 pub mod comments;
 pub mod idempotency;
 pub mod instance;
@@ -29,6 +30,7 @@ pub use sql::Conflict;
 /// Every statement of the product, with the file it stands in.
 pub const STATEMENTS: &[(&str, &[&str])] = &[
     ("api_keys", api_keys::STATEMENTS),
+    ("attachments", attachments::STATEMENTS),
     ("comments", comments::STATEMENTS),
     ("idempotency", idempotency::STATEMENTS),
     ("instance", instance::STATEMENTS),

@@ -23,6 +23,7 @@ statements! {
     ALL_IDS = "SELECT id FROM organizations ORDER BY id";
     ANY = "SELECT id FROM organizations LIMIT 1";
     DELETE_SESSIONS = "DELETE FROM sessions WHERE user_id IN (SELECT user_id FROM members WHERE org_id = $1) AND user_id NOT IN (SELECT user_id FROM members WHERE org_id <> $1 AND is_active = TRUE)";
+    DELETE_ATTACHMENTS = "DELETE FROM attachments WHERE org_id = $1";
     DELETE_COMMENTS = "DELETE FROM comments WHERE org_id = $1";
     DELETE_RISKS = "DELETE FROM risks WHERE org_id = $1";
     DELETE_VENDORS = "DELETE FROM vendors WHERE org_id = $1";
@@ -85,6 +86,7 @@ pub async fn delete(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
     let own = [id(scope.organization())];
     for statement in [
         DELETE_SESSIONS,
+        DELETE_ATTACHMENTS,
         DELETE_COMMENTS,
         DELETE_RISKS,
         DELETE_VENDORS,

@@ -19,6 +19,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     3 "0003_work" "work"
     4 "0004_registers" "registers"
     5 "0005_comments" "comments"
+    6 "0006_attachments" "attachments"
 };
 
 /// All tables, in an order in which rows can be inserted without breaking a foreign key.
@@ -31,6 +32,7 @@ pub const TABLES: &[&str] = &[
     "risks",
     "vendors",
     "comments",
+    "attachments",
     "sessions",
     "invitations",
     "password_resets",

@@ -32,10 +32,14 @@ pub(crate) fn operations() -> Vec<Operation> {
     all
 }
 
-/// Real things of an organization, by the prefix of their ids.
+/// Real things of an organization, by the prefix of their ids. What has attachments is apart: deleting it
+/// takes them with it, each with an entry of its own.
 pub(crate) struct Things {
     tenant: Tenant,
     ids: Vec<(&'static str, String)>,
+    with_attachments: Vec<(&'static str, String)>,
+    /// By the prefix of what it is attached to.
+    attachments: Vec<(&'static str, String)>,
 }
 
 impl Things {
@@ -57,8 +61,20 @@ impl Things {
         let risk = post("/v1/risks", json!({"title": "A", "description": "B", "category": "other"})).await;
         let vendor = post("/v1/vendors", json!({"name": "A", "description": "B"})).await;
         let about = post("/v1/risks", json!({"title": "A", "description": "B", "category": "other"})).await;
-        let comment = json!({"content": "Hm.", "entityId": about, "entityType": "risk"});
-        let comment = post("/v1/comments", comment).await;
+        let remark = json!({"content": "Hm.", "entityId": about, "entityType": "risk"});
+        let comment = post("/v1/comments", remark.clone()).await;
+        let other_comment = post("/v1/comments", remark).await;
+        let other_vendor = post("/v1/vendors", json!({"name": "A", "description": "B"})).await;
+        let file = json!({"fileName": "a.txt", "fileType": "text/plain", "fileData": "aGVsbG8="});
+        let attach = async |to: &str, id: &Value| {
+            let path = format!("/v1/{to}/{}/attachments", id.as_str().expect("an id"));
+            post(&path, file.clone()).await.as_str().expect("an id").to_owned()
+        };
+        let attachments = vec![
+            ("rsk_", attach("risks", &about).await),
+            ("vnd_", attach("vendors", &other_vendor).await),
+            ("cmt_", attach("comments", &other_comment).await),
+        ];
         let stranger =
             app.tenant(&format!("{name}'s stranger"), &format!("{name}-stranger@example.com")).await;
         let id = |value: &Value| value.as_str().expect("an id").to_owned();
@@ -70,31 +86,37 @@ impl Things {
             ("vnd_", id(&vendor)),
             ("cmt_", id(&comment)),
         ];
-        Self { tenant: tenant.clone(), ids }
+        let with_attachments =
+            vec![("rsk_", id(&about)), ("vnd_", id(&other_vendor)), ("cmt_", id(&other_comment))];
+        Self { tenant: tenant.clone(), ids, with_attachments, attachments }
     }
 
     fn id(&self, prefix: &str) -> &str {
-        self.ids
-            .iter()
-            .find(|(known, _)| *known == prefix)
-            .map_or_else(|| panic!("no thing with an id {prefix}…"), |(_, id)| id)
+        find(&self.ids, prefix)
     }
 
-    /// The path with its parameter filled in.
+    /// The path with its parameters filled in.
     pub(crate) fn path(&self, operation: &Operation) -> String {
-        let Some(parameter) = operation.details["parameters"]
-            .as_array()
-            .expect("parameters")
-            .iter()
-            .find(|p| p["in"] == "path")
-        else {
-            return operation.path.clone();
-        };
-        let pattern = parameter["schema"]["pattern"].as_str().expect("a pattern");
-        let prefix = &pattern[1..=pattern.find('_').expect("a prefix")];
-        let (start, end) =
-            (operation.path.find('{').expect("a place"), operation.path.find('}').expect("a place"));
-        format!("{}{}{}", &operation.path[..start], self.id(prefix), &operation.path[end + 1..])
+        let mut path = operation.path.clone();
+        let mut parent = "rsk_".to_owned();
+        for parameter in operation.details["parameters"].as_array().expect("parameters") {
+            if parameter["in"] != "path" {
+                continue;
+            }
+            let value = match parameter["schema"]["pattern"].as_str() {
+                None => "nonsense",
+                Some(pattern) => match &pattern[1..=pattern.find('_').expect("a prefix")] {
+                    "att_" => find(&self.attachments, &parent),
+                    prefix => {
+                        prefix.clone_into(&mut parent);
+                        let apart = operation.path.contains("/attachments");
+                        find(if apart { &self.with_attachments } else { &self.ids }, prefix)
+                    }
+                },
+            };
+            path = path.replace(&format!("{{{}}}", parameter["name"].as_str().expect("a name")), value);
+        }
+        path
     }
 
     /// The documented example, with the ids of real things in it.
@@ -148,6 +170,12 @@ impl Things {
     }
 }
 
+fn find<'a>(ids: &'a [(&str, String)], prefix: &str) -> &'a str {
+    ids.iter()
+        .find(|(known, _)| *known == prefix)
+        .map_or_else(|| panic!("no thing with an id {prefix}…"), |(_, id)| id)
+}
+
 /// The body of an operation that takes a table: one row with what is required.
 fn table(operation: &Operation) -> Option<&'static str> {
     match operation.id.as_str() {
@@ -167,7 +195,7 @@ both! {
         for operation in operations() {
             let is_public = attestry_api::PUBLIC.contains(&(operation.method.to_lowercase().as_str(), &operation.path));
             assert_eq!(operation.details["security"] == json!([]), is_public, "{} is documented as it is", operation.id);
-            let path = operation.path.replace("{id}", "mem_01jcqg3v5mefzr7d0a6w3k9x2b").replace("{commentId}", "cmt_01jcqg3v5mefzr7d0a6w3k9x2b");
+            let path = operation.path.replace(['{', '}'], "");
             let reply = app.call(&operation.method, &path).send().await;
             assert_eq!(reply.status.as_u16() == 401, !is_public, "{}: {}", operation.id, reply.text());
         }
@@ -178,7 +206,7 @@ both! {
         let theirs = Things::of(app, &other).await;
         let before = app.entries(&other).await;
         for operation in operations().iter().filter(|operation| operation.path.contains('{')) {
-            let body = operation.details.get("example").map(|example| if operation.method == "PUT" { example.clone() } else { json!({}) });
+            let body = operation.details.get("example").map(|example| if operation.method == "PATCH" { json!({}) } else { example.clone() });
             let call = app.call(&operation.method, &theirs.path(operation)).key(&app.home.key);
             let reply = match body {
                 Some(body) => call.json(&body).send().await,

@@ -26,6 +26,7 @@ both! {
         app.tenant("Other", "bob@example.com").await;
         let gone = app.delete("/v1/organization").send().await.expect(200);
         assert_eq!(gone, json!({"success": true, "deletedOrganization": {"id": app.home.organization, "name": "Home"}}));
+        app.work().await;
         app.get("/v1/organization").send().await.problem(401, "invalid_api_key");
         app.call("GET", "/v1/people").session(&eve, &app.home.organization).send().await.problem(403, "not_a_member");
         let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");

@@ -4,6 +4,8 @@
 
 pub mod housekeeping;
 pub mod mail;
+pub mod removal;
+pub mod sweep;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -48,6 +50,12 @@ impl From<DbError> for Failure {
     }
 }
 
+impl From<attestry_blobs::Error> for Failure {
+    fn from(error: attestry_blobs::Error) -> Self {
+        Self::Retry(error.to_string())
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
@@ -58,12 +66,18 @@ impl From<Error> for Failure {
 }
 
 /// Every kind of job: its name in the queue, how often it is tried.
-const KINDS: &[(&str, i64)] = &[(mail::KIND, 12), (housekeeping::KIND, i64::MAX)];
+const KINDS: &[(&str, i64)] =
+    &[(mail::KIND, 12), (removal::KIND, 100), (housekeeping::KIND, i64::MAX), (sweep::KIND, i64::MAX)];
+
+/// The kinds that are always in the queue.
+const RECURRING: &[&str] = &[housekeeping::KIND, sweep::KIND];
 
 async fn run(ctx: &Ctx, job: &ClaimedJob) -> Result<Outcome, Failure> {
     match job.kind.as_str() {
         mail::KIND => mail::run(ctx, &job.payload).await,
+        removal::KIND => removal::run(ctx, &job.payload).await,
         housekeeping::KIND => housekeeping::run(ctx).await,
+        sweep::KIND => sweep::run(ctx).await,
         other => Err(Failure::Fail(format!("this version knows no job {other:?}"))),
     }
 }
@@ -89,7 +103,12 @@ pub(crate) async fn enqueue(
 pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
     let own = ctx.clone();
     ctx.db
-        .write(async move |t| enqueue(&own, t, housekeeping::KIND, None, &[], Some(housekeeping::KIND)).await)
+        .write(async move |t| {
+            for kind in RECURRING {
+                enqueue(&own, t, kind, None, &[], Some(kind)).await?;
+            }
+            Ok(())
+        })
         .await
 }
 

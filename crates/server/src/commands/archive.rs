@@ -1,9 +1,9 @@
-//! `attestry backup` and `attestry restore`: one tar archive with every table as lines of JSON, and
-//! the key file if the secret lives in one. Taken from one snapshot while the server serves; read back
-//! into an empty database of either engine.
+//! `attestry backup` and `attestry restore`: one tar archive with every table as lines of JSON, every
+//! stored file, and the key file if the secret lives in one. The tables are of one moment, taken while the
+//! server serves; read back into an empty database of either engine and any object storage.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,8 +11,10 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::{Ctx, setup};
+use attestry_blobs::Key;
 use attestry_storage::schema::{MIGRATIONS, TABLES};
 use attestry_storage::{Error, archive, organizations};
+use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
 use super::say;
@@ -21,6 +23,8 @@ use crate::start;
 
 const MANIFEST: &str = "manifest.json";
 const KEY: &str = "attestry.key";
+/// What the names of stored files begin with.
+const FILES: &str = "files/";
 /// How many rows go into one transaction.
 const ROWS: usize = 2000;
 
@@ -54,15 +58,57 @@ pub(crate) async fn backup(config: &Config, to: &Path) -> Result<ExitCode> {
         let name = format!("tables/{table}.jsonl");
         tar.append_path_with_name(work.path().join(format!("{table}.jsonl")), name)?;
     }
+    let files = append_files(&mut tar, &ctx).await?;
     let mut out = tar.into_inner()?;
     out.flush()?;
     out.get_ref().sync_all()?;
     std::fs::rename(&partial, to).with_context(|| format!("{} cannot be written", to.display()))?;
     say(format_args!(
-        "Wrote {} ({rows} rows). Keep it safe: it holds everything, the secret key included.",
+        "Wrote {} ({rows} rows, {files} files). Keep it safe: it holds everything, the secret key included.",
         to.display()
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Appends every stored file. The tables were read before, so all they name is there, unless it was deleted
+/// meanwhile; a file that no table names yet is swept after a restore.
+async fn append_files(tar: &mut tar::Builder<BufWriter<File>>, ctx: &Ctx) -> Result<u64> {
+    let mut count = 0;
+    let mut keys = ctx.blobs.list(None);
+    while let Some(key) = keys.try_next().await? {
+        // The header of an entry tells its size before its content, so the content is set down first.
+        let mut spool = tempfile::tempfile()?;
+        let mut content = match ctx.blobs.read(&key, None).await {
+            Err(attestry_blobs::Error::Missing) => continue,
+            content => content?,
+        };
+        let mut size = 0;
+        while let Some(bytes) = content.try_next().await? {
+            spool.write_all(&bytes)?;
+            size += bytes.len() as u64;
+        }
+        spool.rewind()?;
+        let mut header = tar::Header::new_gnu();
+        header.set_size(size);
+        header.set_mode(0o600);
+        tar.append_data(&mut header, format!("{FILES}{key}"), spool)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Puts one file back.
+async fn load_file(ctx: &Ctx, name: &str, mut content: impl Read) -> Result<()> {
+    let key = Key::read(name).ok_or_else(|| anyhow!("the archive holds a file {name:?} that is nobody's"))?;
+    let mut upload = ctx.blobs.create(&key);
+    loop {
+        let mut piece = Vec::new();
+        content.by_ref().take(1 << 20).read_to_end(&mut piece)?;
+        if piece.is_empty() {
+            return Ok(upload.finish().await?);
+        }
+        upload.write(piece.into()).await?;
+    }
 }
 
 fn append(tar: &mut tar::Builder<BufWriter<File>>, name: &str, content: &[u8]) -> Result<()> {
@@ -140,7 +186,7 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
     };
     // A server that was started once left a fact or two behind.
     ctx.db.write(async |t| archive::clear(t).await).await?;
-    let mut rows = 0;
+    let (mut rows, mut files) = (0, 0);
     let mut tar = tar::Archive::new(BufReader::new(open(from)?));
     for entry in tar.entries()? {
         let mut entry = entry?;
@@ -156,10 +202,13 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
         } else if let Some(table) = name.strip_prefix("tables/").and_then(|name| name.strip_suffix(".jsonl"))
         {
             rows += load(&ctx, table, BufReader::new(entry)).await?;
+        } else if let Some(name) = name.strip_prefix(FILES) {
+            load_file(&ctx, name, entry).await?;
+            files += 1;
         }
     }
     setup::bind_secret_key(&ctx, false).await?;
-    say(format_args!("Restored {rows} rows from {}.", from.display()));
+    say(format_args!("Restored {rows} rows and {files} files from {}.", from.display()));
     Ok(ExitCode::SUCCESS)
 }
 

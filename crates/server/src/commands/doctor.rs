@@ -58,6 +58,13 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
         ),
         Err(error) => report("schema", Err(error.to_string())),
     }
+    let files = ctx.blobs.check().await;
+    report(
+        "files",
+        files.map(|()| ctx.blobs.describe()).map_err(|error| {
+            format!("{}: {error}. Check blobs.url and the AWS_* variables.", ctx.blobs.describe())
+        }),
+    );
     let mail = ctx.mailer.check().await;
     report(
         "mail",

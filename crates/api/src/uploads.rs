@@ -1,0 +1,281 @@
+//! A file on its way in: JSON with base64, or `multipart/form-data`. The first is decoded piece by piece
+//! out of the body it came in, the second goes from the connection into the store as it arrives.
+
+use attestry_app::attachments::{self, NewFile, Stored, Target};
+use attestry_app::comments::Enclosure;
+use attestry_domain::access::Scope;
+use attestry_domain::attachments::{FILE_LIMIT, MOST_OF_A_COMMENT};
+use attestry_domain::files::{FileName, MediaType};
+use attestry_domain::text::{LongText, Parse};
+use axum::extract::multipart::{Field, MultipartError};
+use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use futures_util::stream::{BoxStream, StreamExt, TryStreamExt};
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::problem::{FieldProblem, Problem};
+use crate::state::Api;
+use crate::wire::{Fields, FromJson, Json, Valid, is_json, too_large};
+
+/// A file in base64: the standard alphabet with padding, and nothing else. The text stays in the body.
+#[derive(Clone, Debug)]
+pub(crate) struct FileData {
+    text: Bytes,
+    size: u64,
+}
+
+/// How much text is decoded at a time.
+const PIECE: usize = 256 << 10;
+
+impl FileData {
+    fn read(text: Bytes) -> Option<Self> {
+        let (most, last) = text.split_at_checked(text.len().checked_sub(4)?)?;
+        let is_digit = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
+        if !text.len().is_multiple_of(4) || !most.iter().all(is_digit) {
+            return None;
+        }
+        let rest = STANDARD.decode(last).ok()?.len();
+        let size = (most.len() / 4 * 3 + rest) as u64;
+        Some(Self { text, size })
+    }
+
+    /// The decoded file, or that it is too large.
+    fn content(self) -> Result<BoxStream<'static, Result<Bytes, attestry_app::Error>>, attestry_app::Error> {
+        if self.size > FILE_LIMIT {
+            return Err(attachments::too_large());
+        }
+        let pieces = futures_util::stream::unfold(self.text, async |mut text| {
+            let piece = text.split_to(text.len().min(PIECE));
+            let bytes = STANDARD.decode(&piece).map(Bytes::from).map_err(attestry_app::Error::internal);
+            (!piece.is_empty()).then_some((bytes, text))
+        });
+        Ok(pieces.boxed())
+    }
+}
+
+impl FromJson for FileData {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        Self::read(json.text_bytes()?)
+            .ok_or_else(|| "must be a file in base64, with the standard alphabet and padding".to_owned())
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .content_encoding("base64")
+            .min_length(Some(4))
+            .examples(["aGVsbG8="])
+            .into()
+    }
+}
+
+body! {
+    /// A file to attach.
+    CreateAttachment {
+        file_name "fileName": required FileName = "What it is called; a path before it is left out.",
+        file_type "fileType": required MediaType = "What it is. The content must agree; programs and scripts are refused.",
+        file_data "fileData": required FileData = "The file in base64; at most 10 MiB when decoded.",
+        description "description": optional LongText = "What it shows.",
+    }
+    example serde_json::json!({"fileName": "access-review.txt", "fileType": "text/plain", "fileData": "UmV2aWV3ZWQu", "description": "Who may sign in, as of October."})
+}
+
+/// The files in a comment's body.
+#[derive(Clone, Debug)]
+pub(crate) struct Enclosures(Vec<CreateAttachment>);
+
+impl FromJson for Enclosures {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let items = json.items()?;
+        if items.len() > MOST_OF_A_COMMENT {
+            return Err(format!("must hold at most {MOST_OF_A_COMMENT} files; it holds {}", items.len()));
+        }
+        let read = |(place, item)| {
+            let named = |error: &FieldProblem| format!("{} {}", error.field, error.message);
+            let fields = Fields::of(item).map_err(|message| format!("[{place}]: {message}"))?;
+            fields.read().map_err(|errors| {
+                let all: Vec<String> = errors.iter().map(named).collect();
+                format!("[{place}]: {}", all.join("; "))
+            })
+        };
+        items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(CreateAttachment::schema()).max_items(Some(MOST_OF_A_COMMENT)).into()
+    }
+}
+
+impl Enclosures {
+    pub(crate) fn open(self) -> Result<Vec<Enclosure>, Problem> {
+        let open = |CreateAttachment { file_name, file_type, file_data, description }| {
+            let file = NewFile { name: file_name, media_type: file_type };
+            Ok(Enclosure { file, description, content: file_data.content()? })
+        };
+        self.0.into_iter().map(open).collect()
+    }
+}
+
+/// The form of an upload, for the document.
+#[derive(Debug, ToSchema)]
+#[schema(example = json!({"file": "(binary)", "description": "Who may sign in, as of October."}))]
+#[expect(dead_code, reason = "describes what Sent reads")]
+pub(crate) struct AttachmentForm {
+    /// The file, with its name and its content type; at most 10 MiB.
+    #[schema(value_type = String, content_media_type = "application/octet-stream")]
+    file: Vec<u8>,
+    /// What it shows.
+    #[schema(min_length = 1, max_length = 10_000, nullable = false)]
+    description: Option<String>,
+}
+
+/// A file as it comes, in either form.
+#[derive(Debug)]
+pub(crate) enum Sent {
+    Json(Box<CreateAttachment>),
+    Form(Multipart),
+}
+
+impl FromRequest<Api> for Sent {
+    type Rejection = Problem;
+
+    async fn from_request(mut request: Request, api: &Api) -> Result<Self, Problem> {
+        let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+        if kind.eq_ignore_ascii_case("multipart/form-data") {
+            DefaultBodyLimit::max(api.http.body_limit).apply(&mut request);
+            let form = Multipart::from_request(request, api)
+                .await
+                .map_err(|error| Problem::new("malformed_body", format!("{}.", error.body_text())))?;
+            return Ok(Self::Form(form));
+        }
+        if !kind.is_empty() && !is_json(request.headers()) {
+            return Err(Problem::new(
+                "unsupported_media_type",
+                "Send the file as application/json with base64, or as multipart/form-data.",
+            ));
+        }
+        Valid::from_request(request, api).await.map(|Valid(body)| Self::Json(Box::new(body)))
+    }
+}
+
+impl Sent {
+    /// Puts the file into the store.
+    pub(crate) async fn store(self, api: &Api, scope: &Scope, target: Target) -> Result<Stored, Problem> {
+        match self {
+            Self::Json(body) => {
+                let CreateAttachment { file_name, file_type, file_data, description } = *body;
+                let file = NewFile { name: file_name, media_type: file_type };
+                let stored = attachments::store(&api.ctx, scope, target, file, file_data.content()?).await?;
+                Ok(stored.with_description(description))
+            }
+            Self::Form(form) => store_form(api, scope, target, form).await,
+        }
+    }
+}
+
+/// What was found in a form so far.
+#[derive(Default)]
+struct Found {
+    stored: Option<Stored>,
+    description: Option<LongText>,
+    errors: Vec<FieldProblem>,
+}
+
+async fn store_form(
+    api: &Api,
+    scope: &Scope,
+    target: Target,
+    mut form: Multipart,
+) -> Result<Stored, Problem> {
+    let mut found = Found::default();
+    let mut read = read_form(api, scope, &target, &mut form, &mut found).await;
+    if found.stored.is_none() && read.is_ok() && found.errors.is_empty() {
+        found.errors.push(FieldProblem { field: FILE.to_owned(), message: "is required".to_owned() });
+    }
+    if read.is_ok() && !found.errors.is_empty() {
+        read = Err(Problem::invalid(found.errors));
+    }
+    match (read, found.stored) {
+        (Ok(()), Some(stored)) => Ok(stored.with_description(found.description)),
+        (Ok(()), None) => Err(Problem::internal("a form without a file")),
+        (Err(problem), stored) => {
+            if let Some(stored) = stored {
+                stored.discard(&api.ctx).await;
+            }
+            // Whoever is still sending would not read the answer.
+            while let Ok(Some(_)) = form.next_field().await {}
+            Err(problem)
+        }
+    }
+}
+
+const FILE: &str = "file";
+const DESCRIPTION: &str = "description";
+
+async fn read_form(
+    api: &Api,
+    scope: &Scope,
+    target: &Target,
+    form: &mut Multipart,
+    found: &mut Found,
+) -> Result<(), Problem> {
+    let limit = api.http.body_limit;
+    let broken = move |error: MultipartError| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(limit),
+        _ => Problem::new("malformed_body", format!("The form cannot be read: {}.", error.body_text())),
+    };
+    let mut seen: Vec<String> = Vec::new();
+    while let Some(field) = form.next_field().await.map_err(broken)? {
+        let name = field.name().unwrap_or_default().to_owned();
+        let wrong = |message: String| FieldProblem { field: name.clone(), message };
+        if seen.contains(&name) {
+            found.errors.push(wrong("stands twice".to_owned()));
+            continue;
+        }
+        seen.push(name.clone());
+        match name.as_str() {
+            FILE => match new_file(&field) {
+                Ok(file) => {
+                    let content = field.map_err(broken);
+                    let content = std::pin::pin!(content);
+                    let stored = attachments::store(&api.ctx, scope, target.clone(), file, content).await?;
+                    found.stored = Some(stored);
+                }
+                Err(message) => found.errors.push(wrong(message)),
+            },
+            DESCRIPTION => match LongText::parse(&short_text(field).await.map_err(broken)?) {
+                Ok(text) => found.description = Some(text),
+                Err(message) => found.errors.push(wrong(message)),
+            },
+            _ => found.errors.push(wrong("is not a known part of the form".to_owned())),
+        }
+    }
+    Ok(())
+}
+
+fn new_file(field: &Field<'_>) -> Result<NewFile, String> {
+    let name = field.file_name().ok_or("must be a file with a name")?;
+    Ok(NewFile {
+        name: FileName::parse(name)?,
+        media_type: MediaType::parse(field.content_type().unwrap_or(MediaType::ANY))?,
+    })
+}
+
+/// The text of a part; what is too long for any rule is cut off, and still too long.
+async fn short_text(mut field: Field<'_>) -> Result<String, MultipartError> {
+    const ENOUGH: usize = 64 << 10;
+    let mut text = Vec::new();
+    while let Some(chunk) = field.chunk().await? {
+        if text.len() < ENOUGH {
+            text.extend_from_slice(&chunk);
+        }
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}

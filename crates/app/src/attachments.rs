@@ -1,0 +1,329 @@
+//! Files on risks, vendors and comments. A file is stored before its row is written, so what has a row
+//! has its file. A file whose row is deleted is removed by a job of the same transaction; one whose row
+//! never came, by the sweep.
+
+use std::time::Duration;
+
+use attestry_blobs::{Folder, Key};
+use attestry_domain::access::{Permission, Scope};
+use attestry_domain::attachments::{Attachment, AttachmentEntity, FILE_LIMIT};
+use attestry_domain::files::{FileName, HEAD, MediaType};
+use attestry_domain::id::{AttachmentId, CommentId, Id, Kind, OrganizationId, RiskId, VendorId};
+use attestry_domain::journal::hex;
+use attestry_domain::page::{After, Page};
+use attestry_domain::text::LongText;
+use attestry_storage::{Tx, attachments, risks, vendors};
+use aws_lc_rs::digest;
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt};
+
+use crate::comments;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::files::{self, Link};
+use crate::jobs::removal;
+use crate::journal::{self, Record};
+
+const MISSING: Error = Error::NotFound("attachment");
+
+/// What a file is attached to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    entity: AttachmentEntity,
+    id: String,
+}
+
+impl Target {
+    fn new<K: Kind>(entity: AttachmentEntity, id: Id<K>) -> Self {
+        Self { entity, id: id.to_string() }
+    }
+
+    fn of(attachment: &Attachment) -> Self {
+        Self { entity: attachment.entity_type, id: attachment.entity_id.clone() }
+    }
+}
+
+impl From<RiskId> for Target {
+    fn from(id: RiskId) -> Self {
+        Self::new(AttachmentEntity::Risk, id)
+    }
+}
+
+impl From<VendorId> for Target {
+    fn from(id: VendorId) -> Self {
+        Self::new(AttachmentEntity::Vendor, id)
+    }
+}
+
+impl From<CommentId> for Target {
+    fn from(id: CommentId) -> Self {
+        Self::new(AttachmentEntity::Comment, id)
+    }
+}
+
+/// What somebody wants to do with what hangs on a target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Look,
+    Change,
+}
+
+/// The target must be there, in this organization, and be the caller's business.
+async fn admit(t: &Tx<'_>, scope: &Scope, target: &Target, wish: Wish) -> Result<(), Error> {
+    let found = match target.entity {
+        AttachmentEntity::Risk => {
+            scope.require(Permission::RiskRead)?;
+            match RiskId::read(&target.id) {
+                Some(id) => risks::get(t, scope, id).await?.is_some(),
+                None => false,
+            }
+        }
+        AttachmentEntity::Vendor => {
+            scope.require(Permission::VendorRead)?;
+            match VendorId::read(&target.id) {
+                Some(id) => vendors::get(t, scope, id).await?.is_some(),
+                None => false,
+            }
+        }
+        AttachmentEntity::Comment => {
+            let id = CommentId::read(&target.id).ok_or(Error::NotFound("comment"))?;
+            let comment = comments::visible(t, scope, id).await?;
+            if wish == Wish::Change {
+                comments::must_be_author(scope, &comment)?;
+            }
+            true
+        }
+    };
+    if found { Ok(()) } else { Err(Error::NotFound(target.entity.as_str())) }
+}
+
+/// A file as somebody sends it.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    pub name: FileName,
+    pub media_type: MediaType,
+}
+
+/// A file that is in the store and not yet anybody's: kept or discarded by whoever holds it.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Stored(Attachment);
+
+impl Stored {
+    fn key(&self) -> Key {
+        key(self.0.organization_id, self.0.id)
+    }
+
+    pub fn with_description(mut self, description: Option<LongText>) -> Self {
+        self.0.description = description.map(String::from);
+        self
+    }
+
+    /// Nobody's file is removed. What cannot be removed now is found by the sweep.
+    pub async fn discard(self, ctx: &Ctx) {
+        if let Err(error) = ctx.blobs.delete(&self.key()).await {
+            tracing::warn!(attachment = %self.0.id, %error, "a file that nobody kept stays until the sweep");
+        }
+    }
+}
+
+fn key(organization: OrganizationId, attachment: AttachmentId) -> Key {
+    Key::new(organization, Folder::Attachments, attachment)
+}
+
+/// Whether a failed transaction surely changed nothing, so that its files are nobody's. After a lost
+/// connection nobody knows; the sweep will.
+fn is_certain(error: &Error) -> bool {
+    !matches!(error, Error::Unavailable(_) | Error::Internal(_))
+}
+
+/// Puts a file into the store, piece by piece. Its content is looked at before the first byte is written.
+pub async fn store<E: From<Error>>(
+    ctx: &Ctx,
+    scope: &Scope,
+    target: impl Into<Target>,
+    file: NewFile,
+    content: impl Stream<Item = Result<Bytes, E>> + Unpin,
+) -> Result<Stored, E> {
+    let target = target.into();
+    let (own, asked) = (scope.clone(), target.clone());
+    ctx.db.read(async move |t| admit(t, &own, &asked, Wish::Change).await).await?;
+    store_for(ctx, scope, target, file, content).await
+}
+
+/// The same for a target that is only being made.
+pub(crate) async fn store_for<E: From<Error>>(
+    ctx: &Ctx,
+    scope: &Scope,
+    target: Target,
+    file: NewFile,
+    content: impl Stream<Item = Result<Bytes, E>> + Unpin,
+) -> Result<Stored, E> {
+    let mut content = content.fuse();
+    let NewFile { name, media_type } = file;
+    let mut head = BytesMut::new();
+    while head.len() < HEAD
+        && let Some(bytes) = content.next().await
+    {
+        head.extend_from_slice(&bytes?);
+    }
+    media_type
+        .check(&head[..head.len().min(HEAD)])
+        .map_err(|message| Error::BadRequest { code: "file_refused", message })?;
+    let id: AttachmentId = ctx.ids.next();
+    let mut upload = ctx.blobs.create(&key(scope.organization(), id));
+    let mut hash = digest::Context::new(&digest::SHA256);
+    let mut size = 0;
+    let mut next: Option<Result<Bytes, E>> = Some(Ok(head.freeze()));
+    while let Some(bytes) = next {
+        let written = async {
+            let bytes = bytes?;
+            size += bytes.len() as u64;
+            if size > FILE_LIMIT {
+                return Err(E::from(too_large()));
+            }
+            hash.update(&bytes);
+            upload.write(bytes).await.map_err(|error| E::from(error.into()))
+        };
+        if let Err(error) = written.await {
+            upload.abort().await;
+            return Err(error);
+        }
+        next = content.next().await;
+    }
+    upload.finish().await.map_err(Error::from)?;
+    Ok(Stored(Attachment {
+        id,
+        organization_id: scope.organization(),
+        entity_type: target.entity,
+        entity_id: target.id,
+        name: name.into_string(),
+        media_type: media_type.into_string(),
+        size: i64::try_from(size).map_err(Error::internal)?,
+        sha256: hex(hash.finish().as_ref()),
+        description: None,
+        uploaded_by: scope.member(),
+        created_at: ctx.now(),
+    }))
+}
+
+/// A file larger than we take.
+pub fn too_large() -> Error {
+    Error::BadRequest {
+        code: "file_too_large",
+        message: format!("The file is larger than {} MiB, the most that is taken.", FILE_LIMIT >> 20),
+    }
+}
+
+/// Makes a stored file its target's.
+pub async fn create(ctx: &Ctx, scope: &Scope, stored: Stored) -> Result<Attachment, Error> {
+    let (own, kept, file) = (ctx.clone(), scope.clone(), stored.clone());
+    let created = ctx
+        .write(scope.organization(), async move |t| {
+            admit(t, &kept, &Target::of(&file.0), Wish::Change).await?;
+            add(&own, t, &kept, &file).await?;
+            Ok::<_, Error>(file.0.clone())
+        })
+        .await;
+    discard_if_refused(ctx, vec![stored], created).await
+}
+
+/// Passes a result on; files whose transaction was refused are removed.
+pub(crate) async fn discard_if_refused<T>(
+    ctx: &Ctx,
+    files: Vec<Stored>,
+    result: Result<T, Error>,
+) -> Result<T, Error> {
+    if result.as_ref().is_err_and(is_certain) {
+        for file in files {
+            file.discard(ctx).await;
+        }
+    }
+    result
+}
+
+pub(crate) async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, Stored(file): &Stored) -> Result<(), Error> {
+    attachments::insert(t, scope, file).await?;
+    journal::append(ctx, t, scope, Record::of("attachment.created", "attachment", file.id, file)?).await
+}
+
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    target: impl Into<Target>,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<Attachment>, Error> {
+    let (scope, target) = (scope.clone(), target.into());
+    ctx.db
+        .read(async move |t| {
+            admit(t, &scope, &target, Wish::Look).await?;
+            Ok(attachments::list(t, &scope, &target.id, limit, after.as_ref()).await?)
+        })
+        .await
+}
+
+/// A link under which the file can be fetched for a while. `target`: what the path says it belongs to.
+pub async fn link(
+    ctx: &Ctx,
+    scope: &Scope,
+    target: Option<Target>,
+    attachment: AttachmentId,
+) -> Result<(Link, Duration), Error> {
+    let own = scope.clone();
+    let found = ctx
+        .db
+        .read(async move |t| {
+            if let Some(target) = &target {
+                admit(t, &own, target, Wish::Look).await?;
+            }
+            let found = attachments::get(t, &own, attachment).await?.ok_or(MISSING)?;
+            match &target {
+                Some(target) if *target != Target::of(&found) => return Err(MISSING),
+                Some(_) => {}
+                None => admit(t, &own, &Target::of(&found), Wish::Look).await?,
+            }
+            Ok::<_, Error>(found)
+        })
+        .await?;
+    let served = attestry_blobs::Served { file_name: found.name, media_type: found.media_type };
+    files::link(ctx, &key(found.organization_id, found.id), served).await
+}
+
+pub async fn delete(
+    ctx: &Ctx,
+    scope: &Scope,
+    target: impl Into<Target>,
+    attachment: AttachmentId,
+) -> Result<Attachment, Error> {
+    let (own, scope, target) = (ctx.clone(), scope.clone(), target.into());
+    let deleted = ctx
+        .write(scope.organization(), async move |t| {
+            admit(t, &scope, &target, Wish::Change).await?;
+            let found = attachments::lock(t, &scope, attachment).await?.ok_or(MISSING)?;
+            if Target::of(&found) != target {
+                return Err(MISSING);
+            }
+            remove(&own, t, &scope, std::slice::from_ref(&found)).await?;
+            Ok(found)
+        })
+        .await?;
+    ctx.job_bell.notify_one();
+    Ok(deleted)
+}
+
+/// Whatever hangs on something goes with it. Ring `ctx.job_bell` after the commit.
+pub(crate) async fn remove_all(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<(), Error> {
+    let all = attachments::of_entity(t, scope, entity_id).await?;
+    remove(ctx, t, scope, &all).await
+}
+
+async fn remove(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, all: &[Attachment]) -> Result<(), Error> {
+    let mut keys = Vec::with_capacity(all.len());
+    for one in all {
+        attachments::delete(t, scope, one.id).await?;
+        journal::append(ctx, t, scope, Record::gone("attachment.deleted", "attachment", one.id)).await?;
+        keys.push(key(one.organization_id, one.id));
+    }
+    removal::enqueue(ctx, t, scope.organization(), &keys).await
+}

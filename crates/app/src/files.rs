@@ -1,0 +1,86 @@
+//! Links to stored files. Where the store gives links of its own they are used; else the link leads to
+//! this server, and carries all it needs to know, encrypted: which file, what it is called, until when.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use attestry_blobs::{Error as BlobError, Key, Served};
+use attestry_domain::Time;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Ctx;
+use crate::error::Error;
+
+/// How long a link lives.
+const LIFETIME: Duration = Duration::from_mins(15);
+const PURPOSE: &str = "link to a file";
+
+/// A URL that anybody who has it can fetch.
+#[derive(Clone)]
+pub struct Link(pub String);
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Link(…)")
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Ticket {
+    key: String,
+    served: Served,
+    expires: Time,
+}
+
+pub(crate) async fn link(ctx: &Ctx, key: &Key, served: Served) -> Result<(Link, Duration), Error> {
+    let url = match ctx.blobs.link(key, &served, LIFETIME).await? {
+        Some(url) => url,
+        None => {
+            let ticket = Ticket { key: key.to_string(), served, expires: ctx.now().plus(LIFETIME) };
+            let sealed = ctx.keys.seal(PURPOSE, &serde_json::to_vec(&ticket)?)?;
+            ctx.link(&format!("/v1/files/{}", URL_SAFE_NO_PAD.encode(sealed)))
+        }
+    };
+    Ok((Link(url), LIFETIME))
+}
+
+/// What a link leads to.
+pub fn open(ctx: &Ctx, ticket: &str) -> Result<(Key, Served), Error> {
+    const NOTHING: Error = Error::NotFound("file");
+    let sealed = URL_SAFE_NO_PAD.decode(ticket).map_err(|_| NOTHING)?;
+    let plain = ctx.keys.open(PURPOSE, &sealed).map_err(|_| NOTHING)?;
+    let Ticket { key, served, expires } = serde_json::from_slice(&plain)?;
+    if expires <= ctx.now() {
+        return Err(Error::Gone {
+            code: "link_expired",
+            message: "This link has expired; ask for a new one where you got it.",
+        });
+    }
+    Ok((Key::read(&key).ok_or(NOTHING)?, served))
+}
+
+pub async fn size(ctx: &Ctx, key: &Key) -> Result<u64, Error> {
+    Ok(ctx.blobs.size(key).await?)
+}
+
+/// The bytes of a file, or some of them.
+pub async fn read(
+    ctx: &Ctx,
+    key: &Key,
+    range: Option<Range<u64>>,
+) -> Result<BoxStream<'static, Result<Bytes, BlobError>>, Error> {
+    Ok(ctx.blobs.read(key, range).await?)
+}
+
+impl From<BlobError> for Error {
+    fn from(error: BlobError) -> Self {
+        match error {
+            BlobError::Missing => Self::NotFound("file"),
+            BlobError::Unavailable(_) => Self::Unavailable(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Removes stored files whose rows are gone: enqueued with the deletion, so that no crash in between
+//! leaves them behind.
+
+use attestry_blobs::Key;
+use attestry_domain::id::OrganizationId;
+use attestry_storage::Tx;
+use futures_util::TryStreamExt;
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Outcome};
+use crate::context::Ctx;
+use crate::error::Error;
+
+pub(super) const KIND: &str = "removal";
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Payload {
+    Files(Vec<String>),
+    /// Everything an organization has.
+    Organization(OrganizationId),
+}
+
+pub(crate) async fn enqueue(
+    ctx: &Ctx,
+    t: &Tx<'_>,
+    organization: OrganizationId,
+    keys: &[Key],
+) -> Result<(), Error> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let payload = serde_json::to_vec(&Payload::Files(keys.iter().map(ToString::to_string).collect()))?;
+    super::enqueue(ctx, t, KIND, Some(organization), &payload, None).await
+}
+
+pub(crate) async fn enqueue_all(ctx: &Ctx, t: &Tx<'_>, organization: OrganizationId) -> Result<(), Error> {
+    let payload = serde_json::to_vec(&Payload::Organization(organization))?;
+    super::enqueue(ctx, t, KIND, Some(organization), &payload, None).await
+}
+
+pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {
+    let payload = serde_json::from_slice(payload)
+        .map_err(|error| Failure::Fail(format!("not a list of files: {error}")))?;
+    match payload {
+        Payload::Files(keys) => {
+            for key in keys {
+                let key = Key::read(&key).ok_or_else(|| Failure::Fail(format!("not a file's key: {key}")))?;
+                ctx.blobs.delete(&key).await?;
+            }
+        }
+        Payload::Organization(organization) => {
+            let mut keys = ctx.blobs.list(Some(organization));
+            while let Some(key) = keys.try_next().await? {
+                ctx.blobs.delete(&key).await?;
+            }
+        }
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,72 @@
+//! Every day: stored files that no row knows are removed. They are what is left when a process died
+//! between storing a file and writing its row.
+
+use std::time::Duration;
+
+use attestry_blobs::{Folder, Key};
+use attestry_domain::Time;
+use attestry_domain::access::Scope;
+use attestry_domain::id::AttachmentId;
+use attestry_storage::attachments;
+use futures_util::TryStreamExt;
+
+use super::{Failure, Outcome};
+use crate::context::Ctx;
+
+pub(super) const KIND: &str = "sweep";
+
+const EVERY: Duration = Duration::from_hours(24);
+/// How old a file must be: its upload is over, and its row written or never to come.
+const AGE: Duration = Duration::from_hours(24);
+/// How many files are looked up at once.
+const BATCH: usize = 500;
+
+pub(super) async fn run(ctx: &Ctx) -> Result<Outcome, Failure> {
+    let now = ctx.now();
+    let before = now.minus(AGE);
+    ctx.blobs.tidy(before).await?;
+    let (mut swept, mut batch) = (0, Vec::new());
+    let mut keys = ctx.blobs.list(None);
+    loop {
+        let key = keys.try_next().await?;
+        let is_last = key.is_none();
+        batch.extend(key.and_then(|key| old_enough(key, before)));
+        if batch.len() == BATCH || is_last {
+            for key in orphans(ctx, std::mem::take(&mut batch)).await? {
+                ctx.blobs.delete(&key).await?;
+                swept += 1;
+            }
+        }
+        if is_last {
+            break;
+        }
+    }
+    if swept > 0 {
+        tracing::info!(swept, "files that nothing refers to were removed");
+    }
+    Ok(Outcome::Again(now.plus(EVERY)))
+}
+
+fn old_enough(key: Key, before: Time) -> Option<(Key, AttachmentId)> {
+    match key.folder() {
+        Folder::Attachments => {
+            let id = AttachmentId::read(key.name())?;
+            (id.made_at() < before).then_some((key, id))
+        }
+    }
+}
+
+async fn orphans(ctx: &Ctx, batch: Vec<(Key, AttachmentId)>) -> Result<Vec<Key>, Failure> {
+    ctx.db
+        .read(async move |t| {
+            let mut orphans = Vec::new();
+            for (key, id) in &batch {
+                let scope = Scope::system(key.organization(), "sweep");
+                if attachments::get(t, &scope, *id).await?.is_none() {
+                    orphans.push(key.clone());
+                }
+            }
+            Ok(orphans)
+        })
+        .await
+}

@@ -1,0 +1,40 @@
+//! Files that belong to something: evidence of a risk or a vendor, or what a comment brings along. The
+//! bytes are in object storage; what is known of them is here.
+
+use serde::Serialize;
+
+use crate::id::{AttachmentId, MemberId, OrganizationId};
+use crate::time::Time;
+
+/// The largest file, in bytes.
+pub const FILE_LIMIT: u64 = 10 << 20;
+/// How many files a comment brings along at most.
+pub const MOST_OF_A_COMMENT: usize = 10;
+
+crate::words! {
+    /// What a file can be attached to.
+    AttachmentEntity {
+        Vendor = "vendor",
+        Risk = "risk",
+        Comment = "comment",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attachment {
+    pub id: AttachmentId,
+    pub organization_id: OrganizationId,
+    pub entity_type: AttachmentEntity,
+    pub entity_id: String,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub media_type: String,
+    pub size: i64,
+    /// SHA-256 of the content, in hexadecimal digits.
+    pub sha256: String,
+    pub description: Option<String>,
+    /// Nobody, if the product itself made the file.
+    pub uploaded_by: Option<MemberId>,
+    pub created_at: Time,
+}

@@ -1,0 +1,425 @@
+//! What files we take. A name loses what could mislead a program or a person; programs and scripts are
+//! refused by name, by declared type and by content; and the content must be what its type says.
+
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::text::Parse;
+
+/// How much of a file's beginning [`MediaType::check`] wants to see.
+pub const HEAD: usize = 8 << 10;
+
+/// A file's name without any path, safe to show and to save under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileName(String);
+
+impl FileName {
+    const LONGEST: usize = 255;
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl Parse for FileName {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.contains('\0') {
+            return Err("must not contain a NUL character".to_owned());
+        }
+        if text.chars().count() > Self::LONGEST {
+            return Err("must have at most 255 characters".to_owned());
+        }
+        let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name: String = name
+            .chars()
+            .filter(|c| !c.is_control() && !is_invisible(*c))
+            .map(|c| if "<>:\"|?*".contains(c) { '_' } else { c })
+            .collect();
+        let name = name.trim_matches(|c: char| c.is_whitespace() || c == '.');
+        if name.is_empty() {
+            return Err("must be the name of a file".to_owned());
+        }
+        // A leading dot hides a file, so it went with the trimming; the ending is what is left.
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
+        if let Some(ending) = ending.filter(|ending| PROGRAM_ENDINGS.contains(&ending.as_str())) {
+            return Err(format!("ends in .{ending}: programs and scripts are not taken"));
+        }
+        Ok(Self(name.to_owned()))
+    }
+}
+
+/// Characters that turn the direction of text around or are not seen at all.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+impl utoipa::PartialSchema for FileName {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(1))
+            .max_length(Some(Self::LONGEST))
+            .examples(["screenshot.png"])
+            .into()
+    }
+}
+
+/// What a file is said to be: `type/subtype`, without parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MediaType(String);
+
+impl MediaType {
+    /// Says nothing.
+    pub const ANY: &'static str = "application/octet-stream";
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// Whether a file that begins with `head` is what this type says, and nothing that runs.
+    pub fn check(&self, head: &[u8]) -> Result<(), String> {
+        if head.is_empty() {
+            return Err("The file is empty.".to_owned());
+        }
+        let declared = canonical(&self.0);
+        let says_text = is_text_type(declared);
+        let is_text = looks_like_text(head);
+        let found = infer::get(head).map(|found| found.mime_type());
+        if is_script(head) || found == Some("text/x-shellscript") {
+            return Err("The file is a script; programs and scripts are not taken.".to_owned());
+        }
+        // Letters can look like the first bytes of anything: "BMW", "MZ".
+        let found = found.filter(|found| {
+            !(is_text && says_text) || is_text_type(found) || WRITTEN_IN_LETTERS.contains(found)
+        });
+        if found.is_some_and(|found| PROGRAM_TYPES.contains(&found)) {
+            return Err("The file is a program; programs and scripts are not taken.".to_owned());
+        }
+        let fits = match found {
+            _ if declared == Self::ANY => true,
+            Some(found) if says_text => is_text && is_text_type(found),
+            None if says_text => is_text,
+            Some(found) => {
+                found == declared
+                    || is_kin(found, declared)
+                    || !infer::is_mime_supported(declared) && CONTAINERS.contains(&found)
+            }
+            None => !infer::is_mime_supported(declared),
+        };
+        if fits {
+            return Ok(());
+        }
+        let seems = found.unwrap_or(if is_text { "text" } else { "something else" });
+        Err(format!("The type says {}, but the content is {seems}.", self.0))
+    }
+}
+
+impl Parse for MediaType {
+    fn parse(text: &str) -> Result<Self, String> {
+        let plain = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let is_word = |word: &str| {
+            let odd = |b: u8| !(b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b));
+            (1..=127).contains(&word.len()) && !word.bytes().any(odd)
+        };
+        match plain.split_once('/') {
+            Some((kind, subtype)) if is_word(kind) && is_word(subtype) => {}
+            _ => return Err("must be a media type such as application/pdf".to_owned()),
+        }
+        if PROGRAM_TYPES.contains(&plain.as_str()) {
+            return Err(format!("is {plain}: programs and scripts are not taken"));
+        }
+        Ok(Self(plain))
+    }
+}
+
+impl utoipa::PartialSchema for MediaType {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(3))
+            .max_length(Some(255))
+            .examples(["image/png"])
+            .into()
+    }
+}
+
+/// Other names for a type.
+const ALIASES: &[(&str, &str)] = &[
+    ("image/jpg", "image/jpeg"),
+    ("image/pjpeg", "image/jpeg"),
+    ("image/x-png", "image/png"),
+    ("image/x-ms-bmp", "image/bmp"),
+    ("image/x-icon", "image/vnd.microsoft.icon"),
+    ("image/heic", "image/heif"),
+    ("application/x-pdf", "application/pdf"),
+    ("application/x-zip-compressed", "application/zip"),
+    ("application/x-zip", "application/zip"),
+    ("application/x-gzip", "application/gzip"),
+    ("application/x-rar-compressed", "application/vnd.rar"),
+    ("application/x-rar", "application/vnd.rar"),
+    ("application/x-sqlite3", "application/vnd.sqlite3"),
+    ("text/rtf", "application/rtf"),
+    ("audio/mp3", "audio/mpeg"),
+    ("audio/wav", "audio/x-wav"),
+    ("audio/wave", "audio/x-wav"),
+    ("audio/flac", "audio/x-flac"),
+    ("audio/mp4", "audio/m4a"),
+    ("audio/x-m4a", "audio/m4a"),
+    ("video/avi", "video/x-msvideo"),
+    ("application/xml", "text/xml"),
+];
+
+fn canonical(declared: &str) -> &str {
+    ALIASES.iter().find(|(other, _)| *other == declared).map_or(declared, |(_, own)| own)
+}
+
+/// Formats that are told apart only deep inside: one may be seen where another is said.
+const FAMILIES: &[&[&str]] = &[
+    &[
+        "application/zip",
+        "application/epub+zip",
+        "application/vnd.oasis.opendocument.presentation",
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "application/vnd.oasis.opendocument.text",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ],
+    &[
+        "application/x-ole-storage",
+        "application/msword",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+    ],
+    &["video/mp4", "video/x-m4v", "video/quicktime", "audio/m4a"],
+    &["video/x-matroska", "video/webm"],
+    &["audio/ogg", "audio/opus"],
+];
+
+/// The general member of a family stands first; two special ones are not each other.
+fn is_kin(found: &str, declared: &str) -> bool {
+    let kin = FAMILIES.iter().find(|family| family.contains(&found) && family.contains(&declared));
+    kin.is_some_and(|family| found == family[0] || declared == family[0])
+}
+
+/// What types of others may be made of.
+const CONTAINERS: &[&str] = &[
+    "application/zip",
+    "application/x-ole-storage",
+    "application/gzip",
+    "application/x-tar",
+    "text/xml",
+    "text/html",
+];
+
+/// Formats that look like text and are not.
+const WRITTEN_IN_LETTERS: &[&str] = &["application/pdf", "application/postscript", "application/rtf"];
+
+fn is_text_type(media_type: &str) -> bool {
+    const NAMED: &[&str] = &[
+        "application/json",
+        "application/x-ndjson",
+        "application/yaml",
+        "application/x-yaml",
+        "application/toml",
+        "application/sql",
+        "application/csv",
+        "application/pgp-signature",
+        "application/x-pem-file",
+        "message/rfc822",
+    ];
+    media_type.starts_with("text/")
+        || media_type.ends_with("+json")
+        || media_type.ends_with("+xml")
+        || media_type.ends_with("+yaml")
+        || NAMED.contains(&media_type)
+}
+
+/// Text in any encoding: no NUL and next to no control characters, or UTF-16 with its mark.
+fn looks_like_text(head: &[u8]) -> bool {
+    let is_utf16 = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
+    is_utf16 || !head.iter().any(|b| matches!(b, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f))
+}
+
+fn is_script(head: &[u8]) -> bool {
+    let head = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
+    head.starts_with(b"#!") || head.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<?php"))
+}
+
+/// Types of what runs on a computer, declared or found.
+const PROGRAM_TYPES: &[&str] = &[
+    "application/bat",
+    "application/ecmascript",
+    "application/hta",
+    "application/java",
+    "application/java-archive",
+    "application/java-vm",
+    "application/javascript",
+    "application/vnd.android.dex",
+    "application/vnd.android.dey",
+    "application/vnd.android.package-archive",
+    "application/vnd.debian.binary-package",
+    "application/vnd.microsoft.portable-executable",
+    "application/wasm",
+    "application/x-apple-diskimage",
+    "application/x-bat",
+    "application/x-csh",
+    "application/x-deb",
+    "application/x-dosexec",
+    "application/x-elf",
+    "application/x-executable",
+    "application/x-google-chrome-extension",
+    "application/x-httpd-php",
+    "application/x-java-archive",
+    "application/x-javascript",
+    "application/x-llvm",
+    "application/x-mach-binary",
+    "application/x-ms-installer",
+    "application/x-ms-shortcut",
+    "application/x-msdos-program",
+    "application/x-msdownload",
+    "application/x-msi",
+    "application/x-perl",
+    "application/x-php",
+    "application/x-powershell",
+    "application/x-python",
+    "application/x-python-code",
+    "application/x-redhat-package-manager",
+    "application/x-rpm",
+    "application/x-ruby",
+    "application/x-sh",
+    "application/x-sharedlib",
+    "application/x-shellscript",
+    "application/x-shockwave-flash",
+    "application/x-vbs",
+    "text/ecmascript",
+    "text/javascript",
+    "text/vbscript",
+    "text/x-perl",
+    "text/x-php",
+    "text/x-powershell",
+    "text/x-python",
+    "text/x-ruby",
+    "text/x-sh",
+    "text/x-shellscript",
+];
+
+/// Endings of names that a computer takes for a program.
+const PROGRAM_ENDINGS: &[&str] = &[
+    "apk", "app", "appx", "asp", "aspx", "bash", "bat", "cgi", "cjs", "class", "cmd", "com", "cpl", "crx",
+    "csh", "deb", "dll", "dmg", "drv", "dylib", "elf", "exe", "fish", "hta", "ipa", "jar", "js", "jse",
+    "jsp", "ksh", "lnk", "mjs", "msi", "msix", "msp", "ocx", "php", "phtml", "pif", "pkg", "pl", "ps1",
+    "psd1", "psm1", "py", "pyc", "rb", "reg", "rpm", "run", "scf", "scr", "sh", "so", "swf", "sys", "vbe",
+    "vbs", "war", "wasm", "wsf", "wsh", "zsh",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(declared: &str, head: &[u8]) -> Result<(), String> {
+        MediaType::parse(declared).expect("a type").check(head)
+    }
+
+    #[test]
+    fn names_lose_paths_and_tricks() {
+        for (given, kept) in [
+            ("report.pdf", "report.pdf"),
+            ("../../etc/passwd", "passwd"),
+            ("C:\\Users\\ada\\Prüfung 1.pdf", "Prüfung 1.pdf"),
+            (" .hidden ", "hidden"),
+            ("a\r\nb\".pdf", "ab_.pdf"),
+            ("invoice\u{202e}fdp.pdf", "invoicefdp.pdf"),
+            ("report.pdf...", "report.pdf"),
+        ] {
+            assert_eq!(FileName::parse(given).expect(given).as_str(), kept);
+        }
+        let long = "x".repeat(256);
+        for bad in ["", "   ", "..", "/", "a\0b", "run.EXE", "x.pdf.js", "setup.exe.", "evil.sh ", &long] {
+            assert!(FileName::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn types_are_read_strictly() {
+        assert_eq!(MediaType::parse("Text/Plain; charset=utf-8").expect("a type").as_str(), "text/plain");
+        for bad in [
+            "",
+            "pdf",
+            "a/",
+            "/b",
+            "a/b/c",
+            "image/*",
+            "a b/c",
+            "text/javascript",
+            "application/x-msdownload",
+        ] {
+            assert!(MediaType::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn content_must_be_what_the_type_says() {
+        const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+        const PDF: &[u8] = b"%PDF-1.4\n1 0 obj";
+        const ZIP: &[u8] = b"PK\x03\x04\x14\0\0\0";
+        const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+        let docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+        for (declared, head) in [
+            ("image/png", PNG),
+            ("application/pdf", PDF),
+            ("application/octet-stream", PNG),
+            ("application/octet-stream", b"\x01\x02\x03"),
+            (docx, ZIP),
+            ("application/zip", ZIP),
+            ("application/msword", OLE),
+            ("application/vnd.ms-outlook", OLE),
+            ("application/vnd.google-earth.kmz", ZIP),
+            ("application/x-made-up", b"\x01\x02\x03"),
+            ("text/plain", b"BMW and MZ are letters"),
+            ("text/csv", b"name,stra\xdfe\r\n"),
+            ("text/plain", b"\xff\xfea\0b\0"),
+            ("text/html", b"<html><body>"),
+            ("image/svg+xml", b"<?xml version=\"1.0\"?><svg>"),
+            ("application/json", b"{\"a\": 1}"),
+            ("application/xml", b"<?xml version=\"1.0\"?>"),
+            ("image/jpg", b"\xff\xd8\xff\xe0\0\x10JFIF"),
+        ] {
+            assert_eq!(check(declared, head), Ok(()), "{declared}");
+        }
+        for (declared, head) in [
+            ("image/png", PDF),
+            ("image/png", b"plain text"),
+            ("application/pdf", PNG),
+            ("application/pdf", b"not a document"),
+            ("text/plain", PNG),
+            ("text/csv", b"a\0b"),
+            ("application/json", PDF),
+            ("application/x-made-up", PNG),
+            (docx, OLE),
+            (docx, b"plain"),
+            ("text/plain", b""),
+        ] {
+            assert!(check(declared, head).is_err(), "{declared}");
+        }
+    }
+
+    #[test]
+    fn programs_are_refused_whatever_they_are_called() {
+        let elf = b"\x7fELF\x02\x01\x01\0".repeat(8);
+        let exe = [&b"MZ\x90\0\x03"[..], &[0; 64]].concat();
+        for declared in ["text/plain", "application/octet-stream", "image/png", "application/x-made-up"] {
+            for head in [elf.as_slice(), &exe, b"#!/bin/sh\necho", b"<?php echo 1;", b"\0asm\x01\0\0\0"] {
+                assert!(check(declared, head).is_err(), "{declared}");
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What is known of attached files; the files themselves are in object storage.
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::access::Scope;
+use attestry_domain::attachments::Attachment;
+use attestry_domain::id::{AttachmentId, CommentId};
+use attestry_domain::page::{After, Key, Order, Page};
+
+use crate::sql::{Columns, PageSql, id, opt_id, page_params, time};
+
+macro_rules! columns {
+    () => {
+        "SELECT id, org_id, entity_type, entity_id, name, media_type, size, sha256, description, uploaded_by, created_at FROM attachments"
+    };
+}
+
+const LIST: PageSql = pages!(
+    concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2"),
+    limit "$3", "id" > "$4"
+);
+
+statements! {
+    INSERT = "INSERT INTO attachments (org_id, id, entity_type, entity_id, name, media_type, size, sha256, description, uploaded_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    GET = concat!(columns!(), " WHERE org_id = $1 AND id = $2");
+    LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
+    OF_ENTITY = concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2 ORDER BY id");
+    OF_COMMENTS = concat!(columns!(), " WHERE org_id = $1 AND entity_id IN (SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 AND id >= $3 AND id <= $4) ORDER BY id");
+    DELETE = "DELETE FROM attachments WHERE org_id = $1 AND id = $2";
+    ;
+    pages [LIST]
+}
+
+fn read(row: &Row<'_>) -> Result<Attachment, Error> {
+    Ok(Attachment {
+        id: row.parse(0)?,
+        organization_id: row.parse(1)?,
+        entity_type: row.parse(2)?,
+        entity_id: row.text(3)?,
+        name: row.text(4)?,
+        media_type: row.text(5)?,
+        size: row.int(6)?,
+        sha256: row.text(7)?,
+        description: row.opt_text(8)?,
+        uploaded_by: row.opt_parse(9)?,
+        created_at: row.time(10)?,
+    })
+}
+
+pub async fn insert(t: &Tx<'_>, scope: &Scope, attachment: &Attachment) -> Result<(), Error> {
+    let params = [
+        id(scope.organization()),
+        id(attachment.id),
+        Value::from(attachment.entity_type.as_str()),
+        Value::from(&attachment.entity_id),
+        Value::from(&attachment.name),
+        Value::from(&attachment.media_type),
+        Value::Int(attachment.size),
+        Value::from(&attachment.sha256),
+        Value::from(attachment.description.as_ref()),
+        opt_id(attachment.uploaded_by),
+        time(attachment.created_at),
+    ];
+    t.execute(INSERT, &params).await.map(|_| ())
+}
+
+pub async fn get(t: &Tx<'_>, scope: &Scope, attachment: AttachmentId) -> Result<Option<Attachment>, Error> {
+    t.opt(GET, &[id(scope.organization()), id(attachment)], read).await
+}
+
+/// The attachment, held until the transaction ends.
+pub async fn lock(t: &Tx<'_>, scope: &Scope, attachment: AttachmentId) -> Result<Option<Attachment>, Error> {
+    t.opt(LOCK, &[id(scope.organization()), id(attachment)], read).await
+}
+
+/// All that is attached to something, oldest first.
+pub async fn of_entity(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Vec<Attachment>, Error> {
+    t.all(OF_ENTITY, &[id(scope.organization()), Value::from(entity_id)], read).await
+}
+
+/// All that the comments about something bring along, of those from `first` to `last`.
+pub async fn of_comments(
+    t: &Tx<'_>,
+    scope: &Scope,
+    about: &str,
+    first: CommentId,
+    last: CommentId,
+) -> Result<Vec<Attachment>, Error> {
+    let params = [id(scope.organization()), Value::from(about), id(first), id(last)];
+    t.all(OF_COMMENTS, &params, read).await
+}
+
+pub async fn list(
+    t: &Tx<'_>,
+    scope: &Scope,
+    entity_id: &str,
+    limit: u16,
+    after: Option<&After>,
+) -> Result<Page<Attachment>, Error> {
+    let mut params = vec![id(scope.organization()), Value::from(entity_id)];
+    page_params(&mut params, limit, after);
+    let items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
+    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+}
+
+pub async fn delete(t: &Tx<'_>, scope: &Scope, attachment: AttachmentId) -> Result<(), Error> {
+    t.execute(DELETE, &[id(scope.organization()), id(attachment)]).await.map(|_| ())
+}
