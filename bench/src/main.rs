@@ -5,10 +5,12 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports")]
 
 mod bare;
+mod growth;
 mod load;
 mod process;
 mod report;
 mod seed;
+mod uploads;
 
 use std::path::{Path, PathBuf};
 
@@ -41,6 +43,10 @@ struct Cli {
     /// Measure again with ten times the organizations and keys
     #[arg(long)]
     growth: bool,
+    /// Instead: the list and the creation of risks in one organization that has so many, one size after
+    /// the other
+    #[arg(long, value_delimiter = ',', num_args = 0.., default_missing_value = "1000,100000,1000000")]
+    risks: Option<Vec<usize>>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -72,6 +78,12 @@ async fn main() -> Result<()> {
         .into_iter()
         .filter(|engine| cli.only.as_deref().is_none_or(|only| only == *engine))
         .collect();
+    if let Some(sizes) = &cli.risks {
+        for engine in engines {
+            growth::run(&cli, engine, sizes).await?;
+        }
+        return Ok(());
+    }
     let sizes = if cli.growth { vec![1, 10] } else { vec![1] };
     let mut cases = Vec::new();
     for engine in engines {
@@ -127,6 +139,12 @@ async fn run(cli: &Cli, engine: &str, size: usize) -> Result<Vec<Case>> {
         eprintln!("{engine}: {name}: {:.0}/s, {:.2} of bare", case.measured.per_second, case.ratio());
         cases.push(case);
     }
+    let raised = uploads::raise(&server, &home).await?;
+    println!(
+        "{engine}: {} uploads of 10 MiB at once raise the resident memory by {raised} MB (limit {})",
+        uploads::CLIENTS,
+        uploads::LIMIT_MB
+    );
     Ok(cases)
 }
 

@@ -57,8 +57,23 @@ impl Server {
     }
 
     pub(crate) fn resident_mb(&self) -> u64 {
+        self.memory_mb("VmRSS:")
+    }
+
+    /// The most that was ever resident, or since [`Server::forget_peak`].
+    pub(crate) fn peak_mb(&self) -> u64 {
+        self.memory_mb("VmHWM:")
+    }
+
+    /// Measures the peak from here on; what is resident now.
+    pub(crate) fn forget_peak(&self) -> Result<u64> {
+        std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5")?;
+        Ok(self.resident_mb())
+    }
+
+    fn memory_mb(&self, what: &str) -> u64 {
         let status = self.proc("status").unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(what));
         line.and_then(|line| line.split_whitespace().next())
             .and_then(|kb| kb.parse::<u64>().ok())
             .unwrap_or(0)

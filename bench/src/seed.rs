@@ -28,6 +28,7 @@ use futures_util::{StreamExt, stream};
 /// The organization that is measured.
 #[derive(Debug)]
 pub(crate) struct Home {
+    pub(crate) organization: OrganizationId,
     pub(crate) key: String,
     pub(crate) members: Vec<String>,
     pub(crate) vendors: Vec<String>,
@@ -97,6 +98,13 @@ pub(crate) async fn seed(
         .collect()
         .await;
     let mut homes = made.into_iter().collect::<Result<Vec<_>>>()?;
+    settle(&ctx, database).await?;
+    homes.pop().context("an organization")
+}
+
+/// Lets the database look after what was written, as it does by itself in time.
+async fn settle(ctx: &Ctx, database: Option<&str>) -> Result<()> {
+    ctx.db.maintain().await?;
     if let Some(url) = database {
         let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
         let driver = tokio::spawn(connection);
@@ -105,7 +113,27 @@ pub(crate) async fn seed(
         drop(client);
         let _ = driver.await;
     }
-    homes.pop().context("an organization")
+    Ok(())
+}
+
+/// Adds risks to an organization until it has `total`; how many it had.
+pub(crate) async fn fill(
+    data: &Path,
+    database: Option<&str>,
+    organization: OrganizationId,
+    total: usize,
+) -> Result<usize> {
+    const BATCH: usize = 2000;
+    let ctx = context(data, database)?;
+    let scope = Scope::system(organization, "bench");
+    let (inherent, _) = risks::matrix(&ctx, &scope).await?;
+    let had = usize::try_from(inherent.iter().map(|cell| cell.count).sum::<i64>())?;
+    for start in (had..total).step_by(BATCH) {
+        let items = (start..total.min(start + BATCH)).map(risk).collect::<Result<_>>()?;
+        risks::create_many(&ctx, &scope, items).await?;
+    }
+    settle(&ctx, database).await?;
+    Ok(had)
 }
 
 async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
@@ -128,6 +156,7 @@ async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
     let vendors = vendors::create_many(ctx, &scope, (0..100).map(vendor).collect::<Result<_>>()?).await?;
     let risks = risks::create_many(ctx, &scope, (0..200).map(risk).collect::<Result<_>>()?).await?;
     Ok(Home {
+        organization: founded.organization,
         key: made.text,
         members: created.iter().map(|person| person.member.id.to_string()).collect(),
         vendors: vendors.iter().map(|vendor| vendor.id.to_string()).collect(),

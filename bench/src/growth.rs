@@ -1,0 +1,51 @@
+//! What the list and the creation cost when a register grows, in one organization: the share of the bare
+//! route at each size, and how many times what it was at the first.
+
+use anyhow::Result;
+
+use crate::report::Measured;
+use crate::{Cli, bare, load, process, seed};
+
+/// How many times more a request may cost than at the first size.
+const LIMIT: f64 = 1.3;
+/// The list first: creating makes the register larger.
+const ROUTES: &[&str] = &["GET /v1/risks?limit=50", "POST /v1/risks"];
+
+pub(crate) async fn run(cli: &Cli, engine: &str, sizes: &[usize]) -> Result<()> {
+    let data = tempfile::tempdir()?;
+    let database = if engine == "postgres" { Some(seed::fresh_postgres().await?) } else { None };
+    let home = seed::seed(data.path(), database.as_deref(), 1, 1).await?;
+    let mut first: Vec<f64> = Vec::new();
+    println!(
+        "{:<9} {:>9}  {:<26} {:>9} {:>9} {:>6} {:>8}",
+        "database", "risks", "route", "req/s", "bare", "ratio", "cost"
+    );
+    for size in sizes {
+        let had = seed::fill(data.path(), database.as_deref(), home.organization, *size).await?;
+        let server = process::Server::start(data.path(), database.as_deref())?;
+        let folder = tempfile::tempdir()?;
+        bare::prepare(folder.path(), &server.url, &home).await?;
+        let bare = process::Bare::start(folder.path())?;
+        for (place, route) in ROUTES.iter().enumerate() {
+            let script = load::script(folder.path(), route, &home)?;
+            let (mut best_bare, mut best) = (Measured::default(), Measured::default());
+            for _ in 0..cli.windows {
+                best_bare = best_bare.better(load::drive(&bare.url, &script, cli.seconds, None)?);
+                best = best.better(load::drive(&server.url, &script, cli.seconds, Some(&server))?);
+            }
+            let ratio = best.per_second / best_bare.per_second;
+            if first.len() == place {
+                first.push(ratio);
+            }
+            let cost = first[place] / ratio;
+            let mark = if cost > LIMIT { " ✗" } else { "" };
+            println!(
+                "{engine:<9} {:>9}  {route:<26} {:>9.0} {:>9.0} {ratio:>6.3} {cost:>7.2}×{mark}",
+                had.max(*size),
+                best.per_second,
+                best_bare.per_second
+            );
+        }
+    }
+    Ok(())
+}
