@@ -144,7 +144,7 @@ pub(crate) struct AttachmentDeletion {
 /// The four operations on the attachments of one kind of thing.
 macro_rules! attachments_of {
     (
-        $noun:literal $tag:literal $kind:ident $id:ident $parent:literal
+        $noun:literal $tag:literal $kind:ident $id:ident $parent:literal see $see:ident $see_word:literal
         $all:literal $one:literal $download:literal;
         $list:ident $list_grant:ident $list_word:literal;
         $create:ident $create_grant:ident $create_word:literal;
@@ -153,6 +153,7 @@ macro_rules! attachments_of {
     ) => {
         #[utoipa::path(
             get, path = $all, tag = $tag, summary = concat!("Lists what is attached to a ", $noun),
+            description = concat!("Needs the permission `", $see_word, "` besides."),
             params(ListAttachments, ($parent = inline($id), Path, description = concat!("The ", $noun, "'s id."))),
             responses((status = 200, body = AttachmentList, description = "The attachments, newest first.")),
             extensions(("x-permission" = json!($list_word)))
@@ -160,6 +161,7 @@ macro_rules! attachments_of {
         pub(crate) async fn $list(
             api: State<Api>,
             scope: Granted<grant::$list_grant>,
+            _sees: Granted<grant::$see>,
             id: PathId<kind::$kind>,
             asked: Asked<ListAttachments>,
         ) -> Result<Json<AttachmentList>, Problem> {
@@ -172,6 +174,7 @@ macro_rules! attachments_of {
 
         #[utoipa::path(
             post, path = $all, tag = $tag, summary = concat!("Attaches a file to a ", $noun),
+            description = concat!("Needs the permission `", $see_word, "` besides."),
             params(($parent = inline($id), Path, description = concat!("The ", $noun, "'s id."))),
             request_body(content((CreateAttachment = "application/json"), (AttachmentForm = "multipart/form-data"))),
             responses((status = 201, body = AttachmentView, description = "The file is stored.")),
@@ -180,6 +183,7 @@ macro_rules! attachments_of {
         pub(crate) async fn $create(
             api: State<Api>,
             scope: Granted<grant::$create_grant>,
+            _sees: Granted<grant::$see>,
             id: PathId<kind::$kind>,
             sent: Sent,
         ) -> Result<Response, Problem> {
@@ -189,7 +193,9 @@ macro_rules! attachments_of {
         }
 
         #[utoipa::path(
-            get, path = $download, tag = $tag, summary = concat!("Makes a link to a file that is attached to a ", $noun),
+            get, path = $download, tag = $tag,
+            summary = concat!("Makes a link to a file that is attached to a ", $noun),
+            description = concat!("Needs the permission `", $see_word, "` besides."),
             params(
                 ($parent = inline($id), Path, description = concat!("The ", $noun, "'s id.")),
                 ("attachmentId" = inline(AttachmentId), Path, description = "The attachment's id.")
@@ -200,6 +206,7 @@ macro_rules! attachments_of {
         pub(crate) async fn $link(
             api: State<Api>,
             scope: Granted<grant::$list_grant>,
+            _sees: Granted<grant::$see>,
             parent: ParentId<kind::$kind>,
             id: PathId<kind::Attachment>,
         ) -> Result<Json<AttachmentLink>, Problem> {
@@ -207,7 +214,9 @@ macro_rules! attachments_of {
         }
 
         #[utoipa::path(
-            delete, path = $one, tag = $tag, summary = concat!("Deletes a file that is attached to a ", $noun),
+            delete, path = $one, tag = $tag,
+            summary = concat!("Deletes a file that is attached to a ", $noun),
+            description = concat!("Needs the permission `", $see_word, "` besides."),
             params(
                 ($parent = inline($id), Path, description = concat!("The ", $noun, "'s id.")),
                 ("attachmentId" = inline(AttachmentId), Path, description = "The attachment's id.")
@@ -218,6 +227,7 @@ macro_rules! attachments_of {
         pub(crate) async fn $delete(
             api: State<Api>,
             scope: Granted<grant::$delete_grant>,
+            _sees: Granted<grant::$see>,
             parent: ParentId<kind::$kind>,
             id: PathId<kind::Attachment>,
         ) -> Result<Json<AttachmentDeletion>, Problem> {
@@ -232,7 +242,7 @@ macro_rules! attachments_of {
 }
 
 attachments_of! {
-    "risk" "Risks" Risk RiskId "id"
+    "risk" "Risks" Risk RiskId "id" see RiskRead "risk:read"
     "/v1/risks/{id}/attachments" "/v1/risks/{id}/attachments/{attachmentId}" "/v1/risks/{id}/attachments/{attachmentId}/download";
     list_risk_attachments AttachmentRead "attachment:read";
     create_risk_attachment AttachmentCreate "attachment:create";
@@ -241,7 +251,7 @@ attachments_of! {
 }
 
 attachments_of! {
-    "vendor" "Vendors" Vendor VendorId "id"
+    "vendor" "Vendors" Vendor VendorId "id" see VendorRead "vendor:read"
     "/v1/vendors/{id}/attachments" "/v1/vendors/{id}/attachments/{attachmentId}" "/v1/vendors/{id}/attachments/{attachmentId}/download";
     list_vendor_attachments AttachmentRead "attachment:read";
     create_vendor_attachment AttachmentCreate "attachment:create";
@@ -250,7 +260,7 @@ attachments_of! {
 }
 
 attachments_of! {
-    "comment" "Comments" Comment CommentId "commentId"
+    "comment" "Comments" Comment CommentId "commentId" see CommentRead "comment:read"
     "/v1/comments/{commentId}/attachments" "/v1/comments/{commentId}/attachments/{attachmentId}" "/v1/comments/{commentId}/attachments/{attachmentId}/download";
     list_comment_attachments CommentRead "comment:read";
     create_comment_attachment CommentUpdate "comment:update";

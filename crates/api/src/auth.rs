@@ -17,10 +17,11 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::caller::{SESSION_COOKIE, SignedIn, Visitor, session_cookie};
+use crate::json::Secret;
 use crate::members::{UserView, user_example};
 use crate::problem::Problem;
 use crate::state::Api;
-use crate::wire::{Secret, Valid};
+use crate::wire::Valid;
 
 body! {
     /// Who signs in.

@@ -7,7 +7,7 @@ use attestry_app::files;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use utoipa::ToSchema;
 
 use crate::caller::Visitor;
@@ -35,29 +35,30 @@ pub(crate) struct AsStored;
 )]
 pub(crate) async fn get_file(
     api: State<Api>,
-    visitor: Visitor,
+    _visitor: Visitor,
+    method: Method,
     ticket: Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let _ = visitor;
     let (key, served) = files::open(&api.ctx, &ticket)?;
     let tag = format!("\"{}\"", key.name());
     let names = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let is_known = names(header::IF_NONE_MATCH)
-        .is_some_and(|tags| tags.split(',').any(|known| matches!(known.trim(), "*") || known.trim() == tag));
+        .is_some_and(|tags| tags.split(',').map(str::trim).any(|known| known == "*" || weak(known) == tag));
+    let size = files::size(&api.ctx, &key).await?;
     if is_known {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }
-    let size = files::size(&api.ctx, &key).await?;
-    let wanted = names(header::RANGE).filter(|_| names(header::IF_RANGE).is_none_or(|known| known == tag));
+    // A range is a part of what a GET would answer.
+    let wanted = names(header::RANGE)
+        .filter(|_| method == Method::GET && names(header::IF_RANGE).is_none_or(|known| known == tag));
     let range = match wanted.map_or(Wanted::All, |text| read_range(text, size)) {
         Wanted::All => None,
         Wanted::Some(range) => Some(range),
         Wanted::Nothing => {
-            return Err(Problem::new(
-                "range_not_satisfiable",
-                format!("The file has {size} bytes; ask for a range within them."),
-            ));
+            let detail = format!("The file has {size} bytes; ask for a range within them.");
+            let problem = Problem::new("range_not_satisfiable", detail);
+            return Ok(([(header::CONTENT_RANGE, format!("bytes */{size}"))], problem).into_response());
         }
     };
     let content = files::read(&api.ctx, &key, range.clone()).await?;
@@ -86,6 +87,11 @@ pub(crate) async fn get_file(
 #[derive(Debug, ToSchema)]
 #[schema(value_type = String, format = Binary, example = "Reviewed.")]
 pub(crate) struct FileBytes(#[expect(dead_code, reason = "describes the answer")] Vec<u8>);
+
+/// A tag as `If-None-Match` compares it.
+fn weak(tag: &str) -> &str {
+    tag.strip_prefix("W/").unwrap_or(tag)
+}
 
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {

@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -74,18 +75,57 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
         false => owner,
     };
     let operation = format!("POST {}", parts.uri);
-    let request = idempotency::Request { owner: &owner, key: &key, operation: &operation, body: &bytes };
+    let boundary = boundary(&parts.headers);
+    let said = without(&bytes, boundary.as_deref().unwrap_or_default().as_bytes());
+    let request = idempotency::Request { owner: &owner, key: &key, operation: &operation, body: &said };
     let claim = match idempotency::begin(&api.ctx, request).await? {
         Begun::Replay(answer) => return replay(&answer),
         Begun::Run(claim) => claim,
     };
     let _ = visit(&parts)?.claim.set(Arc::clone(&claim));
-    let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+    drop(said);
+    let body = if boundary.is_some() { in_frames(bytes) } else { Body::from(bytes) };
+    let response = next.run(Request::from_parts(parts, body)).await;
     if !response.status().is_success() {
         idempotency::release(&api.ctx, &claim).await?;
         return Ok(response);
     }
     remember(api, &claim, response).await
+}
+
+/// The boundary of a form.
+fn boundary(headers: &HeaderMap) -> Option<String> {
+    let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    let (_, value) = kind.split_once("boundary=")?;
+    let value = value.trim_start_matches('"').split(['"', ';']).next()?.trim();
+    (kind.to_ascii_lowercase().starts_with("multipart/") && !value.is_empty()).then(|| value.to_owned())
+}
+
+/// What a body says, without the boundary that a client makes up anew each time it sends the same form.
+fn without<'a>(body: &'a [u8], boundary: &[u8]) -> Vec<&'a [u8]> {
+    // More parts than any form of ours has: taken as it is.
+    const MOST: usize = 100;
+    let (mut pieces, mut rest) = (Vec::new(), body);
+    while !boundary.is_empty()
+        && pieces.len() < MOST
+        && let Some(place) = rest.windows(boundary.len()).position(|window| window == boundary)
+    {
+        pieces.push(&rest[..place]);
+        rest = &rest[place + boundary.len()..];
+    }
+    pieces.push(rest);
+    pieces
+}
+
+/// A form as it would have come, piece by piece: whoever reads it copies no more than one at a time.
+fn in_frames(bytes: Bytes) -> Body {
+    const FRAME: usize = 64 << 10;
+    Body::from_stream(futures_util::stream::unfold(bytes, async |mut bytes| {
+        // Without a pause the reader would take all that is ready.
+        tokio::task::yield_now().await;
+        let frame = bytes.split_to(bytes.len().min(FRAME));
+        (!frame.is_empty()).then_some((Ok::<_, std::io::Error>(frame), bytes))
+    }))
 }
 
 async fn remember(api: &Api, claim: &Arc<str>, response: Response) -> Result<Response, Problem> {

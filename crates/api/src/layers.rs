@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use attestry_domain::id::JobId;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
@@ -15,12 +15,16 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use tracing::instrument::WithSubscriber;
 
 use crate::caller::{Visit, client_address};
+use crate::deadline::Deadline;
 use crate::idempotency;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::too_large;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Routes with a secret in them.
+const SECRET_ROUTES: &[&str] = &["/v1/files/{ticket}"];
 
 /// The content security policy of pages that bring their own.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +64,10 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
         }
         log(&problem, &visit, &operation);
         let mut finished = problem.answer(&visit.request_id);
-        if let Some(allow) = response.headers().get(header::ALLOW) {
-            finished.headers_mut().insert(header::ALLOW, allow.clone());
+        for name in [header::ALLOW, header::CONTENT_RANGE] {
+            if let Some(value) = response.headers().get(&name) {
+                finished.headers_mut().insert(name, value.clone());
+            }
         }
         response = finished;
     }
@@ -69,8 +75,10 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     let took = started.elapsed();
     let name = route.as_ref().map_or("none", MatchedPath::as_str);
     api.metrics.count(method_label(&method), name, response.status().as_u16(), took);
+    // A path that opens something by itself is not for the log.
+    let path = if SECRET_ROUTES.contains(&name) { name } else { uri.path() };
     tracing::debug!(
-        request_id = %visit.request_id, method = %method, path = uri.path(),
+        request_id = %visit.request_id, method = %method, path,
         status = response.status().as_u16(), took_us = took.as_micros(), "request"
     );
     response
@@ -81,11 +89,12 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
 /// What changes something runs in a task of its own: a client that hangs up in the middle stops nothing
 /// halfway, so whatever belongs to a change (its answer for a repetition, forgetting a credential) is done.
 async fn answer(api: &Api, request: Request, next: Next) -> Response {
-    let limit = api.http.request_timeout;
+    let limit = api.http.request_timeout + transfer_time(request.headers());
     let ended = if request.method().is_safe() {
         let work = AssertUnwindSafe(next.run(request)).catch_unwind();
         tokio::time::timeout(limit, work).await.map(|ended| ended.map_err(|panic| panic_text(panic.as_ref())))
     } else {
+        let request = request.map(|body| Deadline::on(body, limit));
         let work = tokio::spawn(idempotency::run(api.clone(), request, next).with_current_subscriber());
         tokio::time::timeout(limit, work).await.map(|ended| {
             ended.map_err(|error| {
@@ -121,9 +130,20 @@ fn method_label(method: &Method) -> &'static str {
         .map_or("other", |(_, label)| label)
 }
 
+fn announced_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 fn length_problem(api: &Api, request: &Request) -> Option<Problem> {
-    let length: usize = request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()?;
+    let length = announced_length(request.headers())?;
     (length > api.http.body_limit).then(|| too_large(api.http.body_limit))
+}
+
+/// What a body takes on a slow line is not held against the request.
+fn transfer_time(headers: &HeaderMap) -> Duration {
+    const SLOWEST: usize = 32 << 10;
+    let seconds = announced_length(headers).unwrap_or(0) / SLOWEST;
+    Duration::from_secs(seconds as u64)
 }
 
 /// A failure that did not come from our own code still leaves in our own shape.

@@ -22,12 +22,13 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::caller::Granted;
 use crate::conditions::{Conditions, with_tag};
+use crate::json::{Count, Items};
 use crate::lists;
 use crate::path::PathId;
 use crate::problem::Problem;
 use crate::query::{Asked, FromQuery, Query};
 use crate::state::Api;
-use crate::wire::{Count, Fields, Items, Valid};
+use crate::wire::{Fields, Valid};
 
 /// Who a member is.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -81,6 +81,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ("method_not_allowed", 405, "Method not allowed", "The path exists; `Allow` lists its methods."),
     ("already_member", 409, "Already a member", "The user is an active member already."),
     ("last_owner", 409, "Last owner", "An organization keeps at least one active owner."),
+    ("too_many_attachments", 409, "Too many attachments", "A comment brings along ten files at most."),
     ("email_taken", 409, "E-mail address taken", "Another user has this address."),
     ("already_set_up", 409, "Already set up", "The installation has an organization; sign in."),
     (

@@ -20,11 +20,12 @@ use tokio_util::io::ReaderStream;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use crate::json::Json;
 use crate::lists;
 use crate::problem::{FieldProblem, Problem};
 use crate::query::{FromQuery, Query};
 use crate::state::Api;
-use crate::wire::{Body, Fields, Json, read_body};
+use crate::wire::{Body, Fields, read_body};
 
 /// The user behind a session.
 #[derive(Clone, Debug, Serialize, ToSchema)]

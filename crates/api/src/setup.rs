@@ -12,9 +12,10 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::caller::Visitor;
+use crate::json::Secret;
 use crate::problem::Problem;
 use crate::state::Api;
-use crate::wire::{Secret, Valid};
+use crate::wire::Valid;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

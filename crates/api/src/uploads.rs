@@ -11,7 +11,7 @@ use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use futures_util::stream::{BoxStream, StreamExt, TryStreamExt};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
@@ -19,9 +19,10 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::json::{FromJson, Json};
 use crate::problem::{FieldProblem, Problem};
 use crate::state::Api;
-use crate::wire::{Fields, FromJson, Json, Valid, is_json, too_large};
+use crate::wire::{Fields, Valid, is_json, too_large};
 
 /// A file in base64: the standard alphabet with padding, and nothing else. The text stays in the body.
 #[derive(Clone, Debug)]
@@ -30,19 +31,27 @@ pub(crate) struct FileData {
     size: u64,
 }
 
-/// How much text is decoded at a time.
+/// How much text is decoded at a time: whole groups of four.
 const PIECE: usize = 256 << 10;
 
 impl FileData {
+    /// Looks at all of it once, so that what is wrong is known before anything is stored.
     fn read(text: Bytes) -> Option<Self> {
-        let (most, last) = text.split_at_checked(text.len().checked_sub(4)?)?;
-        let is_digit = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
-        if !text.len().is_multiple_of(4) || !most.iter().all(is_digit) {
-            return None;
+        let (mut rest, mut size, mut padded) = (text.clone(), 0, false);
+        loop {
+            let digits = take_digits(&mut rest)?;
+            if digits.is_empty() {
+                break;
+            }
+            let bytes = STANDARD.decode(&digits).ok()?;
+            // Padding stands at the very end or not at all.
+            if padded {
+                return None;
+            }
+            padded = digits.ends_with(b"=");
+            size += bytes.len() as u64;
         }
-        let rest = STANDARD.decode(last).ok()?.len();
-        let size = (most.len() / 4 * 3 + rest) as u64;
-        Some(Self { text, size })
+        (size > 0).then_some(Self { text, size })
     }
 
     /// The decoded file, or that it is too large.
@@ -51,17 +60,46 @@ impl FileData {
             return Err(attachments::too_large());
         }
         let pieces = futures_util::stream::unfold(self.text, async |mut text| {
-            let piece = text.split_to(text.len().min(PIECE));
-            let bytes = STANDARD.decode(&piece).map(Bytes::from).map_err(attestry_app::Error::internal);
-            (!piece.is_empty()).then_some((bytes, text))
+            let digits = take_digits(&mut text).filter(|digits| !digits.is_empty())?;
+            let bytes = STANDARD.decode(&digits).map(Bytes::from).map_err(attestry_app::Error::internal);
+            Some((bytes, text))
         });
         Ok(pieces.boxed())
     }
 }
 
+/// The next digits of base64 out of the inside of a JSON string. Some writers escape `/`, `+` and `=`, so a
+/// piece may have to be cleared of that; no other escape stands for a digit.
+fn take_digits(text: &mut Bytes) -> Option<Bytes> {
+    let piece = &text[..text.len().min(PIECE)];
+    if !piece.contains(&b'\\') {
+        let length = piece.len();
+        return Some(text.split_to(length));
+    }
+    let mut digits = Vec::with_capacity(PIECE);
+    let mut used = 0;
+    while digits.len() < PIECE
+        && let Some(byte) = text.get(used)
+    {
+        let (digit, length) = match (byte, text.get(used + 1)) {
+            (b'\\', Some(b'/')) => (b'/', 2),
+            (b'\\', Some(b'u')) => {
+                let code = std::str::from_utf8(text.get(used + 2..used + 6)?).ok()?;
+                (u8::from_str_radix(code, 16).ok()?, 6)
+            }
+            (b'\\', _) => return None,
+            (byte, _) => (*byte, 1),
+        };
+        digits.push(digit);
+        used += length;
+    }
+    text.advance(used);
+    Some(digits.into())
+}
+
 impl FromJson for FileData {
     fn from_json(json: &Json) -> Result<Self, String> {
-        Self::read(json.text_bytes()?)
+        Self::read(json.quoted()?)
             .ok_or_else(|| "must be a file in base64, with the standard alphabet and padding".to_owned())
     }
 
@@ -92,10 +130,7 @@ pub(crate) struct Enclosures(Vec<CreateAttachment>);
 
 impl FromJson for Enclosures {
     fn from_json(json: &Json) -> Result<Self, String> {
-        let items = json.items()?;
-        if items.len() > MOST_OF_A_COMMENT {
-            return Err(format!("must hold at most {MOST_OF_A_COMMENT} files; it holds {}", items.len()));
-        }
+        let items = json.items(MOST_OF_A_COMMENT)?;
         let read = |(place, item)| {
             let named = |error: &FieldProblem| format!("{} {}", error.field, error.message);
             let fields = Fields::of(item).map_err(|message| format!("[{place}]: {message}"))?;
@@ -216,6 +251,8 @@ async fn store_form(
     }
 }
 
+/// Enough to name mistakes, and no more to keep.
+const MOST_PARTS: usize = 10;
 const FILE: &str = "file";
 const DESCRIPTION: &str = "description";
 
@@ -235,11 +272,18 @@ async fn read_form(
     while let Some(field) = form.next_field().await.map_err(broken)? {
         let name = field.name().unwrap_or_default().to_owned();
         let wrong = |message: String| FieldProblem { field: name.clone(), message };
-        if seen.contains(&name) {
+        if seen.len() == MOST_PARTS {
+            return Err(Problem::new(
+                "malformed_body",
+                "The form has more parts than a file and a description.",
+            ));
+        }
+        let is_known = seen.contains(&name);
+        seen.push(name.clone());
+        if is_known {
             found.errors.push(wrong("stands twice".to_owned()));
             continue;
         }
-        seen.push(name.clone());
         match name.as_str() {
             FILE => match new_file(&field) {
                 Ok(file) => {
@@ -250,10 +294,13 @@ async fn read_form(
                 }
                 Err(message) => found.errors.push(wrong(message)),
             },
-            DESCRIPTION => match LongText::parse(&short_text(field).await.map_err(broken)?) {
-                Ok(text) => found.description = Some(text),
-                Err(message) => found.errors.push(wrong(message)),
-            },
+            DESCRIPTION => {
+                let text = short_text(field).await.map_err(broken)?;
+                match text.and_then(|text| LongText::parse(&text)) {
+                    Ok(text) => found.description = Some(text),
+                    Err(message) => found.errors.push(wrong(message)),
+                }
+            }
             _ => found.errors.push(wrong("is not a known part of the form".to_owned())),
         }
     }
@@ -262,20 +309,26 @@ async fn read_form(
 
 fn new_file(field: &Field<'_>) -> Result<NewFile, String> {
     let name = field.file_name().ok_or("must be a file with a name")?;
-    Ok(NewFile {
-        name: FileName::parse(name)?,
-        media_type: MediaType::parse(field.content_type().unwrap_or(MediaType::ANY))?,
-    })
+    let kind = match field.headers().get(CONTENT_TYPE) {
+        Some(kind) => kind.to_str().unwrap_or_default(),
+        None => MediaType::ANY,
+    };
+    Ok(NewFile { name: FileName::parse(name)?, media_type: MediaType::parse(kind)? })
 }
 
-/// The text of a part; what is too long for any rule is cut off, and still too long.
-async fn short_text(mut field: Field<'_>) -> Result<String, MultipartError> {
+/// The text of a part, if it can be one.
+async fn short_text(mut field: Field<'_>) -> Result<Result<String, String>, MultipartError> {
     const ENOUGH: usize = 64 << 10;
-    let mut text = Vec::new();
+    let (mut text, mut too_long) = (Vec::new(), false);
     while let Some(chunk) = field.chunk().await? {
-        if text.len() < ENOUGH {
+        too_long |= text.len() + chunk.len() > ENOUGH;
+        if !too_long {
             text.extend_from_slice(&chunk);
         }
     }
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(match String::from_utf8(text) {
+        _ if too_long => Err("is too long".to_owned()),
+        Ok(text) => Ok(text),
+        Err(_) => Err("must be text in UTF-8".to_owned()),
+    })
 }

@@ -4,10 +4,6 @@
 use std::borrow::Cow;
 
 use attestry_domain::Patch;
-use attestry_domain::access::{Permission, Roles};
-use attestry_domain::id::{Id, Kind};
-use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{Time, comments, files, risks, scales, vendors, words};
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
@@ -17,234 +13,12 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use utoipa::PartialSchema;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 
+use crate::json::{FromJson, Json};
 use crate::problem::{FieldProblem, Problem};
 use crate::state::Api;
-
-/// One value of a body, still in the bytes that came: a file of megabytes is not copied to be looked at.
-#[derive(Clone, Debug)]
-pub(crate) struct Json(Bytes);
-
-impl Json {
-    fn within(body: &Bytes, raw: &RawValue) -> Self {
-        Self(body.slice_ref(raw.get().as_bytes()))
-    }
-
-    fn is_null(&self) -> bool {
-        self.0 == "null"
-    }
-
-    fn value<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
-        serde_json::from_slice(&self.0).map_err(|error| format!("cannot be read: {error}"))
-    }
-
-    /// A string; without escapes in it, it stays where it is.
-    fn text(&self) -> Result<Cow<'_, str>, String> {
-        #[derive(serde::Deserialize)]
-        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-        if !self.0.starts_with(b"\"") {
-            return Err("must be a string".to_owned());
-        }
-        // Its syntax was checked with the whole body: only half a character can be left.
-        self.value()
-            .map(|Text(text)| text)
-            .map_err(|_| "must not contain half a character (a lone surrogate)".to_owned())
-    }
-
-    /// The same as bytes.
-    pub(crate) fn text_bytes(&self) -> Result<Bytes, String> {
-        Ok(match self.text()? {
-            Cow::Borrowed(text) => self.0.slice_ref(text.as_bytes()),
-            Cow::Owned(text) => text.into(),
-        })
-    }
-
-    /// The items of an array.
-    pub(crate) fn items(&self) -> Result<Vec<Self>, String> {
-        if !self.0.starts_with(b"[") {
-            return Err("must be an array".to_owned());
-        }
-        let items: Vec<&RawValue> = self.value()?;
-        Ok(items.into_iter().map(|item| Self::within(&self.0, item)).collect())
-    }
-}
-
-impl From<&Value> for Json {
-    fn from(value: &Value) -> Self {
-        Self(value.to_string().into())
-    }
-}
-
-/// A value that a body may hold.
-pub(crate) trait FromJson: Sized {
-    fn from_json(json: &Json) -> Result<Self, String>;
-    fn schema() -> RefOr<Schema>;
-}
-
-fn string<T: Parse>(json: &Json) -> Result<T, String> {
-    T::parse(&json.text()?)
-}
-
-macro_rules! from_string {
-    ($($type:ty;)*) => {
-        $(impl FromJson for $type {
-            fn from_json(json: &Json) -> Result<Self, String> {
-                string(json)
-            }
-
-            fn schema() -> RefOr<Schema> {
-                <$type as PartialSchema>::schema()
-            }
-        })*
-    };
-}
-
-from_string! {
-    Email;
-    Password;
-    Roles;
-    Time;
-    WebAddress;
-    words::Department;
-    comments::CommentEntity;
-    files::FileName;
-    files::MediaType;
-    scales::Likelihood;
-    scales::Impact;
-    risks::RiskCategory;
-    risks::RiskStatus;
-    risks::TreatmentStrategy;
-    vendors::VendorCategory;
-    vendors::VendorStatus;
-}
-
-impl<K: Kind> FromJson for Id<K> {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        string(json)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        <Self as PartialSchema>::schema()
-    }
-}
-
-impl<const MIN: usize, const MAX: usize> FromJson for Text<MIN, MAX> {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        string(json)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        <Self as PartialSchema>::schema()
-    }
-}
-
-impl FromJson for bool {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        json.value().map_err(|_| "must be true or false".to_owned())
-    }
-
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Boolean).into()
-    }
-}
-
-/// A whole number from 0 to 2^53 − 1, the largest that every JSON reader keeps exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Count(pub(crate) i64);
-
-impl Count {
-    const MOST: i64 = (1 << 53) - 1;
-}
-
-impl FromJson for Count {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        match json.value() {
-            Ok(number @ 0..=Self::MOST) => Ok(Self(number)),
-            _ => Err("must be a whole number of 0 or more".to_owned()),
-        }
-    }
-
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .minimum(Some(0))
-            .maximum(Some(Self::MOST))
-            .examples([12])
-            .into()
-    }
-}
-
-/// A secret in a body: taken as it is, any text.
-#[derive(Clone)]
-pub(crate) struct Secret(pub(crate) String);
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
-impl FromJson for Secret {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        let text = json.text()?;
-        match text.len() {
-            0 => Err("must not be empty".to_owned()),
-            1..=1000 => Ok(Self(text.into_owned())),
-            _ => Err("is too long".to_owned()),
-        }
-    }
-
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(1000)).into()
-    }
-}
-
-/// The scopes of a key: words that are permissions, or `*`.
-impl FromJson for attestry_domain::api_keys::Scopes {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        let words = json.items()?;
-        let words: Result<Vec<_>, _> = words.iter().map(Json::text).collect();
-        let words = words.map_err(|_| "must hold strings only")?;
-        if words.is_empty() {
-            return Err("must hold at least one scope".to_owned());
-        }
-        Self::read(words.iter().map(AsRef::as_ref))
-    }
-
-    fn schema() -> RefOr<Schema> {
-        let words = Permission::ALL.iter().map(|p| p.as_str()).chain([Self::ALL_WORD]);
-        let item = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
-        ArrayBuilder::new()
-            .items(item)
-            .min_items(Some(1))
-            .examples([serde_json::json!(["member:read"])])
-            .into()
-    }
-}
-
-/// An array whose items are looked at one by one later.
-#[derive(Clone, Debug)]
-pub(crate) struct Items<T> {
-    pub(crate) values: Vec<Json>,
-    item: std::marker::PhantomData<fn() -> T>,
-}
-
-impl<T: PartialSchema> FromJson for Items<T> {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        let values = json.items()?;
-        match values.len() {
-            1..=1000 => Ok(Self { values, item: std::marker::PhantomData }),
-            count => Err(format!("must hold 1 to 1000 items; it holds {count}")),
-        }
-    }
-
-    fn schema() -> RefOr<Schema> {
-        ArrayBuilder::new().items(T::schema()).min_items(Some(1)).max_items(Some(1000)).into()
-    }
-}
 
 /// The properties of an object, each looked at once.
 #[derive(Debug)]
@@ -252,6 +26,9 @@ pub(crate) struct Fields {
     properties: Vec<(String, Option<Json>)>,
     errors: Vec<FieldProblem>,
 }
+
+/// More than any body of ours has.
+const MOST_PROPERTIES: usize = 200;
 
 /// An object in which no property stands twice.
 struct Object<'a>(Vec<(String, &'a RawValue)>);
@@ -269,6 +46,11 @@ impl<'de> Deserialize<'de> for Object<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
                 let mut properties: Vec<(String, &'de RawValue)> = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
+                    // Comparing each with all is quick as long as they are few.
+                    if properties.len() == MOST_PROPERTIES {
+                        let many = format!("there are more than {MOST_PROPERTIES} properties");
+                        return Err(serde::de::Error::custom(many));
+                    }
                     if properties.iter().any(|(known, _)| *known == name) {
                         return Err(serde::de::Error::custom(format!("the property {name:?} stands twice")));
                     }
@@ -300,7 +82,7 @@ impl Fields {
 
     /// The properties of an object within a body.
     pub(crate) fn of(json: &Json) -> Result<Self, String> {
-        Self::of_object(&json.0).map_err(|_| "must be an object that names no property twice".to_owned())
+        Self::of_object(json.bytes()).map_err(|_| "must be an object that names no property twice".to_owned())
     }
 
     /// The text of a property, before it is known whether it is right.
@@ -419,8 +201,8 @@ macro_rules! body {
     (@type required $type:ty) => { $type };
     (@type optional $type:ty) => { Option<$type> };
     (@type nullable $type:ty) => { attestry_domain::Patch<$type> };
-    (@schema nullable $type:ty) => { $crate::wire::or_null(<$type as $crate::wire::FromJson>::schema()) };
-    (@schema $mode:ident $type:ty) => { <$type as $crate::wire::FromJson>::schema() };
+    (@schema nullable $type:ty) => { $crate::wire::or_null(<$type as $crate::json::FromJson>::schema()) };
+    (@schema $mode:ident $type:ty) => { <$type as $crate::json::FromJson>::schema() };
     (@required required $builder:ident $wire:literal) => { $builder.required($wire) };
     (@required $mode:ident $builder:ident $wire:literal) => { $builder };
     (
@@ -490,24 +272,32 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// Reads a body that may not be larger than `limit`, into one piece and without a second copy.
+/// Reads a body that may not be larger than `limit`, into one piece: a body that comes in one is not copied.
 pub(crate) async fn read_body(body: axum::body::Body, limit: usize) -> Result<Bytes, Problem> {
     let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     let mut body = Limited::new(body, limit);
+    let Some(first) = next_bytes(&mut body, limit).await? else { return Ok(Bytes::new()) };
+    if body.is_end_stream() {
+        return Ok(first);
+    }
     let mut bytes = BytesMut::with_capacity(announced.unwrap_or(0).min(limit));
-    while let Some(frame) = body.frame().await {
-        match frame {
-            Ok(frame) => bytes.extend(frame.into_data().ok()),
-            Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => return Err(too_large(limit)),
-            Err(error) => {
-                return Err(Problem::new(
-                    "malformed_body",
-                    format!("The body could not be read to its end: {error}."),
-                ));
-            }
-        }
+    bytes.extend_from_slice(&first);
+    drop(first);
+    while let Some(more) = next_bytes(&mut body, limit).await? {
+        bytes.extend_from_slice(&more);
     }
     Ok(bytes.freeze())
+}
+
+async fn next_bytes(body: &mut Limited<axum::body::Body>, limit: usize) -> Result<Option<Bytes>, Problem> {
+    match body.frame().await {
+        None => Ok(None),
+        Some(Ok(frame)) => Ok(Some(frame.into_data().unwrap_or_default())),
+        Some(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => Err(too_large(limit)),
+        Some(Err(error)) => {
+            Err(Problem::new("malformed_body", format!("The body could not be read to its end: {error}.")))
+        }
+    }
 }
 
 fn missing_body() -> Problem {

@@ -5,17 +5,18 @@
 use std::time::Duration;
 
 use attestry_blobs::{Folder, Key};
-use attestry_domain::access::{Permission, Scope};
-use attestry_domain::attachments::{Attachment, AttachmentEntity, FILE_LIMIT};
+use attestry_domain::access::Scope;
+use attestry_domain::attachments::{Attachment, AttachmentEntity, FILE_LIMIT, MOST_OF_A_COMMENT};
+use attestry_domain::comments::CommentEntity;
 use attestry_domain::files::{FileName, HEAD, MediaType};
 use attestry_domain::id::{AttachmentId, CommentId, Id, Kind, OrganizationId, RiskId, VendorId};
 use attestry_domain::journal::hex;
 use attestry_domain::page::{After, Page};
 use attestry_domain::text::LongText;
-use attestry_storage::{Tx, attachments, risks, vendors};
+use attestry_storage::{Tx, attachments};
 use aws_lc_rs::digest;
-use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, StreamExt};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
 
 use crate::comments;
 use crate::context::Ctx;
@@ -23,6 +24,7 @@ use crate::error::Error;
 use crate::files::{self, Link};
 use crate::jobs::removal;
 use crate::journal::{self, Record};
+use crate::subjects::{self, Hold};
 
 const MISSING: Error = Error::NotFound("attachment");
 
@@ -69,32 +71,18 @@ enum Wish {
 }
 
 /// The target must be there, in this organization, and be the caller's business.
-async fn admit(t: &Tx<'_>, scope: &Scope, target: &Target, wish: Wish) -> Result<(), Error> {
-    let found = match target.entity {
-        AttachmentEntity::Risk => {
-            scope.require(Permission::RiskRead)?;
-            match RiskId::read(&target.id) {
-                Some(id) => risks::get(t, scope, id).await?.is_some(),
-                None => false,
-            }
-        }
-        AttachmentEntity::Vendor => {
-            scope.require(Permission::VendorRead)?;
-            match VendorId::read(&target.id) {
-                Some(id) => vendors::get(t, scope, id).await?.is_some(),
-                None => false,
-            }
-        }
+async fn admit(t: &Tx<'_>, scope: &Scope, target: &Target, wish: Wish, hold: Hold) -> Result<(), Error> {
+    let subject = match target.entity {
+        AttachmentEntity::Risk => CommentEntity::Risk,
+        AttachmentEntity::Vendor => CommentEntity::Vendor,
         AttachmentEntity::Comment => {
             let id = CommentId::read(&target.id).ok_or(Error::NotFound("comment"))?;
-            let comment = comments::visible(t, scope, id).await?;
-            if wish == Wish::Change {
-                comments::must_be_author(scope, &comment)?;
-            }
-            true
+            let comment = comments::visible(t, scope, id, hold).await?;
+            return if wish == Wish::Change { comments::must_be_author(scope, &comment) } else { Ok(()) };
         }
     };
-    if found { Ok(()) } else { Err(Error::NotFound(target.entity.as_str())) }
+    subjects::may_see(scope, subject)?;
+    subjects::must_exist(t, scope, subject, &target.id, hold).await
 }
 
 /// A file as somebody sends it.
@@ -147,7 +135,7 @@ pub async fn store<E: From<Error>>(
 ) -> Result<Stored, E> {
     let target = target.into();
     let (own, asked) = (scope.clone(), target.clone());
-    ctx.db.read(async move |t| admit(t, &own, &asked, Wish::Change).await).await?;
+    ctx.db.read(async move |t| admit(t, &own, &asked, Wish::Change, Hold::No).await).await?;
     store_for(ctx, scope, target, file, content).await
 }
 
@@ -161,21 +149,21 @@ pub(crate) async fn store_for<E: From<Error>>(
 ) -> Result<Stored, E> {
     let mut content = content.fuse();
     let NewFile { name, media_type } = file;
-    let mut head = BytesMut::new();
+    let (mut head, mut begun) = (Vec::with_capacity(HEAD), Vec::new());
     while head.len() < HEAD
         && let Some(bytes) = content.next().await
     {
-        head.extend_from_slice(&bytes?);
+        let bytes = bytes?;
+        head.extend_from_slice(&bytes[..bytes.len().min(HEAD - head.len())]);
+        begun.push(Ok(bytes));
     }
-    media_type
-        .check(&head[..head.len().min(HEAD)])
-        .map_err(|message| Error::BadRequest { code: "file_refused", message })?;
+    media_type.check(&head).map_err(|message| Error::BadRequest { code: "file_refused", message })?;
     let id: AttachmentId = ctx.ids.next();
     let mut upload = ctx.blobs.create(&key(scope.organization(), id));
     let mut hash = digest::Context::new(&digest::SHA256);
     let mut size = 0;
-    let mut next: Option<Result<Bytes, E>> = Some(Ok(head.freeze()));
-    while let Some(bytes) = next {
+    let mut content = stream::iter(begun).chain(content);
+    while let Some(bytes) = content.next().await {
         let written = async {
             let bytes = bytes?;
             size += bytes.len() as u64;
@@ -189,7 +177,6 @@ pub(crate) async fn store_for<E: From<Error>>(
             upload.abort().await;
             return Err(error);
         }
-        next = content.next().await;
     }
     upload.finish().await.map_err(Error::from)?;
     Ok(Stored(Attachment {
@@ -220,12 +207,29 @@ pub async fn create(ctx: &Ctx, scope: &Scope, stored: Stored) -> Result<Attachme
     let (own, kept, file) = (ctx.clone(), scope.clone(), stored.clone());
     let created = ctx
         .write(scope.organization(), async move |t| {
-            admit(t, &kept, &Target::of(&file.0), Wish::Change).await?;
+            let target = Target::of(&file.0);
+            admit(t, &kept, &target, Wish::Change, Hold::Yes).await?;
+            if target.entity == AttachmentEntity::Comment {
+                must_have_room(t, &kept, &target).await?;
+            }
             add(&own, t, &kept, &file).await?;
             Ok::<_, Error>(file.0.clone())
         })
         .await;
     discard_if_refused(ctx, vec![stored], created).await
+}
+
+/// A comment is shown with all its files, so they are few.
+async fn must_have_room(t: &Tx<'_>, scope: &Scope, comment: &Target) -> Result<(), Error> {
+    if attachments::of_entity(t, scope, &comment.id).await?.len() < MOST_OF_A_COMMENT {
+        return Ok(());
+    }
+    Err(Error::Conflict {
+        code: "too_many_attachments",
+        message: format!(
+            "A comment has at most {MOST_OF_A_COMMENT} files; delete one, or write another comment."
+        ),
+    })
 }
 
 /// Passes a result on; files whose transaction was refused are removed.
@@ -257,7 +261,7 @@ pub async fn list(
     let (scope, target) = (scope.clone(), target.into());
     ctx.db
         .read(async move |t| {
-            admit(t, &scope, &target, Wish::Look).await?;
+            admit(t, &scope, &target, Wish::Look, Hold::No).await?;
             Ok(attachments::list(t, &scope, &target.id, limit, after.as_ref()).await?)
         })
         .await
@@ -275,13 +279,13 @@ pub async fn link(
         .db
         .read(async move |t| {
             if let Some(target) = &target {
-                admit(t, &own, target, Wish::Look).await?;
+                admit(t, &own, target, Wish::Look, Hold::No).await?;
             }
             let found = attachments::get(t, &own, attachment).await?.ok_or(MISSING)?;
             match &target {
                 Some(target) if *target != Target::of(&found) => return Err(MISSING),
                 Some(_) => {}
-                None => admit(t, &own, &Target::of(&found), Wish::Look).await?,
+                None => admit(t, &own, &Target::of(&found), Wish::Look, Hold::No).await?,
             }
             Ok::<_, Error>(found)
         })
@@ -299,7 +303,7 @@ pub async fn delete(
     let (own, scope, target) = (ctx.clone(), scope.clone(), target.into());
     let deleted = ctx
         .write(scope.organization(), async move |t| {
-            admit(t, &scope, &target, Wish::Change).await?;
+            admit(t, &scope, &target, Wish::Change, Hold::Yes).await?;
             let found = attachments::lock(t, &scope, attachment).await?.ok_or(MISSING)?;
             if Target::of(&found) != target {
                 return Err(MISSING);

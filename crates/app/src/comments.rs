@@ -2,10 +2,10 @@
 
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::comments::{Comment, CommentEntity, CommentText, Remark};
-use attestry_domain::id::{CommentId, RiskId, UserId, VendorId};
+use attestry_domain::id::{CommentId, UserId};
 use attestry_domain::page::{After, Page};
 use attestry_domain::text::LongText;
-use attestry_storage::{Tx, comments, risks, vendors};
+use attestry_storage::{Tx, comments};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
@@ -13,6 +13,7 @@ use crate::attachments::{self, NewFile, Stored};
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::journal::{self, Record};
+use crate::subjects::{Hold, may_see, must_exist};
 
 const MISSING: Error = Error::NotFound("comment");
 
@@ -25,34 +26,21 @@ pub struct NewComment {
     pub user_id: Option<UserId>,
 }
 
-/// Whether the caller may see what the comment is about.
-fn may_see(scope: &Scope, entity: CommentEntity) -> Result<(), Error> {
-    Ok(scope.require(match entity {
-        CommentEntity::Risk => Permission::RiskRead,
-        CommentEntity::Vendor => Permission::VendorRead,
-    })?)
-}
-
-/// A comment on something the caller may see.
-pub(crate) async fn visible(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Comment, Error> {
-    let comment = comments::get(t, scope, comment).await?.ok_or(MISSING)?;
+/// A comment on something the caller may see; held until the transaction ends, if so wished.
+pub(crate) async fn visible(
+    t: &Tx<'_>,
+    scope: &Scope,
+    comment: CommentId,
+    hold: Hold,
+) -> Result<Comment, Error> {
+    scope.require(Permission::CommentRead)?;
+    let found = match hold {
+        Hold::Yes => comments::lock(t, scope, comment).await?.map(|remark| remark.comment),
+        Hold::No => comments::get(t, scope, comment).await?,
+    };
+    let comment = found.ok_or(MISSING)?;
     may_see(scope, comment.entity_type)?;
     Ok(comment)
-}
-
-/// What the comment is about must be there, in this organization.
-async fn must_exist(t: &Tx<'_>, scope: &Scope, entity: CommentEntity, id: &str) -> Result<(), Error> {
-    let found = match entity {
-        CommentEntity::Risk => match RiskId::read(id) {
-            Some(id) => risks::get(t, scope, id).await?.is_some(),
-            None => false,
-        },
-        CommentEntity::Vendor => match VendorId::read(id) {
-            Some(id) => vendors::get(t, scope, id).await?.is_some(),
-            None => false,
-        },
-    };
-    if found { Ok(()) } else { Err(Error::NotFound(entity.as_str())) }
 }
 
 pub async fn list(
@@ -67,7 +55,7 @@ pub async fn list(
     let scope = scope.clone();
     ctx.db
         .read(async move |t| {
-            must_exist(t, &scope, entity, &id).await?;
+            must_exist(t, &scope, entity, &id, Hold::No).await?;
             Ok(comments::list(t, &scope, entity, &id, limit, after.as_ref()).await?)
         })
         .await
@@ -117,7 +105,7 @@ pub async fn create(
     let (own, scope, kept) = (ctx.clone(), scope.clone(), files.clone());
     let created = ctx
         .write(scope.organization(), async move |t| {
-            must_exist(t, &scope, comment.entity_type, &comment.entity_id).await?;
+            must_exist(t, &scope, comment.entity_type, &comment.entity_id, Hold::Yes).await?;
             comments::insert(t, &scope, &comment).await?;
             journal::append(&own, t, &scope, Record::of("comment.created", "comment", comment.id, &comment)?)
                 .await?;
@@ -142,7 +130,7 @@ async fn store_all(
         return Ok(files);
     }
     let (own, about, id) = (scope.clone(), comment.entity_type, comment.entity_id.clone());
-    ctx.db.read(async move |t| must_exist(t, &own, about, &id).await).await?;
+    ctx.db.read(async move |t| must_exist(t, &own, about, &id, Hold::No).await).await?;
     for Enclosure { file, description, content } in enclosures {
         match attachments::store_for(ctx, scope, comment.id.into(), file, content).await {
             Ok(stored) => files.push(stored.with_description(description)),

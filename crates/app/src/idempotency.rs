@@ -34,13 +34,14 @@ pub struct Request<'a> {
     pub owner: &'a str,
     pub key: &'a str,
     pub operation: &'a str,
-    pub body: &'a [u8],
+    /// What makes it the same request, in pieces.
+    pub body: &'a [&'a [u8]],
 }
 
 pub async fn begin(ctx: &Ctx, request: Request<'_>) -> Result<Begun, Error> {
     let Request { owner, key, operation, body } = request;
     let claim = hex(&ctx.keys.mac(&[b"claim", owner.as_bytes(), key.as_bytes()]));
-    let fingerprint: Hash = ctx.keys.mac(&[b"request", operation.as_bytes(), body]);
+    let fingerprint: Hash = ctx.keys.mac(&[&[b"request", operation.as_bytes()], body].concat());
     let (now, wanted) = (ctx.now(), claim.clone());
     let (taken, stands) = ctx
         .db

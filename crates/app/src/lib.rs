@@ -23,6 +23,7 @@ pub mod principals;
 pub mod risks;
 pub mod sessions;
 pub mod setup;
+mod subjects;
 pub mod vendors;
 
 pub use context::{Ctx, Settings};

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt};
 
 use crate::Error;
 
@@ -15,55 +15,61 @@ pub struct Upload {
     store: Arc<dyn ObjectStore>,
     path: Path,
     piece: usize,
-    gathered: Vec<Bytes>,
-    length: usize,
+    /// Copied together: the bytes may come one by one, each with a buffer of its own.
+    gathered: BytesMut,
     /// Begun when the first piece is full; a file smaller than that is written at once.
     pieces: Option<Box<dyn MultipartUpload>>,
 }
 
 impl Upload {
     pub(crate) fn new(store: Arc<dyn ObjectStore>, path: Path, piece: usize) -> Self {
-        Self { store, path, piece, gathered: Vec::new(), length: 0, pieces: None }
+        Self { store, path, piece, gathered: BytesMut::new(), pieces: None }
     }
 
     pub async fn write(&mut self, mut bytes: Bytes) -> Result<(), Error> {
-        while self.length + bytes.len() > self.piece {
+        while self.gathered.len() + bytes.len() > self.piece {
             // All pieces but the last have the same size: some stores insist.
-            let part = bytes.split_to(self.piece - self.length);
-            self.gather(part);
+            let part = bytes.split_to(self.piece - self.gathered.len());
+            self.gather(&part);
             self.send().await?;
         }
-        self.gather(bytes);
+        self.gather(&bytes);
         Ok(())
     }
 
-    fn gather(&mut self, bytes: Bytes) {
-        self.length += bytes.len();
-        self.gathered.push(bytes);
+    fn gather(&mut self, bytes: &[u8]) {
+        if self.gathered.capacity() < self.gathered.len() + bytes.len() {
+            self.gathered.reserve(self.piece - self.gathered.len());
+        }
+        self.gathered.extend_from_slice(bytes);
     }
 
     async fn send(&mut self) -> Result<(), Error> {
-        self.length = 0;
-        let payload: PutPayload = self.gathered.drain(..).collect();
+        let piece = self.gathered.split().freeze();
         let pieces = match &mut self.pieces {
             Some(pieces) => pieces,
             begun => begun.insert(self.store.put_multipart(&self.path).await?),
         };
-        Ok(pieces.put_part(payload).await?)
+        Ok(pieces.put_part(piece.into()).await?)
     }
 
     /// Makes the file appear, whole and durable.
     pub async fn finish(mut self) -> Result<(), Error> {
         if self.pieces.is_none() {
-            self.store.put(&self.path, self.gathered.into_iter().collect()).await?;
+            self.store.put(&self.path, self.gathered.freeze().into()).await?;
             return Ok(());
         }
+        let finished = self.finish_pieces().await;
+        if finished.is_err() {
+            self.abort().await;
+        }
+        finished
+    }
+
+    async fn finish_pieces(&mut self) -> Result<(), Error> {
         self.send().await?;
-        if let Some(mut pieces) = self.pieces.take()
-            && let Err(error) = pieces.complete().await
-        {
-            let _ = pieces.abort().await;
-            return Err(error.into());
+        if let Some(pieces) = &mut self.pieces {
+            pieces.complete().await?;
         }
         Ok(())
     }

@@ -122,6 +122,12 @@ both! {
         assert_eq!(send_form(app, &all, &[("file", named, PNG), ("file", named, PNG)]).await.wrong_fields(), ["file"]);
         assert_eq!(send_form(app, &all, &[("file", named, PNG), ("description", "", &vec![b'x'; 100_000])]).await.wrong_fields(), ["description"]);
         assert_eq!(send_form(app, &all, &[("file", "; filename=\"x.exe\"", b"x")]).await.wrong_fields(), ["file"]);
+        assert_eq!(send_form(app, &all, &[("file", "; filename=\"x\"\r\nContent-Type: pdf", b"x")]).await.wrong_fields(), ["file"]);
+        assert_eq!(send_form(app, &all, &[("file", named, PNG), ("description", "", b"Pr\xfcfung")]).await.wrong_fields(), ["description"]);
+        let spaced = format!("a{}b", " ".repeat(70_000));
+        assert_eq!(send_form(app, &all, &[("file", named, PNG), ("description", "", spaced.as_bytes())]).await.wrong_fields(), ["description"]);
+        let many: Vec<(&str, &str, &[u8])> = vec![("", "", b"x"); 1000];
+        send_form(app, &all, &many).await.problem(400, "malformed_body");
         send_form(app, &all, &[("file", named, b"not a picture")]).await.problem(400, "file_refused");
         send_form(app, &all, &[("file", named, b"")]).await.problem(400, "file_refused");
         let (kind, mut cut) = form(&[("file", named, PNG)]);
@@ -143,10 +149,21 @@ both! {
             let body = json!({"fileName": "a.txt", "fileType": "text/plain", "fileData": data});
             assert_eq!(app.post(&all, &body).send().await.wrong_fields(), ["fileData"], "{data}");
         }
-        // A slash may be written with a backslash before it.
-        let body = r#"{"fileName": "a.bin", "fileType": "application/octet-stream", "fileData": "\/\/8="}"#;
+        // Writers of JSON escape what they like.
+        for data in [r"\/\/8=", r"\u002f/8\u003d", r"\u002F\u002f8="] {
+            let body = format!(r#"{{"fileName": "a.bin", "fileType": "application/octet-stream", "fileData": "{data}"}}"#);
+            let made = app.call("POST", &all).key(&app.home.key).raw("application/json", body).send().await.expect(201);
+            assert_eq!((&made["size"], &made["sha256"]), (&json!(2), &json!(sha256(b"\xff\xff"))));
+        }
+        let content: Vec<u8> = (0..600_000_u32).map(|n| if n.is_multiple_of(7) { 0xff } else { 0xfb }).collect();
+        let body = file("a.bin", "application/octet-stream", &content).to_string().replace('/', r"\/").replace(r"application\/", "application/").replace('+', r"\u002b");
         let made = app.call("POST", &all).key(&app.home.key).raw("application/json", body).send().await.expect(201);
-        assert_eq!((&made["size"], &made["sha256"]), (&json!(2), &json!(sha256(b"\xff\xff"))));
+        assert_eq!(made["sha256"], sha256(&content));
+        for data in [r"aGk\n", r"aGk\u00ff", r"\\aGk", r"\u0000aGk="] {
+            let body = format!(r#"{{"fileName": "a.bin", "fileType": "application/octet-stream", "fileData": "{data}"}}"#);
+            let reply = app.call("POST", &all).key(&app.home.key).raw("application/json", body).send().await;
+            assert_eq!(reply.wrong_fields(), ["fileData"], "{data}");
+        }
     }
 
     async fn programs_and_false_types_are_refused(app) {
@@ -250,10 +267,15 @@ both! {
             let part = app.call("GET", &link).header("range", range).send().await;
             assert_eq!((part.status.as_u16(), part.body.as_slice(), part.header("content-range")), (status, content, said), "{range}");
         }
-        app.call("GET", &link).header("range", "bytes=14-").send().await.problem(416, "range_not_satisfiable");
+        let beyond = app.call("GET", &link).header("range", "bytes=14-").send().await;
+        beyond.problem(416, "range_not_satisfiable");
+        assert_eq!(beyond.header("content-range"), Some("bytes */14"));
+        assert_eq!(app.call("HEAD", &link).header("range", "bytes=0-4").send().await.status, 200);
         assert_eq!(app.call("GET", &link).header("range", "bytes=0-4").header("if-range", &tag).send().await.status, 206);
         assert_eq!(app.call("GET", &link).header("range", "bytes=0-4").header("if-range", "\"other\"").send().await.status, 200);
-        assert_eq!(app.call("GET", &link).header("if-none-match", &tag).send().await.status, 304);
+        for known in [tag.clone(), format!("\"x\", W/{tag}"), "*".to_owned()] {
+            assert_eq!(app.call("GET", &link).header("if-none-match", &known).send().await.status, 304);
+        }
     }
 
     async fn comments_bring_files_along(app) {
@@ -288,9 +310,13 @@ both! {
         app.post("/v1/comments", &nowhere).send().await.problem(404, "not_found");
         assert_eq!((app.entries(&app.home).await, stored(app).await.len()), (entries, 3));
         app.delete(&path).send().await.expect(200);
+        // If the process died here, whoever starts next would find the job.
+        assert_eq!(stored(app).await.len(), 3);
+        let (waiting, _) = app.ctx.db.read(async |t| attestry_storage::jobs::counts(t).await).await.expect("a count");
+        assert_eq!(waiting, 1);
         app.work().await;
         assert_eq!(stored(app).await.len(), 1, "the files went with the comment");
-        assert_eq!(app.call("GET", &link).send().await.status, 404, "and their links with them");
+        assert_eq!(app.call("GET", &link).header("if-none-match", "*").send().await.status, 404, "and their links with them");
     }
 
     async fn only_the_author_attaches_to_a_comment(app) {
@@ -318,6 +344,26 @@ both! {
         let own = attach(app, &format!("/v1/risks/{}", risk(app).await)).await;
         let key = app.key(&["attachment:read", "vendor:read"]).await;
         app.get(&format!("/v1/attachments/{own}/download")).key(&key).send().await.problem(403, "forbidden");
+        let risk = risk(app).await;
+        let body = json!({"content": "Hm.", "entityId": risk, "entityType": "risk", "attachments": [file("a.txt", "text/plain", HELLO)]});
+        let comment = app.post("/v1/comments", &body).send().await.expect(201);
+        let key = app.key(&["attachment:read", "risk:read"]).await;
+        app.get(&format!("/v1/attachments/{own}/download")).key(&key).send().await.expect(200);
+        app.get(&format!("/v1/attachments/{}/download", id(&comment["attachments"][0]))).key(&key).send().await.problem(403, "forbidden");
+        // What one may not see is refused before the body is looked at.
+        let key = app.key(&["attachment:create", "vendor:read"]).await;
+        app.post(&format!("/v1/risks/{risk}/attachments"), &json!({})).key(&key).send().await.problem(403, "forbidden");
+    }
+
+    async fn a_comment_has_ten_files_at_most(app) {
+        let body = json!({"content": "Hm.", "entityId": risk(app).await, "entityType": "risk", "attachments": vec![file("a.txt", "text/plain", HELLO); 10]});
+        let comment = app.post("/v1/comments", &body).send().await.expect(201);
+        let all = format!("/v1/comments/{}/attachments", id(&comment));
+        app.post(&all, &file("b.txt", "text/plain", HELLO)).send().await.problem(409, "too_many_attachments");
+        app.delete(&format!("{all}/{}", id(&comment["attachments"][3]))).send().await.expect(200);
+        app.post(&all, &file("b.txt", "text/plain", HELLO)).send().await.expect(201);
+        app.work().await;
+        assert_eq!(stored(app).await.len(), 10);
     }
 
     async fn files_go_with_the_risk_and_the_organization(app) {
@@ -345,15 +391,20 @@ both! {
         let lost: attestry_domain::id::AttachmentId = app.ctx.ids.next();
         let organization = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
         let key = attestry_blobs::Key::new(organization, attestry_blobs::Folder::Attachments, lost);
-        let mut upload = app.ctx.blobs.create(&key);
-        upload.write(HELLO.into()).await.expect("written");
-        upload.finish().await.expect("stored");
+        // As if this were not the database that the files belong to.
+        let strange = attestry_blobs::Key::new(attestry_domain::id::OrganizationId::from_u128(7), attestry_blobs::Folder::Attachments, lost);
+        for key in [&key, &strange] {
+            let mut upload = app.ctx.blobs.create(key);
+            upload.write(HELLO.into()).await.expect("written");
+            upload.finish().await.expect("stored");
+        }
         attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
         app.work().await;
-        assert_eq!(stored(app).await.len(), 2, "its row may still come");
+        assert_eq!(stored(app).await.len(), 3, "its row may still come");
         app.clock.advance(Duration::from_hours(25));
         app.work().await;
-        let left = stored(app).await;
+        let mut left = stored(app).await;
+        left.retain(|key| *key != strange.to_string());
         assert!(left.len() == 1 && left[0].ends_with(&kept), "{left:?}");
         app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
     }
@@ -366,6 +417,19 @@ both! {
         assert_eq!(again.header("idempotency-replayed"), Some("true"));
         assert_eq!(again.expect(201), first);
         assert_eq!(stored(app).await.len(), 1);
+        // A form is the same under another boundary, and another form with another file in it.
+        let send = async |boundary: &str, content: &[u8]| {
+            let (_, body) = form(&[("file", "; filename=\"a.txt\"\r\nContent-Type: text/plain", content)]);
+            let body = String::from_utf8(body).expect("text").replace("frontier", boundary);
+            let kind = format!("multipart/form-data; boundary={boundary}");
+            app.call("POST", &all).key(&app.home.key).header("idempotency-key", "f").raw(&kind, body).send().await
+        };
+        let large = b"all is well\n".repeat(20_000);
+        let first = send("one", &large).await.expect(201);
+        assert_eq!(first["sha256"], sha256(&large));
+        assert_eq!(send("two-and-longer", &large).await.expect(201), first);
+        send("one", b"another").await.problem(422, "idempotency_mismatch");
+        assert_eq!(stored(app).await.len(), 2);
     }
 }
 

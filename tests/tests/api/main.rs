@@ -11,6 +11,7 @@ mod conventions;
 mod coverage;
 mod docs;
 mod idempotency;
+mod known_failures;
 mod limits;
 mod organization;
 mod people;

@@ -4,7 +4,7 @@
 use attestry_blobs::Key;
 use attestry_domain::id::OrganizationId;
 use attestry_storage::Tx;
-use futures_util::TryStreamExt;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Outcome};
@@ -42,19 +42,19 @@ pub(crate) async fn enqueue_all(ctx: &Ctx, t: &Tx<'_>, organization: Organizatio
 pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {
     let payload = serde_json::from_slice(payload)
         .map_err(|error| Failure::Fail(format!("not a list of files: {error}")))?;
-    match payload {
+    let mut keys = match payload {
         Payload::Files(keys) => {
-            for key in keys {
-                let key = Key::read(&key).ok_or_else(|| Failure::Fail(format!("not a file's key: {key}")))?;
-                ctx.blobs.delete(&key).await?;
-            }
+            stream::iter(keys).map(Ok).try_filter_map(async |key| Ok(Key::read(&key))).boxed()
         }
-        Payload::Organization(organization) => {
-            let mut keys = ctx.blobs.list(Some(organization));
-            while let Some(key) = keys.try_next().await? {
-                ctx.blobs.delete(&key).await?;
-            }
-        }
+        Payload::Organization(organization) => ctx.blobs.list(Some(organization)),
+    };
+    // One that cannot be removed does not keep the others.
+    let mut failed = None;
+    while let Some(key) = keys.try_next().await? {
+        failed = ctx.blobs.delete(&key).await.err().or(failed);
     }
-    Ok(Outcome::Done)
+    match failed {
+        None => Ok(Outcome::Done),
+        Some(error) => Err(error.into()),
+    }
 }

@@ -1,5 +1,6 @@
 //! Every day: stored files that no row knows are removed. They are what is left when a process died
-//! between storing a file and writing its row.
+//! between storing a file and writing its row. Files of organizations that this database never had are left
+//! alone: it may be the wrong database, or an empty one that waits for its restore.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use attestry_blobs::{Folder, Key};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::AttachmentId;
-use attestry_storage::attachments;
+use attestry_storage::{attachments, organizations};
 use futures_util::TryStreamExt;
 
 use super::{Failure, Outcome};
@@ -24,17 +25,25 @@ const BATCH: usize = 500;
 pub(super) async fn run(ctx: &Ctx) -> Result<Outcome, Failure> {
     let now = ctx.now();
     let before = now.minus(AGE);
-    ctx.blobs.tidy(before).await?;
-    let (mut swept, mut batch) = (0, Vec::new());
+    let mut failed = ctx.blobs.tidy(before).await.err();
+    let known = ctx.db.read(async |t| organizations::all_ids(t).await).await?;
+    let (mut swept, mut strange, mut batch) = (0, 0, Vec::new());
     let mut keys = ctx.blobs.list(None);
     loop {
         let key = keys.try_next().await?;
         let is_last = key.is_none();
-        batch.extend(key.and_then(|key| old_enough(key, before)));
+        let old = key.and_then(|key| old_enough(key, before));
+        match old {
+            Some((key, _)) if known.binary_search(&key.organization()).is_err() => strange += 1,
+            old => batch.extend(old),
+        }
         if batch.len() == BATCH || is_last {
             for key in orphans(ctx, std::mem::take(&mut batch)).await? {
-                ctx.blobs.delete(&key).await?;
-                swept += 1;
+                // One that cannot be removed does not keep the others.
+                match ctx.blobs.delete(&key).await {
+                    Ok(()) => swept += 1,
+                    Err(error) => failed = Some(error),
+                }
             }
         }
         if is_last {
@@ -43,6 +52,15 @@ pub(super) async fn run(ctx: &Ctx) -> Result<Outcome, Failure> {
     }
     if swept > 0 {
         tracing::info!(swept, "files that nothing refers to were removed");
+    }
+    if strange > 0 {
+        tracing::warn!(
+            strange,
+            "the object storage holds files of organizations that are not in this database"
+        );
+    }
+    if let Some(error) = failed {
+        tracing::warn!(%error, "the sweep could not remove everything; it tries again tomorrow");
     }
     Ok(Outcome::Again(now.plus(EVERY)))
 }

@@ -1,0 +1,267 @@
+//! What a JSON body may hold. A value is read where it lies, in the bytes that came, and never coerced.
+
+use std::borrow::Cow;
+
+use attestry_domain::access::{Permission, Roles};
+use attestry_domain::id::{Id, Kind};
+use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
+use attestry_domain::{Time, comments, files, risks, scales, vendors, words};
+use bytes::Bytes;
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use utoipa::PartialSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+/// One value of a body, still in the bytes that came: a file of megabytes is not copied to be looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Json(Bytes);
+
+impl Json {
+    pub(crate) fn within(body: &Bytes, raw: &RawValue) -> Self {
+        Self(body.slice_ref(raw.get().as_bytes()))
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        self.0 == "null"
+    }
+
+    pub(crate) fn value<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
+        serde_json::from_slice(&self.0).map_err(|error| format!("cannot be read: {error}"))
+    }
+
+    /// A string; without escapes in it, it stays where it is.
+    pub(crate) fn text(&self) -> Result<Cow<'_, str>, String> {
+        #[derive(serde::Deserialize)]
+        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+        if !self.0.starts_with(b"\"") {
+            return Err("must be a string".to_owned());
+        }
+        // Its syntax was checked with the whole body: only half a character can be left.
+        self.value()
+            .map(|Text(text)| text)
+            .map_err(|_| "must not contain half a character (a lone surrogate)".to_owned())
+    }
+
+    /// What stands between the quotes of a string, escapes and all.
+    pub(crate) fn quoted(&self) -> Result<Bytes, String> {
+        let inner = self.0.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+        inner.map(|inner| self.0.slice_ref(inner)).ok_or_else(|| "must be a string".to_owned())
+    }
+
+    /// The bytes themselves.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// The items of an array that may have `most`; what is beyond is not even read.
+    pub(crate) fn items(&self, most: usize) -> Result<Vec<Self>, String> {
+        if !self.0.starts_with(b"[") {
+            return Err("must be an array".to_owned());
+        }
+        let mut reader = serde_json::Deserializer::from_slice(&self.0);
+        let items = reader.deserialize_seq(AtMost(most)).map_err(|_| too_many(most))?;
+        Ok(items.into_iter().map(|item| Self::within(&self.0, item)).collect())
+    }
+}
+
+fn too_many(most: usize) -> String {
+    format!("must hold at most {most} items")
+}
+
+/// Reads an array up to a length.
+struct AtMost(usize);
+
+impl<'de> Visitor<'de> for AtMost {
+    type Value = Vec<&'de RawValue>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut read = Vec::new();
+        while let Some(item) = items.next_element()? {
+            if read.len() == self.0 {
+                return Err(serde::de::Error::custom(too_many(self.0)));
+            }
+            read.push(item);
+        }
+        Ok(read)
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+/// A value that a body may hold.
+pub(crate) trait FromJson: Sized {
+    fn from_json(json: &Json) -> Result<Self, String>;
+    fn schema() -> RefOr<Schema>;
+}
+
+fn string<T: Parse>(json: &Json) -> Result<T, String> {
+    T::parse(&json.text()?)
+}
+
+macro_rules! from_string {
+    ($($type:ty;)*) => {
+        $(impl FromJson for $type {
+            fn from_json(json: &Json) -> Result<Self, String> {
+                string(json)
+            }
+
+            fn schema() -> RefOr<Schema> {
+                <$type as PartialSchema>::schema()
+            }
+        })*
+    };
+}
+
+from_string! {
+    Email;
+    Password;
+    Roles;
+    Time;
+    WebAddress;
+    words::Department;
+    comments::CommentEntity;
+    files::FileName;
+    files::MediaType;
+    scales::Likelihood;
+    scales::Impact;
+    risks::RiskCategory;
+    risks::RiskStatus;
+    risks::TreatmentStrategy;
+    vendors::VendorCategory;
+    vendors::VendorStatus;
+}
+
+impl<K: Kind> FromJson for Id<K> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        string(json)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> FromJson for Text<MIN, MAX> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        string(json)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
+    }
+}
+
+impl FromJson for bool {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        json.value().map_err(|_| "must be true or false".to_owned())
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Boolean).into()
+    }
+}
+
+/// A whole number from 0 to 2^53 − 1, the largest that every JSON reader keeps exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Count(pub(crate) i64);
+
+impl Count {
+    const MOST: i64 = (1 << 53) - 1;
+}
+
+impl FromJson for Count {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        match json.value() {
+            Ok(number @ 0..=Self::MOST) => Ok(Self(number)),
+            _ => Err("must be a whole number of 0 or more".to_owned()),
+        }
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(0))
+            .maximum(Some(Self::MOST))
+            .examples([12])
+            .into()
+    }
+}
+
+/// A secret in a body: taken as it is, any text.
+#[derive(Clone)]
+pub(crate) struct Secret(pub(crate) String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl FromJson for Secret {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let text = json.text()?;
+        match text.len() {
+            0 => Err("must not be empty".to_owned()),
+            1..=1000 => Ok(Self(text.into_owned())),
+            _ => Err("is too long".to_owned()),
+        }
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(1000)).into()
+    }
+}
+
+/// The scopes of a key: words that are permissions, or `*`.
+impl FromJson for attestry_domain::api_keys::Scopes {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let words = json.items(2 * Permission::ALL.len())?;
+        let words: Result<Vec<_>, _> = words.iter().map(Json::text).collect();
+        let words = words.map_err(|_| "must hold strings only")?;
+        if words.is_empty() {
+            return Err("must hold at least one scope".to_owned());
+        }
+        Self::read(words.iter().map(AsRef::as_ref))
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let words = Permission::ALL.iter().map(|p| p.as_str()).chain([Self::ALL_WORD]);
+        let item = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
+        ArrayBuilder::new()
+            .items(item)
+            .min_items(Some(1))
+            .examples([serde_json::json!(["member:read"])])
+            .into()
+    }
+}
+
+/// An array whose items are looked at one by one later.
+#[derive(Clone, Debug)]
+pub(crate) struct Items<T> {
+    pub(crate) values: Vec<Json>,
+    item: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: PartialSchema> FromJson for Items<T> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let values = json.items(1000)?;
+        if values.is_empty() {
+            return Err("must hold at least one item".to_owned());
+        }
+        Ok(Self { values, item: std::marker::PhantomData })
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(T::schema()).min_items(Some(1)).max_items(Some(1000)).into()
+    }
+}
