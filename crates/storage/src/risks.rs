@@ -38,12 +38,21 @@ macro_rules! list {
     };
 }
 
-const WHOLE: PageSql = pages!(whole_list!(), limit "$3", "r.id" > "$4");
-const BY_ID: PageSql = pages!(list!(), limit "$10", "r.id" > "$11");
-const BY_UPDATED_AT: PageSql = pages!(list!(), limit "$10", "r.id" > "$11", "r.updated_at" > "$12");
-const BY_TITLE_KEY: PageSql = pages!(list!(), limit "$10", "r.id" > "$11", "r.title_key" > "$12");
-const BY_INHERENT_SCORE: PageSql = pages!(list!(), limit "$10", "r.id" > "$11", "r.inherent_score" > "$12");
-const BY_RESIDUAL_SCORE: PageSql = pages!(list!(), limit "$10", "r.id" > "$11", "r.residual_score" > "$12");
+// In the order of `RiskSort`.
+const WHOLE: [PageSql; 5] = [
+    pages!(whole_list!(), limit "$3", "r.id" > "$4"),
+    pages!(whole_list!(), limit "$3", "r.id" > "$4", "r.updated_at" > "$5"),
+    pages!(whole_list!(), limit "$3", "r.id" > "$4", "r.title_key" > "$5"),
+    pages!(whole_list!(), limit "$3", "r.id" > "$4", "r.inherent_score" > "$5"),
+    pages!(whole_list!(), limit "$3", "r.id" > "$4", "r.residual_score" > "$5"),
+];
+const NARROWED: [PageSql; 5] = [
+    pages!(list!(), limit "$10", "r.id" > "$11"),
+    pages!(list!(), limit "$10", "r.id" > "$11", "r.updated_at" > "$12"),
+    pages!(list!(), limit "$10", "r.id" > "$11", "r.title_key" > "$12"),
+    pages!(list!(), limit "$10", "r.id" > "$11", "r.inherent_score" > "$12"),
+    pages!(list!(), limit "$10", "r.id" > "$11", "r.residual_score" > "$12"),
+];
 
 statements! {
     INSERT = "INSERT INTO risks (org_id, id, title, description, category, department, status, likelihood, impact, residual_likelihood, residual_impact, treatment_strategy, treatment_strategy_description, assignee_id, title_key, search_text, inherent_score, residual_score, archived, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
@@ -55,7 +64,10 @@ statements! {
     INHERENT_MATRIX = "SELECT likelihood, impact, COUNT(*) FROM risks WHERE org_id = $1 AND archived = FALSE GROUP BY likelihood, impact";
     RESIDUAL_MATRIX = "SELECT residual_likelihood, residual_impact, COUNT(*) FROM risks WHERE org_id = $1 AND archived = FALSE GROUP BY residual_likelihood, residual_impact";
     ;
-    pages [WHOLE, BY_ID, BY_UPDATED_AT, BY_TITLE_KEY, BY_INHERENT_SCORE, BY_RESIDUAL_SCORE]
+    pages [
+        WHOLE[0], WHOLE[1], WHOLE[2], WHOLE[3], WHOLE[4],
+        NARROWED[0], NARROWED[1], NARROWED[2], NARROWED[3], NARROWED[4],
+    ]
 }
 
 fn read(row: &Row<'_>) -> Result<Risk, Error> {
@@ -160,15 +172,9 @@ pub async fn list(
     filter: &RiskFilter,
     page: &PageRequest<RiskSort>,
 ) -> Result<Page<Risk>, Error> {
-    let whole = filter.is_empty() && page.sort == RiskSort::CreatedAt;
-    let sql = match page.sort {
-        RiskSort::CreatedAt if whole => WHOLE,
-        RiskSort::CreatedAt => BY_ID,
-        RiskSort::UpdatedAt => BY_UPDATED_AT,
-        RiskSort::Title => BY_TITLE_KEY,
-        RiskSort::InherentScore => BY_INHERENT_SCORE,
-        RiskSort::ResidualScore => BY_RESIDUAL_SCORE,
-    };
+    let whole = filter.is_empty();
+    let sql = if whole { &WHOLE } else { &NARROWED };
+    let sql = sql[page.sort as usize];
     let mut params = vec![id(scope.organization()), Value::Bool(filter.status == Some(RiskStatus::Archived))];
     if !whole {
         let RiskFilter { status, category, department, assignee_id, treatment_strategy, min_score, q } =

@@ -20,6 +20,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     4 "0004_registers" "registers"
     5 "0005_comments" "comments"
     6 "0006_attachments" "attachments"
+    7 "0007_titles" "titles"
 };
 
 /// All tables, in an order in which rows can be inserted without breaking a foreign key.

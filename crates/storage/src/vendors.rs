@@ -35,12 +35,21 @@ macro_rules! list {
     };
 }
 
-const WHOLE: PageSql = pages!(whole_list!(), limit "$2", "v.id" > "$3");
-const BY_ID: PageSql = pages!(list!(), limit "$7", "v.id" > "$8");
-const BY_UPDATED_AT: PageSql = pages!(list!(), limit "$7", "v.id" > "$8", "v.updated_at" > "$9");
-const BY_NAME_KEY: PageSql = pages!(list!(), limit "$7", "v.id" > "$8", "v.name_key" > "$9");
-const BY_INHERENT_SCORE: PageSql = pages!(list!(), limit "$7", "v.id" > "$8", "v.inherent_score" > "$9");
-const BY_RESIDUAL_SCORE: PageSql = pages!(list!(), limit "$7", "v.id" > "$8", "v.residual_score" > "$9");
+// In the order of `VendorSort`.
+const WHOLE: [PageSql; 5] = [
+    pages!(whole_list!(), limit "$2", "v.id" > "$3"),
+    pages!(whole_list!(), limit "$2", "v.id" > "$3", "v.updated_at" > "$4"),
+    pages!(whole_list!(), limit "$2", "v.id" > "$3", "v.name_key" > "$4"),
+    pages!(whole_list!(), limit "$2", "v.id" > "$3", "v.inherent_score" > "$4"),
+    pages!(whole_list!(), limit "$2", "v.id" > "$3", "v.residual_score" > "$4"),
+];
+const NARROWED: [PageSql; 5] = [
+    pages!(list!(), limit "$7", "v.id" > "$8"),
+    pages!(list!(), limit "$7", "v.id" > "$8", "v.updated_at" > "$9"),
+    pages!(list!(), limit "$7", "v.id" > "$8", "v.name_key" > "$9"),
+    pages!(list!(), limit "$7", "v.id" > "$8", "v.inherent_score" > "$9"),
+    pages!(list!(), limit "$7", "v.id" > "$8", "v.residual_score" > "$9"),
+];
 
 statements! {
     INSERT = "INSERT INTO vendors (org_id, id, name, description, category, status, inherent_probability, inherent_impact, residual_probability, residual_impact, website, assignee_id, name_key, search_text, inherent_score, residual_score, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
@@ -52,7 +61,10 @@ statements! {
     INHERENT_MATRIX = "SELECT inherent_probability, inherent_impact, COUNT(*) FROM vendors WHERE org_id = $1 GROUP BY inherent_probability, inherent_impact";
     RESIDUAL_MATRIX = "SELECT residual_probability, residual_impact, COUNT(*) FROM vendors WHERE org_id = $1 GROUP BY residual_probability, residual_impact";
     ;
-    pages [WHOLE, BY_ID, BY_UPDATED_AT, BY_NAME_KEY, BY_INHERENT_SCORE, BY_RESIDUAL_SCORE]
+    pages [
+        WHOLE[0], WHOLE[1], WHOLE[2], WHOLE[3], WHOLE[4],
+        NARROWED[0], NARROWED[1], NARROWED[2], NARROWED[3], NARROWED[4],
+    ]
 }
 
 fn read(row: &Row<'_>) -> Result<Vendor, Error> {
@@ -150,15 +162,9 @@ pub async fn list(
     filter: &VendorFilter,
     page: &PageRequest<VendorSort>,
 ) -> Result<Page<Vendor>, Error> {
-    let whole = filter.is_empty() && page.sort == VendorSort::CreatedAt;
-    let sql = match page.sort {
-        VendorSort::CreatedAt if whole => WHOLE,
-        VendorSort::CreatedAt => BY_ID,
-        VendorSort::UpdatedAt => BY_UPDATED_AT,
-        VendorSort::Name => BY_NAME_KEY,
-        VendorSort::InherentScore => BY_INHERENT_SCORE,
-        VendorSort::ResidualScore => BY_RESIDUAL_SCORE,
-    };
+    let whole = filter.is_empty();
+    let sql = if whole { &WHOLE } else { &NARROWED };
+    let sql = sql[page.sort as usize];
     let mut params = vec![id(scope.organization())];
     if !whole {
         let VendorFilter { status, category, assignee_id, min_score, q } = filter;
