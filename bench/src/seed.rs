@@ -113,6 +113,8 @@ async fn settle(ctx: &Ctx, database: Option<&str>) -> Result<()> {
         drop(client);
         let _ = driver.await;
     }
+    // What seeding left in the system's own buffers would be written while something else is measured.
+    std::process::Command::new("sync").status()?;
     Ok(())
 }
 

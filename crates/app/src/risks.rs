@@ -3,7 +3,7 @@
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, RiskId, kind};
-use attestry_domain::page::{Page, PageRequest, page_of};
+use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::risks::{NewRisk, Risk, RiskFilter, RiskPatch, RiskSort};
 use attestry_domain::scales::Cell;
 use attestry_storage::{Tx, risks};
@@ -76,10 +76,7 @@ pub async fn list_at(
     page: PageRequest<RiskSort>,
     at: Time,
 ) -> Result<Page<Risk>, Error> {
-    let mut items: Vec<Risk> = history::all_at::<kind::Risk, _>(ctx, scope, at).await?;
-    items.retain(|risk| filter.takes(risk));
-    let items = page_of(items, page.order, page.after.as_ref(), |risk| risk.place(page.sort));
-    Ok(Page::cut(items, page.limit, |risk| risk.place(page.sort)))
+    history::page_at::<kind::Risk, _, _>(ctx, scope, at, &page, |risk| filter.takes(risk), Risk::place).await
 }
 
 pub async fn update(

@@ -3,7 +3,7 @@
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, VendorId, kind};
-use attestry_domain::page::{Page, PageRequest, page_of};
+use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::scales::Cell;
 use attestry_domain::vendors::{NewVendor, Vendor, VendorFilter, VendorPatch, VendorSort};
 use attestry_storage::{Tx, vendors};
@@ -76,10 +76,15 @@ pub async fn list_at(
     page: PageRequest<VendorSort>,
     at: Time,
 ) -> Result<Page<Vendor>, Error> {
-    let mut items: Vec<Vendor> = history::all_at::<kind::Vendor, _>(ctx, scope, at).await?;
-    items.retain(|vendor| filter.takes(vendor));
-    let items = page_of(items, page.order, page.after.as_ref(), |vendor| vendor.place(page.sort));
-    Ok(Page::cut(items, page.limit, |vendor| vendor.place(page.sort)))
+    history::page_at::<kind::Vendor, _, _>(
+        ctx,
+        scope,
+        at,
+        &page,
+        |vendor| filter.takes(vendor),
+        Vendor::place,
+    )
+    .await
 }
 
 pub async fn update(

@@ -145,7 +145,7 @@ impl Blobs {
     fn piece(&self) -> usize {
         match self.place {
             Place::Bucket { .. } => 5 << 20,
-            Place::Memory | Place::Folder(_) => 1 << 20,
+            Place::Memory | Place::Folder(_) => 256 << 10,
         }
     }
 

@@ -6,15 +6,20 @@ use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::journal::{Entry, EntryFilter, Hash, Head};
-use attestry_domain::page::{After, Key, Page};
+use attestry_domain::page::{After, Key, Order, Page};
 
-use crate::sql::{Columns, id, opt_id, opt_time, time};
+use crate::sql::{Columns, PageSql, id, opt_id, opt_time, time};
 
 macro_rules! columns {
     () => {
         "SELECT j.id, j.org_id, j.sequence, j.at, j.actor_type, j.actor_id, j.member_id, j.auth_type, j.action, j.entity_type, j.entity_id, j.state, j.state_hash, j.request_id, j.ip, j.hash"
     };
 }
+
+const STATES_AT: PageSql = pages!(
+    "SELECT j.entity_id, j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id >= $2 AND j.entity_id < $3 AND j.at <= $4 AND j.state IS NOT NULL AND NOT EXISTS (SELECT 1 FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.sequence > j.sequence AND b.at <= $4)",
+    limit "$5", "j.entity_id" > "$6"
+);
 
 statements! {
     LOCK_HEAD = "SELECT sequence, hash FROM journal_heads WHERE org_id = $1 FOR UPDATE";
@@ -23,7 +28,6 @@ statements! {
     SET_HEAD = "UPDATE journal_heads SET sequence = $2, hash = $3, at = $4, signing_key = $5, signature = $6 WHERE org_id = $1";
     GET_HEAD = "SELECT org_id, sequence, hash, at, signing_key, signature FROM journal_heads WHERE org_id = $1";
     WALK = concat!(columns!(), " FROM journal j WHERE j.org_id = $1 AND j.sequence > $2 ORDER BY j.sequence LIMIT $3");
-    STATES_AT = "SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id >= $2 AND j.entity_id < $3 AND j.at <= $4 AND j.state IS NOT NULL AND NOT EXISTS (SELECT 1 FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.sequence > j.sequence AND b.at <= $4)";
     STATE_AT = "SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.at <= $3 ORDER BY j.sequence DESC LIMIT 1";
     LIST = concat!(
         columns!(),
@@ -37,6 +41,8 @@ statements! {
         " AND (CAST($8 AS BIGINT) IS NULL OR j.at < $8)",
         " ORDER BY j.sequence DESC LIMIT $9"
     );
+    ;
+    pages [STATES_AT]
 }
 
 fn read(row: &Row<'_>) -> Result<Entry, Error> {
@@ -143,14 +149,26 @@ pub async fn walk(
     t.all(WALK, &[id(organization), Value::Int(after), Value::Int(most)], read).await
 }
 
-/// The last state each entity of a kind had at a moment; those deleted by then are left out.
-pub async fn states_at(t: &Tx<'_>, scope: &Scope, prefix: &str, at: Time) -> Result<Vec<String>, Error> {
+/// Which states of the past are wanted: of one kind, at a moment, from some id on.
+#[derive(Clone, Debug)]
+pub struct StatesAt {
+    pub prefix: &'static str,
+    pub at: Time,
+    pub order: Order,
+    pub after: Option<String>,
+    pub most: i64,
+}
+
+/// The last state each entity of a kind had at a moment, by id; those deleted by then are left out.
+pub async fn states_at(t: &Tx<'_>, scope: &Scope, wanted: &StatesAt) -> Result<Vec<(String, String)>, Error> {
+    let StatesAt { prefix, at, order, after, most } = wanted;
     // All ids of a kind lie between its prefix and the next character.
     let (from, to) = (format!("{prefix}_"), format!("{prefix}`"));
-    t.all(STATES_AT, &[id(scope.organization()), Value::from(from), Value::from(to), time(at)], |row| {
-        row.text(0)
-    })
-    .await
+    let mut params =
+        vec![id(scope.organization()), Value::from(from), Value::from(to), time(*at), Value::Int(*most)];
+    params.extend(after.as_ref().map(Value::from));
+    let sql = STATES_AT.pick(*order, after.is_some());
+    t.all(sql, &params, |row| Ok((row.text(0)?, row.text(1)?))).await
 }
 
 /// The last state one entity had at a moment, unless it was deleted by then.

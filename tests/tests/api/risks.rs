@@ -166,6 +166,30 @@ both! {
         app.get("/v1/risks/rsk_01jcqg3v5mefzr7d0a6w3k9x2b/history").send().await.problem(404, "not_found");
     }
 
+    async fn a_long_register_is_paged_in_the_past_as_in_the_present(app) {
+        let mut table = "title,description,category,likelihood,impact\n".to_owned();
+        for number in 0..1203_usize {
+            let (likelihood, impact) = (["likely", "possible", "unlikely"][number % 3], ["major", "minor"][number / 5 % 2]);
+            table.push_str(&format!("Risk {},B,other,{likelihood},{impact}\n", number * 7919 % 1203));
+        }
+        app.call("POST", "/v1/risks/import").key(&app.home.key).raw("text/csv", table).send().await.expect(200);
+        let walk = async |query: &str| {
+            let (mut found, mut cursor) = (Vec::new(), String::new());
+            loop {
+                let page = app.get(&format!("/v1/risks?limit=500{query}{cursor}")).send().await.expect(200);
+                found.extend(titles(&page));
+                match page["nextCursor"].as_str() {
+                    Some(next) => cursor = format!("&cursor={next}"),
+                    None => return found,
+                }
+            }
+        };
+        for query in ["", "&order=asc", "&sort=title", "&sort=inherentScore&order=asc", "&minScore=10", "&sort=title&q=9"] {
+            let (past, present) = (walk(&format!("{query}&asOf=2026-11-15T09:30:00Z")).await, walk(query).await);
+            assert!(past == present && !past.is_empty(), "{query}: {} and {}", past.len(), present.len());
+        }
+    }
+
     async fn exports_are_safe_tables(app) {
         add(app, json!({"title": "=cmd|' /C calc'!A0", "description": "line one\nline \"two\""})).await;
         add(app, json!({"title": "archived", "status": "archived"})).await;
