@@ -268,6 +268,37 @@ async fn a_backup_restores_into_either_database() {
     }
 }
 
+#[test]
+fn a_restore_that_was_cut_off_is_noticed_and_can_be_repeated() {
+    let (from, archive, data) = (folder(), folder(), folder());
+    bootstrap(from.path(), &[]);
+    let (whole, cut) = (archive.path().join("whole.tar"), archive.path().join("cut.tar"));
+    let restore = |file: &Path| run(data.path(), &["restore", "--from", file.to_str().expect("a path")]);
+    succeed(from.path(), &["backup", "--to", whole.to_str().expect("a path")]);
+    let bytes = std::fs::read(&whole).expect("an archive");
+    std::fs::write(&cut, b"not an archive at all").expect("written");
+    assert!(String::from_utf8_lossy(&restore(&cut).stderr).contains("is not an archive"));
+    assert!(!data.path().join("attestry.db").exists(), "nothing was touched");
+    // In the middle of the journal's table.
+    let journal = bytes.windows(15).position(|w| w == b"\"action\":\"organ").expect("an entry");
+    std::fs::write(&cut, &bytes[..journal]).expect("written");
+    assert!(!restore(&cut).status.success());
+    let words = [
+        "admin",
+        "bootstrap",
+        "--organization",
+        "B",
+        "--email",
+        "b@example.com",
+        "--password",
+        "correct horse battery",
+    ];
+    let refused = run(data.path(), &words);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("did not come to its end"), "{refused:?}");
+    assert!(restore(&whole).status.success());
+    assert!(succeed(data.path(), &["audit", "verify"]).contains("intact"));
+}
+
 /// Writes from several clients until the server is killed; every write that was acknowledged must be
 /// there after the restart, and the chain must hold.
 async fn crash(engine: Engine) {

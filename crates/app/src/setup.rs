@@ -10,7 +10,7 @@ use attestry_domain::organizations::Organization;
 use attestry_domain::text::{Email, Name, Password};
 use attestry_domain::users::User;
 use attestry_domain::words::Department;
-use attestry_storage::{Tx, instance, members, organizations, users};
+use attestry_storage::{Error as DbError, Tx, instance, members, organizations, users};
 
 use crate::api_keys::{self, MadeKey};
 use crate::context::Ctx;
@@ -19,6 +19,7 @@ use crate::journal::{self, Record};
 use crate::keys::same;
 
 const SETUP_TOKEN: &str = "setup_token";
+const RESTORE: &str = "restore";
 const KEY_FINGERPRINT: &str = "secret_key_fingerprint";
 
 #[derive(Clone, Debug)]
@@ -162,6 +163,32 @@ pub async fn key_by_operator(
             api_keys::make(&own, t, &scope, member.id, &new).await
         })
         .await
+}
+
+/// Marks the database as one that is being filled from an archive, in the transaction that empties it.
+pub async fn begin_restore(t: &Tx<'_>) -> Result<(), DbError> {
+    instance::put(t, RESTORE, "unfinished").await
+}
+
+pub async fn end_restore(t: &Tx<'_>) -> Result<(), DbError> {
+    instance::delete(t, RESTORE).await.map(|_| ())
+}
+
+/// Whether a restore was begun and did not come to its end.
+pub async fn is_half_restored(ctx: &Ctx) -> Result<bool, Error> {
+    Ok(ctx.db.read(async |t| instance::get(t, RESTORE).await).await?.is_some())
+}
+
+/// Refuses a database that holds half of an archive.
+pub async fn must_be_whole(ctx: &Ctx) -> Result<(), Error> {
+    if !is_half_restored(ctx).await? {
+        return Ok(());
+    }
+    Err(Error::Conflict {
+        code: "half_restored",
+        message: "a restore into this database did not come to its end; run `attestry restore` again"
+            .to_owned(),
+    })
 }
 
 /// Binds the database to the secret key on first use, and refuses another one later: with it,

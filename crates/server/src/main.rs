@@ -83,6 +83,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // The allocator asks for huge pages, of which a little use counts in full: at rest 44 MB instead of 27. A kernel
+    // that does not know the wish loses nothing.
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_thp_disable(true);
     match run() {
         Ok(code) => code,
         Err(error) => {

@@ -121,6 +121,7 @@ pub(crate) async fn migrated_at(config: &Config, listening: SocketAddr) -> Resul
     if !pending.missing.is_empty() {
         ctx.db.migrate(MIGRATIONS).await?;
     }
+    setup::must_be_whole(&ctx).await?;
     setup::bind_secret_key(&ctx, false).await?;
     Ok(ctx)
 }

@@ -11,6 +11,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json};
 
+use crate::schema::TABLES;
+
 /// One column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -125,9 +127,9 @@ pub async fn load(t: &Tx<'_>, table: &str, columns: &[Column], lines: &[String])
     Ok(())
 }
 
-/// Removes what a fresh start leaves in the tables of the installation itself.
+/// Empties every table: of what a fresh start leaves in them, or a restore that did not come to its end.
 pub async fn clear(t: &Tx<'_>) -> Result<(), Error> {
-    for table in ["instance", "jobs"] {
+    for table in TABLES.iter().rev() {
         t.execute(keep(format!("DELETE FROM {table}")), &[]).await?;
     }
     Ok(())

@@ -167,11 +167,13 @@ impl Write for Spill<'_> {
 }
 
 pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
+    check_manifest(from)?;
     make_data_dir(&config.data_dir)?;
     let found = archived_key(config, from)?;
     let ctx = start::open(config, config.listen)?;
     ctx.db.migrate(MIGRATIONS).await?;
-    if ctx.db.read(async |t| organizations::any(t).await).await? {
+    let is_taken = ctx.db.read(async |t| organizations::any(t).await).await?;
+    if is_taken && !setup::is_half_restored(&ctx).await? {
         bail!("the database is not empty; restore into a fresh data folder or an empty database");
     }
     // Nothing is in the database yet, so a key that a first start made has encrypted nothing.
@@ -184,23 +186,19 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
         }
         None => ctx,
     };
-    // A server that was started once left a fact or two behind.
-    ctx.db.write(async |t| archive::clear(t).await).await?;
+    // A server that was started once left a fact or two behind; a restore that was cut off, more.
+    ctx.db
+        .write(async |t| {
+            archive::clear(t).await?;
+            setup::begin_restore(t).await
+        })
+        .await?;
     let (mut rows, mut files) = (0, 0);
     let mut tar = tar::Archive::new(BufReader::new(open(from)?));
     for entry in tar.entries()? {
-        let mut entry = entry?;
+        let entry = entry?;
         let name = entry.path()?.to_string_lossy().into_owned();
-        if name == MANIFEST {
-            let manifest: Manifest = serde_json::from_reader(&mut entry)?;
-            if manifest.format != 1 || manifest.schema > newest() {
-                bail!(
-                    "the archive was written by version {}; use that version or a newer one",
-                    manifest.version
-                );
-            }
-        } else if let Some(table) = name.strip_prefix("tables/").and_then(|name| name.strip_suffix(".jsonl"))
-        {
+        if let Some(table) = name.strip_prefix("tables/").and_then(|name| name.strip_suffix(".jsonl")) {
             rows += load(&ctx, table, BufReader::new(entry)).await?;
         } else if let Some(name) = name.strip_prefix(FILES) {
             load_file(&ctx, name, entry).await?;
@@ -208,8 +206,24 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
         }
     }
     setup::bind_secret_key(&ctx, false).await?;
+    ctx.db.write(async |t| setup::end_restore(t).await).await?;
     say(format_args!("Restored {rows} rows and {files} files from {}.", from.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The archive must be one of ours, and not of a newer version. Looked at before anything is touched.
+fn check_manifest(from: &Path) -> Result<()> {
+    let strange = || format!("{} is not an archive of `attestry backup`", from.display());
+    let mut tar = tar::Archive::new(BufReader::new(open(from)?));
+    let first = tar.entries()?.next().with_context(strange)?.with_context(strange)?;
+    if first.path()?.as_ref() != Path::new(MANIFEST) {
+        bail!(strange());
+    }
+    let manifest: Manifest = serde_json::from_reader(first).with_context(strange)?;
+    if manifest.format != 1 || manifest.schema > newest() {
+        bail!("the archive was written by version {}; use that version or a newer one", manifest.version);
+    }
+    Ok(())
 }
 
 fn open(from: &Path) -> Result<File> {
