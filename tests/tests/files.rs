@@ -156,6 +156,40 @@ async fn files_go_into_a_bucket_and_out_again() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_changed_or_lost_is_named() {
+    let data = folder();
+    let made = bootstrap(data.path(), &[]);
+    let server = Server::start(data.path(), &[]);
+    let client = Client::new(&server, &made);
+    let risk = client.risk().await;
+    let (changed, lost) =
+        (client.attach(&risk, large()).await, client.attach(&risk, b"hello".to_vec()).await);
+    assert!(succeed(data.path(), &["audit", "verify", "--files"]).contains("2 files, 0 of them broken"));
+    let blobs =
+        data.path().join("blobs").join(made["organizationId"].as_str().expect("an id")).join("attachments");
+    let name = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
+    let file = blobs.join(name(&changed));
+    let mut content = std::fs::read(&file).expect("a file");
+    content[5_000_000] ^= 1;
+    std::fs::write(&file, content).expect("written");
+    std::fs::remove_file(blobs.join(name(&lost))).expect("removed");
+    let found = command(data.path(), &["audit", "verify", "--files"]).output().expect("it runs");
+    let said = String::from_utf8_lossy(&found.stdout).into_owned();
+    assert!(!found.status.success());
+    assert!(said.contains(&format!("BROKEN {}: its file was changed", name(&changed))), "{said}");
+    assert!(said.contains(&format!("BROKEN {}: its file is missing", name(&lost))), "{said}");
+    // A backup of that is no better, and a restore says so.
+    let archive = folder();
+    let archive = archive.path().join("backup.tar");
+    let archive = archive.to_str().expect("a path");
+    succeed(data.path(), &["backup", "--to", archive]);
+    let restored = command(folder().path(), &["restore", "--from", archive]).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&restored.stdout).contains("2 of them broken"), "{restored:?}");
+    assert!(!restored.status.success());
+    assert!(server.stop());
+}
+
+#[tokio::test]
 async fn a_bucket_that_is_away_is_said_so_and_loses_nothing() {
     let (s3, data) = (S3::start(), folder());
     let made = bootstrap(data.path(), &[]);

@@ -16,6 +16,7 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::caller::Granted;
+use crate::conditions::Conditions;
 use crate::lists;
 use crate::path::{ParentId, PathId};
 use crate::problem::Problem;
@@ -141,13 +142,14 @@ pub(crate) struct AttachmentDeletion {
     message: &'static str,
 }
 
-/// The four operations on the attachments of one kind of thing.
+/// The five operations on the attachments of one kind of thing.
 macro_rules! attachments_of {
     (
         $noun:literal $tag:literal $kind:ident $id:ident $parent:literal see $see:ident $see_word:literal
         $all:literal $one:literal $download:literal;
         $list:ident $list_grant:ident $list_word:literal;
         $create:ident $create_grant:ident $create_word:literal;
+        $get:ident;
         $link:ident;
         $delete:ident $delete_grant:ident $delete_word:literal;
     ) => {
@@ -193,6 +195,29 @@ macro_rules! attachments_of {
         }
 
         #[utoipa::path(
+            get, path = $one, tag = $tag, summary = concat!("Shows what is known of a file that is attached to a ", $noun),
+            description = concat!("Needs the permission `", $see_word, "` besides."),
+            params(
+                ($parent = inline($id), Path, description = concat!("The ", $noun, "'s id.")),
+                ("attachmentId" = inline(AttachmentId), Path, description = "The attachment's id.")
+            ),
+            responses((status = 200, body = AttachmentView, description = "The attachment, without its content.")),
+            extensions(("x-permission" = json!($list_word)))
+        )]
+        pub(crate) async fn $get(
+            api: State<Api>,
+            scope: Granted<grant::$list_grant>,
+            _sees: Granted<grant::$see>,
+            parent: ParentId<kind::$kind>,
+            id: PathId<kind::Attachment>,
+            conditions: Conditions,
+        ) -> Result<Response, Problem> {
+            let target = Some(parent.found()?.into());
+            let found = attachments::get(&api.ctx, &scope, target, id.found()?).await?;
+            Ok(conditions.respond(&[Attachment::VERSION], AttachmentView::from(found)))
+        }
+
+        #[utoipa::path(
             get, path = $download, tag = $tag,
             summary = concat!("Makes a link to a file that is attached to a ", $noun),
             description = concat!("Needs the permission `", $see_word, "` besides."),
@@ -230,8 +255,10 @@ macro_rules! attachments_of {
             _sees: Granted<grant::$see>,
             parent: ParentId<kind::$kind>,
             id: PathId<kind::Attachment>,
+            conditions: Conditions,
         ) -> Result<Json<AttachmentDeletion>, Problem> {
-            let deleted = attachments::delete(&api.ctx, &scope, parent.found()?, id.found()?).await?;
+            let (parent, precondition) = (parent.found()?, conditions.if_match());
+            let deleted = attachments::delete(&api.ctx, &scope, parent, id.found()?, precondition).await?;
             Ok(Json(AttachmentDeletion {
                 success: true,
                 deleted_attachment_id: deleted.id,
@@ -246,6 +273,7 @@ attachments_of! {
     "/v1/risks/{id}/attachments" "/v1/risks/{id}/attachments/{attachmentId}" "/v1/risks/{id}/attachments/{attachmentId}/download";
     list_risk_attachments AttachmentRead "attachment:read";
     create_risk_attachment AttachmentCreate "attachment:create";
+    get_risk_attachment;
     get_risk_attachment_link;
     delete_risk_attachment AttachmentDelete "attachment:delete";
 }
@@ -255,6 +283,7 @@ attachments_of! {
     "/v1/vendors/{id}/attachments" "/v1/vendors/{id}/attachments/{attachmentId}" "/v1/vendors/{id}/attachments/{attachmentId}/download";
     list_vendor_attachments AttachmentRead "attachment:read";
     create_vendor_attachment AttachmentCreate "attachment:create";
+    get_vendor_attachment;
     get_vendor_attachment_link;
     delete_vendor_attachment AttachmentDelete "attachment:delete";
 }
@@ -264,6 +293,7 @@ attachments_of! {
     "/v1/comments/{commentId}/attachments" "/v1/comments/{commentId}/attachments/{attachmentId}" "/v1/comments/{commentId}/attachments/{attachmentId}/download";
     list_comment_attachments CommentRead "comment:read";
     create_comment_attachment CommentUpdate "comment:update";
+    get_comment_attachment;
     get_comment_attachment_link;
     delete_comment_attachment CommentUpdate "comment:update";
 }

@@ -93,6 +93,10 @@ fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
         if let Some((scheme, token)) = value.split_once(' ')
             && scheme.eq_ignore_ascii_case("bearer")
         {
+            if token.trim_start().starts_with("att_") {
+                let detail = "This is an API key: send it in the X-API-Key header.";
+                return Err(Problem::new("invalid_session", detail));
+            }
             return Ok(Presented::Session { token: token.trim().to_owned(), by_cookie: false });
         }
     }

@@ -35,8 +35,8 @@ pub(crate) fn search(query: &mut Query) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
-/// `limit`, `cursor`, `sort` and `order`.
-pub(crate) fn page<S: Sort>(query: &mut Query) -> PageRequest<S> {
+/// `sort` and `order`.
+pub(crate) fn sorting<S: Sort>(query: &mut Query) -> (S, Order) {
     let sort: S = query.get("sort").unwrap_or_default();
     let order = match query.raw("order").as_deref() {
         None | Some("desc") => Order::Descending,
@@ -46,6 +46,12 @@ pub(crate) fn page<S: Sort>(query: &mut Query) -> PageRequest<S> {
             Order::Descending
         }
     };
+    (sort, order)
+}
+
+/// `limit`, `cursor`, `sort` and `order`.
+pub(crate) fn page<S: Sort>(query: &mut Query) -> PageRequest<S> {
+    let (sort, order) = sorting::<S>(query);
     let after = cursor(query, &tag(sort, order), |key| sort.takes(key));
     PageRequest { sort, order, limit: limit(query), after }
 }
@@ -122,13 +128,21 @@ pub(crate) fn plain_parameters() -> Vec<Parameter> {
 }
 
 /// The parameters of a list that can be sorted by `S`.
-pub(crate) fn parameters<S: PartialSchema>() -> Vec<Parameter> {
+pub(crate) fn parameters<S: Sort + PartialSchema>() -> Vec<Parameter> {
+    let mut all = plain_parameters();
+    all.extend(sorting_parameters::<S>());
+    all
+}
+
+pub(crate) fn sorting_parameters<S: Sort + PartialSchema>() -> [Parameter; 2] {
     let order = ObjectBuilder::new()
         .schema_type(Type::String)
         .enum_values(Some(["asc", "desc"]))
         .default(Some("desc".into()));
-    let mut all = plain_parameters();
-    all.push(parameter("sort", S::schema(), "What the list is sorted by."));
-    all.push(parameter("order", order.into(), "Ascending or descending."));
-    all
+    let about = format!("What the list is sorted by; `{}` if left out.", S::default());
+    [parameter("sort", S::schema(), &about), parameter("order", order.into(), "Ascending or descending.")]
+}
+
+pub(crate) fn number(from: i64, to: i64) -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(from)).maximum(Some(to)).into()
 }

@@ -25,7 +25,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "file_refused",
         400,
         "File refused",
-        "Programs and scripts are not taken, and the content must be what its type says.",
+        "The content is a program or a script, is empty, or is not what its type says. A name or type of a program is a `validation_failed`.",
     ),
     (
         "organization_required",
@@ -106,7 +106,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ),
     ("payload_too_large", 413, "Payload too large", "The body is larger than this server takes."),
     ("file_too_large", 413, "File too large", "A file may have 10 MiB."),
-    ("unsupported_media_type", 415, "Unsupported media type", "Send `Content-Type: application/json`."),
+    (
+        "unsupported_media_type",
+        415,
+        "Unsupported media type",
+        "Send `Content-Type: application/json`; for an import `text/csv`, for a file also `multipart/form-data`.",
+    ),
     (
         "range_not_satisfiable",
         416,

@@ -271,6 +271,9 @@ pub(crate) struct Table<B> {
     pub(crate) rows: Vec<Result<B, Vec<FieldProblem>>>,
 }
 
+/// Columns of an export that are not for anybody to set, so that an export can be imported again.
+const EXPORTED_ONLY: &[&str] = &["id", "inherentScore", "residualScore", "createdAt", "updatedAt"];
+
 /// How many rows one import takes.
 const MOST_ROWS: usize = 5000;
 
@@ -287,7 +290,11 @@ impl<B: Body> FromRequest<Api> for Table<B> {
         let malformed = |error: csv::Error| {
             Problem::new("malformed_body", format!("The table is not CSV in UTF-8: {error}."))
         };
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(bytes.as_ref());
+        // Spreadsheets of many countries write semicolons.
+        let first = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+        let delimiter = if first.contains(&b';') && !first.contains(&b',') { b';' } else { b',' };
+        let mut reader =
+            csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(bytes.as_ref());
         let names: Vec<String> = reader
             .headers()
             .map_err(malformed)?
@@ -297,8 +304,11 @@ impl<B: Body> FromRequest<Api> for Table<B> {
         let mut rows = Vec::new();
         for record in reader.records() {
             let record = record.map_err(malformed)?;
-            // An empty cell is a field that is left out.
-            let cells = names.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty());
+            // An empty cell is a field that is left out; what an export adds to the fields of a creation, too.
+            let cells = names
+                .iter()
+                .zip(record.iter())
+                .filter(|(name, cell)| !cell.is_empty() && !EXPORTED_ONLY.contains(&name.as_str()));
             let object: Map<String, Value> = cells.map(|(name, cell)| (name.clone(), json!(cell))).collect();
             rows.push(match Fields::of(&Json::from(&Value::Object(object))) {
                 Ok(fields) => fields.read(),

@@ -275,7 +275,11 @@ fn filter_parameters() -> Vec<Parameter> {
         lists::parameter("department", Department::schema(), "Only risks of this department."),
         lists::parameter("assigneeId", MemberId::schema(), "Only risks this member is responsible for."),
         lists::parameter("treatmentStrategy", TreatmentStrategy::schema(), "Only risks that are treated so."),
-        lists::parameter("minScore", lists::text(), "Only risks with at least this inherent score, 1 to 25."),
+        lists::parameter(
+            "minScore",
+            lists::number(1, 25),
+            "Only risks with at least this inherent score, 1 to 25.",
+        ),
         lists::parameter("q", lists::text(), "Part of the title or the description, in any case."),
     ]
 }
@@ -443,11 +447,18 @@ pub(crate) async fn get_risk_matrix(
 pub(crate) struct ExportRisks {
     filter: RiskFilter,
     format: TableFormat,
+    sorting: (RiskSort, Order),
+    as_of: Option<Time>,
 }
 
 impl FromQuery for ExportRisks {
     fn read(query: &mut Query) -> Self {
-        Self { filter: filter(query), format: query.get("format").unwrap_or_default() }
+        Self {
+            filter: filter(query),
+            format: query.get("format").unwrap_or_default(),
+            sorting: lists::sorting(query),
+            as_of: query.get("asOf"),
+        }
     }
 }
 
@@ -455,6 +466,8 @@ impl IntoParams for ExportRisks {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut all = filter_parameters();
         all.push(format_parameter());
+        all.push(as_of_parameter());
+        all.extend(lists::sorting_parameters::<RiskSort>());
         all
     }
 }
@@ -515,13 +528,17 @@ pub(crate) async fn export_risks(
     scope: Granted<grant::RiskRead>,
     asked: Asked<ExportRisks>,
 ) -> Result<Response, Problem> {
-    let Asked(ExportRisks { filter, format }) = asked;
+    let Asked(ExportRisks { filter, format, sorting: (sort, order), as_of }) = asked;
     let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
     let rows = all_rows(cells, move |after| {
         let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());
-        let page =
-            PageRequest { sort: RiskSort::default(), order: Order::default(), limit: EXPORT_PAGE, after };
-        async move { risks::list(&api.ctx, &scope, filter, page).await }
+        let page = PageRequest { sort, order, limit: EXPORT_PAGE, after };
+        async move {
+            match as_of {
+                Some(at) => risks::list_at(&api.ctx, &scope, filter, page, at).await,
+                None => risks::list(&api.ctx, &scope, filter, page).await,
+            }
+        }
     });
     download("risks", format, COLUMNS, rows).await
 }

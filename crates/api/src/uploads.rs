@@ -99,8 +99,13 @@ fn take_digits(text: &mut Bytes) -> Option<Bytes> {
 
 impl FromJson for FileData {
     fn from_json(json: &Json) -> Result<Self, String> {
-        Self::read(json.quoted()?)
-            .ok_or_else(|| "must be a file in base64, with the standard alphabet and padding".to_owned())
+        let text = json.quoted()?;
+        if text.is_empty() {
+            return Err("must not be empty".to_owned());
+        }
+        Self::read(text).ok_or_else(|| {
+            "must be a file in base64: the standard alphabet with padding, no line breaks and nothing before it".to_owned()
+        })
     }
 
     fn schema() -> RefOr<Schema> {
@@ -301,19 +306,23 @@ async fn read_form(
                     Err(message) => found.errors.push(wrong(message)),
                 }
             }
-            _ => found.errors.push(wrong("is not a known part of the form".to_owned())),
+            _ => found
+                .errors
+                .push(wrong("is not a part of this form, which has file and description".to_owned())),
         }
     }
     Ok(())
 }
 
 fn new_file(field: &Field<'_>) -> Result<NewFile, String> {
+    // Who sends a form writes what would end the name as browsers do.
     let name = field.file_name().ok_or("must be a file with a name")?;
+    let name = name.replace("%22", "\"").replace("%0D", "").replace("%0A", "");
     let kind = match field.headers().get(CONTENT_TYPE) {
         Some(kind) => kind.to_str().unwrap_or_default(),
         None => MediaType::ANY,
     };
-    Ok(NewFile { name: FileName::parse(name)?, media_type: MediaType::parse(kind)? })
+    Ok(NewFile { name: FileName::parse(&name)?, media_type: MediaType::parse(kind)? })
 }
 
 /// The text of a part, if it can be one.

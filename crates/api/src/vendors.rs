@@ -241,7 +241,7 @@ fn filter_parameters() -> Vec<Parameter> {
         lists::parameter("assigneeId", MemberId::schema(), "Only vendors this member is responsible for."),
         lists::parameter(
             "minScore",
-            lists::text(),
+            lists::number(1, 25),
             "Only vendors with at least this inherent score, 1 to 25.",
         ),
         lists::parameter("q", lists::text(), "Part of the name or the description, in any case."),
@@ -413,11 +413,18 @@ pub(crate) async fn get_vendor_matrix(
 pub(crate) struct ExportVendors {
     filter: VendorFilter,
     format: TableFormat,
+    sorting: (VendorSort, Order),
+    as_of: Option<Time>,
 }
 
 impl FromQuery for ExportVendors {
     fn read(query: &mut Query) -> Self {
-        Self { filter: filter(query), format: query.get("format").unwrap_or_default() }
+        Self {
+            filter: filter(query),
+            format: query.get("format").unwrap_or_default(),
+            sorting: lists::sorting(query),
+            as_of: query.get("asOf"),
+        }
     }
 }
 
@@ -425,6 +432,8 @@ impl IntoParams for ExportVendors {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut all = filter_parameters();
         all.push(format_parameter());
+        all.push(as_of_parameter());
+        all.extend(lists::sorting_parameters::<VendorSort>());
         all
     }
 }
@@ -481,13 +490,17 @@ pub(crate) async fn export_vendors(
     scope: Granted<grant::VendorRead>,
     asked: Asked<ExportVendors>,
 ) -> Result<Response, Problem> {
-    let Asked(ExportVendors { filter, format }) = asked;
+    let Asked(ExportVendors { filter, format, sorting: (sort, order), as_of }) = asked;
     let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
     let rows = all_rows(cells, move |after| {
         let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());
-        let page =
-            PageRequest { sort: VendorSort::default(), order: Order::default(), limit: EXPORT_PAGE, after };
-        async move { vendors::list(&api.ctx, &scope, filter, page).await }
+        let page = PageRequest { sort, order, limit: EXPORT_PAGE, after };
+        async move {
+            match as_of {
+                Some(at) => vendors::list_at(&api.ctx, &scope, filter, page, at).await,
+                None => vendors::list(&api.ctx, &scope, filter, page).await,
+            }
+        }
     });
     download("vendors", format, COLUMNS, rows).await
 }

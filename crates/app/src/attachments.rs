@@ -24,6 +24,7 @@ use crate::error::Error;
 use crate::files::{self, Link};
 use crate::jobs::removal;
 use crate::journal::{self, Record};
+use crate::precondition::Precondition;
 use crate::subjects::{self, Hold};
 
 const MISSING: Error = Error::NotFound("attachment");
@@ -267,16 +268,15 @@ pub async fn list(
         .await
 }
 
-/// A link under which the file can be fetched for a while. `target`: what the path says it belongs to.
-pub async fn link(
+/// The attachment. `target`: what the path says it belongs to.
+pub async fn get(
     ctx: &Ctx,
     scope: &Scope,
     target: Option<Target>,
     attachment: AttachmentId,
-) -> Result<(Link, Duration), Error> {
+) -> Result<Attachment, Error> {
     let own = scope.clone();
-    let found = ctx
-        .db
+    ctx.db
         .read(async move |t| {
             if let Some(target) = &target {
                 admit(t, &own, target, Wish::Look, Hold::No).await?;
@@ -287,9 +287,19 @@ pub async fn link(
                 Some(_) => {}
                 None => admit(t, &own, &Target::of(&found), Wish::Look, Hold::No).await?,
             }
-            Ok::<_, Error>(found)
+            Ok(found)
         })
-        .await?;
+        .await
+}
+
+/// A link under which the file can be fetched for a while.
+pub async fn link(
+    ctx: &Ctx,
+    scope: &Scope,
+    target: Option<Target>,
+    attachment: AttachmentId,
+) -> Result<(Link, Duration), Error> {
+    let found = get(ctx, scope, target, attachment).await?;
     let served = attestry_blobs::Served { file_name: found.name, media_type: found.media_type };
     files::link(ctx, &key(found.organization_id, found.id), served).await
 }
@@ -299,6 +309,7 @@ pub async fn delete(
     scope: &Scope,
     target: impl Into<Target>,
     attachment: AttachmentId,
+    precondition: Precondition,
 ) -> Result<Attachment, Error> {
     let (own, scope, target) = (ctx.clone(), scope.clone(), target.into());
     let deleted = ctx
@@ -308,12 +319,52 @@ pub async fn delete(
             if Target::of(&found) != target {
                 return Err(MISSING);
             }
+            precondition.check(&[Attachment::VERSION])?;
             remove(&own, t, &scope, std::slice::from_ref(&found)).await?;
             Ok(found)
         })
         .await?;
     ctx.job_bell.notify_one();
     Ok(deleted)
+}
+
+/// What a look at all stored files of an organization found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inspection {
+    pub files: usize,
+    /// The attachments whose file is not what was stored, and why.
+    pub broken: Vec<(AttachmentId, String)>,
+}
+
+/// Reads every stored file and holds it against what was written down when it came.
+pub async fn inspect(ctx: &Ctx, organization: OrganizationId) -> Result<Inspection, Error> {
+    let (mut found, mut last) = (Inspection::default(), None);
+    loop {
+        let scope = Scope::system(organization, "inspect");
+        let some = ctx.db.read(async move |t| attachments::walk(t, &scope, last, 500).await).await?;
+        let Some(end) = some.last() else { return Ok(found) };
+        last = Some(end.id);
+        for attachment in &some {
+            found.files += 1;
+            if let Some(flaw) = flaw(ctx, attachment).await? {
+                found.broken.push((attachment.id, flaw));
+            }
+        }
+    }
+}
+
+async fn flaw(ctx: &Ctx, attachment: &Attachment) -> Result<Option<String>, Error> {
+    let key = key(attachment.organization_id, attachment.id);
+    let mut content = match ctx.blobs.read(&key, None).await {
+        Err(attestry_blobs::Error::Missing) => return Ok(Some("its file is missing".to_owned())),
+        content => content?,
+    };
+    let mut hash = digest::Context::new(&digest::SHA256);
+    while let Some(bytes) = content.next().await {
+        hash.update(&bytes?);
+    }
+    let same = hex(hash.finish().as_ref()) == attachment.sha256;
+    Ok((!same).then(|| "its file was changed".to_owned()))
 }
 
 /// Whatever hangs on something goes with it. Ring `ctx.job_bell` after the commit.

@@ -228,7 +228,11 @@ impl Blobs {
     /// Writes, reads and removes something.
     pub async fn check(&self) -> Result<(), Error> {
         let path = self.path(PROBE);
-        self.store.put(&path, Bytes::from_static(b"attestry").into()).await?;
+        let written = self.store.put(&path, Bytes::from_static(b"attestry").into()).await;
+        written.map_err(|error| match error.into() {
+            Error::Missing => Error::Unavailable("there is no such bucket".to_owned()),
+            unavailable @ Error::Unavailable(_) => unavailable,
+        })?;
         let read = self.store.get(&path).await?.bytes().await?;
         self.store.delete(&path).await?;
         if read.as_ref() == b"attestry" {

@@ -38,3 +38,8 @@ pub struct Attachment {
     pub uploaded_by: Option<MemberId>,
     pub created_at: Time,
 }
+
+impl Attachment {
+    /// It never changes.
+    pub const VERSION: i64 = 1;
+}

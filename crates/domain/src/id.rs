@@ -146,14 +146,20 @@ impl<K: Kind> Serialize for Id<K> {
 impl<'de, K: Kind> Deserialize<'de> for Id<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::read(&text).ok_or_else(|| serde::de::Error::custom(format!("not the id of a {}", K::NOUN)))
+        Self::read(&text).ok_or_else(|| serde::de::Error::custom(format!("not the id of {}", a::<K>())))
     }
+}
+
+/// The noun with its article.
+fn a<K: Kind>() -> String {
+    let vowel = K::NOUN.starts_with(['a', 'e', 'i', 'o', 'A']);
+    format!("{} {}", if vowel { "an" } else { "a" }, K::NOUN)
 }
 
 impl<K: Kind> Parse for Id<K> {
     fn parse(text: &str) -> Result<Self, String> {
         Self::read(text).ok_or_else(|| {
-            format!("must be the id of a {}: {}_ and 26 lower-case characters", K::NOUN, K::PREFIX)
+            format!("must be the id of {}: {}_ and 26 lower-case characters", a::<K>(), K::PREFIX)
         })
     }
 }

@@ -31,7 +31,7 @@ struct Common {
     /// A configuration file (TOML)
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The data folder: database, mail, key file
+    /// The data folder: database, files, mail, key file
     #[arg(long, global = true, value_name = "FOLDER")]
     data_dir: Option<PathBuf>,
     /// postgres://… instead of SQLite in the data folder
@@ -63,7 +63,7 @@ enum Command {
     /// Show or check the settings
     #[command(subcommand)]
     Config(commands::settings::Settings),
-    /// Check database, key and mail, and say what to do
+    /// Check database, key, files and mail, and say what to do
     Doctor,
     /// Prove the audit log
     #[command(subcommand)]

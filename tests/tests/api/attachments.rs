@@ -88,7 +88,12 @@ both! {
                 assert_eq!(fetched.header("content-disposition"), Some("attachment; filename=\"Pr_f_bericht 1.txt\"; filename*=UTF-8''Pr%C3%BCf_bericht%201.txt"));
                 assert_eq!(fetched.header("x-content-type-options"), Some("nosniff"));
             }
-            let gone = app.delete(&format!("{all}/{own}")).send().await.expect(200);
+            let one = app.get(&format!("{all}/{own}")).send().await;
+            assert_eq!(one.expect(200), made);
+            let tag = one.header("etag").expect("a tag").to_owned();
+            assert_eq!(app.get(&format!("{all}/{own}")).header("if-none-match", &tag).send().await.status, 304);
+            app.delete(&format!("{all}/{own}")).header("if-match", "\"9\"").send().await.problem(412, "precondition_failed");
+            let gone = app.delete(&format!("{all}/{own}")).header("if-match", &tag).send().await.expect(200);
             assert_eq!((&gone["success"], &gone["deletedAttachmentId"]), (&json!(true), &json!(own)));
             app.delete(&format!("{all}/{own}")).send().await.problem(404, "not_found");
             app.get(&format!("/v1/attachments/{own}/download")).send().await.problem(404, "not_found");
@@ -112,6 +117,10 @@ both! {
         assert_eq!((&made["size"], &made["sha256"]), (&json!(large.len()), &json!(sha256(&large))));
         let fetched = app.call("GET", &link(app, &format!("{all}/{}/download", id(&made))).await).header("accept-encoding", "gzip").send().await;
         assert!(fetched.body == large && fetched.header("content-encoding").is_none(), "sent as it is stored");
+        let made = send_form(app, &all, &[("file", "; filename=\"the %22final%22 one.txt\"\r\nContent-Type: text/plain", HELLO)]).await.expect(201);
+        assert_eq!(made["name"], "the _final_ one.txt");
+        app.delete(&format!("{all}/{}", id(&made))).send().await.expect(200);
+        app.work().await;
         // Without a type of its own a file says nothing about itself.
         let made = send_form(app, &all, &[("file", "; filename=\"a\"", b"\x01\x02")]).await.expect(201);
         assert_eq!(made["type"], "application/octet-stream");
@@ -207,6 +216,7 @@ both! {
         let own = attach(app, &one).await;
         for path in [&other, &vendor] {
             app.get(&format!("{path}/attachments/{own}/download")).send().await.problem(404, "not_found");
+            app.get(&format!("{path}/attachments/{own}")).send().await.problem(404, "not_found");
             app.delete(&format!("{path}/attachments/{own}")).send().await.problem(404, "not_found");
             assert_eq!(app.get(&format!("{path}/attachments")).send().await.expect(200)["count"], 0);
         }

@@ -190,6 +190,27 @@ both! {
         }
     }
 
+    async fn what_was_exported_can_be_imported(app) {
+        for (title, score) in [("b", "likely"), ("a", "possible"), ("c", "unlikely")] {
+            add(app, json!({"title": title, "likelihood": score, "impact": "major", "treatmentStrategyDescription": "x; y"})).await;
+        }
+        let sorted = app.get("/v1/risks/export?sort=title&order=asc").send().await;
+        let lines: Vec<String> = sorted.text().lines().skip(1).map(|line| line.split(',').nth(1).expect("a title").to_owned()).collect();
+        assert_eq!(lines, ["a", "b", "c"]);
+        let done = app.call("POST", "/v1/risks/import").key(&app.home.key).raw("text/csv", sorted.body.clone()).send().await.expect(200);
+        assert_eq!(done["imported"], 3);
+        assert_eq!(titles(&app.get("/v1/risks?sort=title&order=asc").send().await.expect(200)), ["a", "a", "b", "b", "c", "c"]);
+        // As spreadsheets of many countries write it.
+        let table = "title;description;category\nd;one, two;other\n";
+        app.call("POST", "/v1/risks/import").key(&app.home.key).raw("text/csv", table).send().await.expect(200);
+        assert_eq!(app.get("/v1/risks?q=one,%20two").send().await.expect(200)["count"], 1);
+        app.clock.advance(Duration::from_secs(10));
+        app.delete(&path(&app.get("/v1/risks?q=one,%20two").send().await.expect(200)["data"][0])).send().await.expect(200);
+        let then = app.get("/v1/risks/export?asOf=2026-11-15T09:30:00Z").send().await;
+        assert!(then.text().contains("one, two"), "an export of the past");
+        assert_eq!(then.text().lines().count(), 8);
+    }
+
     async fn exports_are_safe_tables(app) {
         add(app, json!({"title": "=cmd|' /C calc'!A0", "description": "line one\nline \"two\""})).await;
         add(app, json!({"title": "archived", "status": "archived"})).await;

@@ -17,7 +17,7 @@ use attestry_storage::{Error, archive, organizations};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::say;
+use super::{audit, say};
 use crate::config::{Config, make_data_dir};
 use crate::start;
 
@@ -208,7 +208,13 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
     setup::bind_secret_key(&ctx, false).await?;
     ctx.db.write(async |t| setup::end_restore(t).await).await?;
     say(format_args!("Restored {rows} rows and {files} files from {}.", from.display()));
-    Ok(ExitCode::SUCCESS)
+    let mut code = ExitCode::SUCCESS;
+    for organization in ctx.db.read(async |t| organizations::all_ids(t).await).await? {
+        if !audit::inspect(&ctx, organization).await? {
+            code = ExitCode::FAILURE;
+        }
+    }
+    Ok(code)
 }
 
 /// The archive must be one of ours, and not of a newer version. Looked at before anything is touched.

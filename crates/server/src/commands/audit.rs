@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
+use attestry_app::Ctx;
+use attestry_app::attachments::{self, Inspection};
 use attestry_app::journal::{Verdict, verify};
 use attestry_domain::Parse;
 use attestry_domain::id::OrganizationId;
@@ -26,6 +28,9 @@ pub(crate) enum Audit {
         /// A head that was exported earlier (GET /v1/audit-logs/head): the chain must still contain it
         #[arg(long, value_name = "FILE")]
         head: Vec<PathBuf>,
+        /// Read every stored file, too, and hold it against its SHA-256
+        #[arg(long)]
+        files: bool,
     },
 }
 
@@ -51,7 +56,7 @@ fn read_head(path: &PathBuf) -> Result<(OrganizationId, i64, Hash)> {
 }
 
 pub(crate) async fn run(command: Audit, config: &Config) -> Result<ExitCode> {
-    let Audit::Verify { organization, head } = command;
+    let Audit::Verify { organization, head, files } = command;
     let heads = head.iter().map(read_head).collect::<Result<Vec<_>>>()?;
     let ctx = start::existing(config)?;
     let chosen = match organization {
@@ -65,12 +70,32 @@ pub(crate) async fn run(command: Audit, config: &Config) -> Result<ExitCode> {
         let known: Vec<(i64, Hash)> =
             heads.iter().filter(|head| head.0 == organization).map(|head| (head.1, head.2)).collect();
         match verify(&ctx, organization, &known).await? {
-            Verdict::Intact { entries } => say(format_args!("{organization}: {entries} entries, intact")),
+            Verdict::Intact { entries } if known.is_empty() => {
+                say(format_args!("{organization}: {entries} entries, intact"));
+            }
+            Verdict::Intact { entries } => {
+                say(format_args!(
+                    "{organization}: {entries} entries, intact, with every head that was exported"
+                ));
+            }
             Verdict::Broken { sequence, reason } => {
                 say(format_args!("{organization}: BROKEN at entry {sequence}: {reason}"));
                 code = ExitCode::FAILURE;
             }
         }
+        if files && !inspect(&ctx, organization).await? {
+            code = ExitCode::FAILURE;
+        }
     }
     Ok(code)
+}
+
+/// Tells of every stored file of an organization that is not what it was; whether all are.
+pub(super) async fn inspect(ctx: &Ctx, organization: OrganizationId) -> Result<bool> {
+    let Inspection { files, broken } = attachments::inspect(ctx, organization).await?;
+    for (attachment, flaw) in &broken {
+        say(format_args!("{organization}: BROKEN {attachment}: {flaw}"));
+    }
+    say(format_args!("{organization}: {files} files, {} of them broken", broken.len()));
+    Ok(broken.is_empty())
 }

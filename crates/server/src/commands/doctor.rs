@@ -20,7 +20,7 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
             say(format_args!("FAIL  {name:<10} {text}"));
         }
     };
-    let ctx = match start::open(config, config.listen) {
+    let ctx = match start::existing(config) {
         Ok(ctx) => ctx,
         Err(error) => {
             report("start", Err(format!("{error:#}")));
