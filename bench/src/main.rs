@@ -65,7 +65,7 @@ const TARGETS: &[(&str, f64, f64)] = &[
     ("PATCH /v1/people/{id}", 0.06, 0.03),
     ("GET /v1/vendors/{id}", 0.40, 0.18),
     ("GET /v1/risks?limit=50", 0.35, 0.20),
-    ("POST /v1/risks", 0.06, 0.03),
+    ("POST /v1/risks", 0.06, 0.025),
 ];
 
 #[tokio::main]
