@@ -143,6 +143,13 @@ async fn a_bucket_that_cannot_be_reached_is_said_to_be_unavailable() {
     variables[1].1 = "NOBODY".to_owned();
     let blobs = Blobs::bucket(s3.url(), variables).expect("a store");
     assert!(matches!(blobs.check().await, Err(Error::Unavailable(_))));
+    let nowhere = Blobs::bucket("s3://nowhere", s3.variables()).expect("a store");
+    for length in [5, 6 << 20] {
+        assert!(
+            matches!(write(&nowhere, &key(1, 1), &content(length)).await, Err(Error::Unavailable(_))),
+            "{length}"
+        );
+    }
     for bad in ["s3:", "s3://", "http://bucket", "s3://bucket?x=1", "bucket"] {
         assert!(Blobs::bucket(bad, s3.variables()).is_err(), "{bad}");
     }

@@ -178,6 +178,13 @@ async fn a_file_that_was_changed_or_lost_is_named() {
     assert!(!found.status.success());
     assert!(said.contains(&format!("BROKEN {}: its file was changed", name(&changed))), "{said}");
     assert!(said.contains(&format!("BROKEN {}: its file is missing", name(&lost))), "{said}");
+    // Whoever adapts the row to the file, or removes it, still has the journal against them.
+    assert!(server.stop());
+    let database = rusqlite::Connection::open(data.path().join("attestry.db")).expect("a database");
+    database.execute("DELETE FROM attachments", []).expect("deleted");
+    drop(database);
+    let found = command(data.path(), &["audit", "verify", "--files"]).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&found.stdout).contains("2 of them broken"), "{found:?}");
     // A backup of that is no better, and a restore says so.
     let archive = folder();
     let archive = archive.path().join("backup.tar");
@@ -186,7 +193,6 @@ async fn a_file_that_was_changed_or_lost_is_named() {
     let restored = command(folder().path(), &["restore", "--from", archive]).output().expect("it runs");
     assert!(String::from_utf8_lossy(&restored.stdout).contains("2 of them broken"), "{restored:?}");
     assert!(!restored.status.success());
-    assert!(server.stop());
 }
 
 #[tokio::test]

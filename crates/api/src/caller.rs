@@ -93,7 +93,8 @@ fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
         if let Some((scheme, token)) = value.split_once(' ')
             && scheme.eq_ignore_ascii_case("bearer")
         {
-            if token.trim_start().starts_with("att_") {
+            // As long as a key, which a session's token is not.
+            if token.trim().starts_with("att_") && token.trim().len() > 50 {
                 let detail = "This is an API key: send it in the X-API-Key header.";
                 return Err(Problem::new("invalid_session", detail));
             }

@@ -89,7 +89,7 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
 /// What changes something runs in a task of its own: a client that hangs up in the middle stops nothing
 /// halfway, so whatever belongs to a change (its answer for a repetition, forgetting a credential) is done.
 async fn answer(api: &Api, request: Request, next: Next) -> Response {
-    let limit = api.http.request_timeout + transfer_time(request.headers());
+    let limit = api.http.request_timeout + transfer_time(api, request.headers());
     let ended = if request.method().is_safe() {
         let work = AssertUnwindSafe(next.run(request)).catch_unwind();
         tokio::time::timeout(limit, work).await.map(|ended| ended.map_err(|panic| panic_text(panic.as_ref())))
@@ -140,10 +140,11 @@ fn length_problem(api: &Api, request: &Request) -> Option<Problem> {
 }
 
 /// What a body takes on a slow line is not held against the request.
-fn transfer_time(headers: &HeaderMap) -> Duration {
+fn transfer_time(api: &Api, headers: &HeaderMap) -> Duration {
     const SLOWEST: usize = 32 << 10;
-    let seconds = announced_length(headers).unwrap_or(0) / SLOWEST;
-    Duration::from_secs(seconds as u64)
+    let unknown = if headers.contains_key(header::TRANSFER_ENCODING) { api.http.body_limit } else { 0 };
+    let length = announced_length(headers).unwrap_or(unknown);
+    Duration::from_secs((length / SLOWEST) as u64)
 }
 
 /// A failure that did not come from our own code still leaves in our own shape.

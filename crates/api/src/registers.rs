@@ -164,7 +164,13 @@ pub(crate) fn format_parameter() -> Parameter {
 pub(crate) type Rows = mpsc::Receiver<Result<Vec<Vec<String>>, Problem>>;
 
 /// How many rows are read at a time.
-pub(crate) const EXPORT_PAGE: u16 = 500;
+const EXPORT_PAGE: u16 = 500;
+/// The same of the past, where each page in another order than that of creation looks at everything.
+const PAST_EXPORT_PAGE: u16 = 20_000;
+
+pub(crate) fn export_page(as_of: Option<Time>) -> u16 {
+    if as_of.is_some() { PAST_EXPORT_PAGE } else { EXPORT_PAGE }
+}
 
 /// Feeds a table page by page, until there is nothing more or whoever downloads it went away.
 pub(crate) fn all_rows<T, F>(
@@ -190,9 +196,17 @@ where
     rows
 }
 
+/// What a spreadsheet takes for the beginning of a formula.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
 /// A cell that a spreadsheet would take for a formula is made plain text.
 fn harmless(cell: &str) -> String {
-    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell.to_owned() }
+    if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell.to_owned() }
+}
+
+/// The cell as it was before an export made it harmless.
+fn as_meant(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|rest| rest.starts_with(FORMULA)).unwrap_or(cell)
 }
 
 /// A table as a download, written while its rows are read.
@@ -309,7 +323,8 @@ impl<B: Body> FromRequest<Api> for Table<B> {
                 .iter()
                 .zip(record.iter())
                 .filter(|(name, cell)| !cell.is_empty() && !EXPORTED_ONLY.contains(&name.as_str()));
-            let object: Map<String, Value> = cells.map(|(name, cell)| (name.clone(), json!(cell))).collect();
+            let object: Map<String, Value> =
+                cells.map(|(name, cell)| (name.clone(), json!(as_meant(cell)))).collect();
             rows.push(match Fields::of(&Json::from(&Value::Object(object))) {
                 Ok(fields) => fields.read(),
                 Err(message) => Err(vec![FieldProblem { field: String::new(), message }]),

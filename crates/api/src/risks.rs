@@ -28,8 +28,8 @@ use crate::path::PathId;
 use crate::problem::Problem;
 use crate::query::{Asked, FromQuery, Query};
 use crate::registers::{
-    AsOf, Asker, DryRun, EXPORT_PAGE, ImportResult, MatrixView, Score, Table, TableFormat, all_rows,
-    as_of_parameter, download, format_parameter, refused, sort_out,
+    AsOf, Asker, DryRun, ImportResult, MatrixView, Score, Table, TableFormat, all_rows, as_of_parameter,
+    download, export_page, format_parameter, refused, sort_out,
 };
 use crate::state::Api;
 use crate::wire::Valid;
@@ -532,7 +532,7 @@ pub(crate) async fn export_risks(
     let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
     let rows = all_rows(cells, move |after| {
         let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());
-        let page = PageRequest { sort, order, limit: EXPORT_PAGE, after };
+        let page = PageRequest { sort, order, limit: export_page(as_of), after };
         async move {
             match as_of {
                 Some(at) => risks::list_at(&api.ctx, &scope, filter, page, at).await,

@@ -136,9 +136,17 @@ fn cors(origins: &[String]) -> CorsLayer {
         names.iter().map(|name| HeaderName::from_static(name)).collect()
     };
     let mut headers = named(&["x-api-key", "x-organization-id", "x-request-id", "idempotency-key"]);
-    headers.extend([header::AUTHORIZATION, header::CONTENT_TYPE, header::IF_MATCH, header::IF_NONE_MATCH]);
+    headers.extend([
+        header::RANGE,
+        header::IF_RANGE,
+        header::AUTHORIZATION,
+        header::CONTENT_TYPE,
+        header::IF_MATCH,
+        header::IF_NONE_MATCH,
+    ]);
     let mut exposed = named(&["x-request-id", "idempotency-replayed"]);
     exposed.extend([header::ETAG, header::LINK, header::RETRY_AFTER]);
+    exposed.extend([header::CONTENT_DISPOSITION, header::CONTENT_RANGE, header::ACCEPT_RANGES]);
     CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(move |origin, _| origins.contains(origin)))
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])

@@ -1,5 +1,7 @@
 //! What members say about risks and vendors.
 
+use std::time::Duration;
+
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::comments::{Comment, CommentEntity, CommentText, Remark};
 use attestry_domain::id::{CommentId, UserId};
@@ -15,6 +17,8 @@ use crate::error::Error;
 use crate::journal::{self, Record};
 use crate::subjects::{Hold, may_see, must_exist};
 
+/// How long storing the files of one comment may take: less than the claim of an `Idempotency-Key` lives.
+const STORING: Duration = Duration::from_secs(100);
 const MISSING: Error = Error::NotFound("comment");
 
 #[derive(Clone, Debug)]
@@ -131,11 +135,19 @@ async fn store_all(
     }
     let (own, about, id) = (scope.clone(), comment.entity_type, comment.entity_id.clone());
     ctx.db.read(async move |t| must_exist(t, &own, about, &id, Hold::No).await).await?;
-    for Enclosure { file, description, content } in enclosures {
-        match attachments::store_for(ctx, scope, comment.id.into(), file, content).await {
-            Ok(stored) => files.push(stored.with_description(description)),
-            Err(error) => return attachments::discard_if_refused(ctx, files, Err(error)).await,
+    let stored = tokio::time::timeout(STORING, async {
+        for Enclosure { file, description, content } in enclosures {
+            let stored = attachments::store_for(ctx, scope, comment.id.into(), file, content).await?;
+            files.push(stored.with_description(description));
         }
+        Ok(())
+    });
+    let stored = stored.await.unwrap_or_else(|_| Err(Error::Unavailable("storing took too long".to_owned())));
+    if let Err(error) = stored {
+        for file in files {
+            file.discard(ctx).await;
+        }
+        return Err(error);
     }
     Ok(files)
 }

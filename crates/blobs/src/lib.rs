@@ -45,6 +45,16 @@ impl From<object_store::Error> for Error {
     }
 }
 
+impl Error {
+    /// What is missing when something is written is the place to write it to.
+    fn of_writing(error: object_store::Error) -> Self {
+        match error.into() {
+            Self::Missing => Self::Unavailable("there is no such bucket".to_owned()),
+            unavailable @ Self::Unavailable(_) => unavailable,
+        }
+    }
+}
+
 /// The store of an installation. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Blobs {
@@ -229,10 +239,7 @@ impl Blobs {
     pub async fn check(&self) -> Result<(), Error> {
         let path = self.path(PROBE);
         let written = self.store.put(&path, Bytes::from_static(b"attestry").into()).await;
-        written.map_err(|error| match error.into() {
-            Error::Missing => Error::Unavailable("there is no such bucket".to_owned()),
-            unavailable @ Error::Unavailable(_) => unavailable,
-        })?;
+        written.map_err(Error::of_writing)?;
         let read = self.store.get(&path).await?.bytes().await?;
         self.store.delete(&path).await?;
         if read.as_ref() == b"attestry" {

@@ -48,16 +48,16 @@ impl Upload {
         let piece = self.gathered.split().freeze();
         let pieces = match &mut self.pieces {
             Some(pieces) => pieces,
-            begun => begun.insert(self.store.put_multipart(&self.path).await?),
+            begun => begun.insert(self.store.put_multipart(&self.path).await.map_err(Error::of_writing)?),
         };
-        Ok(pieces.put_part(piece.into()).await?)
+        pieces.put_part(piece.into()).await.map_err(Error::of_writing)
     }
 
     /// Makes the file appear, whole and durable.
     pub async fn finish(mut self) -> Result<(), Error> {
         if self.pieces.is_none() {
-            self.store.put(&self.path, self.gathered.freeze().into()).await?;
-            return Ok(());
+            let written = self.store.put(&self.path, self.gathered.freeze().into()).await;
+            return written.map(|_| ()).map_err(Error::of_writing);
         }
         let finished = self.finish_pieces().await;
         if finished.is_err() {
@@ -69,7 +69,7 @@ impl Upload {
     async fn finish_pieces(&mut self) -> Result<(), Error> {
         self.send().await?;
         if let Some(pieces) = &mut self.pieces {
-            pieces.complete().await?;
+            pieces.complete().await.map_err(Error::of_writing)?;
         }
         Ok(())
     }

@@ -84,6 +84,12 @@ pub(crate) fn existing(config: &Config) -> Result<Ctx> {
     {
         bail!("there is no database at {}; check --data-dir and --database-url", path.display());
     }
+    if config.secret_key.is_none() && !key_file(config).exists() {
+        bail!(
+            "there is no key file at {}; check --data-dir, or set ATTESTRY_SECRET_KEY",
+            key_file(config).display()
+        );
+    }
     open(config, config.listen)
 }
 

@@ -25,7 +25,6 @@ statements! {
     LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
     OF_ENTITY = concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2 ORDER BY id");
     OF_COMMENTS = concat!(columns!(), " WHERE org_id = $1 AND entity_id IN (SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 AND id >= $3 AND id <= $4) ORDER BY id");
-    WALK = concat!(columns!(), " WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3");
     DELETE = "DELETE FROM attachments WHERE org_id = $1 AND id = $2";
     ;
     pages [LIST]
@@ -88,17 +87,6 @@ pub async fn of_comments(
 ) -> Result<Vec<Attachment>, Error> {
     let params = [id(scope.organization()), Value::from(about), id(first), id(last)];
     t.all(OF_COMMENTS, &params, read).await
-}
-
-/// All of an organization, by id, from after `last` on.
-pub async fn walk(
-    t: &Tx<'_>,
-    scope: &Scope,
-    last: Option<AttachmentId>,
-    most: i64,
-) -> Result<Vec<Attachment>, Error> {
-    let last = last.map(|id| id.to_string()).unwrap_or_default();
-    t.all(WALK, &[id(scope.organization()), Value::from(last), Value::Int(most)], read).await
 }
 
 pub async fn list(

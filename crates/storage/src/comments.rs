@@ -24,7 +24,7 @@ statements! {
     INSERT = "INSERT INTO comments (org_id, id, content, author_id, entity_type, entity_id, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     GET = concat!(remark!(), " WHERE c.org_id = $1 AND c.id = $2");
     LOCK = concat!(remark!(), " WHERE c.org_id = $1 AND c.id = $2 FOR UPDATE OF c");
-    OF_ENTITY = "SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 ORDER BY id";
+    OF_ENTITY = "SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 ORDER BY id FOR UPDATE";
     UPDATE = "UPDATE comments SET content = $3, updated_at = $4, version = $5 WHERE org_id = $1 AND id = $2";
     DELETE = "DELETE FROM comments WHERE org_id = $1 AND id = $2";
     ;
@@ -99,7 +99,7 @@ pub async fn delete(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<(),
     t.execute(DELETE, &[id(scope.organization()), id(comment)]).await.map(|_| ())
 }
 
-/// The ids of everything that was said about something.
+/// The ids of everything that was said about something, held until the transaction ends.
 pub async fn of_entity(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Vec<CommentId>, Error> {
     t.all(OF_ENTITY, &[id(scope.organization()), Value::from(entity_id)], |row| row.parse(0)).await
 }

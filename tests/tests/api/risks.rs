@@ -192,7 +192,7 @@ both! {
 
     async fn what_was_exported_can_be_imported(app) {
         for (title, score) in [("b", "likely"), ("a", "possible"), ("c", "unlikely")] {
-            add(app, json!({"title": title, "likelihood": score, "impact": "major", "treatmentStrategyDescription": "x; y"})).await;
+            add(app, json!({"title": title, "likelihood": score, "impact": "major", "treatmentStrategyDescription": "- x; y"})).await;
         }
         let sorted = app.get("/v1/risks/export?sort=title&order=asc").send().await;
         let lines: Vec<String> = sorted.text().lines().skip(1).map(|line| line.split(',').nth(1).expect("a title").to_owned()).collect();
@@ -200,6 +200,8 @@ both! {
         let done = app.call("POST", "/v1/risks/import").key(&app.home.key).raw("text/csv", sorted.body.clone()).send().await.expect(200);
         assert_eq!(done["imported"], 3);
         assert_eq!(titles(&app.get("/v1/risks?sort=title&order=asc").send().await.expect(200)), ["a", "a", "b", "b", "c", "c"]);
+        let all = app.get("/v1/risks").send().await.expect(200);
+        assert!(all["data"].as_array().expect("risks").iter().all(|risk| risk["treatmentStrategyDescription"] == "- x; y"), "{all}");
         // As spreadsheets of many countries write it.
         let table = "title;description;category\nd;one, two;other\n";
         app.call("POST", "/v1/risks/import").key(&app.home.key).raw("text/csv", table).send().await.expect(200);

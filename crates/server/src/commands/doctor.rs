@@ -46,7 +46,10 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
         }
         Ok(pending) if pending.missing.is_empty() => {
             report("schema", Ok("up to date".to_owned()));
-            let bound = setup::bind_secret_key(&ctx, false).await;
+            let bound = match setup::must_be_whole(&ctx).await {
+                Ok(()) => setup::bind_secret_key(&ctx, false).await,
+                half => half,
+            };
             report("key", bound.map(|()| "fits the database".to_owned()).map_err(|error| error.to_string()));
         }
         Ok(pending) => report(
