@@ -56,13 +56,17 @@ impl Conditions {
         self.if_match.clone()
     }
 
+    /// Whether the caller has what this tag names.
+    pub(crate) fn knows(&self, tag: &str) -> bool {
+        self.if_none_match.as_ref().is_some_and(|tags| {
+            tags.iter().any(|known| known == ANY || known.strip_prefix("W/").unwrap_or(known) == tag)
+        })
+    }
+
     /// The resource with its tag, or 304 when the caller has this very version.
     pub(crate) fn respond<T: Serialize>(&self, versions: &[i64], view: T) -> Response {
         let tag = write(versions);
-        let seen = self.if_none_match.as_ref().is_some_and(|tags| {
-            tags.iter().any(|known| known == ANY || known.strip_prefix("W/").unwrap_or(known) == tag)
-        });
-        if seen {
+        if self.knows(&tag) {
             return (tagged(tag), StatusCode::NOT_MODIFIED).into_response();
         }
         (tagged(tag), Json(view)).into_response()

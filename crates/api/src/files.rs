@@ -11,6 +11,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use utoipa::ToSchema;
 
 use crate::caller::Visitor;
+use crate::conditions::Conditions;
 use crate::problem::Problem;
 use crate::state::Api;
 
@@ -38,15 +39,14 @@ pub(crate) async fn get_file(
     _visitor: Visitor,
     method: Method,
     ticket: Path<String>,
+    conditions: Conditions,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (key, served) = files::open(&api.ctx, &ticket)?;
     let tag = format!("\"{}\"", key.name());
     let names = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    let is_known = names(header::IF_NONE_MATCH)
-        .is_some_and(|tags| tags.split(',').map(str::trim).any(|known| known == "*" || weak(known) == tag));
     let size = files::size(&api.ctx, &key).await?;
-    if is_known {
+    if conditions.knows(&tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }
     // A range is a part of what a GET would answer.
@@ -87,11 +87,6 @@ pub(crate) async fn get_file(
 #[derive(Debug, ToSchema)]
 #[schema(value_type = String, format = Binary, example = "Reviewed.")]
 pub(crate) struct FileBytes(#[expect(dead_code, reason = "describes the answer")] Vec<u8>);
-
-/// A tag as `If-None-Match` compares it.
-fn weak(tag: &str) -> &str {
-    tag.strip_prefix("W/").unwrap_or(tag)
-}
 
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {

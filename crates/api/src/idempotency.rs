@@ -95,10 +95,7 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
 
 /// The boundary of a form.
 fn boundary(headers: &HeaderMap) -> Option<String> {
-    let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    let (_, value) = kind.split_once("boundary=")?;
-    let value = value.trim_start_matches('"').split(['"', ';']).next()?.trim();
-    (kind.to_ascii_lowercase().starts_with("multipart/") && !value.is_empty()).then(|| value.to_owned())
+    multer::parse_boundary(headers.get(header::CONTENT_TYPE)?.to_str().ok()?).ok()
 }
 
 /// What a body says, without the boundary that a client makes up anew each time it sends the same form.

@@ -33,6 +33,7 @@ mod risks;
 mod routes;
 mod setup;
 mod state;
+mod tables;
 mod uploads;
 mod vendors;
 

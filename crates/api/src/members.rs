@@ -25,7 +25,7 @@ use crate::conditions::{Conditions, with_tag};
 use crate::json::{Count, Items};
 use crate::lists;
 use crate::path::PathId;
-use crate::problem::Problem;
+use crate::problem::{Problem, in_one_line};
 use crate::query::{Asked, FromQuery, Query};
 use crate::state::Api;
 use crate::wire::{Fields, Valid};
@@ -340,13 +340,8 @@ pub(crate) async fn create_members(
     for (index, value) in values.iter().enumerate() {
         let fields = Fields::of(value);
         let user_id = fields.as_ref().ok().and_then(|fields| fields.peek("userId"));
-        let read = fields.and_then(|fields| {
-            fields.read::<CreateMember>().map_err(|errors| {
-                let texts: Vec<String> =
-                    errors.iter().map(|e| format!("{} {}", e.field, e.message)).collect();
-                texts.join("; ")
-            })
-        });
+        let read =
+            fields.and_then(|fields| fields.read::<CreateMember>().map_err(|errors| in_one_line(&errors)));
         match read {
             Ok(body) => items.push((index, body.into())),
             Err(error) => errors.push(BulkError { index, user_id, error }),

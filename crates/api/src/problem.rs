@@ -146,6 +146,13 @@ pub struct FieldProblem {
     pub message: String,
 }
 
+/// Where there is room for one message only.
+pub(crate) fn in_one_line(errors: &[FieldProblem]) -> String {
+    let all: Vec<String> =
+        errors.iter().map(|FieldProblem { field, message }| format!("{field} {message}")).collect();
+    all.join("; ")
+}
+
 /// The body of every failure.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -20,9 +20,9 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::json::{FromJson, Json};
-use crate::problem::{FieldProblem, Problem};
+use crate::problem::{FieldProblem, Problem, in_one_line};
 use crate::state::Api;
-use crate::wire::{Fields, Valid, is_json, too_large};
+use crate::wire::{Fields, JSON, Valid, is_media_type, too_large};
 
 /// A file in base64: the standard alphabet with padding, and nothing else. The text stays in the body.
 #[derive(Clone, Debug)]
@@ -137,12 +137,8 @@ impl FromJson for Enclosures {
     fn from_json(json: &Json) -> Result<Self, String> {
         let items = json.items(MOST_OF_A_COMMENT)?;
         let read = |(place, item)| {
-            let named = |error: &FieldProblem| format!("{} {}", error.field, error.message);
             let fields = Fields::of(item).map_err(|message| format!("[{place}]: {message}"))?;
-            fields.read().map_err(|errors| {
-                let all: Vec<String> = errors.iter().map(named).collect();
-                format!("[{place}]: {}", all.join("; "))
-            })
+            fields.read().map_err(|errors| format!("[{place}]: {}", in_one_line(&errors)))
         };
         items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
     }
@@ -186,16 +182,15 @@ impl FromRequest<Api> for Sent {
     type Rejection = Problem;
 
     async fn from_request(mut request: Request, api: &Api) -> Result<Self, Problem> {
-        let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
-        if kind.eq_ignore_ascii_case("multipart/form-data") {
+        if is_media_type(request.headers(), "multipart/form-data") {
             DefaultBodyLimit::max(api.http.body_limit).apply(&mut request);
             let form = Multipart::from_request(request, api)
                 .await
                 .map_err(|error| Problem::new("malformed_body", format!("{}.", error.body_text())))?;
             return Ok(Self::Form(form));
         }
-        if !kind.is_empty() && !is_json(request.headers()) {
+        let headers = request.headers();
+        if headers.contains_key(CONTENT_TYPE) && !is_media_type(headers, JSON) {
             return Err(Problem::new(
                 "unsupported_media_type",
                 "Send the file as application/json with base64, or as multipart/form-data.",

@@ -1,6 +1,6 @@
 //! `/v1/vendors`.
 
-use attestry_app::{history, members, vendors};
+use attestry_app::{history, vendors};
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::id::{MemberId, OrganizationId, VendorId, kind};
@@ -26,11 +26,11 @@ use crate::lists;
 use crate::path::PathId;
 use crate::problem::Problem;
 use crate::query::{Asked, FromQuery, Query};
-use crate::registers::{
-    AsOf, Asker, DryRun, ImportResult, MatrixView, Score, Table, TableFormat, all_rows, as_of_parameter,
-    download, export_page, format_parameter, refused, sort_out,
-};
+use crate::registers::{AsOf, Asker, MatrixView, Score, as_of_parameter};
 use crate::state::Api;
+use crate::tables::{
+    DryRun, ImportResult, Table, TableFormat, all_rows, download, export_page, format_parameter, import,
+};
 use crate::wire::Valid;
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -283,10 +283,7 @@ pub(crate) async fn list_vendors(
 ) -> Result<Json<VendorList>, Problem> {
     let Asked(ListVendors { filter, page, as_of }) = asked;
     let (sort, order) = (page.sort, page.order);
-    let mut found = match as_of {
-        Some(at) => vendors::list_at(&api.ctx, &scope, filter, page, at).await?,
-        None => vendors::list(&api.ctx, &scope, filter, page).await?,
-    };
+    let mut found = vendors::list(&api.ctx, &scope, filter, page, as_of).await?;
     let next_cursor = lists::next_of(sort, order, &mut found);
     let data: Vec<VendorView> = found.items.into_iter().map(Into::into).collect();
     Ok(Json(VendorList { count: data.len(), data, next_cursor, asker: (&*scope).into() }))
@@ -495,12 +492,7 @@ pub(crate) async fn export_vendors(
     let rows = all_rows(cells, move |after| {
         let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());
         let page = PageRequest { sort, order, limit: export_page(as_of), after };
-        async move {
-            match as_of {
-                Some(at) => vendors::list_at(&api.ctx, &scope, filter, page, at).await,
-                None => vendors::list(&api.ctx, &scope, filter, page).await,
-            }
-        }
+        async move { vendors::list(&api.ctx, &scope, filter, page, as_of).await }
     });
     download("vendors", format, COLUMNS, rows).await
 }
@@ -519,19 +511,16 @@ pub(crate) async fn import_vendors(
     asked: Asked<DryRun>,
     table: Table<CreateVendor>,
 ) -> Result<Json<ImportResult>, Problem> {
-    let total = table.rows.len();
-    let named = table
-        .rows
-        .iter()
-        .map(|row| row.as_ref().ok().and_then(|body| body.assignee_id.clone().into_option()));
-    let assignees = members::are_active(&api.ctx, &scope, named.collect()).await?;
-    let (good, errors) = sort_out(table, &assignees);
-    if asked.0.0 {
-        return Ok(Json(ImportResult::dry(total, errors)));
-    }
-    if !errors.is_empty() {
-        return Err(refused(errors));
-    }
-    vendors::create_many(&api.ctx, &scope, good.into_iter().map(Into::into).collect()).await?;
-    Ok(Json(ImportResult::done(total)))
+    import(
+        &api,
+        &scope,
+        asked.0,
+        table,
+        |body| body.assignee_id.clone().into_option(),
+        async |good| {
+            let items = good.into_iter().map(Into::into).collect();
+            vendors::create_many(&api.ctx, &scope, items).await
+        },
+    )
+    .await
 }

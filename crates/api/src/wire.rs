@@ -241,6 +241,8 @@ macro_rules! body {
     };
 }
 
+pub(crate) const JSON: &str = "application/json";
+
 /// A JSON body that has passed all its rules.
 #[derive(Debug)]
 pub(crate) struct Valid<B>(pub(crate) B);
@@ -253,7 +255,7 @@ impl<B: Body> FromRequest<Api> for Valid<B> {
         if !headers.contains_key(CONTENT_TYPE) && request.body().is_end_stream() {
             return Err(missing_body());
         }
-        if !is_json(headers) {
+        if !is_media_type(headers, JSON) {
             return Err(Problem::new(
                 "unsupported_media_type",
                 "Send the body as Content-Type: application/json.",
@@ -264,12 +266,13 @@ impl<B: Body> FromRequest<Api> for Valid<B> {
     }
 }
 
-pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+/// Whether the body is said to be of this type, whatever its parameters.
+pub(crate) fn is_media_type(headers: &HeaderMap, wanted: &str) -> bool {
     headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split(';').next())
-        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
 }
 
 /// Reads a body that may not be larger than `limit`, into one piece: a body that comes in one is not copied.

@@ -9,16 +9,14 @@ use attestry_domain::access::Scope;
 use attestry_domain::attachments::{Attachment, AttachmentEntity, FILE_LIMIT, MOST_OF_A_COMMENT};
 use attestry_domain::comments::CommentEntity;
 use attestry_domain::files::{FileName, HEAD, MediaType};
-use attestry_domain::id::{AttachmentId, CommentId, Id, Kind, OrganizationId, RiskId, VendorId, kind};
+use attestry_domain::id::{AttachmentId, CommentId, Id, Kind, OrganizationId, RiskId, VendorId};
 use attestry_domain::journal::hex;
-use attestry_domain::page::{After, Order, Page};
+use attestry_domain::page::{After, Page};
 use attestry_domain::text::LongText;
-use attestry_storage::journal::{StatesAt, state_at, states_at};
 use attestry_storage::{Tx, attachments};
 use aws_lc_rs::digest;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
-use serde::Deserialize;
 
 use crate::comments;
 use crate::context::Ctx;
@@ -118,7 +116,7 @@ impl Stored {
     }
 }
 
-fn key(organization: OrganizationId, attachment: AttachmentId) -> Key {
+pub(crate) fn key(organization: OrganizationId, attachment: AttachmentId) -> Key {
     Key::new(organization, Folder::Attachments, attachment)
 }
 
@@ -328,79 +326,6 @@ pub async fn delete(
         .await?;
     ctx.job_bell.notify_one();
     Ok(deleted)
-}
-
-/// What a look at all stored files of an organization found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Inspection {
-    pub files: usize,
-    /// The attachments whose file is not what was stored, and why.
-    pub broken: Vec<(AttachmentId, String)>,
-}
-
-/// What the journal says of a file.
-#[derive(Deserialize)]
-struct Recorded {
-    id: AttachmentId,
-    sha256: String,
-}
-
-/// Reads every stored file and holds it against the journal: whoever changes a file and its row, or removes both, would
-/// have to change the chain as well.
-pub async fn inspect(ctx: &Ctx, organization: OrganizationId) -> Result<Inspection, Error> {
-    let scope = Scope::system(organization, "inspect");
-    let mut found = Inspection::default();
-    let mut wanted = StatesAt {
-        prefix: kind::Attachment::PREFIX,
-        at: ctx.now(),
-        order: Order::Ascending,
-        after: None,
-        most: 500,
-    };
-    loop {
-        let (own, asked) = (scope.clone(), wanted.clone());
-        let states = ctx.db.read(async move |t| states_at(t, &own, &asked).await).await?;
-        let Some((last, _)) = states.last() else { return Ok(found) };
-        wanted.after = Some(last.clone());
-        for (_, state) in &states {
-            let recorded: Recorded = serde_json::from_str(state)?;
-            found.files += 1;
-            if let Some(flaw) = flaw(ctx, &scope, &recorded).await? {
-                found.broken.push((recorded.id, flaw));
-            }
-        }
-    }
-}
-
-async fn flaw(ctx: &Ctx, scope: &Scope, recorded: &Recorded) -> Result<Option<String>, Error> {
-    let content = match content_hash(ctx, &key(scope.organization(), recorded.id)).await? {
-        None => Some("its file is missing"),
-        Some(hash) if hash != recorded.sha256 => Some("its file was changed"),
-        Some(_) => None,
-    };
-    // It may have been deleted since it was looked up: then nothing is wrong.
-    let (own, id, now) = (scope.clone(), recorded.id, ctx.now());
-    let (stands, row) = ctx
-        .db
-        .read(async move |t| {
-            let stands = state_at(t, &own, &id.to_string(), now).await?.is_some();
-            Ok::<_, Error>((stands, attachments::get(t, &own, id).await?.is_some()))
-        })
-        .await?;
-    let flaw = content.or_else(|| (!row).then_some("its row is missing"));
-    Ok(flaw.filter(|_| stands).map(ToOwned::to_owned))
-}
-
-async fn content_hash(ctx: &Ctx, key: &Key) -> Result<Option<String>, Error> {
-    let mut content = match ctx.blobs.read(key, None).await {
-        Err(attestry_blobs::Error::Missing) => return Ok(None),
-        content => content?,
-    };
-    let mut hash = digest::Context::new(&digest::SHA256);
-    while let Some(bytes) = content.next().await {
-        hash.update(&bytes?);
-    }
-    Ok(Some(hex(hash.finish().as_ref())))
 }
 
 /// Whatever hangs on something goes with it. Ring `ctx.job_bell` after the commit.

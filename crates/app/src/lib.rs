@@ -10,6 +10,7 @@ pub mod error;
 pub mod files;
 pub mod history;
 pub mod idempotency;
+pub mod inspection;
 pub mod invitations;
 pub mod jobs;
 pub mod journal;

@@ -58,25 +58,20 @@ pub async fn get_at(ctx: &Ctx, scope: &Scope, risk: RiskId, at: Time) -> Result<
     history::one_at::<kind::Risk, _>(ctx, scope, risk, at).await
 }
 
+/// The register as it is, or as it stood at a moment.
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
     filter: RiskFilter,
     page: PageRequest<RiskSort>,
+    at: Option<Time>,
 ) -> Result<Page<Risk>, Error> {
+    if let Some(at) = at {
+        let takes = |risk: &Risk| filter.takes(risk);
+        return history::page_at::<kind::Risk, _, _>(ctx, scope, at, &page, takes, Risk::place).await;
+    }
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| risks::list(t, &scope, &filter, &page).await).await?)
-}
-
-/// The register as it stood at a moment.
-pub async fn list_at(
-    ctx: &Ctx,
-    scope: &Scope,
-    filter: RiskFilter,
-    page: PageRequest<RiskSort>,
-    at: Time,
-) -> Result<Page<Risk>, Error> {
-    history::page_at::<kind::Risk, _, _>(ctx, scope, at, &page, |risk| filter.takes(risk), Risk::place).await
 }
 
 pub async fn update(

@@ -58,33 +58,20 @@ pub async fn get_at(ctx: &Ctx, scope: &Scope, vendor: VendorId, at: Time) -> Res
     history::one_at::<kind::Vendor, _>(ctx, scope, vendor, at).await
 }
 
+/// The register as it is, or as it stood at a moment.
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
     filter: VendorFilter,
     page: PageRequest<VendorSort>,
+    at: Option<Time>,
 ) -> Result<Page<Vendor>, Error> {
+    if let Some(at) = at {
+        let takes = |vendor: &Vendor| filter.takes(vendor);
+        return history::page_at::<kind::Vendor, _, _>(ctx, scope, at, &page, takes, Vendor::place).await;
+    }
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| vendors::list(t, &scope, &filter, &page).await).await?)
-}
-
-/// The register as it stood at a moment.
-pub async fn list_at(
-    ctx: &Ctx,
-    scope: &Scope,
-    filter: VendorFilter,
-    page: PageRequest<VendorSort>,
-    at: Time,
-) -> Result<Page<Vendor>, Error> {
-    history::page_at::<kind::Vendor, _, _>(
-        ctx,
-        scope,
-        at,
-        &page,
-        |vendor| filter.takes(vendor),
-        Vendor::place,
-    )
-    .await
 }
 
 pub async fn update(

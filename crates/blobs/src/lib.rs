@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use attestry_domain::Time;
 use attestry_domain::id::OrganizationId;
@@ -23,6 +23,7 @@ use object_store::path::Path;
 use object_store::signer::{SignedUrlOptions, Signer};
 use object_store::{ClientOptions, GetOptions, ObjectStore, ObjectStoreExt, RetryConfig};
 use url::Url;
+use walkdir::WalkDir;
 
 pub use key::{Folder, Key};
 pub use served::Served;
@@ -254,28 +255,17 @@ fn aws_setting(variable: &str) -> Option<AmazonS3ConfigKey> {
     variable.starts_with("AWS_").then(|| variable.to_ascii_lowercase().parse().ok()).flatten()
 }
 
-/// An upload is staged beside its place, with `#` and a number behind the name.
+/// An upload is staged beside its place, with `#` and a number behind the name. What cannot be read (a file system's
+/// own folder) holds nothing of ours.
 fn remove_staged(root: &FilePath, before: Time) -> std::io::Result<()> {
-    let limit = Duration::from_millis(u64::try_from(before.as_millis()).unwrap_or(0));
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        // A folder that is not ours to read (a file system's own) holds nothing of ours.
-        let Ok(entries) = std::fs::read_dir(folder) else { continue };
-        for entry in entries {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-                continue;
-            }
-            let staged = entry.file_name().to_string_lossy().contains('#');
-            let modified = entry.metadata().and_then(|data| data.modified());
-            let old = modified
-                .is_ok_and(|at| at.duration_since(std::time::UNIX_EPOCH).is_ok_and(|since| since < limit));
-            if staged && old {
-                match std::fs::remove_file(entry.path()) {
-                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
+    let limit = UNIX_EPOCH + Duration::from_millis(u64::try_from(before.as_millis()).unwrap_or(0));
+    for entry in WalkDir::new(root).into_iter().flatten() {
+        let staged = entry.file_type().is_file() && entry.file_name().to_string_lossy().contains('#');
+        let modified = entry.metadata().ok().and_then(|data| data.modified().ok());
+        if staged && modified.is_some_and(|at| at < limit) {
+            match std::fs::remove_file(entry.path()) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
             }
         }
     }

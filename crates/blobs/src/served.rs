@@ -1,8 +1,10 @@
 //! What a download is called and what it is: the same two headers wherever the bytes come from.
 
-use std::fmt::Write;
-
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
+
+/// All but what RFC 5987 lets stand as it is.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Served {
@@ -21,17 +23,7 @@ impl Served {
             .map(plain)
             .map(|c| if matches!(c, '"' | '\\' | '%') { '_' } else { c })
             .collect();
-        let mut exact = String::new();
-        for byte in self.file_name.bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                    exact.push(char::from(byte));
-                }
-                other => {
-                    let _ = write!(exact, "%{other:02X}");
-                }
-            }
-        }
+        let exact = utf8_percent_encode(&self.file_name, ENCODED);
         if simple == self.file_name {
             format!("attachment; filename=\"{simple}\"")
         } else {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
 use attestry_app::Ctx;
-use attestry_app::attachments::{self, Inspection};
+use attestry_app::inspection::{self, Inspection};
 use attestry_app::journal::{Verdict, verify};
 use attestry_domain::Parse;
 use attestry_domain::id::OrganizationId;
@@ -92,7 +92,7 @@ pub(crate) async fn run(command: Audit, config: &Config) -> Result<ExitCode> {
 
 /// Tells of every stored file of an organization that is not what it was; whether all are.
 pub(super) async fn inspect(ctx: &Ctx, organization: OrganizationId) -> Result<bool> {
-    let Inspection { files, broken } = attachments::inspect(ctx, organization).await?;
+    let Inspection { files, broken } = inspection::inspect(ctx, organization).await?;
     for (attachment, flaw) in &broken {
         say(format_args!("{organization}: BROKEN {attachment}: {flaw}"));
     }
