@@ -3,7 +3,6 @@
 
 use anyhow::Result;
 
-use crate::report::Measured;
 use crate::{Cli, bare, load, process, seed};
 
 /// How many times more a request may cost than at the first size.
@@ -33,11 +32,7 @@ pub(crate) async fn run(cli: &Cli, engine: &str, sizes: &[usize]) -> Result<()> 
         let bare = process::Bare::start(folder.path())?;
         for (place, route) in ROUTES.iter().enumerate() {
             let script = load::script(folder.path(), route, &home)?;
-            let (mut best_bare, mut best) = (Measured::default(), Measured::default());
-            for _ in 0..cli.windows {
-                best_bare = best_bare.better(load::drive(&bare.url, &script, cli.seconds, None)?);
-                best = best.better(load::drive(&server.url, &script, cli.seconds, Some(&server))?);
-            }
+            let (best_bare, best) = load::compare(&bare, &server, &script, cli.windows, cli.seconds)?;
             let ratio = best.per_second / best_bare.per_second;
             if first.len() == place {
                 first.push(ratio);

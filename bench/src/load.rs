@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process::Server;
+use crate::process::{Bare, Server};
 use crate::report::Measured;
 use crate::seed::Home;
 
@@ -41,7 +41,7 @@ pub(crate) fn script(folder: &Path, route: &str, home: &Home) -> Result<PathBuf>
 }
 
 /// One window of load.
-pub(crate) fn drive(url: &str, script: &Path, seconds: u32, server: Option<&Server>) -> Result<Measured> {
+fn drive(url: &str, script: &Path, seconds: u32, server: Option<&Server>) -> Result<Measured> {
     let before = server.map(Server::cpu_seconds).transpose()?;
     let output = Command::new("wrk")
         .args(["-t1", "-c16", "--latency", &format!("-d{seconds}s"), "-s"])
@@ -71,6 +71,22 @@ pub(crate) fn drive(url: &str, script: &Path, seconds: u32, server: Option<&Serv
         cpu_percent: cpu,
         resident_mb: server.map_or(0, Server::resident_mb),
     })
+}
+
+/// The best of some windows of load, on the bare server and on the real one, taken in turns.
+pub(crate) fn compare(
+    bare: &Bare,
+    server: &Server,
+    script: &Path,
+    windows: u32,
+    seconds: u32,
+) -> Result<(Measured, Measured)> {
+    let (mut best_bare, mut best) = (Measured::default(), Measured::default());
+    for _ in 0..windows {
+        best_bare = best_bare.better(drive(&bare.url, script, seconds, None)?);
+        best = best.better(drive(&server.url, script, seconds, Some(server))?);
+    }
+    Ok((best_bare, best))
 }
 
 fn millis(text: &str) -> Result<f64> {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
-use crate::report::{Case, Measured};
+use crate::report::Case;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -121,11 +121,7 @@ async fn run(cli: &Cli, engine: &str, size: usize) -> Result<Vec<Case>> {
     for (name, sqlite, postgres) in TARGETS {
         let script = load::script(bare_folder.path(), name, &home)?;
         let target = if engine == "sqlite" { *sqlite } else { *postgres };
-        let (mut best_bare, mut best) = (Measured::default(), Measured::default());
-        for _ in 0..cli.windows {
-            best_bare = best_bare.better(load::drive(&bare.url, &script, cli.seconds, None)?);
-            best = best.better(load::drive(&server.url, &script, cli.seconds, Some(&server))?);
-        }
+        let (best_bare, best) = load::compare(&bare, &server, &script, cli.windows, cli.seconds)?;
         let case = Case {
             engine: engine.to_owned(),
             size: organizations,

@@ -111,3 +111,12 @@ impl Drop for Server {
         let _ = self.child.wait();
     }
 }
+
+/// Waits for something another process does; the limit is only there so that a failure ends.
+pub async fn wait_until(done: impl AsyncFn() -> bool) {
+    let began = std::time::Instant::now();
+    while !done().await {
+        assert!(began.elapsed().as_secs() < 30, "it did not happen");
+        tokio::task::yield_now().await;
+    }
+}

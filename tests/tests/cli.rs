@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use attestry_tests::Engine;
-use attestry_tests::binary::{Server, bootstrap, command, run, succeed};
+use attestry_tests::binary::{Server, bootstrap, command, run, succeed, wait_until};
 use attestry_tests::database::Database;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -400,7 +400,7 @@ async fn several_processes_share_one_database() {
     assert_eq!(get(&two, "/v1/people?isActive=false", key).await["count"], 1);
     // One of them sends the mail; the file appears once.
     let mail = data.path().join("mail");
-    wait_until(|| count_files(&mail) == 1).await;
+    wait_until(async || count_files(&mail) == 1).await;
     let link = one.url.clone();
     assert!(one.stop() && two.stop());
     assert_eq!(count_files(&mail), 1);
@@ -412,15 +412,6 @@ async fn several_processes_share_one_database() {
 
 fn count_files(folder: &Path) -> usize {
     std::fs::read_dir(folder).map_or(0, Iterator::count)
-}
-
-/// Waits for something another process does; the limit is only there so that a failure ends.
-async fn wait_until(done: impl Fn() -> bool) {
-    let began = std::time::Instant::now();
-    while !done() {
-        assert!(began.elapsed().as_secs() < 30, "it did not happen");
-        tokio::task::yield_now().await;
-    }
 }
 
 /// Clients that hang up in the middle of a write: whoever stays gets one effect for one answer.

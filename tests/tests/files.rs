@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use attestry_tests::binary::{Server, bootstrap, command, succeed};
+use attestry_tests::binary::{Server, bootstrap, command, succeed, wait_until};
 use attestry_tests::s3::S3;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
@@ -70,15 +70,6 @@ impl Client {
 async fn fetch(link: &str) -> (u16, Vec<u8>) {
     let reply = reqwest::get(link).await.expect("an answer");
     (reply.status().as_u16(), reply.bytes().await.expect("a body").to_vec())
-}
-
-/// Waits for something another process does; the limit is only there so that a failure ends.
-async fn wait_until(done: impl AsyncFn() -> bool) {
-    let began = std::time::Instant::now();
-    while !done().await {
-        assert!(began.elapsed().as_secs() < 30, "it did not happen");
-        tokio::task::yield_now().await;
-    }
 }
 
 /// How many files lie below a folder.

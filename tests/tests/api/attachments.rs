@@ -186,8 +186,7 @@ both! {
         }
         let elf = b"\x7fELF\x02\x01\x01\0".repeat(10);
         for (kind, content) in [("text/plain", elf.as_slice()), ("application/octet-stream", &elf), ("text/plain", b"#!/bin/sh\nrm -rf /"), ("image/png", HELLO), ("application/pdf", PNG), ("text/csv", PNG)] {
-            let problem = send("a.txt", kind, content).await.problem(400, "file_refused");
-            assert!(problem["detail"].as_str().is_some_and(|text| text.contains("The ")), "{problem}");
+            send("a.txt", kind, content).await.problem(400, "file_refused");
         }
         assert!(stored(app).await.is_empty());
         assert_eq!(app.get(&all).send().await.expect(200)["count"], 0);

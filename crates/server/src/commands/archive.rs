@@ -50,9 +50,11 @@ pub(crate) async fn backup(config: &Config, to: &Path) -> Result<ExitCode> {
     let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&partial)?;
     let mut tar = tar::Builder::new(BufWriter::new(file));
     let manifest = Manifest { format: 1, version: env!("CARGO_PKG_VERSION").to_owned(), schema: newest() };
-    append(&mut tar, MANIFEST, &serde_json::to_vec_pretty(&manifest)?)?;
+    let manifest = serde_json::to_vec_pretty(&manifest)?;
+    append(&mut tar, MANIFEST, manifest.len() as u64, manifest.as_slice())?;
     if config.secret_key.is_none() {
-        append(&mut tar, KEY, &std::fs::read(start::key_file(config))?)?;
+        let key = std::fs::read(start::key_file(config))?;
+        append(&mut tar, KEY, key.len() as u64, key.as_slice())?;
     }
     for table in TABLES {
         let name = format!("tables/{table}.jsonl");
@@ -88,10 +90,7 @@ async fn append_files(tar: &mut tar::Builder<BufWriter<File>>, ctx: &Ctx) -> Res
             size += bytes.len() as u64;
         }
         spool.rewind()?;
-        let mut header = tar::Header::new_gnu();
-        header.set_size(size);
-        header.set_mode(0o600);
-        tar.append_data(&mut header, format!("{FILES}{key}"), spool)?;
+        append(tar, &format!("{FILES}{key}"), size, spool)?;
         count += 1;
     }
     Ok(count)
@@ -111,9 +110,9 @@ async fn load_file(ctx: &Ctx, name: &str, mut content: impl Read) -> Result<()> 
     }
 }
 
-fn append(tar: &mut tar::Builder<BufWriter<File>>, name: &str, content: &[u8]) -> Result<()> {
+fn append(tar: &mut tar::Builder<BufWriter<File>>, name: &str, size: u64, content: impl Read) -> Result<()> {
     let mut header = tar::Header::new_gnu();
-    header.set_size(content.len() as u64);
+    header.set_size(size);
     header.set_mode(0o600);
     tar.append_data(&mut header, name, content)?;
     Ok(())
