@@ -35,26 +35,20 @@ pub use database::Engine;
 pub const START: &str = "2026-11-15T09:30:00.000Z";
 pub const PASSWORD: &str = "correct horse battery";
 
-/// Declares tests that run on both databases.
+/// Runs each of these functions as a test on both databases.
 #[macro_export]
 macro_rules! both {
-    ($($(#[$meta:meta])* async fn $name:ident($app:ident) $body:block)*) => {
+    ($($name:ident),* $(,)?) => {
         $(
-            $(#[$meta])*
             mod $name {
-                #[expect(clippy::wildcard_imports, unused_imports, reason = "the test sees what its file sees")]
-                use super::*;
-
-                async fn body($app: &$crate::TestApp) $body
-
                 #[test]
                 fn sqlite() {
-                    $crate::run($crate::Engine::Sqlite, async |app| body(app).await);
+                    $crate::run($crate::Engine::Sqlite, async |app| super::$name(app).await);
                 }
 
                 #[test]
                 fn postgres() {
-                    $crate::run($crate::Engine::Postgres, async |app| body(app).await);
+                    $crate::run($crate::Engine::Postgres, async |app| super::$name(app).await);
                 }
             }
         )*

@@ -2,91 +2,114 @@
 
 use std::time::Duration;
 
-use attestry_tests::both;
+use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
+
+both! {
+    a_key_is_shown_once,
+    scopes_limit_a_key_and_the_keys_it_makes,
+    available_scopes_are_those_one_has,
+    a_key_loses_what_its_maker_loses,
+    a_revoked_or_expired_key_stops_at_once,
+    keys_are_paged,
+}
 
 const PATH: &str = "/v1/organization/api-keys";
 
-both! {
-    async fn a_key_is_shown_once(app) {
-        let body = json!({"name": "Nightly", "scopes": ["member:read"], "expiresAt": "2027-01-01T00:00:00Z"});
-        let made = app.post(PATH, &body).send().await.expect(201);
-        let key = made["key"].as_str().expect("a key");
-        let parts: Vec<&str> = key.splitn(3, '_').collect();
-        assert_eq!((parts[0], parts[1].len(), parts[2].len()), ("att", 8, 43));
-        assert_eq!((&made["prefix"], &made["scopes"]), (&json!(parts[1]), &json!(["member:read"])));
-        assert_eq!(made["expiresAt"], "2027-01-01T00:00:00.000Z");
-        let list = app.get(PATH).send().await;
-        assert_eq!(list.expect(200)["count"], 2);
-        assert!(!list.text().contains(parts[2]));
-    }
+async fn a_key_is_shown_once(app: &TestApp) {
+    let body = json!({"name": "Nightly", "scopes": ["member:read"], "expiresAt": "2027-01-01T00:00:00Z"});
+    let made = app.post(PATH, &body).send().await.expect(201);
+    let key = made["key"].as_str().expect("a key");
+    let parts: Vec<&str> = key.splitn(3, '_').collect();
+    assert_eq!((parts[0], parts[1].len(), parts[2].len()), ("att", 8, 43));
+    assert_eq!((&made["prefix"], &made["scopes"]), (&json!(parts[1]), &json!(["member:read"])));
+    assert_eq!(made["expiresAt"], "2027-01-01T00:00:00.000Z");
+    let list = app.get(PATH).send().await;
+    assert_eq!(list.expect(200)["count"], 2);
+    assert!(!list.text().contains(parts[2]));
+}
 
-    async fn scopes_limit_a_key_and_the_keys_it_makes(app) {
-        let reader = app.key(&["member:read"]).await;
-        app.call("GET", "/v1/people").key(&reader).send().await.expect(200);
-        app.call("GET", "/v1/organization").key(&reader).send().await.problem(403, "forbidden");
-        let maker = app.key(&["api-key:create", "member:read"]).await;
-        let make = async |scopes: Value| app.call("POST", PATH).key(&maker).json(&json!({"name": "x", "scopes": scopes})).send().await;
-        make(json!(["member:read"])).await.expect(201);
-        make(json!(["member:create"])).await.problem(403, "scope_exceeds_own");
-        make(json!(["*"])).await.problem(403, "scope_exceeds_own");
-        app.call("POST", PATH).key(&maker).json(&json!({"name": "x"})).send().await.problem(403, "scope_exceeds_own");
-        assert_eq!(make(json!(["member:fly"])).await.wrong_fields(), ["scopes"]);
-        assert_eq!(make(json!([])).await.wrong_fields(), ["scopes"]);
-        assert_eq!(make(json!("*")).await.wrong_fields(), ["scopes"]);
-        assert_eq!(make(json!([1])).await.wrong_fields(), ["scopes"]);
-    }
+async fn scopes_limit_a_key_and_the_keys_it_makes(app: &TestApp) {
+    let reader = app.key(&["member:read"]).await;
+    app.call("GET", "/v1/people").key(&reader).send().await.expect(200);
+    app.call("GET", "/v1/organization").key(&reader).send().await.problem(403, "forbidden");
+    let maker = app.key(&["api-key:create", "member:read"]).await;
+    let make = async |scopes: Value| {
+        app.call("POST", PATH).key(&maker).json(&json!({"name": "x", "scopes": scopes})).send().await
+    };
+    make(json!(["member:read"])).await.expect(201);
+    make(json!(["member:create"])).await.problem(403, "scope_exceeds_own");
+    make(json!(["*"])).await.problem(403, "scope_exceeds_own");
+    app.call("POST", PATH)
+        .key(&maker)
+        .json(&json!({"name": "x"}))
+        .send()
+        .await
+        .problem(403, "scope_exceeds_own");
+    assert_eq!(make(json!(["member:fly"])).await.wrong_fields(), ["scopes"]);
+    assert_eq!(make(json!([])).await.wrong_fields(), ["scopes"]);
+    assert_eq!(make(json!("*")).await.wrong_fields(), ["scopes"]);
+    assert_eq!(make(json!([1])).await.wrong_fields(), ["scopes"]);
+}
 
-    async fn available_scopes_are_those_one_has(app) {
-        let all = app.get(&format!("{PATH}/available-scopes")).send().await.expect(200);
-        assert_eq!(all["count"], attestry_domain::access::Permission::ALL.len());
-        let few = app.key(&["api-key:read"]).await;
-        let list = app.call("GET", &format!("{PATH}/available-scopes")).key(&few).send().await.expect(200);
-        assert_eq!(list["data"][0]["scope"], "api-key:read");
-        assert_eq!(list["count"], 1);
-    }
+async fn available_scopes_are_those_one_has(app: &TestApp) {
+    let all = app.get(&format!("{PATH}/available-scopes")).send().await.expect(200);
+    assert_eq!(all["count"], attestry_domain::access::Permission::ALL.len());
+    let few = app.key(&["api-key:read"]).await;
+    let list = app.call("GET", &format!("{PATH}/available-scopes")).key(&few).send().await.expect(200);
+    assert_eq!(list["data"][0]["scope"], "api-key:read");
+    assert_eq!(list["count"], 1);
+}
 
-    async fn a_key_loses_what_its_maker_loses(app) {
-        let eve = app.member(&app.home, "eve@example.com", "admin").await;
-        let token = app.sign_in("eve@example.com").await;
-        let made = app.call("POST", PATH).session(&token, &app.home.organization).json(&json!({"name": "hers"})).send().await.expect(201);
-        let key = made["key"].as_str().expect("a key");
-        app.call("GET", "/v1/people").key(key).send().await.expect(200);
-        let path = format!("/v1/people/{}", eve["id"].as_str().expect("an id"));
-        app.patch(&path, &json!({"role": "employee"})).send().await.expect(200);
-        app.call("GET", "/v1/people").key(key).send().await.problem(403, "forbidden");
-        app.call("GET", &path).key(key).send().await.expect(200);
-    }
+async fn a_key_loses_what_its_maker_loses(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let token = app.sign_in("eve@example.com").await;
+    let made = app
+        .call("POST", PATH)
+        .session(&token, &app.home.organization)
+        .json(&json!({"name": "hers"}))
+        .send()
+        .await
+        .expect(201);
+    let key = made["key"].as_str().expect("a key");
+    app.call("GET", "/v1/people").key(key).send().await.expect(200);
+    let path = format!("/v1/people/{}", eve["id"].as_str().expect("an id"));
+    app.patch(&path, &json!({"role": "employee"})).send().await.expect(200);
+    app.call("GET", "/v1/people").key(key).send().await.problem(403, "forbidden");
+    app.call("GET", &path).key(key).send().await.expect(200);
+}
 
-    async fn a_revoked_or_expired_key_stops_at_once(app) {
-        let key = app.key(&["member:read"]).await;
-        let list = app.get(PATH).send().await.expect(200);
-        let id = list["data"][0]["id"].as_str().expect("an id").to_owned();
-        app.call("GET", "/v1/people").key(&key).send().await.expect(200);
-        let revoked = app.delete(&format!("{PATH}/{id}")).send().await.expect(200);
-        assert_eq!(revoked, json!({"success": true, "revokedApiKey": {"id": id, "name": "test"}}));
-        app.call("GET", "/v1/people").key(&key).send().await.problem(401, "invalid_api_key");
-        app.delete(&format!("{PATH}/{id}")).send().await.problem(404, "not_found");
-        let body = json!({"name": "short", "scopes": ["member:read"], "expiresAt": "2026-11-15T09:30:10Z"});
-        let made = app.post(PATH, &body).send().await.expect(201);
-        let key = made["key"].as_str().expect("a key");
-        app.clock.advance(Duration::from_secs(9));
-        app.call("GET", "/v1/people").key(key).send().await.expect(200);
-        app.clock.advance(Duration::from_secs(2));
-        app.call("GET", "/v1/people").key(key).send().await.problem(401, "invalid_api_key");
-        let past = json!({"name": "x", "expiresAt": "2020-01-01T00:00:00Z"});
-        assert_eq!(app.post(PATH, &past).send().await.wrong_fields(), ["expiresAt"]);
-    }
+async fn a_revoked_or_expired_key_stops_at_once(app: &TestApp) {
+    let key = app.key(&["member:read"]).await;
+    let list = app.get(PATH).send().await.expect(200);
+    let id = list["data"][0]["id"].as_str().expect("an id").to_owned();
+    app.call("GET", "/v1/people").key(&key).send().await.expect(200);
+    let revoked = app.delete(&format!("{PATH}/{id}")).send().await.expect(200);
+    assert_eq!(revoked, json!({"success": true, "revokedApiKey": {"id": id, "name": "test"}}));
+    app.call("GET", "/v1/people").key(&key).send().await.problem(401, "invalid_api_key");
+    app.delete(&format!("{PATH}/{id}")).send().await.problem(404, "not_found");
+    let body = json!({"name": "short", "scopes": ["member:read"], "expiresAt": "2026-11-15T09:30:10Z"});
+    let made = app.post(PATH, &body).send().await.expect(201);
+    let key = made["key"].as_str().expect("a key");
+    app.clock.advance(Duration::from_secs(9));
+    app.call("GET", "/v1/people").key(key).send().await.expect(200);
+    app.clock.advance(Duration::from_secs(2));
+    app.call("GET", "/v1/people").key(key).send().await.problem(401, "invalid_api_key");
+    let past = json!({"name": "x", "expiresAt": "2020-01-01T00:00:00Z"});
+    assert_eq!(app.post(PATH, &past).send().await.wrong_fields(), ["expiresAt"]);
+}
 
-    async fn keys_are_paged(app) {
-        for _ in 0..4 {
-            app.key(&["member:read"]).await;
-        }
-        let first = app.get(&format!("{PATH}?limit=3")).send().await.expect(200);
-        let next = first["nextCursor"].as_str().expect("more");
-        let second = app.get(&format!("{PATH}?limit=3&cursor={next}")).send().await.expect(200);
-        assert_eq!((&first["count"], &second["count"], &second["nextCursor"]), (&json!(3), &json!(2), &Value::Null));
+async fn keys_are_paged(app: &TestApp) {
+    for _ in 0..4 {
+        app.key(&["member:read"]).await;
     }
+    let first = app.get(&format!("{PATH}?limit=3")).send().await.expect(200);
+    let next = first["nextCursor"].as_str().expect("more");
+    let second = app.get(&format!("{PATH}?limit=3&cursor={next}")).send().await.expect(200);
+    assert_eq!(
+        (&first["count"], &second["count"], &second["nextCursor"]),
+        (&json!(3), &json!(2), &Value::Null)
+    );
 }
 
 /// The check of a remembered key does not touch the database: it works while the database is gone.

@@ -5,6 +5,21 @@ use attestry_domain::id::OrganizationId;
 use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
 
+both! {
+    an_entry_tells_who_changed_what,
+    sequences_have_no_gaps_under_concurrency,
+    filters_and_pages,
+    refused_attempts_are_entries,
+    a_changed_state_is_found,
+    a_changed_entry_is_found,
+    a_removed_entry_is_found,
+    reordered_entries_are_found,
+    a_cut_tail_is_found_by_the_signed_head_and_by_an_exported_one,
+    an_erased_state_leaves_the_chain_whole,
+    the_head_can_be_checked_with_the_published_key,
+    one_organization_cannot_see_anothers_log,
+}
+
 fn home(app: &TestApp) -> OrganizationId {
     OrganizationId::read(&app.home.organization).expect("an id")
 }
@@ -28,134 +43,174 @@ async fn five_changes(app: &TestApp) {
     }
 }
 
-both! {
-    async fn an_entry_tells_who_changed_what(app) {
-        let path = format!("/v1/people/{}", app.home.member);
-        app.patch(&path, &json!({"department": "it"})).header("x-request-id", "trace-1").send().await.expect(200);
-        let log = app.get("/v1/audit-logs?limit=1").send().await.expect(200);
-        let entry = &log["data"][0];
-        assert_eq!(entry["action"], "member.updated");
-        assert_eq!((&entry["entityType"], &entry["entityId"]), (&json!("member"), &json!(app.home.member)));
-        assert_eq!((&entry["authType"], &entry["requestId"], &entry["at"]), (&json!("api-key"), &json!("trace-1"), &json!("2026-11-15T09:30:00.000Z")));
-        assert_eq!((&entry["actor"]["type"], &entry["actor"]["memberId"]), (&json!("key"), &json!(app.home.member)));
-        assert_eq!(entry["changes"], json!([{"field": "department", "before": "none", "after": "it"}]));
-        assert_eq!(entry["state"]["department"], "it");
-        assert_eq!(entry["sequence"], 4);
-        assert!(log["nextCursor"].is_string());
-    }
+async fn an_entry_tells_who_changed_what(app: &TestApp) {
+    let path = format!("/v1/people/{}", app.home.member);
+    app.patch(&path, &json!({"department": "it"})).header("x-request-id", "trace-1").send().await.expect(200);
+    let log = app.get("/v1/audit-logs?limit=1").send().await.expect(200);
+    let entry = &log["data"][0];
+    assert_eq!(entry["action"], "member.updated");
+    assert_eq!((&entry["entityType"], &entry["entityId"]), (&json!("member"), &json!(app.home.member)));
+    assert_eq!(
+        (&entry["authType"], &entry["requestId"], &entry["at"]),
+        (&json!("api-key"), &json!("trace-1"), &json!("2026-11-15T09:30:00.000Z"))
+    );
+    assert_eq!(
+        (&entry["actor"]["type"], &entry["actor"]["memberId"]),
+        (&json!("key"), &json!(app.home.member))
+    );
+    assert_eq!(entry["changes"], json!([{"field": "department", "before": "none", "after": "it"}]));
+    assert_eq!(entry["state"]["department"], "it");
+    assert_eq!(entry["sequence"], 4);
+    assert!(log["nextCursor"].is_string());
+}
 
-    async fn sequences_have_no_gaps_under_concurrency(app) {
-        let path = format!("/v1/people/{}", app.home.member);
-        let bodies: Vec<Value> = (0..20).map(|number| json!({"deviceLabelId": number})).collect();
-        let calls = bodies.iter().map(|body| app.patch(&path, body).send());
-        for reply in futures_util::future::join_all(calls).await {
-            reply.expect(200);
-        }
-        let log = app.get("/v1/audit-logs").send().await.expect(200);
-        let sequences: Vec<i64> = log["data"].as_array().expect("data").iter().map(|e| e["sequence"].as_i64().expect("a number")).collect();
-        assert_eq!(sequences, (1..=23).rev().collect::<Vec<i64>>());
-        assert_eq!(verify(&app.ctx, home(app), &[]).await.expect("a verdict"), Verdict::Intact { entries: 23 });
+async fn sequences_have_no_gaps_under_concurrency(app: &TestApp) {
+    let path = format!("/v1/people/{}", app.home.member);
+    let bodies: Vec<Value> = (0..20).map(|number| json!({"deviceLabelId": number})).collect();
+    let calls = bodies.iter().map(|body| app.patch(&path, body).send());
+    for reply in futures_util::future::join_all(calls).await {
+        reply.expect(200);
     }
+    let log = app.get("/v1/audit-logs").send().await.expect(200);
+    let sequences: Vec<i64> = log["data"]
+        .as_array()
+        .expect("data")
+        .iter()
+        .map(|e| e["sequence"].as_i64().expect("a number"))
+        .collect();
+    assert_eq!(sequences, (1..=23).rev().collect::<Vec<i64>>());
+    assert_eq!(verify(&app.ctx, home(app), &[]).await.expect("a verdict"), Verdict::Intact { entries: 23 });
+}
 
-    async fn filters_and_pages(app) {
-        five_changes(app).await;
-        let found = async |query: &str| {
-            let list = app.get(&format!("/v1/audit-logs?{query}")).send().await.expect(200);
-            list["count"].as_i64().expect("a count")
-        };
-        assert_eq!(found("entityType=organization").await, 1);
-        assert_eq!(found(&format!("entityId={}", app.home.member)).await, 6);
-        assert_eq!(found("action=member.updated").await, 5);
-        assert_eq!(found(&format!("actor={}", app.home.member)).await, 5);
-        assert_eq!(found("from=2026-11-15T09:30:00Z").await, 8);
-        assert_eq!(found("to=2026-11-15T09:30:00Z").await, 0);
-        assert_eq!(app.get("/v1/audit-logs?from=yesterday").send().await.wrong_fields(), ["from"]);
-        let first = app.get("/v1/audit-logs?limit=5").send().await.expect(200);
-        let next = first["nextCursor"].as_str().expect("more");
-        let second = app.get(&format!("/v1/audit-logs?limit=5&cursor={next}")).send().await.expect(200);
-        assert_eq!((&second["data"][0]["sequence"], &second["count"], &second["nextCursor"]), (&json!(3), &json!(3), &Value::Null));
-    }
+async fn filters_and_pages(app: &TestApp) {
+    five_changes(app).await;
+    let found = async |query: &str| {
+        let list = app.get(&format!("/v1/audit-logs?{query}")).send().await.expect(200);
+        list["count"].as_i64().expect("a count")
+    };
+    assert_eq!(found("entityType=organization").await, 1);
+    assert_eq!(found(&format!("entityId={}", app.home.member)).await, 6);
+    assert_eq!(found("action=member.updated").await, 5);
+    assert_eq!(found(&format!("actor={}", app.home.member)).await, 5);
+    assert_eq!(found("from=2026-11-15T09:30:00Z").await, 8);
+    assert_eq!(found("to=2026-11-15T09:30:00Z").await, 0);
+    assert_eq!(app.get("/v1/audit-logs?from=yesterday").send().await.wrong_fields(), ["from"]);
+    let first = app.get("/v1/audit-logs?limit=5").send().await.expect(200);
+    let next = first["nextCursor"].as_str().expect("more");
+    let second = app.get(&format!("/v1/audit-logs?limit=5&cursor={next}")).send().await.expect(200);
+    assert_eq!(
+        (&second["data"][0]["sequence"], &second["count"], &second["nextCursor"]),
+        (&json!(3), &json!(3), &Value::Null)
+    );
+}
 
-    async fn refused_attempts_are_entries(app) {
-        let reader = app.key(&["member:read"]).await;
-        let before = app.entries(&app.home).await;
-        app.call("DELETE", "/v1/organization").key(&reader).send().await.problem(403, "forbidden");
-        let entry = app.get("/v1/audit-logs?action=access.refused").send().await.expect(200)["data"][0].clone();
-        assert_eq!((&entry["entityType"], &entry["entityId"]), (&json!("operation"), &json!("DELETE /v1/organization")));
-        assert_eq!((&entry["actor"]["type"], &entry["state"]["code"]), (&json!("key"), &json!("forbidden")));
-        // A member who was deactivated and comes back with a session.
-        let eve = app.member(&app.home, "eve@example.com", "admin").await;
-        let other = app.tenant("Other", "bob@example.com").await;
-        app.call("POST", "/v1/people").key(&other.key).json(&json!({"userId": eve["userId"], "role": "admin"})).send().await.expect(201);
-        let token = app.sign_in("eve@example.com").await;
-        app.delete(&format!("/v1/people/{}", eve["id"].as_str().expect("an id"))).send().await.expect(200);
-        app.call("GET", "/v1/people").session(&token, &app.home.organization).send().await.problem(403, "not_a_member");
-        let log = app.get("/v1/audit-logs?action=access.refused").send().await.expect(200);
-        assert_eq!(log["data"][0]["actor"]["memberId"], eve["id"]);
-        assert!(app.entries(&app.home).await > before);
-    }
+async fn refused_attempts_are_entries(app: &TestApp) {
+    let reader = app.key(&["member:read"]).await;
+    let before = app.entries(&app.home).await;
+    app.call("DELETE", "/v1/organization").key(&reader).send().await.problem(403, "forbidden");
+    let entry = app.get("/v1/audit-logs?action=access.refused").send().await.expect(200)["data"][0].clone();
+    assert_eq!(
+        (&entry["entityType"], &entry["entityId"]),
+        (&json!("operation"), &json!("DELETE /v1/organization"))
+    );
+    assert_eq!((&entry["actor"]["type"], &entry["state"]["code"]), (&json!("key"), &json!("forbidden")));
+    // A member who was deactivated and comes back with a session.
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let other = app.tenant("Other", "bob@example.com").await;
+    app.call("POST", "/v1/people")
+        .key(&other.key)
+        .json(&json!({"userId": eve["userId"], "role": "admin"}))
+        .send()
+        .await
+        .expect(201);
+    let token = app.sign_in("eve@example.com").await;
+    app.delete(&format!("/v1/people/{}", eve["id"].as_str().expect("an id"))).send().await.expect(200);
+    app.call("GET", "/v1/people")
+        .session(&token, &app.home.organization)
+        .send()
+        .await
+        .problem(403, "not_a_member");
+    let log = app.get("/v1/audit-logs?action=access.refused").send().await.expect(200);
+    assert_eq!(log["data"][0]["actor"]["memberId"], eve["id"]);
+    assert!(app.entries(&app.home).await > before);
+}
 
-    async fn a_changed_state_is_found(app) {
-        five_changes(app).await;
-        tamper(app, "UPDATE journal SET state = '{}' WHERE sequence = 5").await;
-        assert_eq!(broken_at(app).await, 5);
-    }
+async fn a_changed_state_is_found(app: &TestApp) {
+    five_changes(app).await;
+    tamper(app, "UPDATE journal SET state = '{}' WHERE sequence = 5").await;
+    assert_eq!(broken_at(app).await, 5);
+}
 
-    async fn a_changed_entry_is_found(app) {
-        five_changes(app).await;
-        tamper(app, "UPDATE journal SET actor_id = 'somebody' WHERE sequence = 6").await;
-        assert_eq!(broken_at(app).await, 6);
-    }
+async fn a_changed_entry_is_found(app: &TestApp) {
+    five_changes(app).await;
+    tamper(app, "UPDATE journal SET actor_id = 'somebody' WHERE sequence = 6").await;
+    assert_eq!(broken_at(app).await, 6);
+}
 
-    async fn a_removed_entry_is_found(app) {
-        five_changes(app).await;
-        tamper(app, "DELETE FROM journal WHERE sequence = 4").await;
-        assert_eq!(broken_at(app).await, 4);
-    }
+async fn a_removed_entry_is_found(app: &TestApp) {
+    five_changes(app).await;
+    tamper(app, "DELETE FROM journal WHERE sequence = 4").await;
+    assert_eq!(broken_at(app).await, 4);
+}
 
-    async fn reordered_entries_are_found(app) {
-        five_changes(app).await;
-        tamper(app, "UPDATE journal SET sequence = 99 WHERE sequence = 4").await;
-        tamper(app, "UPDATE journal SET sequence = 4 WHERE sequence = 5").await;
-        tamper(app, "UPDATE journal SET sequence = 5 WHERE sequence = 99").await;
-        assert_eq!(broken_at(app).await, 4);
-    }
+async fn reordered_entries_are_found(app: &TestApp) {
+    five_changes(app).await;
+    tamper(app, "UPDATE journal SET sequence = 99 WHERE sequence = 4").await;
+    tamper(app, "UPDATE journal SET sequence = 4 WHERE sequence = 5").await;
+    tamper(app, "UPDATE journal SET sequence = 5 WHERE sequence = 99").await;
+    assert_eq!(broken_at(app).await, 4);
+}
 
-    async fn a_cut_tail_is_found_by_the_signed_head_and_by_an_exported_one(app) {
-        five_changes(app).await;
-        let head = app.get("/v1/audit-logs/head").send().await.expect(200);
-        assert_eq!(head["sequence"], 8);
-        tamper(app, "DELETE FROM journal WHERE sequence > 6").await;
-        assert_eq!(broken_at(app).await, 7);
-        // Even if the head is set back: its signature is missing.
-        tamper(app, "UPDATE journal_heads SET sequence = 6, hash = (SELECT hash FROM journal WHERE sequence = 6)").await;
-        assert_eq!(broken_at(app).await, 6);
-        let exported = [(8, [7; 32])];
-        let verdict = verify(&app.ctx, home(app), &exported).await.expect("a verdict");
-        assert!(matches!(verdict, Verdict::Broken { sequence: 7, .. }), "{verdict:?}");
-    }
+async fn a_cut_tail_is_found_by_the_signed_head_and_by_an_exported_one(app: &TestApp) {
+    five_changes(app).await;
+    let head = app.get("/v1/audit-logs/head").send().await.expect(200);
+    assert_eq!(head["sequence"], 8);
+    tamper(app, "DELETE FROM journal WHERE sequence > 6").await;
+    assert_eq!(broken_at(app).await, 7);
+    // Even if the head is set back: its signature is missing.
+    tamper(
+        app,
+        "UPDATE journal_heads SET sequence = 6, hash = (SELECT hash FROM journal WHERE sequence = 6)",
+    )
+    .await;
+    assert_eq!(broken_at(app).await, 6);
+    let exported = [(8, [7; 32])];
+    let verdict = verify(&app.ctx, home(app), &exported).await.expect("a verdict");
+    assert!(matches!(verdict, Verdict::Broken { sequence: 7, .. }), "{verdict:?}");
+}
 
-    async fn an_erased_state_leaves_the_chain_whole(app) {
-        five_changes(app).await;
-        tamper(app, "UPDATE journal SET state = NULL WHERE sequence = 5").await;
-        assert_eq!(verify(&app.ctx, home(app), &[]).await.expect("a verdict"), Verdict::Intact { entries: 8 });
-    }
+async fn an_erased_state_leaves_the_chain_whole(app: &TestApp) {
+    five_changes(app).await;
+    tamper(app, "UPDATE journal SET state = NULL WHERE sequence = 5").await;
+    assert_eq!(verify(&app.ctx, home(app), &[]).await.expect("a verdict"), Verdict::Intact { entries: 8 });
+}
 
-    async fn the_head_can_be_checked_with_the_published_key(app) {
-        let head = app.get("/v1/audit-logs/head").send().await.expect(200);
-        let keys = app.call("GET", "/.well-known/attestry-keys.json").send().await.expect(200);
-        let key = &keys["keys"][0];
-        assert_eq!(key["id"], head["keyId"]);
-        let message = json!({"at": head["at"], "hash": head["hash"], "organizationId": head["organizationId"], "sequence": head["sequence"]});
-        let public: Vec<u8> = (0..64).step_by(2).map(|i| u8::from_str_radix(&key["publicKey"].as_str().expect("hex")[i..i + 2], 16).expect("hex")).collect();
-        let signature = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, head["signature"].as_str().expect("base64")).expect("base64");
-        let public = aws_lc_rs::signature::UnparsedPublicKey::new(&aws_lc_rs::signature::ED25519, public);
-        public.verify(message.to_string().as_bytes(), &signature).expect("the signature holds");
-    }
+async fn the_head_can_be_checked_with_the_published_key(app: &TestApp) {
+    let head = app.get("/v1/audit-logs/head").send().await.expect(200);
+    let keys = app.call("GET", "/.well-known/attestry-keys.json").send().await.expect(200);
+    let key = &keys["keys"][0];
+    assert_eq!(key["id"], head["keyId"]);
+    let message = json!({"at": head["at"], "hash": head["hash"], "organizationId": head["organizationId"], "sequence": head["sequence"]});
+    let public: Vec<u8> = (0..64)
+        .step_by(2)
+        .map(|i| u8::from_str_radix(&key["publicKey"].as_str().expect("hex")[i..i + 2], 16).expect("hex"))
+        .collect();
+    let signature = base64::Engine::decode(
+        &base64::engine::general_purpose::STANDARD,
+        head["signature"].as_str().expect("base64"),
+    )
+    .expect("base64");
+    let public = aws_lc_rs::signature::UnparsedPublicKey::new(&aws_lc_rs::signature::ED25519, public);
+    public.verify(message.to_string().as_bytes(), &signature).expect("the signature holds");
+}
 
-    async fn one_organization_cannot_see_anothers_log(app) {
-        let other = app.tenant("Other", "bob@example.com").await;
-        let log = app.call("GET", &format!("/v1/audit-logs?entityId={}", app.home.member)).key(&other.key).send().await.expect(200);
-        assert_eq!(log["count"], 0);
-    }
+async fn one_organization_cannot_see_anothers_log(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let log = app
+        .call("GET", &format!("/v1/audit-logs?entityId={}", app.home.member))
+        .key(&other.key)
+        .send()
+        .await
+        .expect(200);
+    assert_eq!(log["count"], 0);
 }

@@ -2,198 +2,309 @@
 
 use std::time::Duration;
 
-use attestry_tests::{PASSWORD, both, token_in};
+use attestry_tests::{PASSWORD, TestApp, both, token_in};
 use serde_json::{Value, json};
 
 both! {
-    async fn signing_in_gives_a_cookie_and_the_same_token(app) {
-        let body = json!({"email": "ADA@example.com", "password": PASSWORD});
-        let reply = app.call("POST", "/v1/auth/login").json(&body).send().await;
-        let session = reply.expect(200);
-        let cookie = reply.header("set-cookie").expect("a cookie");
-        let token = session["token"].as_str().expect("a token");
-        assert!(cookie.starts_with(&format!("attestry_session={token};")), "{cookie}");
-        for part in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"] {
-            assert!(cookie.contains(part), "{cookie}");
-        }
-        assert!(!cookie.contains("Secure"), "not on http");
-        assert_eq!(session["expiresAt"], "2026-12-15T09:30:00.000Z");
-        assert_eq!(session["user"]["lastLogin"], "2026-11-15T09:30:00.000Z");
-        let by_cookie = app.call("GET", "/v1/people").header("cookie", &format!("a=b; attestry_session={token}")).header("x-organization-id", &app.home.organization);
-        by_cookie.send().await.expect(200);
-        app.call("GET", "/v1/people").session(token, &app.home.organization).send().await.expect(200);
-    }
+    signing_in_gives_a_cookie_and_the_same_token,
+    the_session_shows_the_user_and_their_organizations,
+    the_organization_header_rules_hold,
+    the_key_wins_and_a_bad_key_is_401_beside_a_good_session,
+    a_cookie_without_the_header_changes_nothing,
+    signing_out_ends_the_session,
+    a_key_cannot_touch_an_account,
+    sessions_slide_and_end_when_idle,
+    wrong_sign_ins_are_counted_and_refused,
+    many_wrong_sign_ins_at_once_are_counted_too,
+    a_cookie_in_use_is_renewed,
+    an_account_is_not_flooded_with_links,
+    changing_the_password_ends_other_sessions,
+    a_forgotten_password_is_reset_by_a_link_once,
+    a_demotion_takes_effect_at_once,
+    secrets_are_stored_as_hashes_only,
+}
 
-    async fn the_session_shows_the_user_and_their_organizations(app) {
-        let other = app.tenant("Other", "bob@example.com").await;
-        app.post("/v1/people", &json!({"userId": other.user, "role": "auditor"})).send().await.expect(201);
-        let token = app.sign_in("bob@example.com").await;
-        let session = app.call("GET", "/v1/auth/session").header("authorization", &format!("Bearer {token}")).send().await.expect(200);
-        let organizations = session["organizations"].as_array().expect("organizations");
-        let roles: Vec<(&Value, &Value)> = organizations.iter().map(|o| (&o["name"], &o["role"])).collect();
-        assert_eq!(roles, [(&json!("Other"), &json!("owner")), (&json!("Home"), &json!("auditor"))]);
+async fn signing_in_gives_a_cookie_and_the_same_token(app: &TestApp) {
+    let body = json!({"email": "ADA@example.com", "password": PASSWORD});
+    let reply = app.call("POST", "/v1/auth/login").json(&body).send().await;
+    let session = reply.expect(200);
+    let cookie = reply.header("set-cookie").expect("a cookie");
+    let token = session["token"].as_str().expect("a token");
+    assert!(cookie.starts_with(&format!("attestry_session={token};")), "{cookie}");
+    for part in ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"] {
+        assert!(cookie.contains(part), "{cookie}");
     }
+    assert!(!cookie.contains("Secure"), "not on http");
+    assert_eq!(session["expiresAt"], "2026-12-15T09:30:00.000Z");
+    assert_eq!(session["user"]["lastLogin"], "2026-11-15T09:30:00.000Z");
+    let by_cookie = app
+        .call("GET", "/v1/people")
+        .header("cookie", &format!("a=b; attestry_session={token}"))
+        .header("x-organization-id", &app.home.organization);
+    by_cookie.send().await.expect(200);
+    app.call("GET", "/v1/people").session(token, &app.home.organization).send().await.expect(200);
+}
 
-    async fn the_organization_header_rules_hold(app) {
-        let other = app.tenant("Other", "bob@example.com").await;
-        let token = app.sign_in("ada@example.com").await;
-        let bearer = format!("Bearer {token}");
-        app.call("GET", "/v1/people").header("authorization", &bearer).send().await.problem(400, "organization_required");
-        app.call("GET", "/v1/people").session(&token, &other.organization).send().await.problem(403, "not_a_member");
-        app.call("GET", "/v1/people").session(&token, "org_x").send().await.problem(403, "not_a_member");
-        app.get("/v1/people").header("x-organization-id", &app.home.organization).send().await.expect(200);
-        app.get("/v1/people").header("x-organization-id", &other.organization).send().await.problem(403, "organization_mismatch");
+async fn the_session_shows_the_user_and_their_organizations(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    app.post("/v1/people", &json!({"userId": other.user, "role": "auditor"})).send().await.expect(201);
+    let token = app.sign_in("bob@example.com").await;
+    let session = app
+        .call("GET", "/v1/auth/session")
+        .header("authorization", &format!("Bearer {token}"))
+        .send()
+        .await
+        .expect(200);
+    let organizations = session["organizations"].as_array().expect("organizations");
+    let roles: Vec<(&Value, &Value)> = organizations.iter().map(|o| (&o["name"], &o["role"])).collect();
+    assert_eq!(roles, [(&json!("Other"), &json!("owner")), (&json!("Home"), &json!("auditor"))]);
+}
+
+async fn the_organization_header_rules_hold(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let token = app.sign_in("ada@example.com").await;
+    let bearer = format!("Bearer {token}");
+    app.call("GET", "/v1/people")
+        .header("authorization", &bearer)
+        .send()
+        .await
+        .problem(400, "organization_required");
+    app.call("GET", "/v1/people")
+        .session(&token, &other.organization)
+        .send()
+        .await
+        .problem(403, "not_a_member");
+    app.call("GET", "/v1/people").session(&token, "org_x").send().await.problem(403, "not_a_member");
+    app.get("/v1/people").header("x-organization-id", &app.home.organization).send().await.expect(200);
+    app.get("/v1/people")
+        .header("x-organization-id", &other.organization)
+        .send()
+        .await
+        .problem(403, "organization_mismatch");
+}
+
+async fn the_key_wins_and_a_bad_key_is_401_beside_a_good_session(app: &TestApp) {
+    let token = app.sign_in("ada@example.com").await;
+    let call = || app.call("GET", "/v1/people").session(&token, &app.home.organization);
+    call().key("att_aaaaaaaa_bad").send().await.problem(401, "invalid_api_key");
+    call().key(&app.home.key).send().await.expect(200);
+    for bad in [
+        "",
+        "x",
+        "att_",
+        "att_12345678_",
+        &app.home.key[..app.home.key.len() - 1],
+        &format!("{}x", app.home.key),
+        &app.home.key.to_uppercase(),
+    ] {
+        app.call("GET", "/v1/people").key(bad).send().await.problem(401, "invalid_api_key");
     }
+    app.call("GET", "/v1/people")
+        .header("authorization", "Basic YTpi")
+        .send()
+        .await
+        .problem(401, "missing_credentials");
+    app.call("GET", "/v1/people")
+        .header("authorization", "Bearer nonsense")
+        .header("x-organization-id", &app.home.organization)
+        .send()
+        .await
+        .problem(401, "invalid_session");
+}
 
-    async fn the_key_wins_and_a_bad_key_is_401_beside_a_good_session(app) {
-        let token = app.sign_in("ada@example.com").await;
-        let call = || app.call("GET", "/v1/people").session(&token, &app.home.organization);
-        call().key("att_aaaaaaaa_bad").send().await.problem(401, "invalid_api_key");
-        call().key(&app.home.key).send().await.expect(200);
-        for bad in ["", "x", "att_", "att_12345678_", &app.home.key[..app.home.key.len() - 1], &format!("{}x", app.home.key), &app.home.key.to_uppercase()] {
-            app.call("GET", "/v1/people").key(bad).send().await.problem(401, "invalid_api_key");
-        }
-        app.call("GET", "/v1/people").header("authorization", "Basic YTpi").send().await.problem(401, "missing_credentials");
-        app.call("GET", "/v1/people").header("authorization", "Bearer nonsense").header("x-organization-id", &app.home.organization).send().await.problem(401, "invalid_session");
-    }
+async fn a_cookie_without_the_header_changes_nothing(app: &TestApp) {
+    let token = app.sign_in("ada@example.com").await;
+    let cookie = format!("attestry_session={token}");
+    let entries = app.entries(&app.home).await;
+    let body = json!({"currentPassword": PASSWORD, "newPassword": "another one, longer"});
+    app.call("POST", "/v1/auth/logout")
+        .header("cookie", &cookie)
+        .send()
+        .await
+        .problem(400, "organization_required");
+    app.call("POST", "/v1/auth/change-password")
+        .header("cookie", &cookie)
+        .json(&body)
+        .send()
+        .await
+        .problem(400, "organization_required");
+    app.call("POST", "/v1/people/invite")
+        .header("cookie", &cookie)
+        .json(&json!({"email": "x@example.com", "role": "owner"}))
+        .send()
+        .await
+        .problem(400, "organization_required");
+    assert_eq!(app.entries(&app.home).await, entries);
+    app.call("GET", "/v1/auth/session").header("cookie", &cookie).send().await.expect(200);
+    app.call("POST", "/v1/auth/logout")
+        .header("cookie", &cookie)
+        .header("x-organization-id", &app.home.organization)
+        .send()
+        .await
+        .expect(200);
+}
 
-    async fn a_cookie_without_the_header_changes_nothing(app) {
-        let token = app.sign_in("ada@example.com").await;
-        let cookie = format!("attestry_session={token}");
-        let entries = app.entries(&app.home).await;
-        let body = json!({"currentPassword": PASSWORD, "newPassword": "another one, longer"});
-        app.call("POST", "/v1/auth/logout").header("cookie", &cookie).send().await.problem(400, "organization_required");
-        app.call("POST", "/v1/auth/change-password").header("cookie", &cookie).json(&body).send().await.problem(400, "organization_required");
-        app.call("POST", "/v1/people/invite").header("cookie", &cookie).json(&json!({"email": "x@example.com", "role": "owner"})).send().await.problem(400, "organization_required");
-        assert_eq!(app.entries(&app.home).await, entries);
-        app.call("GET", "/v1/auth/session").header("cookie", &cookie).send().await.expect(200);
-        app.call("POST", "/v1/auth/logout").header("cookie", &cookie).header("x-organization-id", &app.home.organization).send().await.expect(200);
-    }
+async fn signing_out_ends_the_session(app: &TestApp) {
+    let token = app.sign_in("ada@example.com").await;
+    let reply = app.call("POST", "/v1/auth/logout").session(&token, &app.home.organization).send().await;
+    reply.expect(200);
+    assert!(reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")));
+    app.call("GET", "/v1/people")
+        .session(&token, &app.home.organization)
+        .send()
+        .await
+        .problem(401, "invalid_session");
+}
 
-    async fn signing_out_ends_the_session(app) {
-        let token = app.sign_in("ada@example.com").await;
-        let reply = app.call("POST", "/v1/auth/logout").session(&token, &app.home.organization).send().await;
-        reply.expect(200);
-        assert!(reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")));
-        app.call("GET", "/v1/people").session(&token, &app.home.organization).send().await.problem(401, "invalid_session");
-    }
+async fn a_key_cannot_touch_an_account(app: &TestApp) {
+    app.get("/v1/auth/session").send().await.problem(403, "session_required");
+}
 
-    async fn a_key_cannot_touch_an_account(app) {
-        app.get("/v1/auth/session").send().await.problem(403, "session_required");
-    }
-
-    async fn sessions_slide_and_end_when_idle(app) {
-        let token = app.sign_in("ada@example.com").await;
-        let call = || app.call("GET", "/v1/people").session(&token, &app.home.organization);
-        tokio::spawn(attestry_app::principals::write_touches(app.ctx.clone()));
-        for _ in 0..4 {
-            app.clock.advance(Duration::from_hours(11));
-            call().send().await.expect(200);
-            // The use is written down in the background: wait until it is.
-            let (ctx, now) = (app.ctx.clone(), app.ctx.now());
-            loop {
-                let token_hash = attestry_domain::journal::sha256(token.as_bytes());
-                let (session, _) = ctx.db.read(async move |t| attestry_storage::sessions::find(t, &token_hash).await).await.expect("read").expect("there");
-                if session.last_seen_at == now {
-                    break;
-                }
-                tokio::task::yield_now().await;
-            }
-        }
-        app.clock.advance(Duration::from_hours(13));
-        call().send().await.problem(401, "invalid_session");
-    }
-
-    async fn wrong_sign_ins_are_counted_and_refused(app) {
-        let wrong = json!({"email": "ada@example.com", "password": "wrong"});
-        for _ in 0..5 {
-            app.call("POST", "/v1/auth/login").json(&wrong).send().await.problem(401, "invalid_credentials");
-        }
-        let right = json!({"email": "ada@example.com", "password": PASSWORD});
-        let refused = app.call("POST", "/v1/auth/login").json(&right).send().await;
-        refused.problem(429, "rate_limited");
-        assert_eq!(refused.header("retry-after"), Some("900"));
-        let unknown = json!({"email": "nobody@example.com", "password": "wrong"});
-        app.call("POST", "/v1/auth/login").json(&unknown).send().await.problem(401, "invalid_credentials");
-        app.clock.advance(Duration::from_mins(16));
-        app.call("POST", "/v1/auth/login").json(&right).send().await.expect(200);
-    }
-
-    async fn many_wrong_sign_ins_at_once_are_counted_too(app) {
-        let wrong = json!({"email": "ada@example.com", "password": "wrong"});
-        let calls = (0..12).map(|_| app.call("POST", "/v1/auth/login").json(&wrong).send());
-        let replies = futures_util::future::join_all(calls).await;
-        assert_eq!(replies.iter().filter(|reply| reply.status.as_u16() == 401).count(), 5);
-        assert_eq!(replies.iter().filter(|reply| reply.status.as_u16() == 429).count(), 7);
-    }
-
-    async fn a_cookie_in_use_is_renewed(app) {
-        let token = app.sign_in("ada@example.com").await;
-        let reply = app.call("GET", "/v1/auth/session").header("cookie", &format!("attestry_session={token}")).send().await;
-        assert!(reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=2592000")));
-        let reply = app.call("GET", "/v1/auth/session").header("authorization", &format!("Bearer {token}")).send().await;
-        assert_eq!(reply.header("set-cookie"), None);
-    }
-
-    async fn an_account_is_not_flooded_with_links(app) {
-        for _ in 0..6 {
-            app.call("POST", "/v1/auth/forgot-password").json(&json!({"email": "ada@example.com"})).send().await.expect(200);
-        }
-        assert_eq!(app.mails().await.len(), 3);
-    }
-
-    async fn changing_the_password_ends_other_sessions(app) {
-        let (mine, other) = (app.sign_in("ada@example.com").await, app.sign_in("ada@example.com").await);
-        let change = |current: &str, new: &str| json!({"currentPassword": current, "newPassword": new});
-        let call = |body: &Value| app.call("POST", "/v1/auth/change-password").session(&mine, &app.home.organization).json(body);
-        assert_eq!(call(&change("wrong", "another one, longer")).send().await.wrong_fields(), ["currentPassword"]);
-        assert_eq!(call(&change(PASSWORD, "short")).send().await.wrong_fields(), ["newPassword"]);
-        call(&change(PASSWORD, "another one, longer")).send().await.expect(200);
-        app.call("GET", "/v1/people").session(&mine, &app.home.organization).send().await.expect(200);
-        app.call("GET", "/v1/people").session(&other, &app.home.organization).send().await.problem(401, "invalid_session");
-        let old = json!({"email": "ada@example.com", "password": PASSWORD});
-        app.call("POST", "/v1/auth/login").json(&old).send().await.problem(401, "invalid_credentials");
-    }
-
-    async fn a_forgotten_password_is_reset_by_a_link_once(app) {
-        let session = app.sign_in("ada@example.com").await;
-        let ask = |email: &str| app.call("POST", "/v1/auth/forgot-password").json(&json!({"email": email}));
-        let known = ask("ada@example.com").send().await.expect(200);
-        let token = token_in(&app.mails().await);
-        assert_eq!(ask("nobody@example.com").send().await.expect(200), known, "the answer does not tell");
-        assert!(app.mails().await.is_empty());
-        let reset = json!({"token": token, "newPassword": "another one, longer"});
-        app.call("POST", "/v1/auth/reset-password").json(&reset).send().await.expect(200);
-        app.call("POST", "/v1/auth/reset-password").json(&reset).send().await.problem(410, "link_expired");
-        app.call("GET", "/v1/people").session(&session, &app.home.organization).send().await.problem(401, "invalid_session");
-        let login = json!({"email": "ada@example.com", "password": "another one, longer"});
-        app.call("POST", "/v1/auth/login").json(&login).send().await.expect(200);
-        ask("ada@example.com").send().await.expect(200);
-        let token = token_in(&app.mails().await);
-        app.clock.advance(Duration::from_mins(61));
-        let reset = json!({"token": token, "newPassword": "yet another one"});
-        app.call("POST", "/v1/auth/reset-password").json(&reset).send().await.problem(410, "link_expired");
-    }
-
-    async fn a_demotion_takes_effect_at_once(app) {
-        let eve = app.member(&app.home, "eve@example.com", "admin").await;
-        let token = app.sign_in("eve@example.com").await;
-        let call = || app.call("GET", "/v1/people").session(&token, &app.home.organization);
+async fn sessions_slide_and_end_when_idle(app: &TestApp) {
+    let token = app.sign_in("ada@example.com").await;
+    let call = || app.call("GET", "/v1/people").session(&token, &app.home.organization);
+    tokio::spawn(attestry_app::principals::write_touches(app.ctx.clone()));
+    for _ in 0..4 {
+        app.clock.advance(Duration::from_hours(11));
         call().send().await.expect(200);
-        app.patch(&format!("/v1/people/{}", eve["id"].as_str().expect("an id")), &json!({"role": "employee"})).send().await.expect(200);
-        call().send().await.problem(403, "forbidden");
-    }
-
-    async fn secrets_are_stored_as_hashes_only(app) {
-        let token = app.sign_in("ada@example.com").await;
-        app.post("/v1/people/invite", &json!({"email": "grace@example.com", "role": "employee"})).send().await.expect(201);
-        let waiting = dump(app).await;
-        let invitation = token_in(&app.mails().await);
-        for secret in [token.as_str(), app.home.key.as_str(), &app.home.key[13..], invitation.as_str(), PASSWORD] {
-            assert!(!waiting.contains(secret), "{secret} is in the database");
+        // The use is written down in the background: wait until it is.
+        let (ctx, now) = (app.ctx.clone(), app.ctx.now());
+        loop {
+            let token_hash = attestry_domain::journal::sha256(token.as_bytes());
+            let (session, _) = ctx
+                .db
+                .read(async move |t| attestry_storage::sessions::find(t, &token_hash).await)
+                .await
+                .expect("read")
+                .expect("there");
+            if session.last_seen_at == now {
+                break;
+            }
+            tokio::task::yield_now().await;
         }
-        assert!(waiting.contains("ada@example.com"), "the dump holds the database");
     }
+    app.clock.advance(Duration::from_hours(13));
+    call().send().await.problem(401, "invalid_session");
+}
+
+async fn wrong_sign_ins_are_counted_and_refused(app: &TestApp) {
+    let wrong = json!({"email": "ada@example.com", "password": "wrong"});
+    for _ in 0..5 {
+        app.call("POST", "/v1/auth/login").json(&wrong).send().await.problem(401, "invalid_credentials");
+    }
+    let right = json!({"email": "ada@example.com", "password": PASSWORD});
+    let refused = app.call("POST", "/v1/auth/login").json(&right).send().await;
+    refused.problem(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("900"));
+    let unknown = json!({"email": "nobody@example.com", "password": "wrong"});
+    app.call("POST", "/v1/auth/login").json(&unknown).send().await.problem(401, "invalid_credentials");
+    app.clock.advance(Duration::from_mins(16));
+    app.call("POST", "/v1/auth/login").json(&right).send().await.expect(200);
+}
+
+async fn many_wrong_sign_ins_at_once_are_counted_too(app: &TestApp) {
+    let wrong = json!({"email": "ada@example.com", "password": "wrong"});
+    let calls = (0..12).map(|_| app.call("POST", "/v1/auth/login").json(&wrong).send());
+    let replies = futures_util::future::join_all(calls).await;
+    assert_eq!(replies.iter().filter(|reply| reply.status.as_u16() == 401).count(), 5);
+    assert_eq!(replies.iter().filter(|reply| reply.status.as_u16() == 429).count(), 7);
+}
+
+async fn a_cookie_in_use_is_renewed(app: &TestApp) {
+    let token = app.sign_in("ada@example.com").await;
+    let reply = app
+        .call("GET", "/v1/auth/session")
+        .header("cookie", &format!("attestry_session={token}"))
+        .send()
+        .await;
+    assert!(reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=2592000")));
+    let reply =
+        app.call("GET", "/v1/auth/session").header("authorization", &format!("Bearer {token}")).send().await;
+    assert_eq!(reply.header("set-cookie"), None);
+}
+
+async fn an_account_is_not_flooded_with_links(app: &TestApp) {
+    for _ in 0..6 {
+        app.call("POST", "/v1/auth/forgot-password")
+            .json(&json!({"email": "ada@example.com"}))
+            .send()
+            .await
+            .expect(200);
+    }
+    assert_eq!(app.mails().await.len(), 3);
+}
+
+async fn changing_the_password_ends_other_sessions(app: &TestApp) {
+    let (mine, other) = (app.sign_in("ada@example.com").await, app.sign_in("ada@example.com").await);
+    let change = |current: &str, new: &str| json!({"currentPassword": current, "newPassword": new});
+    let call = |body: &Value| {
+        app.call("POST", "/v1/auth/change-password").session(&mine, &app.home.organization).json(body)
+    };
+    assert_eq!(
+        call(&change("wrong", "another one, longer")).send().await.wrong_fields(),
+        ["currentPassword"]
+    );
+    assert_eq!(call(&change(PASSWORD, "short")).send().await.wrong_fields(), ["newPassword"]);
+    call(&change(PASSWORD, "another one, longer")).send().await.expect(200);
+    app.call("GET", "/v1/people").session(&mine, &app.home.organization).send().await.expect(200);
+    app.call("GET", "/v1/people")
+        .session(&other, &app.home.organization)
+        .send()
+        .await
+        .problem(401, "invalid_session");
+    let old = json!({"email": "ada@example.com", "password": PASSWORD});
+    app.call("POST", "/v1/auth/login").json(&old).send().await.problem(401, "invalid_credentials");
+}
+
+async fn a_forgotten_password_is_reset_by_a_link_once(app: &TestApp) {
+    let session = app.sign_in("ada@example.com").await;
+    let ask = |email: &str| app.call("POST", "/v1/auth/forgot-password").json(&json!({"email": email}));
+    let known = ask("ada@example.com").send().await.expect(200);
+    let token = token_in(&app.mails().await);
+    assert_eq!(ask("nobody@example.com").send().await.expect(200), known, "the answer does not tell");
+    assert!(app.mails().await.is_empty());
+    let reset = json!({"token": token, "newPassword": "another one, longer"});
+    app.call("POST", "/v1/auth/reset-password").json(&reset).send().await.expect(200);
+    app.call("POST", "/v1/auth/reset-password").json(&reset).send().await.problem(410, "link_expired");
+    app.call("GET", "/v1/people")
+        .session(&session, &app.home.organization)
+        .send()
+        .await
+        .problem(401, "invalid_session");
+    let login = json!({"email": "ada@example.com", "password": "another one, longer"});
+    app.call("POST", "/v1/auth/login").json(&login).send().await.expect(200);
+    ask("ada@example.com").send().await.expect(200);
+    let token = token_in(&app.mails().await);
+    app.clock.advance(Duration::from_mins(61));
+    let reset = json!({"token": token, "newPassword": "yet another one"});
+    app.call("POST", "/v1/auth/reset-password").json(&reset).send().await.problem(410, "link_expired");
+}
+
+async fn a_demotion_takes_effect_at_once(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let token = app.sign_in("eve@example.com").await;
+    let call = || app.call("GET", "/v1/people").session(&token, &app.home.organization);
+    call().send().await.expect(200);
+    app.patch(&format!("/v1/people/{}", eve["id"].as_str().expect("an id")), &json!({"role": "employee"}))
+        .send()
+        .await
+        .expect(200);
+    call().send().await.problem(403, "forbidden");
+}
+
+async fn secrets_are_stored_as_hashes_only(app: &TestApp) {
+    let token = app.sign_in("ada@example.com").await;
+    app.post("/v1/people/invite", &json!({"email": "grace@example.com", "role": "employee"}))
+        .send()
+        .await
+        .expect(201);
+    let waiting = dump(app).await;
+    let invitation = token_in(&app.mails().await);
+    for secret in [token.as_str(), app.home.key.as_str(), &app.home.key[13..], invitation.as_str(), PASSWORD]
+    {
+        assert!(!waiting.contains(secret), "{secret} is in the database");
+    }
+    assert!(waiting.contains("ada@example.com"), "the dump holds the database");
 }
 
 /// Every table as text, bytes decoded.

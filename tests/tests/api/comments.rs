@@ -1,72 +1,134 @@
 //! `/v1/comments`.
 
-use attestry_tests::both;
+use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
 
 both! {
-    async fn the_author_writes_changes_and_deletes(app) {
-        let risk = app.post("/v1/risks", &json!({"title": "A", "description": "B", "category": "other"})).send().await.expect(201);
-        let body = json!({"content": " Encrypted since Monday. ", "entityId": risk["id"], "entityType": "risk"});
-        let made = app.post("/v1/comments", &body).send().await.expect(201);
-        assert_eq!(made["author"], json!({"id": app.home.user, "name": "Ada Byron", "email": "ada@example.com", "image": null, "deactivated": false}));
-        assert_eq!((&made["content"], &made["entityId"], &made["entityType"]), (&json!("Encrypted since Monday."), &risk["id"], &json!("risk")));
-        let path = format!("/v1/comments/{}", made["id"].as_str().expect("an id"));
-        app.clock.advance(std::time::Duration::from_secs(1));
-        let changed = app.call("PUT", &path).key(&app.home.key).json(&json!({"content": "Since Tuesday."})).send().await.expect(200);
-        assert_eq!((&changed["content"], &changed["updatedAt"]), (&json!("Since Tuesday."), &json!("2026-11-15T09:30:01.000Z")));
-        let query = format!("/v1/comments?entityType=risk&entityId={}", risk["id"].as_str().expect("an id"));
-        assert_eq!(app.get(&query).send().await.expect(200)["data"], json!([changed]));
-        let gone = app.delete(&path).send().await.expect(200);
-        assert_eq!((&gone["success"], &gone["deletedCommentId"]), (&json!(true), &made["id"]));
-        assert!(gone["message"].is_string());
-        app.delete(&path).send().await.problem(404, "not_found");
-        assert_eq!(app.get(&query).send().await.expect(200)["count"], 0);
-    }
+    the_author_writes_changes_and_deletes,
+    nobody_but_the_author_whatever_their_role,
+    both_parameters_are_required_and_the_thing_must_be_ones_own,
+    comments_go_with_what_they_are_about_and_outlive_their_author,
+}
 
-    async fn nobody_but_the_author_whatever_their_role(app) {
-        app.member(&app.home, "eve@example.com", "auditor").await;
-        let token = app.sign_in("eve@example.com").await;
-        let vendor = app.post("/v1/vendors", &json!({"name": "A", "description": "B"})).send().await.expect(201);
-        let body = json!({"content": "Hm.", "entityId": vendor["id"], "entityType": "vendor"});
-        let made = app.call("POST", "/v1/comments").session(&token, &app.home.organization).json(&body).send().await.expect(201);
-        let path = format!("/v1/comments/{}", made["id"].as_str().expect("an id"));
-        app.delete(&path).send().await.problem(403, "not_the_author");
-        app.call("PUT", &path).key(&app.home.key).json(&json!({"content": "x"})).send().await.problem(403, "not_the_author");
-        // In somebody else's name.
-        let mut forged = body.clone();
-        forged["userId"] = json!(made["author"]["id"]);
-        app.post("/v1/comments", &forged).send().await.problem(403, "not_the_author");
-        forged["userId"] = json!(app.home.user);
-        app.post("/v1/comments", &forged).send().await.expect(201);
-        app.call("DELETE", &path).session(&token, &app.home.organization).send().await.expect(200);
-    }
+async fn the_author_writes_changes_and_deletes(app: &TestApp) {
+    let risk = app
+        .post("/v1/risks", &json!({"title": "A", "description": "B", "category": "other"}))
+        .send()
+        .await
+        .expect(201);
+    let body = json!({"content": " Encrypted since Monday. ", "entityId": risk["id"], "entityType": "risk"});
+    let made = app.post("/v1/comments", &body).send().await.expect(201);
+    assert_eq!(
+        made["author"],
+        json!({"id": app.home.user, "name": "Ada Byron", "email": "ada@example.com", "image": null, "deactivated": false})
+    );
+    assert_eq!(
+        (&made["content"], &made["entityId"], &made["entityType"]),
+        (&json!("Encrypted since Monday."), &risk["id"], &json!("risk"))
+    );
+    let path = format!("/v1/comments/{}", made["id"].as_str().expect("an id"));
+    app.clock.advance(std::time::Duration::from_secs(1));
+    let changed = app
+        .call("PUT", &path)
+        .key(&app.home.key)
+        .json(&json!({"content": "Since Tuesday."}))
+        .send()
+        .await
+        .expect(200);
+    assert_eq!(
+        (&changed["content"], &changed["updatedAt"]),
+        (&json!("Since Tuesday."), &json!("2026-11-15T09:30:01.000Z"))
+    );
+    let query = format!("/v1/comments?entityType=risk&entityId={}", risk["id"].as_str().expect("an id"));
+    assert_eq!(app.get(&query).send().await.expect(200)["data"], json!([changed]));
+    let gone = app.delete(&path).send().await.expect(200);
+    assert_eq!((&gone["success"], &gone["deletedCommentId"]), (&json!(true), &made["id"]));
+    assert!(gone["message"].is_string());
+    app.delete(&path).send().await.problem(404, "not_found");
+    assert_eq!(app.get(&query).send().await.expect(200)["count"], 0);
+}
 
-    async fn both_parameters_are_required_and_the_thing_must_be_ones_own(app) {
-        assert_eq!(app.get("/v1/comments").send().await.wrong_fields(), ["entityId", "entityType"]);
-        assert_eq!(app.get("/v1/comments?entityType=risk").send().await.wrong_fields(), ["entityId"]);
-        assert_eq!(app.get("/v1/comments?entityType=member&entityId=x").send().await.wrong_fields(), ["entityType"]);
-        let other = app.tenant("Other", "bob@example.com").await;
-        let theirs = app.call("POST", "/v1/vendors").key(&other.key).json(&json!({"name": "A", "description": "B"})).send().await.expect(201);
-        let id = theirs["id"].as_str().expect("an id");
-        app.get(&format!("/v1/comments?entityType=vendor&entityId={id}")).send().await.problem(404, "not_found");
-        app.post("/v1/comments", &json!({"content": "x", "entityId": id, "entityType": "vendor"})).send().await.problem(404, "not_found");
-        app.post("/v1/comments", &json!({"content": "x", "entityId": id, "entityType": "risk"})).send().await.problem(404, "not_found");
-        let wrong = json!({"content": "x".repeat(2001), "entityId": 5, "entityType": "member"});
-        assert_eq!(app.post("/v1/comments", &wrong).send().await.wrong_fields(), ["content", "entityId", "entityType"]);
-    }
+async fn nobody_but_the_author_whatever_their_role(app: &TestApp) {
+    app.member(&app.home, "eve@example.com", "auditor").await;
+    let token = app.sign_in("eve@example.com").await;
+    let vendor = app.post("/v1/vendors", &json!({"name": "A", "description": "B"})).send().await.expect(201);
+    let body = json!({"content": "Hm.", "entityId": vendor["id"], "entityType": "vendor"});
+    let made = app
+        .call("POST", "/v1/comments")
+        .session(&token, &app.home.organization)
+        .json(&body)
+        .send()
+        .await
+        .expect(201);
+    let path = format!("/v1/comments/{}", made["id"].as_str().expect("an id"));
+    app.delete(&path).send().await.problem(403, "not_the_author");
+    app.call("PUT", &path)
+        .key(&app.home.key)
+        .json(&json!({"content": "x"}))
+        .send()
+        .await
+        .problem(403, "not_the_author");
+    // In somebody else's name.
+    let mut forged = body.clone();
+    forged["userId"] = json!(made["author"]["id"]);
+    app.post("/v1/comments", &forged).send().await.problem(403, "not_the_author");
+    forged["userId"] = json!(app.home.user);
+    app.post("/v1/comments", &forged).send().await.expect(201);
+    app.call("DELETE", &path).session(&token, &app.home.organization).send().await.expect(200);
+}
 
-    async fn comments_go_with_what_they_are_about_and_outlive_their_author(app) {
-        let eve = app.member(&app.home, "eve@example.com", "admin").await;
-        let token = app.sign_in("eve@example.com").await;
-        let risk = app.post("/v1/risks", &json!({"title": "A", "description": "B", "category": "other"})).send().await.expect(201);
-        let id = risk["id"].as_str().expect("an id").to_owned();
-        let body = json!({"content": "Hm.", "entityId": id, "entityType": "risk"});
-        app.call("POST", "/v1/comments").session(&token, &app.home.organization).json(&body).send().await.expect(201);
-        app.delete(&format!("/v1/people/{}", eve["id"].as_str().expect("an id"))).send().await.expect(200);
-        let list = app.get(&format!("/v1/comments?entityType=risk&entityId={id}")).send().await.expect(200);
-        assert_eq!(list["data"][0]["author"]["deactivated"], true);
-        app.delete(&format!("/v1/risks/{id}")).send().await.expect(200);
-        let log = app.get("/v1/audit-logs?action=comment.deleted").send().await.expect(200);
-        assert_eq!((&log["count"], &log["data"][0]["state"]), (&json!(1), &Value::Null));
-    }
+async fn both_parameters_are_required_and_the_thing_must_be_ones_own(app: &TestApp) {
+    assert_eq!(app.get("/v1/comments").send().await.wrong_fields(), ["entityId", "entityType"]);
+    assert_eq!(app.get("/v1/comments?entityType=risk").send().await.wrong_fields(), ["entityId"]);
+    assert_eq!(
+        app.get("/v1/comments?entityType=member&entityId=x").send().await.wrong_fields(),
+        ["entityType"]
+    );
+    let other = app.tenant("Other", "bob@example.com").await;
+    let theirs = app
+        .call("POST", "/v1/vendors")
+        .key(&other.key)
+        .json(&json!({"name": "A", "description": "B"}))
+        .send()
+        .await
+        .expect(201);
+    let id = theirs["id"].as_str().expect("an id");
+    app.get(&format!("/v1/comments?entityType=vendor&entityId={id}")).send().await.problem(404, "not_found");
+    app.post("/v1/comments", &json!({"content": "x", "entityId": id, "entityType": "vendor"}))
+        .send()
+        .await
+        .problem(404, "not_found");
+    app.post("/v1/comments", &json!({"content": "x", "entityId": id, "entityType": "risk"}))
+        .send()
+        .await
+        .problem(404, "not_found");
+    let wrong = json!({"content": "x".repeat(2001), "entityId": 5, "entityType": "member"});
+    assert_eq!(
+        app.post("/v1/comments", &wrong).send().await.wrong_fields(),
+        ["content", "entityId", "entityType"]
+    );
+}
+
+async fn comments_go_with_what_they_are_about_and_outlive_their_author(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let token = app.sign_in("eve@example.com").await;
+    let risk = app
+        .post("/v1/risks", &json!({"title": "A", "description": "B", "category": "other"}))
+        .send()
+        .await
+        .expect(201);
+    let id = risk["id"].as_str().expect("an id").to_owned();
+    let body = json!({"content": "Hm.", "entityId": id, "entityType": "risk"});
+    app.call("POST", "/v1/comments")
+        .session(&token, &app.home.organization)
+        .json(&body)
+        .send()
+        .await
+        .expect(201);
+    app.delete(&format!("/v1/people/{}", eve["id"].as_str().expect("an id"))).send().await.expect(200);
+    let list = app.get(&format!("/v1/comments?entityType=risk&entityId={id}")).send().await.expect(200);
+    assert_eq!(list["data"][0]["author"]["deactivated"], true);
+    app.delete(&format!("/v1/risks/{id}")).send().await.expect(200);
+    let log = app.get("/v1/audit-logs?action=comment.deleted").send().await.expect(200);
+    assert_eq!((&log["count"], &log["data"][0]["state"]), (&json!(1), &Value::Null));
 }

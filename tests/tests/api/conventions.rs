@@ -1,134 +1,205 @@
 //! What holds for every operation, tried on `/v1/people`.
 
-use attestry_tests::{Engine, both, run_with};
+use attestry_tests::{Engine, TestApp, both, run_with};
 use serde_json::json;
 
 both! {
-    async fn every_failure_has_the_same_shape(app) {
-        let failures = [
-            app.call("GET", "/nowhere").send().await,
-            app.call("GET", "/v1/nowhere").send().await,
-            app.call("PUT", "/v1/people").send().await,
-            app.call("GET", "/v1/people").send().await,
-            app.get("/v1/people/mem_x").send().await,
-            app.call("POST", "/v1/people").key(&app.home.key).raw("text/plain", "x").send().await,
-            app.call("POST", "/v1/people").key(&app.home.key).raw("application/json", "{").send().await,
-            app.post("/v1/people", &json!({})).send().await,
-        ];
-        for (failure, status) in failures.iter().zip([404, 404, 405, 401, 404, 415, 400, 400]) {
-            let problem = failure.expect(status);
-            assert_eq!(failure.header("content-type"), Some("application/problem+json"));
-            assert_eq!(problem["status"], status);
-            assert_eq!(problem["requestId"], failure.header("x-request-id").expect("an id"));
-            let code = problem["code"].as_str().expect("a code");
-            assert_eq!(problem["type"], format!("/docs/errors#{code}"));
-            assert!(problem["title"].is_string() && problem["detail"].as_str().is_some_and(|detail| detail.ends_with('.')));
-        }
-        assert_eq!(failures[2].header("allow"), Some("GET,HEAD,POST"));
-    }
+    every_failure_has_the_same_shape,
+    bodies_are_json_objects,
+    the_order_of_checks_holds,
+    stray_query_parameters_are_named,
+    made_up_methods_leave_no_trace_in_the_metrics,
+    request_ids_are_taken_if_sane_or_made,
+    answers_carry_security_headers,
+    large_answers_are_compressed_for_those_who_take_it,
+    head_answers_like_get_without_a_body,
+    health_tells_that_it_runs,
+}
 
-    async fn bodies_are_json_objects(app) {
-        let send = async |content_type: &str, body: &'static [u8]| {
-            app.call("POST", "/v1/people").key(&app.home.key).raw(content_type, body).send().await
-        };
-        for body in [&b""[..], b" ", b"{", b"[]", b"null", b"3", b"\"x\"", b"{\"a\":1,\"a\":2}", b"{\"a\":1}x", b"\xff", b"{\"a\":1,}", b"{\"role\":\"\\ud8\"}"] {
-            send("application/json", body).await.problem(400, "malformed_body");
-        }
-        // Comparing each of a million properties with all the others would take a day.
-        let many: Vec<String> = (0..100_000).map(|n| format!("\"{n}\":1")).collect();
-        app.call("POST", "/v1/auth/login").raw("application/json", format!("{{{}}}", many.join(","))).send().await.problem(400, "malformed_body");
-        let many = format!("{{\"members\":[{}1]}}", "1,".repeat(1_000_000));
-        let reply = app.call("POST", "/v1/people/bulk").key(&app.home.key).raw("application/json", many).send().await;
-        assert_eq!(reply.wrong_fields(), ["members"]);
-        // Half a character is no text, and the field is named.
-        assert_eq!(send("application/json", b"{\"userId\":\"\\ud800\",\"role\":\"\\udc00x\"}").await.wrong_fields(), ["role", "userId"]);
-        send("application/json; charset=utf-8", b"{}").await.problem(400, "validation_failed");
-        send("Application/JSON", b"{}").await.problem(400, "validation_failed");
-        for kind in ["text/plain", "application/x-www-form-urlencoded", "application/json5", "multipart/form-data"] {
-            send(kind, b"{}").await.problem(415, "unsupported_media_type");
-        }
-        app.call("POST", "/v1/people").key(&app.home.key).send().await.problem(400, "malformed_body");
+async fn every_failure_has_the_same_shape(app: &TestApp) {
+    let failures = [
+        app.call("GET", "/nowhere").send().await,
+        app.call("GET", "/v1/nowhere").send().await,
+        app.call("PUT", "/v1/people").send().await,
+        app.call("GET", "/v1/people").send().await,
+        app.get("/v1/people/mem_x").send().await,
+        app.call("POST", "/v1/people").key(&app.home.key).raw("text/plain", "x").send().await,
+        app.call("POST", "/v1/people").key(&app.home.key).raw("application/json", "{").send().await,
+        app.post("/v1/people", &json!({})).send().await,
+    ];
+    for (failure, status) in failures.iter().zip([404, 404, 405, 401, 404, 415, 400, 400]) {
+        let problem = failure.expect(status);
+        assert_eq!(failure.header("content-type"), Some("application/problem+json"));
+        assert_eq!(problem["status"], status);
+        assert_eq!(problem["requestId"], failure.header("x-request-id").expect("an id"));
+        let code = problem["code"].as_str().expect("a code");
+        assert_eq!(problem["type"], format!("/docs/errors#{code}"));
+        assert!(
+            problem["title"].is_string()
+                && problem["detail"].as_str().is_some_and(|detail| detail.ends_with('.'))
+        );
     }
+    assert_eq!(failures[2].header("allow"), Some("GET,HEAD,POST"));
+}
 
-    async fn the_order_of_checks_holds(app) {
-        let huge = "x".repeat((16 << 20) + 1);
-        let outsider = app.key(&["audit-log:read"]).await;
-        let path = "/v1/people/mem_01jcqg3v5mefzr7d0a6w3k9x2b";
-        // route, size, credentials, permission, body, existence
-        app.call("POST", "/v1/nowhere").raw("text/plain", huge.clone()).send().await.problem(404, "not_found");
-        app.call("PATCH", path).header("content-length", &huge.len().to_string()).raw("text/plain", huge.clone()).send().await.problem(413, "payload_too_large");
-        app.call("PATCH", path).raw("text/plain", "x").send().await.problem(401, "missing_credentials");
-        app.call("PATCH", path).key(&outsider).raw("text/plain", "x").send().await.problem(403, "forbidden");
-        app.call("PATCH", path).key(&app.home.key).raw("text/plain", "x").send().await.problem(415, "unsupported_media_type");
-        app.patch(path, &json!({"role": 1})).send().await.problem(400, "validation_failed");
-        app.patch(path, &json!({})).send().await.problem(404, "not_found");
-        // A body whose size is not announced is cut off while it is read.
-        app.call("POST", "/v1/people").key(&app.home.key).raw("application/json", huge).send().await.problem(413, "payload_too_large");
+async fn bodies_are_json_objects(app: &TestApp) {
+    let send = async |content_type: &str, body: &'static [u8]| {
+        app.call("POST", "/v1/people").key(&app.home.key).raw(content_type, body).send().await
+    };
+    for body in [
+        &b""[..],
+        b" ",
+        b"{",
+        b"[]",
+        b"null",
+        b"3",
+        b"\"x\"",
+        b"{\"a\":1,\"a\":2}",
+        b"{\"a\":1}x",
+        b"\xff",
+        b"{\"a\":1,}",
+        b"{\"role\":\"\\ud8\"}",
+    ] {
+        send("application/json", body).await.problem(400, "malformed_body");
     }
+    // Comparing each of a million properties with all the others would take a day.
+    let many: Vec<String> = (0..100_000).map(|n| format!("\"{n}\":1")).collect();
+    app.call("POST", "/v1/auth/login")
+        .raw("application/json", format!("{{{}}}", many.join(",")))
+        .send()
+        .await
+        .problem(400, "malformed_body");
+    let many = format!("{{\"members\":[{}1]}}", "1,".repeat(1_000_000));
+    let reply =
+        app.call("POST", "/v1/people/bulk").key(&app.home.key).raw("application/json", many).send().await;
+    assert_eq!(reply.wrong_fields(), ["members"]);
+    // Half a character is no text, and the field is named.
+    assert_eq!(
+        send("application/json", b"{\"userId\":\"\\ud800\",\"role\":\"\\udc00x\"}").await.wrong_fields(),
+        ["role", "userId"]
+    );
+    send("application/json; charset=utf-8", b"{}").await.problem(400, "validation_failed");
+    send("Application/JSON", b"{}").await.problem(400, "validation_failed");
+    for kind in
+        ["text/plain", "application/x-www-form-urlencoded", "application/json5", "multipart/form-data"]
+    {
+        send(kind, b"{}").await.problem(415, "unsupported_media_type");
+    }
+    app.call("POST", "/v1/people").key(&app.home.key).send().await.problem(400, "malformed_body");
+}
 
-    async fn stray_query_parameters_are_named(app) {
-        for path in ["/v1/organization?x=1", "/v1/audit-logs/head?x=1", "/v1/health?x=1", &format!("/v1/people/{}?x=1", app.home.member)] {
-            assert_eq!(app.get(path).send().await.wrong_fields(), ["x"], "{path}");
-        }
-        assert_eq!(app.patch("/v1/organization?x=1", &json!({})).send().await.wrong_fields(), ["x"]);
-    }
+async fn the_order_of_checks_holds(app: &TestApp) {
+    let huge = "x".repeat((16 << 20) + 1);
+    let outsider = app.key(&["audit-log:read"]).await;
+    let path = "/v1/people/mem_01jcqg3v5mefzr7d0a6w3k9x2b";
+    // route, size, credentials, permission, body, existence
+    app.call("POST", "/v1/nowhere").raw("text/plain", huge.clone()).send().await.problem(404, "not_found");
+    app.call("PATCH", path)
+        .header("content-length", &huge.len().to_string())
+        .raw("text/plain", huge.clone())
+        .send()
+        .await
+        .problem(413, "payload_too_large");
+    app.call("PATCH", path).raw("text/plain", "x").send().await.problem(401, "missing_credentials");
+    app.call("PATCH", path).key(&outsider).raw("text/plain", "x").send().await.problem(403, "forbidden");
+    app.call("PATCH", path)
+        .key(&app.home.key)
+        .raw("text/plain", "x")
+        .send()
+        .await
+        .problem(415, "unsupported_media_type");
+    app.patch(path, &json!({"role": 1})).send().await.problem(400, "validation_failed");
+    app.patch(path, &json!({})).send().await.problem(404, "not_found");
+    // A body whose size is not announced is cut off while it is read.
+    app.call("POST", "/v1/people")
+        .key(&app.home.key)
+        .raw("application/json", huge)
+        .send()
+        .await
+        .problem(413, "payload_too_large");
+}
 
-    async fn made_up_methods_leave_no_trace_in_the_metrics(app) {
-        app.call("ZZ1", "/v1/people").send().await;
-        let metrics = app.call("GET", "/metrics").send().await.text();
-        assert!(!metrics.contains("ZZ1") && metrics.contains("method=\"other\""), "{metrics}");
+async fn stray_query_parameters_are_named(app: &TestApp) {
+    for path in [
+        "/v1/organization?x=1",
+        "/v1/audit-logs/head?x=1",
+        "/v1/health?x=1",
+        &format!("/v1/people/{}?x=1", app.home.member),
+    ] {
+        assert_eq!(app.get(path).send().await.wrong_fields(), ["x"], "{path}");
     }
+    assert_eq!(app.patch("/v1/organization?x=1", &json!({})).send().await.wrong_fields(), ["x"]);
+}
 
-    async fn request_ids_are_taken_if_sane_or_made(app) {
-        let given = app.call("GET", "/v1/health").header("x-request-id", "trace-42/a.b:c").send().await;
-        assert_eq!(given.header("x-request-id"), Some("trace-42/a.b:c"));
-        for odd in ["", "a b", "<script>", &"x".repeat(129)] {
-            let reply = app.call("GET", "/v1/health").header("x-request-id", odd).send().await;
-            let made = reply.header("x-request-id").expect("an id");
-            assert!(made != odd && made.len() == 26, "{made}");
-        }
-    }
+async fn made_up_methods_leave_no_trace_in_the_metrics(app: &TestApp) {
+    app.call("ZZ1", "/v1/people").send().await;
+    let metrics = app.call("GET", "/metrics").send().await.text();
+    assert!(!metrics.contains("ZZ1") && metrics.contains("method=\"other\""), "{metrics}");
+}
 
-    async fn answers_carry_security_headers(app) {
-        let reply = app.get("/v1/people").send().await;
-        for (name, value) in [
-            ("x-content-type-options", "nosniff"), ("x-frame-options", "DENY"), ("referrer-policy", "no-referrer"),
-            ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"), ("cache-control", "no-store"),
-        ] {
-            assert_eq!(reply.header(name), Some(value), "{name}");
-        }
-        assert_eq!(reply.header("strict-transport-security"), None);
-        assert_eq!(reply.header("access-control-allow-origin"), None);
+async fn request_ids_are_taken_if_sane_or_made(app: &TestApp) {
+    let given = app.call("GET", "/v1/health").header("x-request-id", "trace-42/a.b:c").send().await;
+    assert_eq!(given.header("x-request-id"), Some("trace-42/a.b:c"));
+    for odd in ["", "a b", "<script>", &"x".repeat(129)] {
+        let reply = app.call("GET", "/v1/health").header("x-request-id", odd).send().await;
+        let made = reply.header("x-request-id").expect("an id");
+        assert!(made != odd && made.len() == 26, "{made}");
     }
+}
 
-    async fn large_answers_are_compressed_for_those_who_take_it(app) {
-        for number in 0..4 {
-            app.member(&app.home, &format!("m{number}@example.com"), "employee").await;
-        }
-        let plain = app.get("/v1/people").send().await;
-        assert_eq!(plain.header("content-encoding"), None);
-        let zipped = app.get("/v1/people").header("accept-encoding", "gzip").send().await;
-        assert_eq!((zipped.header("content-encoding"), &zipped.body[..2]), (Some("gzip"), &[0x1f, 0x8b][..]));
-        assert!(zipped.body.len() < plain.body.len());
-        let path = format!("/v1/people/{}", app.home.member);
-        assert_eq!(app.get(&path).header("accept-encoding", "gzip").send().await.header("content-encoding"), None, "small");
+async fn answers_carry_security_headers(app: &TestApp) {
+    let reply = app.get("/v1/people").send().await;
+    for (name, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("referrer-policy", "no-referrer"),
+        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+        ("cache-control", "no-store"),
+    ] {
+        assert_eq!(reply.header(name), Some(value), "{name}");
     }
+    assert_eq!(reply.header("strict-transport-security"), None);
+    assert_eq!(reply.header("access-control-allow-origin"), None);
+}
 
-    async fn head_answers_like_get_without_a_body(app) {
-        let reply = app.call("HEAD", "/v1/people").key(&app.home.key).send().await;
-        assert_eq!((reply.status.as_u16(), reply.body.len()), (200, 0));
+async fn large_answers_are_compressed_for_those_who_take_it(app: &TestApp) {
+    for number in 0..4 {
+        app.member(&app.home, &format!("m{number}@example.com"), "employee").await;
     }
+    let plain = app.get("/v1/people").send().await;
+    assert_eq!(plain.header("content-encoding"), None);
+    let zipped = app.get("/v1/people").header("accept-encoding", "gzip").send().await;
+    assert_eq!((zipped.header("content-encoding"), &zipped.body[..2]), (Some("gzip"), &[0x1f, 0x8b][..]));
+    assert!(zipped.body.len() < plain.body.len());
+    let path = format!("/v1/people/{}", app.home.member);
+    assert_eq!(
+        app.get(&path).header("accept-encoding", "gzip").send().await.header("content-encoding"),
+        None,
+        "small"
+    );
+}
 
-    async fn health_tells_that_it_runs(app) {
-        app.clock.advance(std::time::Duration::from_millis(2500));
-        let health = app.call("GET", "/v1/health").send().await.expect(200);
-        assert_eq!(health, json!({"status": "ok", "timestamp": "2026-11-15T09:30:02.500Z", "uptime": 2.5, "version": "0.0.0-test"}));
-        app.call("GET", "/health/live").send().await.expect(200);
-        app.call("GET", "/health/ready").send().await.expect(200);
-        let metrics = app.call("GET", "/metrics").send().await.text();
-        assert!(metrics.contains("attestry_http_requests_total{method=\"GET\",route=\"/v1/health\",status=\"200\"} 1"), "{metrics}");
-        assert!(metrics.contains("attestry_http_request_seconds_bucket"));
-    }
+async fn head_answers_like_get_without_a_body(app: &TestApp) {
+    let reply = app.call("HEAD", "/v1/people").key(&app.home.key).send().await;
+    assert_eq!((reply.status.as_u16(), reply.body.len()), (200, 0));
+}
+
+async fn health_tells_that_it_runs(app: &TestApp) {
+    app.clock.advance(std::time::Duration::from_millis(2500));
+    let health = app.call("GET", "/v1/health").send().await.expect(200);
+    assert_eq!(
+        health,
+        json!({"status": "ok", "timestamp": "2026-11-15T09:30:02.500Z", "uptime": 2.5, "version": "0.0.0-test"})
+    );
+    app.call("GET", "/health/live").send().await.expect(200);
+    app.call("GET", "/health/ready").send().await.expect(200);
+    let metrics = app.call("GET", "/metrics").send().await.text();
+    assert!(
+        metrics
+            .contains("attestry_http_requests_total{method=\"GET\",route=\"/v1/health\",status=\"200\"} 1"),
+        "{metrics}"
+    );
+    assert!(metrics.contains("attestry_http_request_seconds_bucket"));
 }
 
 #[test]

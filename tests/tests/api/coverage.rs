@@ -5,6 +5,12 @@
 use attestry_tests::{PASSWORD, Tenant, TestApp, both, token_in};
 use serde_json::{Value, json};
 
+both! {
+    without_credentials_each_operation_is_401,
+    another_organizations_things_are_404,
+    each_change_leaves_one_entry,
+}
+
 pub(crate) struct Operation {
     pub(crate) id: String,
     pub(crate) method: String,
@@ -190,69 +196,78 @@ fn is_setup(operation: &Operation) -> bool {
     operation.id == "set_up"
 }
 
-both! {
-    async fn without_credentials_each_operation_is_401(app) {
-        for operation in operations() {
-            let is_public = attestry_api::PUBLIC.contains(&(operation.method.to_lowercase().as_str(), &operation.path));
-            assert_eq!(operation.details["security"] == json!([]), is_public, "{} is documented as it is", operation.id);
-            let path = operation.path.replace(['{', '}'], "");
-            let reply = app.call(&operation.method, &path).send().await;
-            assert_eq!(reply.status.as_u16() == 401, !is_public, "{}: {}", operation.id, reply.text());
-        }
+async fn without_credentials_each_operation_is_401(app: &TestApp) {
+    for operation in operations() {
+        let is_public =
+            attestry_api::PUBLIC.contains(&(operation.method.to_lowercase().as_str(), &operation.path));
+        assert_eq!(
+            operation.details["security"] == json!([]),
+            is_public,
+            "{} is documented as it is",
+            operation.id
+        );
+        let path = operation.path.replace(['{', '}'], "");
+        let reply = app.call(&operation.method, &path).send().await;
+        assert_eq!(reply.status.as_u16() == 401, !is_public, "{}: {}", operation.id, reply.text());
     }
+}
 
-    async fn another_organizations_things_are_404(app) {
-        let other = app.tenant("Other", "bob@example.com").await;
-        let theirs = Things::of(app, &other).await;
-        let before = app.entries(&other).await;
-        for operation in operations().iter().filter(|operation| operation.path.contains('{')) {
-            let body = operation.details.get("example").map(|example| if operation.method == "PATCH" { json!({}) } else { example.clone() });
-            let call = app.call(&operation.method, &theirs.path(operation)).key(&app.home.key);
-            let reply = match body {
-                Some(body) => call.json(&body).send().await,
-                None => call.send().await,
-            };
-            reply.problem(404, "not_found");
-        }
-        assert_eq!(app.entries(&other).await, before, "nothing happened there");
+async fn another_organizations_things_are_404(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let theirs = Things::of(app, &other).await;
+    let before = app.entries(&other).await;
+    for operation in operations().iter().filter(|operation| operation.path.contains('{')) {
+        let body = operation
+            .details
+            .get("example")
+            .map(|example| if operation.method == "PATCH" { json!({}) } else { example.clone() });
+        let call = app.call(&operation.method, &theirs.path(operation)).key(&app.home.key);
+        let reply = match body {
+            Some(body) => call.json(&body).send().await,
+            None => call.send().await,
+        };
+        reply.problem(404, "not_found");
     }
+    assert_eq!(app.entries(&other).await, before, "nothing happened there");
+}
 
-    async fn each_change_leaves_one_entry(app) {
-        let things = Things::of(app, &app.home).await;
-        // What takes the rest with it comes last.
-        let mut all = operations();
-        all.sort_by_key(|operation| match operation.id.as_str() {
-            "delete_organization" => 3,
-            "revoke_api_key" | "delete_member" => 2,
-            id => u8::from(id.starts_with("delete_")),
-        });
-        for operation in all.iter().filter(|operation| operation.method != "GET" && !is_setup(operation)) {
-            // Operations that need something beforehand prepare it in `body`, so it is counted first.
-            let body = things.body(app, operation).await;
-            let session = match operation.details.get("x-session") {
-                Some(_) => Some(app.sign_in(&app.home.email).await),
-                None => None,
-            };
-            let before = sequence(app).await;
-            let call = app.call(&operation.method, &things.path(operation));
-            let call = match &session {
-                Some(token) => call.session(token, &app.home.organization),
-                None => call.key(&app.home.key),
-            };
-            let reply = match (&body, table(operation)) {
-                (Some(body), _) => call.json(body).send().await,
-                (None, Some(table)) => call.raw("text/csv", table).send().await,
-                (None, None) => call.send().await,
-            };
-            assert!(reply.status.is_success(), "{}: {}", operation.id, reply.text());
-            assert_eq!(sequence(app).await, before + 1, "{} leaves one entry", operation.id);
-            app.mails().await;
-            // Passwords that changed are set back, so that the next operation can sign in.
-            if matches!(operation.id.as_str(), "reset_password" | "change_password") {
-                let email = attestry_domain::Parse::parse(&app.home.email).expect("an address");
-                let password = attestry_domain::Parse::parse(PASSWORD).expect("a password");
-                attestry_app::passwords::reset_by_operator(&app.ctx, &email, &password).await.expect("a password");
-            }
+async fn each_change_leaves_one_entry(app: &TestApp) {
+    let things = Things::of(app, &app.home).await;
+    // What takes the rest with it comes last.
+    let mut all = operations();
+    all.sort_by_key(|operation| match operation.id.as_str() {
+        "delete_organization" => 3,
+        "revoke_api_key" | "delete_member" => 2,
+        id => u8::from(id.starts_with("delete_")),
+    });
+    for operation in all.iter().filter(|operation| operation.method != "GET" && !is_setup(operation)) {
+        // Operations that need something beforehand prepare it in `body`, so it is counted first.
+        let body = things.body(app, operation).await;
+        let session = match operation.details.get("x-session") {
+            Some(_) => Some(app.sign_in(&app.home.email).await),
+            None => None,
+        };
+        let before = sequence(app).await;
+        let call = app.call(&operation.method, &things.path(operation));
+        let call = match &session {
+            Some(token) => call.session(token, &app.home.organization),
+            None => call.key(&app.home.key),
+        };
+        let reply = match (&body, table(operation)) {
+            (Some(body), _) => call.json(body).send().await,
+            (None, Some(table)) => call.raw("text/csv", table).send().await,
+            (None, None) => call.send().await,
+        };
+        assert!(reply.status.is_success(), "{}: {}", operation.id, reply.text());
+        assert_eq!(sequence(app).await, before + 1, "{} leaves one entry", operation.id);
+        app.mails().await;
+        // Passwords that changed are set back, so that the next operation can sign in.
+        if matches!(operation.id.as_str(), "reset_password" | "change_password") {
+            let email = attestry_domain::Parse::parse(&app.home.email).expect("an address");
+            let password = attestry_domain::Parse::parse(PASSWORD).expect("a password");
+            attestry_app::passwords::reset_by_operator(&app.ctx, &email, &password)
+                .await
+                .expect("a password");
         }
     }
 }

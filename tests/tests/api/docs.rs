@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 
-use attestry_tests::both;
+use attestry_tests::{TestApp, both};
 use serde_json::Value;
 
 use crate::coverage::operations;
+
+both! {
+    the_pages_come_from_this_server_alone,
+}
 
 fn walk<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
     found.push(value);
@@ -86,23 +90,26 @@ fn every_code_is_in_the_documentation_once() {
     }
 }
 
-both! {
-    async fn the_pages_come_from_this_server_alone(app) {
-        assert_eq!(app.call("GET", "/v1/openapi.json").send().await.json(), attestry_api::document());
-        for path in ["/", "/setup", "/accept-invitation", "/reset-password", "/docs/", "/docs/errors"] {
-            let page = app.call("GET", path).send().await;
-            assert_eq!(page.status.as_u16(), 200, "{path}");
-            assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{path}");
-            assert!(page.header("content-security-policy").is_some_and(|policy| policy.contains("script-src 'self'")), "{path}");
-            for part in ["src=\"http", "href=\"http", "src=\"//", "<script>"] {
-                assert!(!page.text().contains(part), "{path} has {part}");
-            }
+async fn the_pages_come_from_this_server_alone(app: &TestApp) {
+    assert_eq!(app.call("GET", "/v1/openapi.json").send().await.json(), attestry_api::document());
+    for path in ["/", "/setup", "/accept-invitation", "/reset-password", "/docs/", "/docs/errors"] {
+        let page = app.call("GET", path).send().await;
+        assert_eq!(page.status.as_u16(), 200, "{path}");
+        assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{path}");
+        assert!(
+            page.header("content-security-policy").is_some_and(|policy| policy.contains("script-src 'self'")),
+            "{path}"
+        );
+        for part in ["src=\"http", "href=\"http", "src=\"//", "<script>"] {
+            assert!(!page.text().contains(part), "{path} has {part}");
         }
-        assert_eq!(app.call("GET", "/docs").send().await.header("location"), Some("/docs/"));
-        assert!(app.call("GET", "/docs/swagger-initializer.js").send().await.text().contains("/v1/openapi.json"));
-        for asset in ["/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/assets/pages.js", "/assets/pages.css"] {
-            assert_eq!(app.call("GET", asset).send().await.status.as_u16(), 200, "{asset}");
-        }
-        app.call("GET", "/docs/../secret").send().await.problem(404, "not_found");
     }
+    assert_eq!(app.call("GET", "/docs").send().await.header("location"), Some("/docs/"));
+    assert!(app.call("GET", "/docs/swagger-initializer.js").send().await.text().contains("/v1/openapi.json"));
+    for asset in
+        ["/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/assets/pages.js", "/assets/pages.css"]
+    {
+        assert_eq!(app.call("GET", asset).send().await.status.as_u16(), 200, "{asset}");
+    }
+    app.call("GET", "/docs/../secret").send().await.problem(404, "not_found");
 }

@@ -2,117 +2,180 @@
 
 use std::time::Duration;
 
-use attestry_tests::both;
+use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
 
 both! {
-    async fn the_same_key_and_body_act_once(app) {
-        let body = json!({"name": "once", "scopes": ["member:read"]});
-        let bob = app.tenant("Other", "bob@example.com").await;
-        let add = json!({"userId": bob.user, "role": "employee"});
-        let call = || app.post("/v1/people", &add).header("idempotency-key", "k-1");
-        let first = call().send().await;
-        assert_eq!(first.header("idempotency-replayed"), None);
-        let entries = app.entries(&app.home).await;
-        let second = call().send().await;
-        assert_eq!(second.header("idempotency-replayed"), Some("true"));
-        assert_eq!((second.expect(201), second.header("etag")), (first.expect(201), first.header("etag")));
-        assert_eq!(app.entries(&app.home).await, entries);
-        app.post("/v1/people", &json!({"userId": bob.user, "role": "admin"})).header("idempotency-key", "k-1").send().await.problem(422, "idempotency_mismatch");
-        app.post("/v1/organization/api-keys", &body).header("idempotency-key", "k-1").send().await.problem(422, "idempotency_mismatch");
-        // Another caller's key of the same name is another key.
-        app.call("POST", "/v1/organization/api-keys").key(&bob.key).json(&body).header("idempotency-key", "k-1").send().await.expect(201);
-    }
+    the_same_key_and_body_act_once,
+    the_header_is_no_way_around_a_check,
+    on_public_routes_strangers_may_choose_the_same_key,
+    a_failed_request_frees_its_key,
+    it_is_forgotten_after_a_day,
+    a_secret_is_not_answered_twice,
+    at_once_only_one_runs,
+    after_a_crash_a_repetition_learns_that_it_was_done,
+}
 
-    async fn the_header_is_no_way_around_a_check(app) {
-        let other = app.tenant("Other", "bob@example.com").await;
-        let bob = app.post("/v1/people", &json!({"userId": other.user, "role": "admin"})).send().await.expect(201);
-        app.delete(&format!("/v1/people/{}", bob["id"].as_str().expect("an id"))).send().await.expect(200);
-        let token = app.sign_in("bob@example.com").await;
-        let body = json!({"email": "x@example.com", "role": "admin"});
-        let invite = || app.call("POST", "/v1/people/invite").json(&body).header("idempotency-key", "zz");
-        invite().session(&token, &app.home.organization).send().await.problem(403, "not_a_member");
-        invite().key(&other.key).header("x-organization-id", &app.home.organization).send().await.problem(403, "organization_mismatch");
-        invite().key("att_aaaaaaaa_bad").send().await.problem(401, "invalid_api_key");
-        invite().send().await.problem(401, "missing_credentials");
-        let reader = app.key(&["member:read"]).await;
-        invite().key(&reader).send().await.problem(403, "forbidden");
-        app.call("POST", "/v1/auth/logout").header("idempotency-key", "zz").send().await.problem(401, "missing_credentials");
-        // Who lost the permission does not get the answer of the time when they had it.
-        let eve = app.member(&app.home, "eve@example.com", "admin").await;
-        let eve_token = app.sign_in("eve@example.com").await;
-        let make = || app.call("POST", "/v1/people/invite").session(&eve_token, &app.home.organization).json(&body).header("idempotency-key", "mine");
-        make().send().await.expect(201);
-        app.mails().await;
-        app.patch(&format!("/v1/people/{}", eve["id"].as_str().expect("an id")), &json!({"role": "employee"})).send().await.expect(200);
-        make().send().await.problem(403, "forbidden");
-    }
+async fn the_same_key_and_body_act_once(app: &TestApp) {
+    let body = json!({"name": "once", "scopes": ["member:read"]});
+    let bob = app.tenant("Other", "bob@example.com").await;
+    let add = json!({"userId": bob.user, "role": "employee"});
+    let call = || app.post("/v1/people", &add).header("idempotency-key", "k-1");
+    let first = call().send().await;
+    assert_eq!(first.header("idempotency-replayed"), None);
+    let entries = app.entries(&app.home).await;
+    let second = call().send().await;
+    assert_eq!(second.header("idempotency-replayed"), Some("true"));
+    assert_eq!((second.expect(201), second.header("etag")), (first.expect(201), first.header("etag")));
+    assert_eq!(app.entries(&app.home).await, entries);
+    app.post("/v1/people", &json!({"userId": bob.user, "role": "admin"}))
+        .header("idempotency-key", "k-1")
+        .send()
+        .await
+        .problem(422, "idempotency_mismatch");
+    app.post("/v1/organization/api-keys", &body)
+        .header("idempotency-key", "k-1")
+        .send()
+        .await
+        .problem(422, "idempotency_mismatch");
+    // Another caller's key of the same name is another key.
+    app.call("POST", "/v1/organization/api-keys")
+        .key(&bob.key)
+        .json(&body)
+        .header("idempotency-key", "k-1")
+        .send()
+        .await
+        .expect(201);
+}
 
-    async fn on_public_routes_strangers_may_choose_the_same_key(app) {
-        app.member(&app.home, "eve@example.com", "employee").await;
-        for email in ["ada@example.com", "eve@example.com"] {
-            let body = json!({"email": email});
-            let call = || app.call("POST", "/v1/auth/forgot-password").json(&body).header("idempotency-key", "1");
-            call().send().await.expect(200);
-            assert_eq!(call().send().await.header("idempotency-replayed"), Some("true"));
-            assert_eq!(app.mails().await.len(), 1, "one link, however often it is asked for");
+async fn the_header_is_no_way_around_a_check(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let bob =
+        app.post("/v1/people", &json!({"userId": other.user, "role": "admin"})).send().await.expect(201);
+    app.delete(&format!("/v1/people/{}", bob["id"].as_str().expect("an id"))).send().await.expect(200);
+    let token = app.sign_in("bob@example.com").await;
+    let body = json!({"email": "x@example.com", "role": "admin"});
+    let invite = || app.call("POST", "/v1/people/invite").json(&body).header("idempotency-key", "zz");
+    invite().session(&token, &app.home.organization).send().await.problem(403, "not_a_member");
+    invite()
+        .key(&other.key)
+        .header("x-organization-id", &app.home.organization)
+        .send()
+        .await
+        .problem(403, "organization_mismatch");
+    invite().key("att_aaaaaaaa_bad").send().await.problem(401, "invalid_api_key");
+    invite().send().await.problem(401, "missing_credentials");
+    let reader = app.key(&["member:read"]).await;
+    invite().key(&reader).send().await.problem(403, "forbidden");
+    app.call("POST", "/v1/auth/logout")
+        .header("idempotency-key", "zz")
+        .send()
+        .await
+        .problem(401, "missing_credentials");
+    // Who lost the permission does not get the answer of the time when they had it.
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let eve_token = app.sign_in("eve@example.com").await;
+    let make = || {
+        app.call("POST", "/v1/people/invite")
+            .session(&eve_token, &app.home.organization)
+            .json(&body)
+            .header("idempotency-key", "mine")
+    };
+    make().send().await.expect(201);
+    app.mails().await;
+    app.patch(&format!("/v1/people/{}", eve["id"].as_str().expect("an id")), &json!({"role": "employee"}))
+        .send()
+        .await
+        .expect(200);
+    make().send().await.problem(403, "forbidden");
+}
+
+async fn on_public_routes_strangers_may_choose_the_same_key(app: &TestApp) {
+    app.member(&app.home, "eve@example.com", "employee").await;
+    for email in ["ada@example.com", "eve@example.com"] {
+        let body = json!({"email": email});
+        let call = || app.call("POST", "/v1/auth/forgot-password").json(&body).header("idempotency-key", "1");
+        call().send().await.expect(200);
+        assert_eq!(call().send().await.header("idempotency-replayed"), Some("true"));
+        assert_eq!(app.mails().await.len(), 1, "one link, however often it is asked for");
+    }
+}
+
+async fn a_failed_request_frees_its_key(app: &TestApp) {
+    let bob = app.tenant("Other", "bob@example.com").await;
+    let wrong = json!({"userId": bob.user});
+    let right = json!({"userId": bob.user, "role": "employee"});
+    app.post("/v1/people", &wrong)
+        .header("idempotency-key", "k")
+        .send()
+        .await
+        .problem(400, "validation_failed");
+    app.post("/v1/people", &right).header("idempotency-key", "k").send().await.expect(201);
+    assert_eq!(
+        app.post("/v1/people", &right)
+            .header("idempotency-key", &"x".repeat(256))
+            .send()
+            .await
+            .wrong_fields(),
+        ["Idempotency-Key"]
+    );
+}
+
+async fn it_is_forgotten_after_a_day(app: &TestApp) {
+    let body = json!({"name": "daily", "scopes": ["member:read"]});
+    let call = || app.post("/v1/organization/api-keys", &body).header("idempotency-key", "k");
+    let first = call().send().await.expect(201);
+    app.clock.advance(Duration::from_hours(23));
+    assert_eq!(call().send().await.expect(201)["id"], first["id"]);
+    app.clock.advance(Duration::from_hours(2));
+    assert_ne!(call().send().await.expect(201)["id"], first["id"]);
+}
+
+async fn a_secret_is_not_answered_twice(app: &TestApp) {
+    let body = json!({"name": "once", "scopes": ["member:read"]});
+    let call = || app.post("/v1/organization/api-keys", &body).header("idempotency-key", "k");
+    let first = call().send().await.expect(201);
+    assert!(first["key"].is_string());
+    let second = call().send().await.expect(201);
+    assert_eq!((&second["id"], &second["key"]), (&first["id"], &Value::Null));
+}
+
+async fn at_once_only_one_runs(app: &TestApp) {
+    let bob = app.tenant("Other", "bob@example.com").await;
+    let body = json!({"userId": bob.user, "role": "employee"});
+    let calls = (0..5).map(|_| app.post("/v1/people", &body).header("idempotency-key", "k").send());
+    let replies = futures_util::future::join_all(calls).await;
+    let fresh = replies
+        .iter()
+        .filter(|r| r.status.as_u16() == 201 && r.header("idempotency-replayed").is_none())
+        .count();
+    assert_eq!(fresh, 1);
+    for reply in replies {
+        match reply.status.as_u16() {
+            201 => {}
+            _ => drop(reply.problem(409, "idempotency_in_progress")),
         }
     }
+}
 
-    async fn a_failed_request_frees_its_key(app) {
-        let bob = app.tenant("Other", "bob@example.com").await;
-        let wrong = json!({"userId": bob.user});
-        let right = json!({"userId": bob.user, "role": "employee"});
-        app.post("/v1/people", &wrong).header("idempotency-key", "k").send().await.problem(400, "validation_failed");
-        app.post("/v1/people", &right).header("idempotency-key", "k").send().await.expect(201);
-        assert_eq!(app.post("/v1/people", &right).header("idempotency-key", &"x".repeat(256)).send().await.wrong_fields(), ["Idempotency-Key"]);
-    }
-
-    async fn it_is_forgotten_after_a_day(app) {
-        let body = json!({"name": "daily", "scopes": ["member:read"]});
-        let call = || app.post("/v1/organization/api-keys", &body).header("idempotency-key", "k");
-        let first = call().send().await.expect(201);
-        app.clock.advance(Duration::from_hours(23));
-        assert_eq!(call().send().await.expect(201)["id"], first["id"]);
-        app.clock.advance(Duration::from_hours(2));
-        assert_ne!(call().send().await.expect(201)["id"], first["id"]);
-    }
-
-    async fn a_secret_is_not_answered_twice(app) {
-        let body = json!({"name": "once", "scopes": ["member:read"]});
-        let call = || app.post("/v1/organization/api-keys", &body).header("idempotency-key", "k");
-        let first = call().send().await.expect(201);
-        assert!(first["key"].is_string());
-        let second = call().send().await.expect(201);
-        assert_eq!((&second["id"], &second["key"]), (&first["id"], &Value::Null));
-    }
-
-    async fn at_once_only_one_runs(app) {
-        let bob = app.tenant("Other", "bob@example.com").await;
-        let body = json!({"userId": bob.user, "role": "employee"});
-        let calls = (0..5).map(|_| app.post("/v1/people", &body).header("idempotency-key", "k").send());
-        let replies = futures_util::future::join_all(calls).await;
-        let fresh = replies.iter().filter(|r| r.status.as_u16() == 201 && r.header("idempotency-replayed").is_none()).count();
-        assert_eq!(fresh, 1);
-        for reply in replies {
-            match reply.status.as_u16() {
-                201 => {}
-                _ => drop(reply.problem(409, "idempotency_in_progress")),
-            }
-        }
-    }
-
-    async fn after_a_crash_a_repetition_learns_that_it_was_done(app) {
-        let body = json!({"name": "once", "scopes": ["member:read"]});
-        let call = || app.post("/v1/organization/api-keys", &body).header("idempotency-key", "k");
-        call().send().await.expect(201);
-        // The process died between the commit and the answer.
-        app.ctx.db.write(async |t| t.execute("UPDATE idempotency_keys SET state = 'applied', answer = NULL", &[]).await).await.expect("a statement");
-        call().send().await.problem(409, "idempotency_in_progress");
-        app.clock.advance(Duration::from_mins(3));
-        call().send().await.problem(409, "idempotency_answer_lost");
-        // It died before the commit: the claim can be taken over when its time is up.
-        app.ctx.db.write(async |t| t.execute("UPDATE idempotency_keys SET state = 'running'", &[]).await).await.expect("a statement");
-        call().send().await.expect(201);
-    }
+async fn after_a_crash_a_repetition_learns_that_it_was_done(app: &TestApp) {
+    let body = json!({"name": "once", "scopes": ["member:read"]});
+    let call = || app.post("/v1/organization/api-keys", &body).header("idempotency-key", "k");
+    call().send().await.expect(201);
+    // The process died between the commit and the answer.
+    app.ctx
+        .db
+        .write(async |t| t.execute("UPDATE idempotency_keys SET state = 'applied', answer = NULL", &[]).await)
+        .await
+        .expect("a statement");
+    call().send().await.problem(409, "idempotency_in_progress");
+    app.clock.advance(Duration::from_mins(3));
+    call().send().await.problem(409, "idempotency_answer_lost");
+    // It died before the commit: the claim can be taken over when its time is up.
+    app.ctx
+        .db
+        .write(async |t| t.execute("UPDATE idempotency_keys SET state = 'running'", &[]).await)
+        .await
+        .expect("a statement");
+    call().send().await.expect(201);
 }

@@ -3,10 +3,18 @@
 
 use attestry_domain::access::{Permission, Roles};
 use attestry_domain::text::Parse;
-use attestry_tests::both;
+use attestry_tests::{TestApp, both};
 use serde_json::json;
 
 use crate::coverage::{Things, operations};
+
+both! {
+    each_operation_is_allowed_to_exactly_the_roles_that_have_its_permission,
+    everybody_sees_their_own_entry,
+    an_admin_does_not_touch_owners,
+    bringing_back_or_replacing_somebody_is_granting_their_role,
+    a_limited_key_grants_no_more_than_it_has,
+}
 
 const ROLES: &[(&str, &[&str])] = &[
     (
@@ -123,87 +131,113 @@ fn the_table_is_what_the_roles_have() {
     }
 }
 
-both! {
-    async fn each_operation_is_allowed_to_exactly_the_roles_that_have_its_permission(app) {
-        let things = Things::of(app, &app.home).await;
-        for (number, (role, words)) in ROLES.iter().enumerate() {
-            let email = format!("role{number}@example.com");
-            app.member(&app.home, &email, role).await;
-            let token = app.sign_in(&email).await;
-            for operation in operations() {
-                let Some(permission) = operation.details["x-permission"].as_str() else { continue };
-                // A wrong body stops those who are allowed before anything happens.
-                let call = app.call(&operation.method, &things.path(&operation)).session(&token, &app.home.organization);
-                let call = call.header("if-match", "\"no such version\"");
-                let reply = match operation.details.get("example") {
-                    Some(_) => call.json(&json!({"no such field": 1})).send().await,
-                    None if operation.id == "revoke_api_key" && words.contains(&permission) => continue,
-                    None => call.send().await,
-                };
-                let is_others = operation.id == "get_member" && !words.contains(&"member:read");
-                let allowed = words.contains(&permission) && !is_others;
-                // Not being the author is another matter than the role.
-                let refused = reply.status.as_u16() == 403 && reply.json()["code"] == "forbidden";
-                assert_eq!(refused, !allowed, "{role} {}: {}", operation.id, reply.text());
-            }
+async fn each_operation_is_allowed_to_exactly_the_roles_that_have_its_permission(app: &TestApp) {
+    let things = Things::of(app, &app.home).await;
+    for (number, (role, words)) in ROLES.iter().enumerate() {
+        let email = format!("role{number}@example.com");
+        app.member(&app.home, &email, role).await;
+        let token = app.sign_in(&email).await;
+        for operation in operations() {
+            let Some(permission) = operation.details["x-permission"].as_str() else { continue };
+            // A wrong body stops those who are allowed before anything happens.
+            let call =
+                app.call(&operation.method, &things.path(&operation)).session(&token, &app.home.organization);
+            let call = call.header("if-match", "\"no such version\"");
+            let reply = match operation.details.get("example") {
+                Some(_) => call.json(&json!({"no such field": 1})).send().await,
+                None if operation.id == "revoke_api_key" && words.contains(&permission) => continue,
+                None => call.send().await,
+            };
+            let is_others = operation.id == "get_member" && !words.contains(&"member:read");
+            let allowed = words.contains(&permission) && !is_others;
+            // Not being the author is another matter than the role.
+            let refused = reply.status.as_u16() == 403 && reply.json()["code"] == "forbidden";
+            assert_eq!(refused, !allowed, "{role} {}: {}", operation.id, reply.text());
         }
     }
+}
 
-    async fn everybody_sees_their_own_entry(app) {
-        let eve = app.member(&app.home, "eve@example.com", "employee").await;
-        let token = app.sign_in("eve@example.com").await;
-        let own = format!("/v1/people/{}", eve["id"].as_str().expect("an id"));
-        app.call("GET", &own).session(&token, &app.home.organization).send().await.expect(200);
-        let other = format!("/v1/people/{}", app.home.member);
-        app.call("GET", &other).session(&token, &app.home.organization).send().await.problem(403, "forbidden");
-    }
+async fn everybody_sees_their_own_entry(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "employee").await;
+    let token = app.sign_in("eve@example.com").await;
+    let own = format!("/v1/people/{}", eve["id"].as_str().expect("an id"));
+    app.call("GET", &own).session(&token, &app.home.organization).send().await.expect(200);
+    let other = format!("/v1/people/{}", app.home.member);
+    app.call("GET", &other).session(&token, &app.home.organization).send().await.problem(403, "forbidden");
+}
 
-    async fn an_admin_does_not_touch_owners(app) {
-        app.member(&app.home, "eve@example.com", "admin").await;
-        let bob = app.member(&app.home, "bob@example.com", "employee").await;
-        let token = app.sign_in("eve@example.com").await;
-        let session = |method: &str, path: &str| app.call(method, path).session(&token, &app.home.organization);
-        let owner = format!("/v1/people/{}", app.home.member);
-        let bob = format!("/v1/people/{}", bob["id"].as_str().expect("an id"));
-        session("PATCH", &bob).json(&json!({"role": "owner"})).send().await.problem(403, "forbidden");
-        session("PATCH", &bob).json(&json!({"role": "admin,owner"})).send().await.problem(403, "forbidden");
-        session("PATCH", &bob).json(&json!({"role": "admin"})).send().await.expect(200);
-        session("PATCH", &owner).json(&json!({"role": "employee"})).send().await.problem(403, "forbidden");
-        session("PATCH", &owner).json(&json!({"isActive": false})).send().await.problem(403, "forbidden");
-        session("DELETE", &owner).send().await.problem(403, "forbidden");
-        session("PATCH", &owner).json(&json!({"department": "it"})).send().await.expect(200);
-        session("POST", "/v1/people/invite").json(&json!({"email": "x@example.com", "role": "owner"})).send().await.problem(403, "forbidden");
-        let stranger = app.tenant("Other", "carl@example.com").await;
-        session("POST", "/v1/people").json(&json!({"userId": stranger.user, "role": "owner"})).send().await.problem(403, "forbidden");
-        let bulk = json!({"members": [{"userId": stranger.user, "role": "owner"}]});
-        assert_eq!(session("POST", "/v1/people/bulk").json(&bulk).send().await.expect(201)["summary"]["failed"], 1);
-    }
+async fn an_admin_does_not_touch_owners(app: &TestApp) {
+    app.member(&app.home, "eve@example.com", "admin").await;
+    let bob = app.member(&app.home, "bob@example.com", "employee").await;
+    let token = app.sign_in("eve@example.com").await;
+    let session = |method: &str, path: &str| app.call(method, path).session(&token, &app.home.organization);
+    let owner = format!("/v1/people/{}", app.home.member);
+    let bob = format!("/v1/people/{}", bob["id"].as_str().expect("an id"));
+    session("PATCH", &bob).json(&json!({"role": "owner"})).send().await.problem(403, "forbidden");
+    session("PATCH", &bob).json(&json!({"role": "admin,owner"})).send().await.problem(403, "forbidden");
+    session("PATCH", &bob).json(&json!({"role": "admin"})).send().await.expect(200);
+    session("PATCH", &owner).json(&json!({"role": "employee"})).send().await.problem(403, "forbidden");
+    session("PATCH", &owner).json(&json!({"isActive": false})).send().await.problem(403, "forbidden");
+    session("DELETE", &owner).send().await.problem(403, "forbidden");
+    session("PATCH", &owner).json(&json!({"department": "it"})).send().await.expect(200);
+    session("POST", "/v1/people/invite")
+        .json(&json!({"email": "x@example.com", "role": "owner"}))
+        .send()
+        .await
+        .problem(403, "forbidden");
+    let stranger = app.tenant("Other", "carl@example.com").await;
+    session("POST", "/v1/people")
+        .json(&json!({"userId": stranger.user, "role": "owner"}))
+        .send()
+        .await
+        .problem(403, "forbidden");
+    let bulk = json!({"members": [{"userId": stranger.user, "role": "owner"}]});
+    assert_eq!(
+        session("POST", "/v1/people/bulk").json(&bulk).send().await.expect(201)["summary"]["failed"],
+        1
+    );
+}
 
-    async fn bringing_back_or_replacing_somebody_is_granting_their_role(app) {
-        let eve = app.member(&app.home, "eve@example.com", "admin").await;
-        let stranger = app.tenant("Other", "carl@example.com").await;
-        let path = format!("/v1/people/{}", eve["id"].as_str().expect("an id"));
-        let limited = app.key(&["member:update"]).await;
-        app.patch(&path, &json!({"userId": stranger.user})).key(&limited).send().await.problem(403, "role_exceeds_own");
-        app.delete(&path).send().await.expect(200);
-        app.patch(&path, &json!({"isActive": true})).key(&limited).send().await.problem(403, "role_exceeds_own");
-        app.patch(&path, &json!({"isActive": true})).send().await.expect(200);
-        // Whoever takes a member's place does not inherit the keys.
-        let token = app.sign_in("eve@example.com").await;
-        let made = app.call("POST", "/v1/organization/api-keys").session(&token, &app.home.organization).json(&json!({"name": "hers"})).send().await.expect(201);
-        let key = made["key"].as_str().expect("a key");
-        app.call("GET", "/v1/people").key(key).send().await.expect(200);
-        app.patch(&path, &json!({"userId": stranger.user})).send().await.expect(200);
-        app.call("GET", "/v1/people").key(key).send().await.problem(401, "invalid_api_key");
-        app.call("GET", "/v1/people").session(&token, &app.home.organization).send().await.problem(401, "invalid_session");
-    }
+async fn bringing_back_or_replacing_somebody_is_granting_their_role(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let stranger = app.tenant("Other", "carl@example.com").await;
+    let path = format!("/v1/people/{}", eve["id"].as_str().expect("an id"));
+    let limited = app.key(&["member:update"]).await;
+    app.patch(&path, &json!({"userId": stranger.user}))
+        .key(&limited)
+        .send()
+        .await
+        .problem(403, "role_exceeds_own");
+    app.delete(&path).send().await.expect(200);
+    app.patch(&path, &json!({"isActive": true})).key(&limited).send().await.problem(403, "role_exceeds_own");
+    app.patch(&path, &json!({"isActive": true})).send().await.expect(200);
+    // Whoever takes a member's place does not inherit the keys.
+    let token = app.sign_in("eve@example.com").await;
+    let made = app
+        .call("POST", "/v1/organization/api-keys")
+        .session(&token, &app.home.organization)
+        .json(&json!({"name": "hers"}))
+        .send()
+        .await
+        .expect(201);
+    let key = made["key"].as_str().expect("a key");
+    app.call("GET", "/v1/people").key(key).send().await.expect(200);
+    app.patch(&path, &json!({"userId": stranger.user})).send().await.expect(200);
+    app.call("GET", "/v1/people").key(key).send().await.problem(401, "invalid_api_key");
+    app.call("GET", "/v1/people")
+        .session(&token, &app.home.organization)
+        .send()
+        .await
+        .problem(401, "invalid_session");
+}
 
-    async fn a_limited_key_grants_no_more_than_it_has(app) {
-        let key = app.key(&["member:create", "member:update"]).await;
-        let stranger = app.tenant("Other", "carl@example.com").await;
-        let add = |role: &str| app.call("POST", "/v1/people").key(&key).json(&json!({"userId": stranger.user, "role": role}));
-        add("admin").send().await.problem(403, "role_exceeds_own");
-        add("auditor").send().await.problem(403, "role_exceeds_own");
-        add("employee").send().await.expect(201);
-    }
+async fn a_limited_key_grants_no_more_than_it_has(app: &TestApp) {
+    let key = app.key(&["member:create", "member:update"]).await;
+    let stranger = app.tenant("Other", "carl@example.com").await;
+    let add = |role: &str| {
+        app.call("POST", "/v1/people").key(&key).json(&json!({"userId": stranger.user, "role": role}))
+    };
+    add("admin").send().await.problem(403, "role_exceeds_own");
+    add("auditor").send().await.problem(403, "role_exceeds_own");
+    add("employee").send().await.expect(201);
 }

@@ -8,6 +8,18 @@ use attestry_storage::schema::{TABLES, WITHOUT_ORGANIZATION};
 use attestry_storage::{STATEMENTS, archive, instance, jobs};
 use attestry_tests::{Engine, TestApp, both, run};
 
+both! {
+    every_statement_is_understood,
+    each_table_belongs_to_an_organization_or_is_known_not_to,
+    an_error_rolls_back_its_own_transaction_alone,
+    a_swallowed_error_is_not_told_as_success,
+    a_cancelled_write_leaves_the_connection_usable,
+    jobs_are_claimed_once,
+    a_unique_job_waits_once,
+    housekeeping_removes_what_expired,
+    a_dump_can_be_loaded_again,
+}
+
 async fn schema(app: &TestApp) -> BTreeMap<String, Vec<(String, String, bool)>> {
     let sql = match app.engine() {
         Engine::Sqlite => {
@@ -91,145 +103,177 @@ fn both_databases_have_the_same_schema() {
     assert_eq!(sqlite.0.len(), TABLES.len());
 }
 
-both! {
-    async fn every_statement_is_understood(app) {
-        for (file, statements) in STATEMENTS {
-            for sql in *statements {
-                let prepared = app.ctx.db.read(async move |t| t.prepare(sql).await).await;
-                assert!(prepared.is_ok(), "{file}: {sql}: {prepared:?}");
-            }
+async fn every_statement_is_understood(app: &TestApp) {
+    for (file, statements) in STATEMENTS {
+        for sql in *statements {
+            let prepared = app.ctx.db.read(async move |t| t.prepare(sql).await).await;
+            assert!(prepared.is_ok(), "{file}: {sql}: {prepared:?}");
         }
     }
+}
 
-    async fn each_table_belongs_to_an_organization_or_is_known_not_to(app) {
-        for (table, columns) in schema(app).await {
-            let has = columns.iter().any(|(column, ..)| column == "org_id");
-            assert_eq!(has, !WITHOUT_ORGANIZATION.contains(&table.as_str()), "{table}");
-        }
+async fn each_table_belongs_to_an_organization_or_is_known_not_to(app: &TestApp) {
+    for (table, columns) in schema(app).await {
+        let has = columns.iter().any(|(column, ..)| column == "org_id");
+        assert_eq!(has, !WITHOUT_ORGANIZATION.contains(&table.as_str()), "{table}");
     }
+}
 
-    async fn an_error_rolls_back_its_own_transaction_alone(app) {
-        let db = &app.ctx.db;
-        let good = |name: &'static str| db.write(async move |t| instance::put(t, name, "1").await.map_err(Error::from));
-        let bad = db.write(async |t| {
-            instance::put(t, "bad", "1").await?;
-            Err::<(), _>(Error::NotFound("reason"))
+async fn an_error_rolls_back_its_own_transaction_alone(app: &TestApp) {
+    let db = &app.ctx.db;
+    let good =
+        |name: &'static str| db.write(async move |t| instance::put(t, name, "1").await.map_err(Error::from));
+    let bad = db.write(async |t| {
+        instance::put(t, "bad", "1").await?;
+        Err::<(), _>(Error::NotFound("reason"))
+    });
+    let panics = db.write(async |t| {
+        instance::put(t, "panics", "1").await?;
+        assert!(!app_is_there(), "on purpose");
+        Ok::<_, Error>(())
+    });
+    let (first, bad, panicked, second) = if app.engine() == Engine::Sqlite {
+        futures_util::join!(good("first"), bad, panics, good("second"))
+    } else {
+        // On PostgreSQL a body runs in its caller's task: its panic is its caller's.
+        drop(panics);
+        let (first, bad, second) = futures_util::join!(good("first"), bad, good("second"));
+        (first, bad, Err(Error::internal("on purpose")), second)
+    };
+    assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
+    assert!(matches!(bad, Err(Error::NotFound("reason"))));
+    assert!(panicked.is_err_and(|error| error.to_string().contains("on purpose")));
+    for (name, there) in [("first", true), ("second", true), ("bad", false), ("panics", false)] {
+        let found = db.read(async move |t| instance::get(t, name).await).await.expect("a read");
+        assert_eq!(found.is_some(), there, "{name}");
+    }
+}
+
+async fn a_swallowed_error_is_not_told_as_success(app: &TestApp) {
+    if app.engine() == Engine::Postgres {
+        let swallowed = app.ctx.db.write(async |t| {
+            instance::put(t, "swallowed", "1").await?;
+            // A body that goes on after a failed statement.
+            let _ = t.execute("INSERT INTO organizations (id) VALUES (NULL)", &[]).await;
+            Ok::<_, DbError>(())
         });
-        let panics = db.write(async |t| {
-            instance::put(t, "panics", "1").await?;
-            assert!(!app_is_there(), "on purpose");
-            Ok::<_, Error>(())
-        });
-        let (first, bad, panicked, second) = if app.engine() == Engine::Sqlite {
-            futures_util::join!(good("first"), bad, panics, good("second"))
-        } else {
-            // On PostgreSQL a body runs in its caller's task: its panic is its caller's.
-            drop(panics);
-            let (first, bad, second) = futures_util::join!(good("first"), bad, good("second"));
-            (first, bad, Err(Error::internal("on purpose")), second)
-        };
-        assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
-        assert!(matches!(bad, Err(Error::NotFound("reason"))));
-        assert!(panicked.is_err_and(|error| error.to_string().contains("on purpose")));
-        for (name, there) in [("first", true), ("second", true), ("bad", false), ("panics", false)] {
-            let found = db.read(async move |t| instance::get(t, name).await).await.expect("a read");
-            assert_eq!(found.is_some(), there, "{name}");
-        }
+        let good = app.ctx.db.write(async |t| instance::put(t, "neighbour", "1").await);
+        let (swallowed, good) = futures_util::join!(swallowed, good);
+        assert!(swallowed.is_err() && good.is_ok(), "{swallowed:?} {good:?}");
+        let found = app.ctx.db.read(async |t| instance::get(t, "neighbour").await).await.expect("a read");
+        assert!(found.is_some());
     }
+}
 
-    async fn a_swallowed_error_is_not_told_as_success(app) {
-        if app.engine() == Engine::Postgres {
-            let swallowed = app.ctx.db.write(async |t| {
-                instance::put(t, "swallowed", "1").await?;
-                // A body that goes on after a failed statement.
-                let _ = t.execute("INSERT INTO organizations (id) VALUES (NULL)", &[]).await;
-                Ok::<_, DbError>(())
-            });
-            let good = app.ctx.db.write(async |t| instance::put(t, "neighbour", "1").await);
-            let (swallowed, good) = futures_util::join!(swallowed, good);
-            assert!(swallowed.is_err() && good.is_ok(), "{swallowed:?} {good:?}");
-            let found = app.ctx.db.read(async |t| instance::get(t, "neighbour").await).await.expect("a read");
-            assert!(found.is_some());
-        }
+async fn a_cancelled_write_leaves_the_connection_usable(app: &TestApp) {
+    for _ in 0..10 {
+        let write = app.ctx.db.write(async |t| instance::put(t, "x", "1").await);
+        let _ = futures_util::future::select(Box::pin(write), Box::pin(tokio::task::yield_now())).await;
     }
+    app.ctx.db.write(async |t| instance::put(t, "y", "1").await).await.expect("still works");
+}
 
-    async fn a_cancelled_write_leaves_the_connection_usable(app) {
-        for _ in 0..10 {
-            let write = app.ctx.db.write(async |t| instance::put(t, "x", "1").await);
-            let _ = futures_util::future::select(Box::pin(write), Box::pin(tokio::task::yield_now())).await;
-        }
-        app.ctx.db.write(async |t| instance::put(t, "y", "1").await).await.expect("still works");
-    }
-
-    async fn jobs_are_claimed_once(app) {
-        let ctx = &app.ctx;
-        for _ in 0..20 {
-            let own = ctx.clone();
-            let id = ctx.ids.next();
-            ctx.db.write(async move |t| {
-                let job = jobs::NewJob { id, kind: "test", organization: None, payload: b"", unique_key: None, run_at: own.now(), created_at: own.now() };
+async fn jobs_are_claimed_once(app: &TestApp) {
+    let ctx = &app.ctx;
+    for _ in 0..20 {
+        let own = ctx.clone();
+        let id = ctx.ids.next();
+        ctx.db
+            .write(async move |t| {
+                let job = jobs::NewJob {
+                    id,
+                    kind: "test",
+                    organization: None,
+                    payload: b"",
+                    unique_key: None,
+                    run_at: own.now(),
+                    created_at: own.now(),
+                };
                 jobs::enqueue(t, &job).await
-            }).await.expect("enqueued");
-        }
-        let now = ctx.now();
-        let claims = (0..4).map(|worker| ctx.db.write(async move |t| {
+            })
+            .await
+            .expect("enqueued");
+    }
+    let now = ctx.now();
+    let claims = (0..4).map(|worker| {
+        ctx.db.write(async move |t| {
             let until = now.plus(std::time::Duration::from_mins(1));
             jobs::claim(t, &format!("w{worker}"), now, until, 8).await
-        }));
-        let mut ids: Vec<String> = futures_util::future::join_all(claims).await.into_iter().flat_map(|jobs| jobs.expect("claimed")).map(|job| job.id.to_string()).collect();
-        ids.sort();
-        let total = ids.len();
-        ids.dedup();
-        assert_eq!((ids.len(), total), (20, 20));
-        // A lease that ran out is claimed again.
-        let later = now.plus(std::time::Duration::from_secs(61));
-        let again = ctx.db.write(async move |t| jobs::claim(t, "w9", later, later, 100).await).await.expect("claimed");
-        assert_eq!((again.len(), again[0].attempts), (20, 2));
-        ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
-    }
+        })
+    });
+    let mut ids: Vec<String> = futures_util::future::join_all(claims)
+        .await
+        .into_iter()
+        .flat_map(|jobs| jobs.expect("claimed"))
+        .map(|job| job.id.to_string())
+        .collect();
+    ids.sort();
+    let total = ids.len();
+    ids.dedup();
+    assert_eq!((ids.len(), total), (20, 20));
+    // A lease that ran out is claimed again.
+    let later = now.plus(std::time::Duration::from_secs(61));
+    let again =
+        ctx.db.write(async move |t| jobs::claim(t, "w9", later, later, 100).await).await.expect("claimed");
+    assert_eq!((again.len(), again[0].attempts), (20, 2));
+    ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
+}
 
-    async fn a_unique_job_waits_once(app) {
-        attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
-        attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
-        assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 2, "housekeeping and the sweep");
-        assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 0);
-        app.clock.advance(std::time::Duration::from_mins(61));
-        assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 1);
-        app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
-    }
+async fn a_unique_job_waits_once(app: &TestApp) {
+    attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
+    attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
+    assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 2, "housekeeping and the sweep");
+    assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 0);
+    app.clock.advance(std::time::Duration::from_mins(61));
+    assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 1);
+    app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
+}
 
-    async fn housekeeping_removes_what_expired(app) {
-        app.sign_in("ada@example.com").await;
-        app.post("/v1/organization/api-keys", &serde_json::json!({"name": "x"})).header("idempotency-key", "k").send().await.expect(201);
-        app.clock.advance(std::time::Duration::from_hours(25));
-        attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
-        attestry_app::jobs::drain(&app.ctx).await.expect("run");
-        for table in ["SELECT COUNT(*) FROM sessions", "SELECT COUNT(*) FROM idempotency_keys"] {
-            let left = app.ctx.db.read(async move |t| t.one(table, &[], |row| row.int(0)).await).await.expect("a count");
-            assert_eq!(left, 0, "{table}");
-        }
-        app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
+async fn housekeeping_removes_what_expired(app: &TestApp) {
+    app.sign_in("ada@example.com").await;
+    app.post("/v1/organization/api-keys", &serde_json::json!({"name": "x"}))
+        .header("idempotency-key", "k")
+        .send()
+        .await
+        .expect(201);
+    app.clock.advance(std::time::Duration::from_hours(25));
+    attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
+    attestry_app::jobs::drain(&app.ctx).await.expect("run");
+    for table in ["SELECT COUNT(*) FROM sessions", "SELECT COUNT(*) FROM idempotency_keys"] {
+        let left =
+            app.ctx.db.read(async move |t| t.one(table, &[], |row| row.int(0)).await).await.expect("a count");
+        assert_eq!(left, 0, "{table}");
     }
+    app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
+}
 
-    async fn a_dump_can_be_loaded_again(app) {
-        let engine = app.ctx.db.engine();
-        let text = app.ctx.db.snapshot(async move |t| {
+async fn a_dump_can_be_loaded_again(app: &TestApp) {
+    let engine = app.ctx.db.engine();
+    let text = app
+        .ctx
+        .db
+        .snapshot(async move |t| {
             let columns = archive::columns(t, engine, "journal").await?;
             let mut out = Vec::new();
             archive::dump(t, "journal", &columns, &mut out).await?;
             Ok::<_, DbError>((columns, String::from_utf8_lossy(&out).into_owned()))
-        }).await.expect("a dump");
-        let (columns, text) = text;
-        let lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
-        assert_eq!(lines.len(), 3);
-        app.ctx.db.write(async move |t| {
+        })
+        .await
+        .expect("a dump");
+    let (columns, text) = text;
+    let lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+    assert_eq!(lines.len(), 3);
+    app.ctx
+        .db
+        .write(async move |t| {
             t.execute("DELETE FROM journal", &[]).await?;
             archive::load(t, "journal", &columns, &lines).await
-        }).await.expect("loaded");
-        let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
-        let verdict = attestry_app::journal::verify(&app.ctx, id, &[]).await.expect("a verdict");
-        assert_eq!(verdict, attestry_app::journal::Verdict::Intact { entries: 3 });
-    }
+        })
+        .await
+        .expect("loaded");
+    let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
+    let verdict = attestry_app::journal::verify(&app.ctx, id, &[]).await.expect("a verdict");
+    assert_eq!(verdict, attestry_app::journal::Verdict::Intact { entries: 3 });
 }
 
 fn app_is_there() -> bool {
