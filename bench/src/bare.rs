@@ -71,6 +71,7 @@ fn person(value: &Value) -> Result<Person> {
             created_at: parse(user, "createdAt")?,
             updated_at: parse(user, "updatedAt")?,
             last_login: parse::<Time>(user, "lastLogin").ok(),
+            invited_to: None,
             version: 1,
         },
     })

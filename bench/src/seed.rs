@@ -142,7 +142,7 @@ async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
     let new = NewInstallation {
         organization: read(&format!("Organization {number}"))?,
         email: read(&format!("owner{number}@example.com"))?,
-        password: read("correct horse battery")?,
+        password: Some(read("correct horse battery")?),
         name: None,
     };
     let (founded, made) = setup::by_operator(ctx, new).await?;

@@ -79,6 +79,7 @@ pub fn run_with(engine: Engine, change: impl FnOnce(&mut HttpSettings), body: im
 fn http() -> HttpSettings {
     HttpSettings {
         body_limit: 16 << 20,
+        body_memory: 128 << 20,
         request_timeout: Duration::from_secs(30),
         cors_origins: Vec::new(),
         trusted_proxies: Vec::new(),
@@ -219,6 +220,38 @@ impl TestApp {
         session["token"].as_str().expect("a token").to_owned()
     }
 
+    /// Runs the hourly job, and whatever it asks for.
+    pub async fn housekeeping(&self) {
+        jobs::schedule(&self.ctx).await.expect("scheduled");
+        self.work().await;
+        self.ctx
+            .db
+            .write(async |t| t.execute("DELETE FROM jobs WHERE unique_key IS NOT NULL", &[]).await)
+            .await
+            .expect("the recurring jobs are taken out again");
+    }
+
+    /// A risk of the home organization with these fields, and what is required.
+    pub async fn risk(&self, fields: Value) -> Value {
+        let body = merged(
+            json!({"title": "Laptops are lost", "description": "With data on them.", "category": "technology"}),
+            fields,
+        );
+        self.post("/v1/risks", &body).send().await.expect(201)
+    }
+
+    /// A vendor of the home organization with these fields, and what is required.
+    pub async fn vendor(&self, fields: Value) -> Value {
+        let body = merged(json!({"name": "Cloudy", "description": "Hosts everything."}), fields);
+        self.post("/v1/vendors", &body).send().await.expect(201)
+    }
+
+    /// Accepts the invitation in the only message that was sent, and answers the reply.
+    pub async fn accept(&self, token: &str) -> Reply {
+        let body = json!({"token": token, "password": PASSWORD});
+        self.call("POST", "/v1/auth/accept-invitation").json(&body).send().await
+    }
+
     /// A key with these scopes, made by the owner.
     pub async fn key(&self, scopes: &[&str]) -> String {
         let made =
@@ -257,7 +290,7 @@ async fn tenant(ctx: &Ctx, name: &str, email: &str) -> Tenant {
     let new = NewInstallation {
         organization: Parse::parse(name).expect("a name"),
         email: Parse::parse(email).expect("an address"),
-        password: Parse::parse(PASSWORD).expect("a password"),
+        password: Some(Parse::parse(PASSWORD).expect("a password")),
         name: Some(Parse::parse("Ada Byron").expect("a name")),
     };
     let (Founded { organization, user, member }, made) =
@@ -269,6 +302,19 @@ async fn tenant(ctx: &Ctx, name: &str, email: &str) -> Tenant {
         email: email.to_owned(),
         key: made.text,
     }
+}
+
+/// One object over another.
+fn merged(mut base: Value, over: Value) -> Value {
+    if let (Value::Object(base), Value::Object(over)) = (&mut base, over) {
+        base.extend(over);
+    }
+    base
+}
+
+/// The id of what an answer shows.
+pub fn id(value: &Value) -> &str {
+    value["id"].as_str().expect("an id")
 }
 
 /// The token of the link in the only message.

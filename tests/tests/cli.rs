@@ -41,7 +41,7 @@ async fn it_serves_drains_and_stops() {
     let data = folder();
     let server = Server::start(data.path(), &[]);
     let token =
-        server.said.iter().find_map(|line| line.split_once("set-up token ")).expect("a token").1.to_owned();
+        server.said.iter().find_map(|line| line.split_once("/setup?token=")).expect("a token").1.to_owned();
     let health: Value = reqwest::get(format!("{}/v1/health", server.url))
         .await
         .expect("an answer")
@@ -202,12 +202,94 @@ fn the_key_file_is_private_and_another_one_is_refused() {
 fn a_command_that_only_looks_makes_nothing() {
     let data = folder();
     let missing = data.path().join("mistyped");
-    for words in [vec!["audit", "verify"], vec!["backup", "--to", "/tmp/never.tar"]] {
+    for words in [
+        vec!["audit", "verify"],
+        vec!["backup", "--to", "/tmp/never.tar"],
+        vec!["admin", "list"],
+        vec!["admin", "create-api-key", "--organization", "Acme", "--email", "ada@example.com"],
+        vec!["admin", "reset-password", "--email", "ada@example.com", "--password", "quite another one"],
+        vec!["admin", "restore-organization", "Acme"],
+        vec!["worker"],
+    ] {
         let output = run(&missing, &words);
         assert!(!output.status.success());
         assert!(String::from_utf8_lossy(&output.stderr).contains("there is no database"), "{output:?}");
     }
+    for words in [vec!["migrate", "--check"], vec!["doctor"], vec!["config", "check"]] {
+        run(&missing, &words);
+    }
     assert!(!missing.exists());
+}
+
+#[test]
+fn it_says_its_version() {
+    assert_eq!(succeed(folder().path(), &["--version"]), "attestry 0.1.0\n");
+}
+
+#[tokio::test]
+async fn it_listens_on_a_host_name() {
+    let data = folder();
+    let server = Server::from(command(data.path(), &["serve", "--listen", "localhost:0"]));
+    assert!(server.url.starts_with("http://localhost:"), "{}", server.url);
+    let health = reqwest::get(format!("{}/v1/health", server.url)).await.expect("an answer");
+    assert_eq!(health.status().as_u16(), 200);
+}
+
+#[test]
+fn organizations_are_named_added_and_brought_back() {
+    let data = folder();
+    let first = bootstrap(data.path(), &[]);
+    let failure = |words: &[&str], part: &str| {
+        let output = run(data.path(), words);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(part), "{words:?}: {error}");
+        assert!(!error.contains("correct horse"), "a password is echoed: {error}");
+    };
+    let again = ["admin", "bootstrap", "--organization", "Beta", "--email", "ada@example.com"];
+    failure(&again, "--another");
+    let mut with_password = again.to_vec();
+    with_password.extend(["--another", "--password", "correct horse battery"]);
+    failure(&with_password, "leave --password out");
+    let mut another = again.to_vec();
+    another.extend(["--another", "--json"]);
+    succeed(data.path(), &another);
+    let list = succeed(data.path(), &["admin", "list"]);
+    assert!(
+        list.contains("Acme (org_") && list.contains("Beta (org_") && list.contains("ada@example.com"),
+        "{list}"
+    );
+    let list: Value =
+        serde_json::from_str(&succeed(data.path(), &["admin", "list", "--json"])).expect("JSON");
+    assert_eq!(list[0]["id"], first["organizationId"]);
+    let key = ["admin", "create-api-key", "--organization", "acme", "--email", "ada@example.com"];
+    assert!(succeed(data.path(), &key).contains("atk_"));
+    failure(&["audit", "verify", "--organization", "Gamma"], "admin list");
+    let proof = succeed(data.path(), &["audit", "verify", "--organization", "Beta"]);
+    assert!(proof.starts_with("Beta (org_") && proof.contains("intact"), "{proof}");
+    failure(&["admin", "restore-organization", "Acme"], "no such deleted organization");
+    let db = rusqlite::Connection::open(data.path().join("attestry.db")).expect("a database");
+    db.execute("UPDATE organizations SET deleted_at = 1 WHERE name = 'Acme'", []).expect("deleted");
+    assert!(succeed(data.path(), &["admin", "list"]).contains("deleted"));
+    assert!(succeed(data.path(), &["admin", "restore-organization", "Acme"]).contains("Acme is back"));
+}
+
+#[test]
+fn a_damaged_database_is_noticed() {
+    let data = folder();
+    bootstrap(data.path(), &[]);
+    assert!(succeed(data.path(), &["doctor"]).contains("integrity"));
+    let file = data.path().join("attestry.db");
+    rusqlite::Connection::open(&file)
+        .expect("a database")
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .expect("a checkpoint");
+    let mut bytes = std::fs::read(&file).expect("a file");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 3000].fill(0x5a);
+    std::fs::write(&file, bytes).expect("damaged");
+    let output = run(data.path(), &["doctor"]);
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success() && report.contains("FAIL"), "{report}");
 }
 
 #[test]

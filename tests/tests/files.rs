@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use attestry_tests::binary::{Server, bootstrap, command, succeed, wait_until};
+use attestry_tests::binary::{Server, bootstrap, command, run, succeed, wait_until};
 use attestry_tests::s3::S3;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
@@ -210,4 +210,61 @@ async fn a_bucket_that_is_away_is_said_so_and_loses_nothing() {
     let doctor = doctor.env("ATTESTRY_BLOBS_URL", "s3://attestry").envs(variables).output().expect("it runs");
     assert!(!doctor.status.success());
     assert!(String::from_utf8_lossy(&doctor.stdout).contains("FAIL  files"), "{doctor:?}");
+}
+
+#[tokio::test]
+async fn a_backup_while_files_are_deleted_can_be_restored() {
+    let (data, archives) = (folder(), folder());
+    let made = bootstrap(data.path(), &[]);
+    let server = Server::start(data.path(), &[]);
+    let client = Client::new(&server, &made);
+    for round in 0..4 {
+        let mut attached = Vec::new();
+        let risk = client.risk().await;
+        for number in 0..12 {
+            attached.push(client.attach(&risk, format!("file {number}\n").repeat(20_000).into_bytes()).await);
+        }
+        let archive = archives.path().join(format!("{round}.tar"));
+        let to = archive.to_str().expect("a path");
+        let mut backup = command(data.path(), &["backup", "--to", to]).spawn().expect("the backup starts");
+        // Deleted while the backup runs, at whatever moment it is.
+        for attachment in &attached {
+            client.delete(attachment).await;
+        }
+        assert!(backup.wait().expect("it ends").success());
+        let restored = folder();
+        succeed(restored.path(), &["restore", "--from", to]);
+    }
+    assert!(server.stop());
+}
+
+#[tokio::test]
+async fn a_backup_that_lacks_a_file_says_so_and_overwrites_nothing() {
+    let (data, archives) = (folder(), folder());
+    let made = bootstrap(data.path(), &[]);
+    let server = Server::start(data.path(), &[]);
+    let client = Client::new(&server, &made);
+    let attachment = client.attach(&client.risk().await, b"evidence".to_vec()).await;
+    let archive = archives.path().join("backup.tar");
+    let to = archive.to_str().expect("a path");
+    succeed(data.path(), &["backup", "--to", to]);
+    let first = std::fs::read(&archive).expect("an archive");
+    let again = run(data.path(), &["backup", "--to", to]);
+    assert!(!again.status.success());
+    assert!(String::from_utf8_lossy(&again.stderr).contains("--overwrite"), "{again:?}");
+    assert_eq!(std::fs::read(&archive).expect("an archive"), first);
+    succeed(data.path(), &["backup", "--to", to, "--overwrite"]);
+    let id = attachment.rsplit('/').next().expect("an id");
+    let blobs = data.path().join("blobs").join(made["organizationId"].as_str().expect("an id"));
+    std::fs::remove_file(blobs.join("attachments").join(id)).expect("removed behind the server's back");
+    let lacking = run(data.path(), &["backup", "--to", to, "--overwrite"]);
+    assert_eq!(lacking.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&lacking.stdout).into_owned();
+    assert!(said.contains("INCOMPLETE") && said.contains(id), "{said}");
+    assert_eq!(
+        std::fs::read_dir(archives.path()).expect("a folder").count(),
+        1,
+        "nothing else is left behind"
+    );
+    assert!(server.stop());
 }

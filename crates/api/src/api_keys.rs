@@ -146,7 +146,7 @@ pub(crate) struct CreatedApiKey {
 
 fn made_example() -> Value {
     let mut example = key_example();
-    example["key"] = json!("att_k3x9w7ab_9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0");
+    example["key"] = json!("atk_k3x9w7ab_9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0");
     example
 }
 
@@ -171,7 +171,7 @@ pub(crate) async fn create_api_key(
     let mut view = CreatedApiKey { api_key: made.key.into(), key: Some(made.text) };
     let mut response = (StatusCode::CREATED, Json(&view)).into_response();
     view.key = None;
-    response.extensions_mut().insert(WithoutSecret(serde_json::to_vec(&view).map_err(Problem::internal)?));
+    response.extensions_mut().insert(WithoutSecret::of(&view)?);
     Ok(response)
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::caller::Granted;
+use crate::caller::{Granted, OwnName, must_be_own};
 use crate::conditions::Conditions;
 use crate::lists;
 use crate::path::{ParentId, PathId};
@@ -23,6 +23,7 @@ use crate::problem::Problem;
 use crate::query::{Asked, FromQuery, Query};
 use crate::state::Api;
 use crate::uploads::{AttachmentForm, CreateAttachment, Sent};
+use crate::wire::Optional;
 
 const CURSOR: &str = "attachments";
 
@@ -239,7 +240,7 @@ macro_rules! attachments_of {
         }
 
         #[utoipa::path(
-            delete, path = $one, tag = $tag,
+            delete, path = $one, tag = $tag, request_body(content = OwnName),
             summary = concat!("Deletes a file that is attached to a ", $noun),
             description = concat!("Needs the permission `", $see_word, "` besides."),
             params(
@@ -256,7 +257,9 @@ macro_rules! attachments_of {
             parent: ParentId<kind::$kind>,
             id: PathId<kind::Attachment>,
             conditions: Conditions,
+            body: Optional<OwnName>,
         ) -> Result<Json<AttachmentDeletion>, Problem> {
+            must_be_own(&scope, body.0.and_then(|body| body.user_id))?;
             let (parent, precondition) = (parent.found()?, conditions.if_match());
             let deleted = attachments::delete(&api.ctx, &scope, parent, id.found()?, precondition).await?;
             Ok(Json(AttachmentDeletion {

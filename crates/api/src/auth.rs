@@ -1,10 +1,11 @@
 //! `/v1/auth`: signing in and out, passwords, invitations.
 
+use attestry_app::invitations::Offer;
 use attestry_app::{invitations, passwords, sessions};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Permission, Roles};
 use attestry_domain::id::{MemberId, OrganizationId};
-use attestry_domain::text::{Email, Name, Password};
+use attestry_domain::text::{Email, Line, Name, Password};
 use attestry_storage::members::Membership;
 use axum::Json;
 use axum::extract::State;
@@ -14,12 +15,15 @@ use http::HeaderMap;
 use http::header::SET_COOKIE;
 use serde::Serialize;
 use serde_json::json;
-use utoipa::ToSchema;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::caller::{SESSION_COOKIE, SignedIn, Visitor, session_cookie};
 use crate::json::Secret;
+use crate::lists;
 use crate::members::{UserView, user_example};
 use crate::problem::Problem;
+use crate::query::{Asked, FromQuery, Query};
 use crate::state::Api;
 use crate::wire::Valid;
 
@@ -250,6 +254,59 @@ pub(crate) async fn reset_password(
     let ResetPassword { token, new_password } = body.0;
     passwords::reset(&api.ctx, &token.0, &new_password, visitor.0).await?;
     Ok(Json(Done { success: true }))
+}
+
+/// The token in the link.
+#[derive(Debug)]
+pub(crate) struct LookUpInvitation(Option<Line<1, 1000>>);
+
+impl FromQuery for LookUpInvitation {
+    fn read(query: &mut Query) -> Self {
+        Self(query.required("token"))
+    }
+}
+
+impl IntoParams for LookUpInvitation {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![lists::required("token", lists::text(), "The token in the link.")]
+    }
+}
+
+/// What somebody is invited to.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "organization": "Analytical Engines", "email": "ada@example.com", "needsPassword": true,
+    "expiresAt": "2026-11-22T09:30:00.000Z"
+}))]
+pub(crate) struct InvitationOffer {
+    /// The organization's name.
+    organization: String,
+    /// The address that was invited, and to sign in with.
+    email: String,
+    /// Whether a password has to be chosen, because the account has none yet.
+    needs_password: bool,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+}
+
+/// Shows what an invitation leads to
+#[utoipa::path(
+    get, path = "/v1/auth/invitation", tag = "Sign-in", params(LookUpInvitation),
+    responses(
+        (status = 200, body = InvitationOffer, description = "The invitation can be accepted."),
+        (status = 410, description = "The invitation has been used or withdrawn, or has expired."),
+    )
+)]
+pub(crate) async fn look_up_invitation(
+    api: State<Api>,
+    _visitor: Visitor,
+    asked: Asked<LookUpInvitation>,
+) -> Result<Json<InvitationOffer>, Problem> {
+    let token = asked.0.0.ok_or_else(|| Problem::internal("a query without its token"))?;
+    let Offer { organization, email, needs_password, expires_at } =
+        invitations::look(&api.ctx, token.as_str()).await?;
+    Ok(Json(InvitationOffer { organization, email, needs_password, expires_at }))
 }
 
 body! {

@@ -9,13 +9,14 @@ use std::sync::{Arc, OnceLock};
 
 use attestry_app::principals::{self, KnownSession};
 use attestry_domain::access::{Actor, Credential, Grant, Origin, Principal, Scope};
-use attestry_domain::id::OrganizationId;
-use axum::extract::{ConnectInfo, FromRequestParts, MatchedPath};
+use attestry_domain::id::{OrganizationId, UserId};
+use axum::extract::{ConnectInfo, FromRequestParts};
 use cookie::Cookie;
 use http::request::Parts;
-use http::{HeaderMap, header};
+use http::{Extensions, HeaderMap, header};
 
-use crate::openapi;
+use crate::bodies::Share;
+use crate::openapi::Facts;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::state::Api;
@@ -29,6 +30,12 @@ pub(crate) const SESSION_COOKIE: &str = "attestry_session";
 pub(crate) struct Visit {
     pub(crate) request_id: Arc<str>,
     pub(crate) ip: Option<IpAddr>,
+    /// What the document says of the operation.
+    pub(crate) facts: Option<&'static Facts>,
+    /// The largest body that is taken.
+    pub(crate) body_limit: usize,
+    /// What the body takes of the memory for all bodies.
+    pub(crate) memory: Share,
     pub(crate) claim: OnceLock<Arc<str>>,
     /// Set when the caller is known, so that a refusal can be recorded. Proves nothing.
     pub(crate) actor: OnceLock<Actor>,
@@ -43,12 +50,8 @@ impl Visit {
 }
 
 /// The visit that the outermost layer began.
-pub(crate) fn visit(parts: &Parts) -> Result<Arc<Visit>, Problem> {
-    parts
-        .extensions
-        .get::<Arc<Visit>>()
-        .cloned()
-        .ok_or_else(|| Problem::internal("a request without a visit"))
+pub(crate) fn visit(extensions: &Extensions) -> Result<Arc<Visit>, Problem> {
+    extensions.get::<Arc<Visit>>().cloned().ok_or_else(|| Problem::internal("a request without a visit"))
 }
 
 /// The address of whoever asks: the peer, or behind a proxy we trust what that proxy saw.
@@ -94,7 +97,7 @@ fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
             && scheme.eq_ignore_ascii_case("bearer")
         {
             // As long as a key, which a session's token is not.
-            if token.trim().starts_with("att_") && token.trim().len() > 50 {
+            if token.trim().starts_with(attestry_app::api_keys::PREFIX) && token.trim().len() > 50 {
                 let detail = "This is an API key: send it in the X-API-Key header.";
                 return Err(Problem::new("invalid_session", detail));
             }
@@ -137,15 +140,14 @@ fn organization_required() -> Problem {
 }
 
 /// Finds the caller and remembers them in the visit.
-async fn authenticate(parts: &Parts, api: &Api) -> Result<Actor, Problem> {
-    let visit = visit(parts)?;
+async fn authenticate(parts: &Parts, visit: &Visit, api: &Api) -> Result<Actor, Problem> {
     if let Some(principal) = visit.admitted.get() {
         return Ok(Actor { principal: Arc::clone(principal), origin: visit.origin() });
     }
     let named = named_organization(&parts.headers);
     let (principal, allowed) = match presented(&parts.headers)? {
-        Presented::ApiKey(text) => by_key(api, &visit, text, named).await?,
-        Presented::Session { token, .. } => by_session(api, &visit, &token, named).await?,
+        Presented::ApiKey(text) => by_key(api, visit, text, named).await?,
+        Presented::Session { token, .. } => by_session(api, visit, &token, named).await?,
     };
     let actor = Actor { principal, origin: visit.origin() };
     let _ = visit.actor.set(actor.clone());
@@ -156,10 +158,10 @@ async fn authenticate(parts: &Parts, api: &Api) -> Result<Actor, Problem> {
 }
 
 /// Query parameters where the operation knows none are a mistake that would go unnoticed.
-fn no_stray_query(parts: &Parts) -> Result<(), Problem> {
+fn no_stray_query(parts: &Parts, visit: &Visit) -> Result<(), Problem> {
     let Some(query) = parts.uri.query().filter(|query| !query.is_empty()) else { return Ok(()) };
-    let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    if openapi::takes_query(&parts.method, route) { Ok(()) } else { Query::parse(Some(query)).finish() }
+    let takes_query = visit.facts.is_some_and(|facts| facts.takes_query);
+    if takes_query { Ok(()) } else { Query::parse(Some(query)).finish() }
 }
 
 type Found = (Arc<Principal>, Result<(), Problem>);
@@ -226,11 +228,29 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let actor = authenticate(parts, api).await?;
+        let visit = visit(&parts.extensions)?;
+        let actor = authenticate(parts, &visit, api).await?;
         let scope = actor.authorize(G::PERMISSION).map_err(attestry_app::Error::from)?;
-        no_stray_query(parts)?;
+        no_stray_query(parts, &visit)?;
         Ok(Self(scope, PhantomData))
     }
+}
+
+body! {
+    /// In whose name something is done.
+    OwnName {
+        user_id "userId": optional UserId = "Your own user id, if sent at all.",
+    }
+    example serde_json::json!({"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b"})
+}
+
+/// Everybody acts in their own name: whoever says who they are must say the truth.
+pub(crate) fn must_be_own(scope: &Scope, user: Option<UserId>) -> Result<(), Problem> {
+    let own = scope.principal().map(|principal| principal.user);
+    if user.is_none() || user == own {
+        return Ok(());
+    }
+    Err(Problem::new("not_the_author", "You act in your own name: userId must be your own, or be left out."))
 }
 
 /// A user with a session, about their own account.
@@ -245,7 +265,7 @@ impl FromRequestParts<Api> for SignedIn {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let visit = visit(parts)?;
+        let visit = visit(&parts.extensions)?;
         match presented(&parts.headers)? {
             Presented::ApiKey(text) => {
                 let (principal, _) = by_key(api, &visit, text, Named::Nothing).await?;
@@ -265,7 +285,7 @@ impl FromRequestParts<Api> for SignedIn {
                     return Err(organization_required());
                 }
                 api.limits.check_credential(Credential::Session(session.session.id))?;
-                no_stray_query(parts)?;
+                no_stray_query(parts, &visit)?;
                 Ok(Self { session, by_cookie, origin: visit.origin() })
             }
         }
@@ -280,12 +300,12 @@ impl FromRequestParts<Api> for Visitor {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let visit = visit(parts)?;
+        let visit = visit(&parts.extensions)?;
         // The idempotency layer may have counted this request already.
         if visit.claim.get().is_none() {
             api.limits.check_address(visit.ip)?;
         }
-        no_stray_query(parts)?;
+        no_stray_query(parts, &visit)?;
         Ok(Self(visit.origin()))
     }
 }
@@ -294,19 +314,19 @@ impl FromRequestParts<Api> for Visitor {
 /// the handler will say so.
 pub(crate) async fn idempotency_owner(
     parts: &Parts,
+    visit: &Visit,
+    facts: &Facts,
     api: &Api,
-    route: &str,
 ) -> Result<Option<String>, Problem> {
-    let visit = visit(parts)?;
-    if openapi::is_public(&parts.method, route) {
+    if facts.is_public {
         api.limits.check_address(visit.ip)?;
         return Ok(Some("the public".to_owned()));
     }
-    let Some(permission) = openapi::permission(&parts.method, route) else {
+    let Some(permission) = facts.permission else {
         let Presented::Session { token, .. } = presented(&parts.headers)? else { return Ok(None) };
-        return Ok(Some(format!("user {}", known_session(api, &visit, &token).await?.session.user_id)));
+        return Ok(Some(format!("user {}", known_session(api, visit, &token).await?.session.user_id)));
     };
-    let actor = authenticate(parts, api).await?;
+    let actor = authenticate(parts, visit, api).await?;
     let owner = match actor.principal.credential {
         Credential::ApiKey(key) => key.to_string(),
         Credential::Session(_) => actor.principal.member.to_string(),

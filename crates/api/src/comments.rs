@@ -7,7 +7,7 @@ use attestry_domain::attachments::Attachment;
 use attestry_domain::comments::{Author, Comment, CommentEntity, CommentText, Remark};
 use attestry_domain::id::{AttachmentId, CommentId, UserId, kind};
 use attestry_domain::page::{After, Key};
-use attestry_domain::text::Text;
+use attestry_domain::text::Line;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::caller::Granted;
+use crate::caller::{Granted, OwnName, must_be_own};
 use crate::lists;
 use crate::path::PathId;
 use crate::problem::Problem;
 use crate::query::{Asked, FromQuery, Query};
 use crate::state::Api;
 use crate::uploads::Enclosures;
-use crate::wire::Valid;
+use crate::wire::{Optional, Valid};
 
 const CURSOR: &str = "comments";
 
@@ -133,7 +133,7 @@ pub(crate) struct ListComments {
 impl FromQuery for ListComments {
     fn read(query: &mut Query) -> Self {
         let entity_type = query.required("entityType");
-        let entity_id = query.required::<Text<1, 64>>("entityId").map(String::from);
+        let entity_id = query.required::<Line<1, 64>>("entityId").map(String::from);
         Self {
             entity: entity_type.zip(entity_id),
             limit: lists::limit(query),
@@ -144,14 +144,13 @@ impl FromQuery for ListComments {
 
 impl IntoParams for ListComments {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let required = |name: &str, schema, about: &str| {
-            let mut parameter = lists::parameter(name, schema, about);
-            parameter.required = utoipa::openapi::Required::True;
-            parameter
-        };
         let mut all = vec![
-            required("entityType", CommentEntity::schema(), "What kind of thing the comments are about."),
-            required("entityId", lists::text(), "The id of that thing."),
+            lists::required(
+                "entityType",
+                CommentEntity::schema(),
+                "What kind of thing the comments are about.",
+            ),
+            lists::required("entityId", lists::text(), "The id of that thing."),
         ];
         all.extend(lists::plain_parameters());
         all
@@ -184,7 +183,7 @@ body! {
     /// Something to say about a thing.
     CreateComment {
         content "content": required CommentText = "What is said.",
-        entity_id "entityId": required Text<1, 64> = "The id of what it is about.",
+        entity_id "entityId": required Line<1, 64> = "The id of what it is about.",
         entity_type "entityType": required CommentEntity = "What kind of thing that is.",
         user_id "userId": optional UserId = "Your own user id, if sent at all.",
         attachments "attachments": optional Enclosures = "Files that it brings along.",
@@ -207,8 +206,9 @@ pub(crate) async fn create_comment(
     body: Valid<CreateComment>,
 ) -> Result<Response, Problem> {
     let CreateComment { content, entity_id, entity_type, user_id, attachments } = body.0;
-    let new = NewComment { content, entity_type, entity_id: entity_id.into_string(), user_id };
-    let enclosures = attachments.map_or(Ok(Vec::new()), Enclosures::open)?;
+    must_be_own(&scope, user_id)?;
+    let new = NewComment { content, entity_type, entity_id: entity_id.into_string() };
+    let enclosures = attachments.map_or(Ok(Vec::new()), |files| files.open(&scope))?;
     let view = CommentView::from(comments::create(&api.ctx, &scope, new, enclosures).await?);
     Ok((StatusCode::CREATED, Json(view)).into_response())
 }
@@ -217,6 +217,7 @@ body! {
     /// The new text of a comment.
     UpdateComment {
         content "content": required CommentText = "What is said instead.",
+        user_id "userId": optional UserId = "Your own user id, if sent at all.",
     }
     example json!({"content": "Disks are encrypted since Tuesday."})
 }
@@ -234,7 +235,9 @@ pub(crate) async fn update_comment(
     id: PathId<kind::Comment>,
     body: Valid<UpdateComment>,
 ) -> Result<Json<CommentView>, Problem> {
-    Ok(Json(comments::update(&api.ctx, &scope, id.found()?, body.0.content).await?.into()))
+    let UpdateComment { content, user_id } = body.0;
+    must_be_own(&scope, user_id)?;
+    Ok(Json(comments::update(&api.ctx, &scope, id.found()?, content).await?.into()))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -249,7 +252,7 @@ pub(crate) struct CommentDeletion {
 
 /// Deletes one's own comment
 #[utoipa::path(
-    delete, path = "/v1/comments/{commentId}", tag = "Comments",
+    delete, path = "/v1/comments/{commentId}", tag = "Comments", request_body(content = OwnName),
     params(("commentId" = inline(CommentId), Path, description = "The comment's id.")),
     responses((status = 200, body = CommentDeletion, description = "It is gone.")),
     extensions(("x-permission" = json!("comment:delete")))
@@ -258,7 +261,9 @@ pub(crate) async fn delete_comment(
     api: State<Api>,
     scope: Granted<grant::CommentDelete>,
     id: PathId<kind::Comment>,
+    body: Optional<OwnName>,
 ) -> Result<Json<CommentDeletion>, Problem> {
+    must_be_own(&scope, body.0.and_then(|body| body.user_id))?;
     let deleted_comment_id = comments::delete(&api.ctx, &scope, id.found()?).await?;
     Ok(Json(CommentDeletion { success: true, deleted_comment_id, message: "The comment is deleted." }))
 }

@@ -12,15 +12,18 @@ use axum::extract::{MatchedPath, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http_body_util::BodyExt;
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::bodies::read_body;
 use crate::caller::{idempotency_owner, visit};
-use crate::openapi;
 use crate::problem::{FieldProblem, Problem};
 use crate::state::Api;
-use crate::wire::read_body;
+use crate::uploads::boundary;
 
 const KEY: &str = "idempotency-key";
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -28,7 +31,13 @@ const EXEMPT: &[&str] = &["/v1/auth/login", "/v1/auth/logout"];
 
 /// Put on an answer that shows a secret: what is remembered instead of it.
 #[derive(Clone, Debug)]
-pub(crate) struct WithoutSecret(pub(crate) Vec<u8>);
+pub(crate) struct WithoutSecret(Vec<u8>);
+
+impl WithoutSecret {
+    pub(crate) fn of<T: Serialize>(view: &T) -> Result<Self, Problem> {
+        Ok(Self(serde_json::to_vec(view).map_err(Problem::internal)?))
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 struct Remembered<'a> {
@@ -59,32 +68,35 @@ fn key(headers: &HeaderMap) -> Result<String, Problem> {
 }
 
 async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Problem> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    let visit = visit(&parts.extensions)?;
     let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    if EXEMPT.contains(&route) || route.is_empty() {
+    let Some(facts) = visit.facts.filter(|_| !EXEMPT.contains(&route)) else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
-    }
-    let Some(owner) = idempotency_owner(&parts, api, route).await? else {
+    };
+    let Some(owner) = idempotency_owner(&parts, &visit, facts, api).await? else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
     let key = key(&parts.headers)?;
-    let bytes = read_body(body, api.http.body_limit).await?;
+    let boundary = if facts.takes_form { boundary(&parts.headers)? } else { None };
+    let bytes = read_body(body, visit.body_limit, &visit.memory).await?;
     // Strangers may choose the same key: what they send tells them apart.
-    let owner = match openapi::is_public(&parts.method, route) {
+    let owner = match facts.is_public {
         true => format!("{owner} {}", hex(&sha256(&bytes))),
         false => owner,
     };
     let operation = format!("POST {}", parts.uri);
-    let boundary = boundary(&parts.headers);
     let said = without(&bytes, boundary.as_deref().unwrap_or_default().as_bytes());
     let request = idempotency::Request { owner: &owner, key: &key, operation: &operation, body: &said };
     let claim = match idempotency::begin(&api.ctx, request).await? {
         Begun::Replay(answer) => return replay(&answer),
         Begun::Run(claim) => claim,
     };
-    let _ = visit(&parts)?.claim.set(Arc::clone(&claim));
+    let _ = visit.claim.set(Arc::clone(&claim));
     drop(said);
     let body = if boundary.is_some() { in_frames(bytes) } else { Body::from(bytes) };
+    // The answer is remembered as it is, not as it travels.
+    parts.headers.remove(header::ACCEPT_ENCODING);
     let response = next.run(Request::from_parts(parts, body)).await;
     if !response.status().is_success() {
         idempotency::release(&api.ctx, &claim).await?;
@@ -93,41 +105,34 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
     remember(api, &claim, response).await
 }
 
-/// The boundary of a form.
-fn boundary(headers: &HeaderMap) -> Option<String> {
-    multer::parse_boundary(headers.get(header::CONTENT_TYPE)?.to_str().ok()?).ok()
-}
-
 /// What a body says, without the boundary that a client makes up anew each time it sends the same form.
 fn without<'a>(body: &'a [u8], boundary: &[u8]) -> Vec<&'a [u8]> {
-    // More parts than any form of ours has: taken as it is.
-    const MOST: usize = 100;
-    let (mut pieces, mut rest) = (Vec::new(), body);
-    while !boundary.is_empty()
-        && pieces.len() < MOST
-        && let Some(place) = rest.windows(boundary.len()).position(|window| window == boundary)
-    {
-        pieces.push(&rest[..place]);
-        rest = &rest[place + boundary.len()..];
+    let (mut pieces, mut start) = (Vec::new(), 0);
+    if !boundary.is_empty() {
+        for place in memmem::find_iter(body, boundary) {
+            pieces.push(&body[start..place]);
+            start = place + boundary.len();
+        }
     }
-    pieces.push(rest);
+    pieces.push(&body[start..]);
     pieces
 }
 
 /// A form as it would have come, piece by piece: whoever reads it copies no more than one at a time.
 fn in_frames(bytes: Bytes) -> Body {
     const FRAME: usize = 64 << 10;
-    Body::from_stream(futures_util::stream::unfold(bytes, async |mut bytes| {
+    let frames = stream::unfold(bytes, async |mut bytes| {
         // Without a pause the reader would take all that is ready.
         tokio::task::yield_now().await;
         let frame = bytes.split_to(bytes.len().min(FRAME));
         (!frame.is_empty()).then_some((Ok::<_, std::io::Error>(frame), bytes))
-    }))
+    });
+    Body::from_stream(frames.fuse())
 }
 
 async fn remember(api: &Api, claim: &Arc<str>, response: Response) -> Result<Response, Problem> {
     let (mut head, body) = response.into_parts();
-    let bytes = read_body(body, usize::MAX).await?;
+    let bytes = body.collect().await.map_err(Problem::internal)?.to_bytes();
     let without_secret = head.extensions.remove::<WithoutSecret>();
     let kept = without_secret.as_ref().map_or(bytes.as_ref(), |WithoutSecret(kept)| kept);
     let text =

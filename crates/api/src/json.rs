@@ -151,7 +151,7 @@ impl<K: Kind> FromJson for Id<K> {
     }
 }
 
-impl<const MIN: usize, const MAX: usize> FromJson for Text<MIN, MAX> {
+impl<const MIN: usize, const MAX: usize, const LINES: bool> FromJson for Text<MIN, MAX, LINES> {
     fn from_json(json: &Json) -> Result<Self, String> {
         string(json)
     }

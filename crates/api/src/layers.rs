@@ -9,17 +9,18 @@ use std::time::{Duration, Instant};
 use attestry_domain::id::JobId;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use tracing::instrument::WithSubscriber;
 
+use crate::arrival::Arriving;
+use crate::bodies::too_large;
 use crate::caller::{Visit, client_address};
-use crate::deadline::Deadline;
-use crate::idempotency;
 use crate::problem::Problem;
 use crate::state::Api;
-use crate::wire::too_large;
+use crate::watched::Watched;
+use crate::{idempotency, openapi};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -32,7 +33,14 @@ pub(crate) struct PagePolicy(pub(crate) &'static str);
 
 pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let facts = route.as_ref().and_then(|route| openapi::facts(&method, route.as_str()));
+    let body_limit = facts.and_then(|facts| facts.body_limit).unwrap_or(usize::MAX).min(api.http.body_limit);
     let visit = Arc::new(Visit {
+        facts,
+        body_limit,
+        memory: api.bodies.share(facts.is_none_or(|facts| facts.is_public)),
         request_id: request_id(&api, request.headers()),
         ip: client_address(
             request.headers(),
@@ -43,14 +51,14 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
         actor: OnceLock::new(),
         admitted: OnceLock::new(),
     });
-    let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().cloned();
     let uri = request.uri().clone();
     request.extensions_mut().insert(Arc::clone(&visit));
 
-    let mut response = match length_problem(&api, &request) {
-        Some(problem) if route.is_some() => axum::response::IntoResponse::into_response(problem),
-        _ => answer(&api, request, next).await,
+    let announced = announced_length(request.headers());
+    let mut response = if route.is_some() && announced.is_some_and(|length| length > body_limit) {
+        too_large(body_limit).into_response()
+    } else {
+        answer(&api, &visit, request, next).await
     };
     let problem = response.extensions_mut().remove::<Problem>().or_else(|| foreign_failure(&response));
     if let Some(problem) = problem {
@@ -72,6 +80,7 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
         response = finished;
     }
     finish_headers(&api, &visit, &mut response);
+    response = Watched::on(response, &api, &visit);
     let took = started.elapsed();
     let name = route.as_ref().map_or("none", MatchedPath::as_str);
     api.metrics.count(method_label(&method), name, response.status().as_u16(), took);
@@ -88,13 +97,13 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
 ///
 /// What changes something runs in a task of its own: a client that hangs up in the middle stops nothing
 /// halfway, so whatever belongs to a change (its answer for a repetition, forgetting a credential) is done.
-async fn answer(api: &Api, request: Request, next: Next) -> Response {
-    let limit = api.http.request_timeout + transfer_time(api, request.headers());
+async fn answer(api: &Api, visit: &Visit, request: Request, next: Next) -> Response {
+    let limit = api.http.request_timeout + transfer_time(visit, request.headers());
     let ended = if request.method().is_safe() {
         let work = AssertUnwindSafe(next.run(request)).catch_unwind();
         tokio::time::timeout(limit, work).await.map(|ended| ended.map_err(|panic| panic_text(panic.as_ref())))
     } else {
-        let request = request.map(|body| Deadline::on(body, limit));
+        let request = request.map(|body| Arriving::within(body, limit));
         let work = tokio::spawn(idempotency::run(api.clone(), request, next).with_current_subscriber());
         tokio::time::timeout(limit, work).await.map(|ended| {
             ended.map_err(|error| {
@@ -113,10 +122,10 @@ async fn answer(api: &Api, request: Request, next: Next) -> Response {
             )
         },
     };
-    axum::response::IntoResponse::into_response(problem)
+    problem.into_response()
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
@@ -134,15 +143,10 @@ fn announced_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn length_problem(api: &Api, request: &Request) -> Option<Problem> {
-    let length = announced_length(request.headers())?;
-    (length > api.http.body_limit).then(|| too_large(api.http.body_limit))
-}
-
 /// What a body takes on a slow line is not held against the request.
-fn transfer_time(api: &Api, headers: &HeaderMap) -> Duration {
+fn transfer_time(visit: &Visit, headers: &HeaderMap) -> Duration {
     const SLOWEST: usize = 32 << 10;
-    let unknown = if headers.contains_key(header::TRANSFER_ENCODING) { api.http.body_limit } else { 0 };
+    let unknown = if headers.contains_key(header::TRANSFER_ENCODING) { visit.body_limit } else { 0 };
     let length = announced_length(headers).unwrap_or(unknown);
     Duration::from_secs((length / SLOWEST) as u64)
 }
@@ -150,7 +154,8 @@ fn transfer_time(api: &Api, headers: &HeaderMap) -> Duration {
 /// A failure that did not come from our own code still leaves in our own shape.
 fn foreign_failure(response: &Response) -> Option<Problem> {
     let status = response.status();
-    if !status.is_client_error() && !status.is_server_error() {
+    let is_page = response.extensions().get::<PagePolicy>().is_some();
+    if is_page || !status.is_client_error() && !status.is_server_error() {
         return None;
     }
     Some(match status {

@@ -6,13 +6,15 @@
 mod wire;
 
 mod api_keys;
+mod arrival;
 mod attachments;
 mod audit_logs;
 mod auth;
+mod bodies;
+mod body_limits;
 mod caller;
 mod comments;
 mod conditions;
-mod deadline;
 mod docs;
 mod files;
 mod health;
@@ -36,6 +38,7 @@ mod state;
 mod tables;
 mod uploads;
 mod vendors;
+mod watched;
 
 pub use members::{MemberList, MemberView, UserView};
 pub use openapi::document;

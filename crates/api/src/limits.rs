@@ -1,10 +1,10 @@
 //! Rate limits: per key or session, and per address on routes without credentials.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use attestry_domain::access::Credential;
+use attestry_domain::access::{Credential, network};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
@@ -42,7 +42,7 @@ impl Limits {
     pub(crate) fn check_address(&self, address: Option<IpAddr>) -> Result<(), Problem> {
         let (Some(limiter), Some(address)) = (&self.addresses, address) else { return Ok(()) };
         limiter
-            .check_key(&household(address))
+            .check_key(&network(address))
             .map_err(|until| refused(until.wait_time_from(DefaultClock::default().now())))
     }
 
@@ -54,14 +54,6 @@ impl Limits {
         if let Some(limiter) = &self.addresses {
             limiter.retain_recent();
         }
-    }
-}
-
-/// One IPv6 customer has a whole /64.
-fn household(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX))),
     }
 }
 

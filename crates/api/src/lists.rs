@@ -105,6 +105,13 @@ pub(crate) fn parameter(name: &str, schema: RefOr<Schema>, about: &str) -> Param
         .build()
 }
 
+/// A query parameter that must be there.
+pub(crate) fn required(name: &str, schema: RefOr<Schema>, about: &str) -> Parameter {
+    let mut parameter = parameter(name, schema, about);
+    parameter.required = utoipa::openapi::Required::True;
+    parameter
+}
+
 pub(crate) fn text() -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::String).max_length(Some(255)).into()
 }

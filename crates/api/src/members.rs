@@ -1,6 +1,6 @@
 //! `/v1/people`: the members of the organization.
 
-use attestry_app::invitations::NewInvitation;
+use attestry_app::invitations::{Invited, NewInvitation};
 use attestry_app::members::versions;
 use attestry_app::{invitations, members};
 use attestry_domain::Time;
@@ -22,6 +22,7 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::caller::Granted;
 use crate::conditions::{Conditions, with_tag};
+use crate::idempotency::WithoutSecret;
 use crate::json::{Count, Items};
 use crate::lists;
 use crate::path::PathId;
@@ -54,8 +55,18 @@ pub struct UserView {
 
 impl From<User> for UserView {
     fn from(user: User) -> Self {
-        let User { id, name, email, email_verified, image, created_at, updated_at, last_login, version: _ } =
-            user;
+        let User {
+            id,
+            name,
+            email,
+            email_verified,
+            image,
+            created_at,
+            updated_at,
+            last_login,
+            invited_to: _,
+            version: _,
+        } = user;
         Self { id, name, email, email_verified, image, created_at, updated_at, last_login }
     }
 }
@@ -369,16 +380,24 @@ pub(crate) struct InvitedMember {
     /// Until when the link works.
     #[schema(value_type = String, format = DateTime)]
     invitation_expires_at: Time,
+    /// The link, where mail is only written to files, so that you can pass it on; null where it is sent. A repetition
+    /// with the same `Idempotency-Key` answers null.
+    #[schema(required)]
+    invitation_link: Option<String>,
 }
 
 fn invited_example() -> Value {
     let mut example = member_example();
     example["isActive"] = json!(false);
     example["invitationExpiresAt"] = json!("2026-11-22T09:30:00.000Z");
+    example["invitationLink"] = Value::Null;
     example
 }
 
 /// Invites somebody by e-mail
+///
+/// Until they accept, `user` only stands for them: it shows nothing of an account they may have, and its id changes if
+/// they have one.
 #[utoipa::path(
     post, path = "/v1/people/invite", tag = "People", request_body = InviteMember,
     responses(
@@ -394,9 +413,17 @@ pub(crate) async fn invite_member(
 ) -> Result<Response, Problem> {
     let InviteMember { email, name, role, department } = body.0;
     let new = NewInvitation { email, name, role, department: department.unwrap_or_default() };
-    let (person, invitation) = invitations::invite(&api.ctx, &scope, new).await?;
-    let view = InvitedMember { member: person.into(), invitation_expires_at: invitation.expires_at };
-    Ok((StatusCode::CREATED, Json(view)).into_response())
+    let Invited { person, invitation, link } = invitations::invite(&api.ctx, &scope, new).await?;
+    let mut view = InvitedMember {
+        member: person.into(),
+        invitation_expires_at: invitation.expires_at,
+        invitation_link: link,
+    };
+    let mut response = (StatusCode::CREATED, Json(&view)).into_response();
+    if view.invitation_link.take().is_some() {
+        response.extensions_mut().insert(WithoutSecret::of(&view)?);
+    }
+    Ok(response)
 }
 
 /// Shows one member

@@ -32,12 +32,18 @@ struct RouteLabels {
     route: String,
 }
 
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct CauseLabels {
+    cause: &'static str,
+}
+
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
     routes: RwLock<HashMap<&'static str, HashMap<String, OfRoute>>>,
+    broken_answers: Family<CauseLabels, Counter>,
     jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
     failed_jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
     uptime: Gauge<f64, AtomicU64>,
@@ -57,6 +63,7 @@ impl Default for Metrics {
             requests: Family::default(),
             seconds: Family::new_with_constructor(buckets as fn() -> Histogram),
             routes: RwLock::default(),
+            broken_answers: Family::default(),
             jobs: Gauge::default(),
             failed_jobs: Gauge::default(),
             uptime: Gauge::default(),
@@ -64,6 +71,11 @@ impl Default for Metrics {
         let registry = &mut own.registry;
         registry.register("http_requests", "Requests by method, route and status", own.requests.clone());
         registry.register("http_request_seconds", "Time to answer by method and route", own.seconds.clone());
+        registry.register(
+            "http_answers_broken",
+            "Answers that broke off after they had begun, by cause",
+            own.broken_answers.clone(),
+        );
         registry.register("jobs", "Jobs in the queue, failed ones included", own.jobs.clone());
         registry.register("jobs_failed", "Jobs that failed for good", own.failed_jobs.clone());
         registry.register("uptime_seconds", "Seconds since the start", own.uptime.clone());
@@ -72,6 +84,11 @@ impl Default for Metrics {
 }
 
 impl Metrics {
+    /// Counts an answer that broke off after it had begun.
+    pub(crate) fn count_broken_answer(&self, cause: &'static str) {
+        self.broken_answers.get_or_create(&CauseLabels { cause }).inc();
+    }
+
     /// Counts a request. The counters of a route are looked up by text, without making labels first.
     pub(crate) fn count(&self, method: &'static str, route: &str, status: u16, took: Duration) {
         let known = self.routes.read().unwrap_or_else(PoisonError::into_inner);

@@ -10,6 +10,8 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 
+use crate::bodies::MULTIPART;
+use crate::body_limits::{SMALL_BODY, largest_body};
 use crate::problem::CODES;
 use crate::routes::{PUBLIC, documented};
 
@@ -40,50 +42,55 @@ struct Base;
 
 /// What the layers need to know of an operation, looked up by method and route.
 #[derive(Clone, Copy, Debug)]
-struct Facts {
-    permission: Option<Permission>,
-    takes_query: bool,
+pub(crate) struct Facts {
+    pub(crate) is_public: bool,
+    /// None for a user's own account and for the public.
+    pub(crate) permission: Option<Permission>,
+    pub(crate) takes_query: bool,
+    /// Whether the body may be a form.
+    pub(crate) takes_form: bool,
+    /// The most bytes a body of its schema can have; none where only the server's own limit holds.
+    pub(crate) body_limit: Option<usize>,
 }
 
-static FACTS: LazyLock<HashMap<(String, String), Facts>> = LazyLock::new(|| {
+static FACTS: LazyLock<HashMap<String, Vec<(Method, Facts)>>> = LazyLock::new(|| {
     let document = document();
     let mut facts = HashMap::new();
     for (path, item) in document["paths"].as_object().into_iter().flatten() {
-        for (method, operation) in item.as_object().into_iter().flatten() {
+        let of_path: &mut Vec<_> = facts.entry(path.clone()).or_default();
+        for (name, operation) in item.as_object().into_iter().flatten() {
             let word = operation["x-permission"].as_str();
             let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
             let known = Facts {
+                is_public: PUBLIC.contains(&(name, path)),
                 permission: word.and_then(|word| Permission::parse(word).ok()),
                 takes_query: parameters.iter().any(|parameter| parameter["in"] == "query"),
+                takes_form: !operation["requestBody"]["content"][MULTIPART].is_null(),
+                body_limit: match operation.get("requestBody") {
+                    Some(_) => operation[BODY_LIMIT].as_u64().and_then(|limit| usize::try_from(limit).ok()),
+                    None => Some(SMALL_BODY),
+                },
             };
-            facts.insert((method.to_uppercase(), path.clone()), known);
+            if let Ok(method) = Method::from_bytes(name.to_uppercase().as_bytes()) {
+                of_path.push((method, known));
+            }
         }
     }
     facts
 });
 
-fn facts(method: &Method, route: &str) -> Option<Facts> {
-    let method = if *method == Method::HEAD { Method::GET.as_str() } else { method.as_str() };
-    FACTS.get(&(method.to_owned(), route.to_owned())).copied()
-}
-
-/// The permission an operation needs; none for a user's own account and for the public.
-pub(crate) fn permission(method: &Method, route: &str) -> Option<Permission> {
-    facts(method, route).and_then(|facts| facts.permission)
-}
-
-pub(crate) fn takes_query(method: &Method, route: &str) -> bool {
-    facts(method, route).is_some_and(|facts| facts.takes_query)
-}
-
-pub(crate) fn is_public(method: &Method, route: &str) -> bool {
-    PUBLIC.contains(&(method.as_str().to_lowercase().as_str(), route))
+/// What is known of an operation; nothing of what is not in the document.
+pub(crate) fn facts(method: &Method, route: &str) -> Option<&'static Facts> {
+    let method = if *method == Method::HEAD { &Method::GET } else { method };
+    FACTS.get(route)?.iter().find(|(known, _)| known == method).map(|(_, facts)| facts)
 }
 
 /// What has no version, and so no ETag to insist on.
 const UNVERSIONED: &[&str] = &["/v1/organization/api-keys/{id}", "/v1/comments/{commentId}"];
 
 const METHODS: &[&str] = &["get", "post", "put", "patch", "delete"];
+/// How many bytes a body of an operation can have, where its schema says so.
+const BODY_LIMIT: &str = "x-body-limit";
 
 /// The whole document.
 pub fn document() -> Value {
@@ -94,11 +101,15 @@ pub fn document() -> Value {
     document["servers"] = json!([{"url": "/", "description": "This server"}]);
     document["components"]["securitySchemes"] = security_schemes();
     document["components"]["responses"] = problem_responses();
+    let components = document["components"].clone();
     if let Some(paths) = document["paths"].as_object_mut() {
         for (path, item) in paths {
             for method in METHODS {
                 if let Some(operation) = item.get_mut(*method) {
                     finish(method, path, operation);
+                    if let Some(limit) = largest_body(&operation["requestBody"], &components) {
+                        operation[BODY_LIMIT] = json!(limit);
+                    }
                 }
             }
         }
@@ -146,6 +157,7 @@ fn meaning(status: u16) -> &'static str {
         403 => "Known, but not allowed",
         404 => "Not there, or another organization's",
         405 => "The method is not known here",
+        408 => "The body did not arrive in time",
         409 => "A conflict with what is there",
         410 => "The link no longer holds",
         412 => "It was changed in the meantime",
@@ -185,7 +197,7 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
         parameters.push(header("X-Organization-Id", about));
     }
     if has_body {
-        statuses.extend([413, 415]);
+        statuses.extend([408, 413, 415]);
     }
     if path.contains('{') {
         statuses.push(404);

@@ -103,20 +103,31 @@ pub(crate) struct DeletedOrganization {
     name: String,
 }
 
-/// Deletes the organization and all it holds
+body! {
+    /// The proof that a deletion is meant.
+    DeleteOrganization {
+        name "name": required Name = "The exact name of the organization.",
+    }
+    example json!({"name": "Analytical Engines"})
+}
+
+/// Deletes the organization
 ///
-/// Owners only. There is no way back; of the audit log only the chain of hashes stays.
+/// Owners only. Nobody reaches it from now on. For 30 days whoever runs the server can bring it back
+/// (`attestry admin restore-organization`); then it is removed with its files, and of the audit log only the chain of
+/// hashes stays.
 #[utoipa::path(
-    delete, path = "/v1/organization", tag = "Organization",
-    responses((status = 200, body = OrganizationDeletion, description = "It is gone.")),
+    delete, path = "/v1/organization", tag = "Organization", request_body = DeleteOrganization,
+    responses((status = 200, body = OrganizationDeletion, description = "The organization is deleted.")),
     extensions(("x-permission" = json!("organization:delete")))
 )]
 pub(crate) async fn delete_organization(
     api: State<Api>,
     scope: Granted<grant::OrganizationDelete>,
     conditions: Conditions,
+    body: Valid<DeleteOrganization>,
 ) -> Result<Json<OrganizationDeletion>, Problem> {
     let Organization { id, name, .. } =
-        organizations::delete(&api.ctx, &scope, conditions.if_match()).await?;
+        organizations::delete(&api.ctx, &scope, body.0.name, conditions.if_match()).await?;
     Ok(Json(OrganizationDeletion { success: true, deleted_organization: DeletedOrganization { id, name } }))
 }

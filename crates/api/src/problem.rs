@@ -69,7 +69,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "not_the_author",
         403,
         "Not the author",
-        "Only the author of a comment changes or deletes it, whatever the role.",
+        "Only the author of a comment changes or deletes it, whatever the role; a `userId` in a body must be your own.",
     ),
     (
         "wrong_setup_token",
@@ -79,7 +79,14 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ),
     ("not_found", 404, "Not found", "There is no such thing, or it belongs to another organization."),
     ("method_not_allowed", 405, "Method not allowed", "The path exists; `Allow` lists its methods."),
+    ("body_timeout", 408, "Body took too long", "The body stopped arriving, or arrived too slowly."),
     ("already_member", 409, "Already a member", "The user is an active member already."),
+    (
+        "invitation_pending",
+        409,
+        "Invitation pending",
+        "The person has been invited and becomes active by accepting, not otherwise.",
+    ),
     ("last_owner", 409, "Last owner", "An organization keeps at least one active owner."),
     ("too_many_attachments", 409, "Too many attachments", "A comment brings along ten files at most."),
     ("email_taken", 409, "E-mail address taken", "Another user has this address."),

@@ -29,9 +29,7 @@ use crate::problem::Problem;
 use crate::query::{Asked, FromQuery, Query};
 use crate::registers::{AsOf, Asker, MatrixView, Score, as_of_parameter};
 use crate::state::Api;
-use crate::tables::{
-    DryRun, ImportResult, Table, TableFormat, all_rows, download, export_page, format_parameter, import,
-};
+use crate::tables::{DryRun, ImportResult, Table, TableFormat, all_rows, download, format_parameter, import};
 use crate::wire::Valid;
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -527,9 +525,9 @@ pub(crate) async fn export_risks(
 ) -> Result<Response, Problem> {
     let Asked(ExportRisks { filter, format, sorting: (sort, order), as_of }) = asked;
     let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
-    let rows = all_rows(cells, move |after| {
+    let rows = all_rows(as_of, cells, move |after, limit| {
         let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());
-        let page = PageRequest { sort, order, limit: export_page(as_of), after };
+        let page = PageRequest { sort, order, limit, after };
         async move { risks::list(&api.ctx, &scope, filter, page, as_of).await }
     });
     download("risks", format, COLUMNS, rows).await

@@ -14,7 +14,6 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::problem::Problem;
 use crate::state::Api;
 use crate::{
     api_keys, attachments, audit_logs, auth, comments, docs, files, health, layers, members, metrics,
@@ -31,6 +30,7 @@ pub const PUBLIC: &[(&str, &str)] = &[
     ("post", "/v1/auth/login"),
     ("post", "/v1/auth/forgot-password"),
     ("post", "/v1/auth/reset-password"),
+    ("get", "/v1/auth/invitation"),
     ("post", "/v1/auth/accept-invitation"),
 ];
 
@@ -44,6 +44,7 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(auth::change_password))
         .routes(routes!(auth::forgot_password))
         .routes(routes!(auth::reset_password))
+        .routes(routes!(auth::look_up_invitation))
         .routes(routes!(auth::accept_invitation))
         .routes(routes!(
             organization::get_organization,
@@ -104,10 +105,10 @@ pub fn router(api: Api, pages: &'static [Page]) -> Router {
         .route("/metrics", get(metrics::metrics))
         .route("/.well-known/attestry-keys.json", get(health::keys))
         .merge(console(pages))
-        .fallback(async || Problem::not_found("address"))
+        .fallback(docs::missing)
         .method_not_allowed_fallback(async || layers::method_not_allowed())
-        .layer(from_fn_with_state(api.clone(), layers::outer))
-        .layer(CompressionLayer::new().gzip(true).compress_when(small));
+        .layer(CompressionLayer::new().gzip(true).compress_when(small))
+        .layer(from_fn_with_state(api.clone(), layers::outer));
     let router = match api.http.cors_origins.as_slice() {
         [] => router,
         origins => router.layer(cors(origins)),

@@ -12,6 +12,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::caller::Visitor;
+use crate::idempotency::WithoutSecret;
 use crate::json::Secret;
 use crate::problem::Problem;
 use crate::state::Api;
@@ -53,7 +54,7 @@ body! {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
     "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b",
-    "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b"
+    "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "apiKey": "atk_k3x9w7ab_9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0"
 }))]
 pub(crate) struct SetUpDone {
     #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
@@ -62,6 +63,9 @@ pub(crate) struct SetUpDone {
     user_id: UserId,
     #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
     member_id: MemberId,
+    /// A key that may do everything, shown this once. A repetition with the same `Idempotency-Key` answers null.
+    #[schema(required)]
+    api_key: Option<String>,
 }
 
 /// Sets the installation up
@@ -79,8 +83,16 @@ pub(crate) async fn set_up(
     body: Valid<SetUp>,
 ) -> Result<Response, Problem> {
     let SetUp { token, organization, name, email, password } = body.0;
-    let new = NewInstallation { organization, email, password, name };
-    let Founded { organization, user, member } = setup::by_token(&api.ctx, &token.0, new).await?;
-    let view = SetUpDone { organization_id: organization, user_id: user, member_id: member };
-    Ok((StatusCode::CREATED, Json(view)).into_response())
+    let new = NewInstallation { organization, email, password: Some(password), name };
+    let (Founded { organization, user, member }, made) = setup::by_token(&api.ctx, &token.0, new).await?;
+    let mut view = SetUpDone {
+        organization_id: organization,
+        user_id: user,
+        member_id: member,
+        api_key: Some(made.text),
+    };
+    let mut response = (StatusCode::CREATED, Json(&view)).into_response();
+    view.api_key = None;
+    response.extensions_mut().insert(WithoutSecret::of(&view)?);
+    Ok(response)
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use attestry_app::Ctx;
 use attestry_domain::Time;
 
+use crate::bodies::Budget;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 
@@ -16,6 +17,8 @@ use crate::metrics::Metrics;
 pub struct HttpSettings {
     /// The largest request body in bytes.
     pub body_limit: usize,
+    /// How much memory all bodies being read may take together.
+    pub body_memory: usize,
     pub request_timeout: Duration,
     /// Origins of other web pages that may call the interface.
     pub cors_origins: Vec<String>,
@@ -39,6 +42,7 @@ pub struct Inner {
     pub ctx: Ctx,
     pub http: HttpSettings,
     pub(crate) limits: Limits,
+    pub(crate) bodies: Budget,
     pub(crate) metrics: Metrics,
     pub(crate) started: Time,
 }
@@ -46,8 +50,9 @@ pub struct Inner {
 impl Api {
     pub fn new(ctx: Ctx, http: HttpSettings) -> Self {
         let limits = Limits::new(http.rate_per_credential, http.rate_per_address);
+        let bodies = Budget::new(http.body_memory);
         let started = ctx.now();
-        Self(Arc::new(Inner { ctx, http, limits, metrics: Metrics::default(), started }))
+        Self(Arc::new(Inner { ctx, http, limits, bodies, metrics: Metrics::default(), started }))
     }
 }
 

@@ -10,7 +10,7 @@ use axum::body::Body as HttpBody;
 use axum::extract::{FromRequest, Request};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use rust_xlsxwriter::{Format, Workbook, XlsxError};
 use serde::Serialize;
@@ -20,12 +20,13 @@ use tokio_util::io::ReaderStream;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use crate::bodies::must_be;
 use crate::json::Json as JsonValue;
 use crate::lists;
 use crate::problem::{FieldProblem, Problem};
 use crate::query::{FromQuery, Query};
 use crate::state::Api;
-use crate::wire::{Body, Fields, is_media_type, read_body};
+use crate::wire::{Body, Fields, read_request};
 
 attestry_domain::words! {
     /// What a table is written as.
@@ -44,32 +45,42 @@ pub(crate) fn format_parameter() -> Parameter {
 /// Rows of a table, fetched page by page by whoever writes it.
 pub(crate) type Rows = mpsc::Receiver<Result<Vec<Vec<String>>, Problem>>;
 
-/// How many rows are read at a time.
-const EXPORT_PAGE: u16 = 500;
+/// How many rows are read at a time: few enough that a page stays near [`PAGE_BYTES`], however long its rows are.
+const ROWS: std::ops::RangeInclusive<usize> = 10..=500;
+const PAGE_BYTES: usize = 128 << 10;
 /// The same of the past, where each page in another order than that of creation looks at everything.
-const PAST_EXPORT_PAGE: u16 = 20_000;
-
-pub(crate) fn export_page(as_of: Option<Time>) -> u16 {
-    if as_of.is_some() { PAST_EXPORT_PAGE } else { EXPORT_PAGE }
-}
+const PAST_ROWS: u16 = 2000;
 
 /// Feeds a table page by page, until there is nothing more or whoever downloads it went away.
 pub(crate) fn all_rows<T, F>(
+    as_of: Option<Time>,
     cells: fn(T) -> Vec<String>,
-    list: impl Fn(Option<After>) -> F + Send + 'static,
+    list: impl Fn(Option<After>, u16) -> F + Send + 'static,
 ) -> Rows
 where
     T: Send + 'static,
     F: Future<Output = Result<Page<T>, attestry_app::Error>> + Send,
 {
-    let (send, rows) = mpsc::channel(2);
+    let (send, rows) = mpsc::channel(1);
     tokio::spawn(async move {
-        let mut after = None;
+        let (mut after, mut limit) = (None, if as_of.is_some() { PAST_ROWS } else { 50 });
         loop {
-            let found = list(after.take()).await;
+            // Read only when somebody wants it: what waits takes memory.
+            let Ok(place) = send.reserve().await else { return };
+            let found = list(after.take(), limit).await;
             after = found.as_ref().ok().and_then(|page| page.next.clone());
-            let lines = found.map(|page| page.items.into_iter().map(cells).collect()).map_err(Problem::from);
-            if send.send(lines).await.is_err() || after.is_none() {
+            let lines: Result<Vec<Vec<String>>, _> =
+                found.map(|page| page.items.into_iter().map(cells).collect()).map_err(Problem::from);
+            if let Ok(lines) = &lines
+                && as_of.is_none()
+                && !lines.is_empty()
+            {
+                let bytes: usize = lines.iter().flatten().map(String::len).sum();
+                let fitting = PAGE_BYTES * lines.len() / bytes.max(1);
+                limit = u16::try_from(fitting.clamp(*ROWS.start(), *ROWS.end())).unwrap_or(limit);
+            }
+            place.send(lines);
+            if after.is_none() {
                 return;
             }
         }
@@ -90,18 +101,21 @@ fn as_meant(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|rest| rest.starts_with(FORMULA)).unwrap_or(cell)
 }
 
-/// A table as a download, written while its rows are read.
+/// A table as a download, written while its rows are read. What goes wrong with the first of them is still a problem.
 pub(crate) async fn download(
     name: &str,
     format: TableFormat,
     header: &'static [&'static str],
-    rows: Rows,
+    mut rows: Rows,
 ) -> Result<Response, Problem> {
+    let first = rows.recv().await.unwrap_or_else(|| Ok(Vec::new()))?;
     let (kind, body) = match format {
-        TableFormat::Csv => ("text/csv; charset=utf-8", HttpBody::from_stream(csv_stream(header, rows))),
+        TableFormat::Csv => {
+            ("text/csv; charset=utf-8", HttpBody::from_stream(csv_stream(header, &first, rows)))
+        }
         TableFormat::Xlsx => (
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            xlsx_body(header, rows).await?,
+            HttpBody::from_stream(xlsx_stream(header, first, rows)),
         ),
     };
     let disposition = format!("attachment; filename=\"{name}.{format}\"");
@@ -116,25 +130,30 @@ fn csv_lines(lines: &[Vec<String>]) -> Result<Bytes, std::io::Error> {
     writer.into_inner().map(Bytes::from).map_err(|error| std::io::Error::other(error.to_string()))
 }
 
+fn broken(problem: Problem) -> std::io::Error {
+    std::io::Error::other(problem.cause.unwrap_or(problem.detail))
+}
+
 fn csv_stream(
     header: &'static [&'static str],
+    first: &[Vec<String>],
     rows: Rows,
-) -> impl Stream<Item = Result<Bytes, std::io::Error>> {
-    let first = vec![header.iter().map(|name| (*name).to_owned()).collect()];
-    futures_util::stream::unfold((Some(first), rows), async |(first, mut rows)| match first {
-        Some(first) => Some((csv_lines(&first), (None, rows))),
-        None => {
-            let page = rows.recv().await?;
-            let lines = page
-                .map_err(|problem| std::io::Error::other(problem.detail))
-                .and_then(|page| csv_lines(&page));
-            Some((lines, (None, rows)))
-        }
-    })
+) -> impl Stream<Item = Result<Bytes, std::io::Error>> + use<> {
+    let names = vec![header.iter().map(|name| (*name).to_owned()).collect()];
+    let rest = stream::unfold(rows, async |mut rows| {
+        let page = rows.recv().await?;
+        Some((page.map_err(broken).and_then(|page| csv_lines(&page)), rows))
+    });
+    // Whoever compresses asks again after the end.
+    stream::iter([csv_lines(&names), csv_lines(first)]).chain(rest).fuse()
 }
 
 /// Excel's format cannot be written front to back: it goes through a file that vanishes by itself.
-async fn xlsx_body(header: &'static [&'static str], mut rows: Rows) -> Result<HttpBody, Problem> {
+fn xlsx_stream(
+    header: &'static [&'static str],
+    first: Vec<Vec<String>>,
+    mut rows: Rows,
+) -> impl Stream<Item = Result<Bytes, std::io::Error>> {
     let written = tokio::task::spawn_blocking(move || -> Result<std::fs::File, Problem> {
         let wrong = |error: XlsxError| Problem::internal(error);
         let mut book = Workbook::new();
@@ -142,22 +161,26 @@ async fn xlsx_body(header: &'static [&'static str], mut rows: Rows) -> Result<Ht
         for (column, name) in (0_u16..).zip(header) {
             sheet.write_string_with_format(0, column, *name, &Format::new().set_bold()).map_err(wrong)?;
         }
-        let mut line = 1;
-        while let Some(page) = rows.blocking_recv() {
-            for row in page? {
+        let (mut line, mut page) = (1, Some(Ok(first)));
+        while let Some(rows_of_page) = page.take() {
+            for row in rows_of_page? {
                 for (column, cell) in (0_u16..).zip(row) {
                     sheet.write_string(line, column, cell).map_err(wrong)?;
                 }
                 line += 1;
             }
+            page = rows.blocking_recv();
         }
         let mut file = tempfile::tempfile().map_err(Problem::internal)?;
         book.save_to_writer(&mut file).map_err(wrong)?;
         std::io::Seek::rewind(&mut file).map_err(Problem::internal)?;
         Ok(file)
     });
-    let file = written.await.map_err(Problem::internal)??;
-    Ok(HttpBody::from_stream(ReaderStream::new(tokio::fs::File::from_std(file))))
+    let file = async {
+        let file = written.await.map_err(std::io::Error::other)?.map_err(broken)?;
+        Ok::<_, std::io::Error>(ReaderStream::new(tokio::fs::File::from_std(file)))
+    };
+    stream::once(file).try_flatten().fuse()
 }
 
 /// The rows of a CSV body, each read as the body of a creation; errors name the row.
@@ -175,11 +198,9 @@ const MOST_ROWS: usize = 5000;
 impl<B: Body> FromRequest<Api> for Table<B> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
-        if !is_media_type(request.headers(), "text/csv") {
-            return Err(Problem::new("unsupported_media_type", "Send the table as Content-Type: text/csv."));
-        }
-        let bytes = read_body(request.into_body(), api.http.body_limit).await?;
+    async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
+        must_be(request.headers(), "text/csv")?;
+        let bytes = read_request(request).await?;
         let malformed = |error: csv::Error| {
             Problem::new("malformed_body", format!("The table is not CSV in UTF-8: {error}."))
         };

@@ -6,6 +6,7 @@ use attestry_app::comments::Enclosure;
 use attestry_domain::access::Scope;
 use attestry_domain::attachments::{FILE_LIMIT, MOST_OF_A_COMMENT};
 use attestry_domain::files::{FileName, MediaType};
+use attestry_domain::id::UserId;
 use attestry_domain::text::{LongText, Parse};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
@@ -13,16 +14,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Buf, Bytes};
 use futures_util::stream::{BoxStream, StreamExt, TryStreamExt};
-use http::StatusCode;
 use http::header::CONTENT_TYPE;
+use http::{HeaderMap, StatusCode};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::bodies::{JSON, MULTIPART, MediaType as BodyType, broken_off, media_type, too_large};
+use crate::caller::{must_be_own, visit};
 use crate::json::{FromJson, Json};
 use crate::problem::{FieldProblem, Problem, in_one_line};
 use crate::state::Api;
-use crate::wire::{Fields, JSON, Valid, is_media_type, too_large};
+use crate::wire::{Fields, Valid};
 
 /// A file in base64: the standard alphabet with padding, and nothing else. The text stays in the body.
 #[derive(Clone, Debug)]
@@ -64,7 +67,7 @@ impl FileData {
             let bytes = STANDARD.decode(&digits).map(Bytes::from).map_err(attestry_app::Error::internal);
             Some((bytes, text))
         });
-        Ok(pieces.boxed())
+        Ok(pieces.fuse().boxed())
     }
 }
 
@@ -125,6 +128,7 @@ body! {
         file_type "fileType": required MediaType = "What it is. The content must agree; programs and scripts are refused.",
         file_data "fileData": required FileData = "The file in base64; at most 10 MiB when decoded.",
         description "description": optional LongText = "What it shows.",
+        user_id "userId": optional UserId = "Your own user id, if sent at all.",
     }
     example serde_json::json!({"fileName": "access-review.txt", "fileType": "text/plain", "fileData": "UmV2aWV3ZWQu", "description": "Who may sign in, as of October."})
 }
@@ -149,8 +153,9 @@ impl FromJson for Enclosures {
 }
 
 impl Enclosures {
-    pub(crate) fn open(self) -> Result<Vec<Enclosure>, Problem> {
-        let open = |CreateAttachment { file_name, file_type, file_data, description }| {
+    pub(crate) fn open(self, scope: &Scope) -> Result<Vec<Enclosure>, Problem> {
+        let open = |CreateAttachment { file_name, file_type, file_data, description, user_id }| {
+            must_be_own(scope, user_id)?;
             let file = NewFile { name: file_name, media_type: file_type };
             Ok(Enclosure { file, description, content: file_data.content()? })
         };
@@ -160,7 +165,7 @@ impl Enclosures {
 
 /// The form of an upload, for the document.
 #[derive(Debug, ToSchema)]
-#[schema(example = json!({"file": "(binary)", "description": "Who may sign in, as of October."}))]
+#[schema(rename_all = "camelCase", example = json!({"file": "(binary)", "description": "Who may sign in, as of October."}))]
 #[expect(dead_code, reason = "describes what Sent reads")]
 pub(crate) struct AttachmentForm {
     /// The file, with its name and its content type; at most 10 MiB.
@@ -169,6 +174,9 @@ pub(crate) struct AttachmentForm {
     /// What it shows.
     #[schema(min_length = 1, max_length = 10_000, nullable = false)]
     description: Option<String>,
+    /// Your own user id, if sent at all.
+    #[schema(nullable = false)]
+    user_id: Option<String>,
 }
 
 /// A file as it comes, in either form.
@@ -182,15 +190,17 @@ impl FromRequest<Api> for Sent {
     type Rejection = Problem;
 
     async fn from_request(mut request: Request, api: &Api) -> Result<Self, Problem> {
-        if is_media_type(request.headers(), "multipart/form-data") {
-            DefaultBodyLimit::max(api.http.body_limit).apply(&mut request);
+        if boundary(request.headers())?.is_some() {
+            let visit = visit(request.extensions())?;
+            visit.memory.take(api.ctx.blobs.piece())?;
+            DefaultBodyLimit::max(visit.body_limit).apply(&mut request);
             let form = Multipart::from_request(request, api)
                 .await
                 .map_err(|error| Problem::new("malformed_body", format!("{}.", error.body_text())))?;
             return Ok(Self::Form(form));
         }
         let headers = request.headers();
-        if headers.contains_key(CONTENT_TYPE) && !is_media_type(headers, JSON) {
+        if headers.contains_key(CONTENT_TYPE) && media_type(headers, JSON) == BodyType::Other {
             return Err(Problem::new(
                 "unsupported_media_type",
                 "Send the file as application/json with base64, or as multipart/form-data.",
@@ -205,13 +215,31 @@ impl Sent {
     pub(crate) async fn store(self, api: &Api, scope: &Scope, target: Target) -> Result<Stored, Problem> {
         match self {
             Self::Json(body) => {
-                let CreateAttachment { file_name, file_type, file_data, description } = *body;
+                let CreateAttachment { file_name, file_type, file_data, description, user_id } = *body;
+                must_be_own(scope, user_id)?;
                 let file = NewFile { name: file_name, media_type: file_type };
                 let stored = attachments::store(&api.ctx, scope, target, file, file_data.content()?).await?;
                 Ok(stored.with_description(description))
             }
             Self::Form(form) => store_form(api, scope, target, form).await,
         }
+    }
+}
+
+/// The boundary of a form; `None` when the body is something else.
+pub(crate) fn boundary(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    // RFC 2046 allows no more.
+    const LONGEST: usize = 70;
+    if media_type(headers, MULTIPART) == BodyType::Other {
+        return Ok(None);
+    }
+    let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    match multer::parse_boundary(text) {
+        Ok(boundary) if (1..=LONGEST).contains(&boundary.len()) => Ok(Some(boundary)),
+        _ => Err(Problem::new(
+            "malformed_body",
+            "The form's Content-Type must name a boundary of 1 to 70 characters.",
+        )),
     }
 }
 
@@ -255,6 +283,7 @@ async fn store_form(
 const MOST_PARTS: usize = 10;
 const FILE: &str = "file";
 const DESCRIPTION: &str = "description";
+const USER_ID: &str = "userId";
 
 async fn read_form(
     api: &Api,
@@ -266,7 +295,7 @@ async fn read_form(
     let limit = api.http.body_limit;
     let broken = move |error: MultipartError| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => too_large(limit),
-        _ => Problem::new("malformed_body", format!("The form cannot be read: {}.", error.body_text())),
+        _ => broken_off(&error),
     };
     let mut seen: Vec<String> = Vec::new();
     while let Some(field) = form.next_field().await.map_err(broken)? {
@@ -275,13 +304,13 @@ async fn read_form(
         if seen.len() == MOST_PARTS {
             return Err(Problem::new(
                 "malformed_body",
-                "The form has more parts than a file and a description.",
+                "The form has too many parts: it takes file, description and userId.",
             ));
         }
         let is_known = seen.contains(&name);
         seen.push(name.clone());
         if is_known {
-            found.errors.push(wrong("stands twice".to_owned()));
+            found.errors.push(wrong("is given more than once".to_owned()));
             continue;
         }
         match name.as_str() {
@@ -301,9 +330,16 @@ async fn read_form(
                     Err(message) => found.errors.push(wrong(message)),
                 }
             }
+            USER_ID => {
+                let text = short_text(field).await.map_err(broken)?;
+                match text.and_then(|text| UserId::parse(&text)) {
+                    Ok(user) => must_be_own(scope, Some(user))?,
+                    Err(message) => found.errors.push(wrong(message)),
+                }
+            }
             _ => found
                 .errors
-                .push(wrong("is not a part of this form, which has file and description".to_owned())),
+                .push(wrong("is not a part of this form, which has file, description and userId".to_owned())),
         }
     }
     Ok(())

@@ -6,16 +6,16 @@ use std::borrow::Cow;
 use attestry_domain::Patch;
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, Request};
-use bytes::{Bytes, BytesMut};
-use http::HeaderMap;
+use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::{SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 
+use crate::bodies::{JSON, must_be, read_body};
+use crate::caller::visit;
 use crate::json::{FromJson, Json};
 use crate::problem::{FieldProblem, Problem};
 use crate::state::Api;
@@ -241,8 +241,6 @@ macro_rules! body {
     };
 }
 
-pub(crate) const JSON: &str = "application/json";
-
 /// A JSON body that has passed all its rules.
 #[derive(Debug)]
 pub(crate) struct Valid<B>(pub(crate) B);
@@ -250,63 +248,38 @@ pub(crate) struct Valid<B>(pub(crate) B);
 impl<B: Body> FromRequest<Api> for Valid<B> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
         let headers = request.headers();
         if !headers.contains_key(CONTENT_TYPE) && request.body().is_end_stream() {
             return Err(missing_body());
         }
-        if !is_media_type(headers, JSON) {
-            return Err(Problem::new(
-                "unsupported_media_type",
-                "Send the body as Content-Type: application/json.",
-            ));
-        }
-        let bytes = read_body(request.into_body(), api.http.body_limit).await?;
+        must_be(headers, JSON)?;
+        let bytes = read_request(request).await?;
         Fields::parse(&bytes)?.read().map(Self).map_err(Problem::invalid)
     }
 }
 
-/// Whether the body is said to be of this type, whatever its parameters.
-pub(crate) fn is_media_type(headers: &HeaderMap, wanted: &str) -> bool {
-    headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
-}
+/// A JSON body that may be left out.
+#[derive(Debug)]
+pub(crate) struct Optional<B>(pub(crate) Option<B>);
 
-/// Reads a body that may not be larger than `limit`, into one piece: a body that comes in one is not copied.
-pub(crate) async fn read_body(body: axum::body::Body, limit: usize) -> Result<Bytes, Problem> {
-    let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
-    let mut body = Limited::new(body, limit);
-    let Some(first) = next_bytes(&mut body, limit).await? else { return Ok(Bytes::new()) };
-    if body.is_end_stream() {
-        return Ok(first);
-    }
-    let mut bytes = BytesMut::with_capacity(announced.unwrap_or(0).min(limit));
-    bytes.extend_from_slice(&first);
-    drop(first);
-    while let Some(more) = next_bytes(&mut body, limit).await? {
-        bytes.extend_from_slice(&more);
-    }
-    Ok(bytes.freeze())
-}
+impl<B: Body> FromRequest<Api> for Optional<B> {
+    type Rejection = Problem;
 
-async fn next_bytes(body: &mut Limited<axum::body::Body>, limit: usize) -> Result<Option<Bytes>, Problem> {
-    match body.frame().await {
-        None => Ok(None),
-        Some(Ok(frame)) => Ok(Some(frame.into_data().unwrap_or_default())),
-        Some(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => Err(too_large(limit)),
-        Some(Err(error)) => {
-            Err(Problem::new("malformed_body", format!("The body could not be read to its end: {error}.")))
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
+        if request.body().is_end_stream() {
+            return Ok(Self(None));
         }
+        Valid::from_request(request, api).await.map(|Valid(body)| Self(Some(body)))
     }
+}
+
+/// Reads the body of a request as far as its route takes it.
+pub(crate) async fn read_request(request: Request) -> Result<Bytes, Problem> {
+    let visit = visit(request.extensions())?;
+    read_body(request.into_body(), visit.body_limit, &visit.memory).await
 }
 
 fn missing_body() -> Problem {
     Problem::new("malformed_body", "The body is missing; send a JSON object.")
-}
-
-pub(crate) fn too_large(limit: usize) -> Problem {
-    Problem::new("payload_too_large", format!("The body is larger than the {limit} bytes this server takes."))
 }

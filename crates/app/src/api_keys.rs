@@ -11,6 +11,9 @@ use crate::context::Ctx;
 use crate::error::Error;
 use crate::journal::{self, Record};
 
+/// What the text of every key begins with.
+pub const PREFIX: &str = "atk_";
+
 /// A key and its text, which is shown this once.
 #[derive(Clone)]
 pub struct MadeKey {
@@ -70,7 +73,7 @@ pub(crate) async fn make(
     new: &NewApiKey,
 ) -> Result<MadeKey, Error> {
     let prefix = ctx.keys.key_prefix();
-    let text = format!("att_{prefix}_{}", ctx.keys.token().text);
+    let text = format!("{PREFIX}{prefix}_{}", ctx.keys.token().text);
     let key = ApiKey {
         id: ctx.ids.next(),
         organization_id: scope.organization(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::comments::{Comment, CommentEntity, CommentText, Remark};
-use attestry_domain::id::{CommentId, UserId};
+use attestry_domain::id::CommentId;
 use attestry_domain::page::{After, Page};
 use attestry_domain::text::LongText;
 use attestry_storage::{Tx, comments};
@@ -26,8 +26,6 @@ pub struct NewComment {
     pub content: CommentText,
     pub entity_type: CommentEntity,
     pub entity_id: String,
-    /// Whoever the caller says they are; it must be true.
-    pub user_id: Option<UserId>,
 }
 
 /// A comment on something the caller may see; held until the transaction ends, if so wished.
@@ -86,13 +84,6 @@ pub async fn create(
 ) -> Result<Remark, Error> {
     may_see(scope, new.entity_type)?;
     let author = scope.principal().ok_or_else(|| Error::internal("only a member comments"))?;
-    if new.user_id.is_some_and(|user| user != author.user) {
-        return Err(Error::Forbidden {
-            code: "not_the_author",
-            message: "A comment is written in your own name: userId must be your own, or be left out."
-                .to_owned(),
-        });
-    }
     let now = ctx.now();
     let comment = Comment {
         id: ctx.ids.next(),

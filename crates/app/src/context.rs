@@ -12,6 +12,7 @@ use attestry_mail::Mailer;
 use attestry_storage::{Db, Tx};
 use tokio::sync::Notify;
 
+use crate::attempts::Attempts;
 use crate::keys::Keys;
 use crate::principals::Principals;
 
@@ -40,6 +41,7 @@ pub struct Inner {
     pub blobs: Blobs,
     pub settings: Settings,
     pub principals: Principals,
+    pub(crate) attempts: Attempts,
     /// Rung when a job was enqueued in this process.
     pub job_bell: Notify,
 }
@@ -64,6 +66,7 @@ impl Ctx {
             blobs,
             settings,
             principals: Principals::default(),
+            attempts: Attempts::default(),
             job_bell: Notify::new(),
         }))
     }

@@ -56,7 +56,7 @@ impl From<DbError> for Error {
             return match conflict {
                 Conflict::AlreadyMember => already_member(),
                 Conflict::EmailTaken => Self::Conflict {
-                    code: "email_taken",
+                    code: EMAIL_TAKEN,
                     message: "Somebody with this e-mail address was added at the same moment; try again."
                         .to_owned(),
                 },
@@ -70,6 +70,8 @@ impl From<DbError> for Error {
         }
     }
 }
+
+pub(crate) const EMAIL_TAKEN: &str = "email_taken";
 
 pub(crate) fn already_member() -> Error {
     Error::Conflict {

@@ -4,6 +4,8 @@
 
 pub mod api_keys;
 pub mod attachments;
+mod attempts;
+pub mod backups;
 pub mod comments;
 pub mod context;
 pub mod error;

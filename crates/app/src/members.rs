@@ -1,9 +1,11 @@
 //! The people of an organization.
 
 use attestry_domain::access::{Permission, Role, Roles, Scope};
-use attestry_domain::id::{MemberId, UserId};
-use attestry_domain::members::{Member, MemberFilter, MemberPatch, MemberSort, NewMember, Person};
-use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::id::{MemberId, OrganizationId, UserId};
+use attestry_domain::members::{
+    Member, MemberFilter, MemberPatch, MemberSort, MemberState, NewMember, Person,
+};
+use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::users::User;
 use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
 use futures_util::future::try_join;
@@ -56,6 +58,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Person, 
 /// Adds a user, or brings back the member the user was.
 async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: &NewMember) -> Result<Person, Error> {
     let user = users::get(t, new.user_id).await?.ok_or(Error::NotFound("user"))?;
+    must_have_account(scope, &user)?;
     let now = ctx.now();
     if let Some(Person { member: before, .. }) = members::lock_by_user(t, scope, user.id).await? {
         if before.is_active {
@@ -76,24 +79,45 @@ async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: &NewMember) -> Result<Pe
         };
         members::update(t, scope, &member).await?;
         invitations::delete_open(t, scope, member.id).await?;
-        journal::append(ctx, t, scope, Record::of("member.reactivated", "member", member.id, &member)?)
-            .await?;
+        let record = record("member.reactivated", &member, &user)?;
+        journal::append(ctx, t, scope, record).await?;
         return Ok(Person { member, user });
     }
     let member = Member::new(ctx.ids.next(), scope.organization(), new.clone(), now);
-    insert(ctx, t, scope, "member.created", &member).await?;
+    insert(ctx, t, scope, &member, &user).await?;
     Ok(Person { member, user })
+}
+
+/// Somebody who is only invited cannot be added: they accept themselves. Another organization's are nobody here.
+fn must_have_account(scope: &Scope, user: &User) -> Result<(), Error> {
+    match user.invited_to {
+        None => Ok(()),
+        Some(organization) if organization == scope.organization() => Err(invitation_pending()),
+        Some(_) => Err(Error::NotFound("user")),
+    }
+}
+
+fn invitation_pending() -> Error {
+    Error::Conflict {
+        code: "invitation_pending",
+        message: "This person has been invited and has not accepted yet; they become active when they do."
+            .to_owned(),
+    }
+}
+
+fn record(action: &'static str, member: &Member, user: &User) -> Result<Record, Error> {
+    Record::of(action, "member", member.id, &MemberState::new(member, user))
 }
 
 pub(crate) async fn insert(
     ctx: &Ctx,
     t: &Tx<'_>,
     scope: &Scope,
-    action: &'static str,
     member: &Member,
+    user: &User,
 ) -> Result<(), Error> {
     members::insert(t, scope, member).await?;
-    journal::append(ctx, t, scope, Record::of(action, "member", member.id, member)?).await
+    journal::append(ctx, t, scope, record("member.created", member, user)?).await
 }
 
 /// One item of a bulk creation that was not taken, and why.
@@ -159,6 +183,27 @@ pub async fn list(
     Ok(ctx.db.read(async move |t| members::list(t, &scope, &filter, &page).await).await?)
 }
 
+/// Everybody in an organization, for the operator.
+pub async fn everybody(ctx: &Ctx, organization: OrganizationId) -> Result<Vec<Person>, Error> {
+    let mut all = Vec::new();
+    for is_active in [true, false] {
+        let mut after = None;
+        loop {
+            let scope = Scope::system(organization, "attestry admin list");
+            let filter = MemberFilter { is_active: Some(is_active), ..MemberFilter::default() };
+            let page =
+                PageRequest { sort: MemberSort::CreatedAt, order: Order::Ascending, limit: 1000, after };
+            let page = list(ctx, &scope, filter, page).await?;
+            all.extend(page.items);
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+    }
+    Ok(all)
+}
+
 pub async fn update(
     ctx: &Ctx,
     scope: &Scope,
@@ -176,7 +221,8 @@ pub async fn update(
             let (before, turn) = hold(t, &scope, member).await?;
             precondition.check(&versions(&before))?;
             let after = before.member.patched(patch.clone());
-            let person = change(&own, t, &scope, &before, after, turn).await?;
+            let withdraws = patch.is_active == Some(false);
+            let person = change(&own, t, &scope, &before, after, withdraws, turn).await?;
             Ok::<_, Error>((before, person))
         })
         .await?;
@@ -198,7 +244,7 @@ pub async fn deactivate(
             let (before, turn) = hold(t, &scope, member).await?;
             precondition.check(&versions(&before))?;
             let after = Member { is_active: false, ..before.member.clone() };
-            let person = change(&own, t, &scope, &before, after, turn).await?;
+            let person = change(&own, t, &scope, &before, after, true, turn).await?;
             Ok::<_, Error>((before, person))
         })
         .await?;
@@ -224,17 +270,23 @@ async fn hold(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<(Person, Tu
     Ok((before.ok_or(MISSING)?, turn))
 }
 
-/// Takes a member from one state to another: rules, row, what goes with it, journal.
+/// Takes a member from one state to another: rules, row, what goes with it, journal. `withdraws`: whoever asks wants
+/// the member inactive, so an invitation that is still open ends, too.
 async fn change(
     ctx: &Ctx,
     t: &Tx<'_>,
     scope: &Scope,
     before: &Person,
     mut after: Member,
+    withdraws: bool,
     turn: Turn,
 ) -> Result<Person, Error> {
     let Person { member: old, user } = before;
     if after == *old {
+        if withdraws && invitations::delete_open(t, scope, old.id).await? > 0 {
+            let record = record("member.invitation_withdrawn", old, user)?;
+            journal::append_at(ctx, t, scope, turn, record).await?;
+        }
         return Ok(before.clone());
     }
     let user = other_user(t, scope, old, &after, user).await?;
@@ -242,6 +294,9 @@ async fn change(
         after.role != old.role || after.is_active != old.is_active || after.user_id != old.user_id;
     if identity_changes && (old.role.is_owner() || after.role.is_owner()) {
         scope.require(Permission::OwnerManage)?;
+    }
+    if after.is_active && user.invited_to.is_some() {
+        return Err(invitation_pending());
     }
     // Somebody gets this role: a member whose role changes, another user, or one who comes back.
     if after.role != old.role || after.user_id != old.user_id || (after.is_active && !old.is_active) {
@@ -264,9 +319,13 @@ async fn change(
         (false, true) => "member.reactivated",
         _ => "member.updated",
     };
-    let record = Record::of(action, "member", after.id, &after)?;
+    let record = record(action, &after, &user)?;
     let updated = async { Ok(members::update(t, scope, &after).await?) };
     try_join(updated, journal::append_at(ctx, t, scope, turn, record)).await?;
+    // A link that was sent to one person must not admit another, or somebody who is wanted no longer.
+    if withdraws || old.user_id != after.user_id {
+        invitations::delete_open(t, scope, old.id).await?;
+    }
     if old.is_active && !after.is_active {
         release(ctx, t, scope, old).await?;
     }
@@ -289,6 +348,7 @@ async fn other_user(
         return Ok(user.clone());
     }
     let other = users::get(t, after.user_id).await?.ok_or(Error::NotFound("user"))?;
+    must_have_account(scope, &other)?;
     if members::lock_by_user(t, scope, other.id).await?.is_some() {
         return Err(already_member());
     }
@@ -324,11 +384,10 @@ pub async fn are_active(ctx: &Ctx, scope: &Scope, wanted: Vec<Option<MemberId>>)
         .await
 }
 
-/// What ends with a membership: open assignments and invitations, and sessions that lead nowhere else.
+/// What ends with a membership: open assignments, and sessions that lead nowhere else.
 async fn release(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Error> {
     risks::release(ctx, t, scope, member.id).await?;
     vendors::release(ctx, t, scope, member.id).await?;
-    invitations::delete_open(t, scope, member.id).await?;
     end_sessions_without_membership(t, member.user_id).await
 }
 

@@ -8,10 +8,12 @@ use attestry_domain::journal::sha256;
 use attestry_domain::sessions::Session;
 use attestry_domain::text::{Email, Password};
 use attestry_domain::users::User;
-use attestry_storage::{Tx, members, password_resets, sessions, sign_ins, users};
+use attestry_storage::{Tx, members, password_resets, sessions, users};
 
+use crate::attempts::prove;
 use crate::context::Ctx;
 use crate::error::Error;
+use crate::jobs::password_reset;
 use crate::journal::{self, Record};
 use crate::{jobs, letters};
 
@@ -29,16 +31,17 @@ pub async fn change(
     origin: Origin,
 ) -> Result<(), Error> {
     let user = session.user_id;
-    let subject = crate::sessions::attempt(ctx, &user.to_string(), origin.ip).await?;
     let hash = ctx.db.read(async move |t| users::password(t, user).await).await?;
-    if !ctx.keys.check_password(current, hash).await? {
+    let check = ctx.keys.check_password(current, hash);
+    let nothing = async |_: &Tx<'_>| Ok(());
+    let Some(proof) = prove(ctx, &user.to_string(), origin.ip, check, nothing).await? else {
         return Err(Error::field("currentPassword", "is not the password of this account"));
-    }
+    };
     let hash = ctx.keys.hash_password(new.expose()).await?;
     let (own, keep) = (ctx.clone(), session.id);
     ctx.db
         .write(async move |t| {
-            sign_ins::clear(t, &subject).await?;
+            proof.clear(t).await?;
             set(&own, t, user, &hash, Some(keep), None, &origin).await
         })
         .await?;
@@ -46,13 +49,22 @@ pub async fn change(
     Ok(())
 }
 
-/// Sends a link for a new password, if there is such an account. The answer never tells.
+/// Sends a link for a new password, if there is such an account. That is a job's business: neither the answer nor the
+/// time it takes tells whether there is.
 pub async fn request_reset(ctx: &Ctx, email: &Email, origin: Origin) -> Result<(), Error> {
+    let (own, wanted) = (ctx.clone(), password_reset::Payload { email: email.key(), origin });
+    ctx.db.write(async move |t| password_reset::enqueue(&own, t, &wanted).await).await?;
+    ctx.job_bell.notify_one();
+    Ok(())
+}
+
+/// Makes the link and the mail that carries it.
+pub(crate) async fn send_link(ctx: &Ctx, email: String, origin: Origin) -> Result<(), Error> {
     let now = ctx.now();
-    let (own, key, token) = (ctx.clone(), email.key(), ctx.keys.token());
+    let (own, token) = (ctx.clone(), ctx.keys.token());
     ctx.db
         .write(async move |t| {
-            let Some((user, _)) = users::by_email(t, &key).await? else { return Ok(()) };
+            let Some((user, _)) = users::by_email(t, &email).await? else { return Ok(()) };
             let memberships = members::of_user(t, user.id).await?;
             if memberships.is_empty() {
                 return Ok(());
@@ -71,9 +83,7 @@ pub async fn request_reset(ctx: &Ctx, email: &Email, origin: Origin) -> Result<(
             }
             Ok::<_, Error>(())
         })
-        .await?;
-    ctx.job_bell.notify_one();
-    Ok(())
+        .await
 }
 
 /// Sets a new password by a link, once, and ends all sessions.

@@ -15,6 +15,7 @@ use attestry_storage::{api_keys, members, sessions};
 use quick_cache::sync::Cache;
 use tokio::sync::mpsc;
 
+use crate::api_keys::PREFIX;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::keys::same;
@@ -162,9 +163,9 @@ fn note_key(ctx: &Ctx, known: &Known, now: Time) {
     }
 }
 
-/// `att_` + 8 characters + `_` + 43 characters: the 8 in the middle.
+/// `atk_` + 8 characters + `_` + 43 characters: the 8 in the middle.
 fn key_prefix(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("att_")?;
+    let rest = text.strip_prefix(PREFIX)?;
     let (prefix, secret) = rest.split_once('_')?;
     (prefix.len() == 8 && secret.len() == 43).then_some(prefix)
 }

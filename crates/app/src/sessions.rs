@@ -1,29 +1,23 @@
 //! Signing in and out.
 
-use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::access::{Actor, Credential, Origin, Permission, Principal, Scope};
 use attestry_domain::id::{SessionId, UserId};
-use attestry_domain::journal::Hash;
 use attestry_domain::sessions::Session;
 use attestry_domain::text::Email;
 use attestry_domain::users::User;
 use attestry_storage::members::Membership;
-use attestry_storage::{Tx, members, sessions, sign_ins, users};
+use attestry_storage::{Tx, members, sessions, users};
 use serde::Serialize;
 
+use crate::attempts::{Proof, prove};
 use crate::context::Ctx;
 use crate::error::Error;
+use crate::jobs::sign_in_failure;
 use crate::journal::{self, Record};
 use crate::keys::Token;
-
-/// How many failures an account and address may have …
-const FAILURES: i64 = 5;
-/// … within this time.
-const WINDOW: Duration = Duration::from_mins(15);
 
 /// What the journal keeps of a session: nothing that would let somebody use it.
 #[derive(Serialize)]
@@ -43,41 +37,28 @@ pub struct SignedIn {
     pub user: User,
 }
 
-/// Counts an attempt to prove a password before it is looked at, so that many at once are no way around
-/// the limit. What it answers is cleared when the password was right.
-pub(crate) async fn attempt(ctx: &Ctx, account: &str, ip: Option<IpAddr>) -> Result<Hash, Error> {
-    let address = ip.map(|ip| ip.to_string()).unwrap_or_default();
-    let subject = ctx.keys.mac(&[b"sign-in", account.as_bytes(), address.as_bytes()]);
-    let now = ctx.now();
-    let (count, since) =
-        ctx.db.write(async move |t| sign_ins::count(t, &subject, now, now.minus(WINDOW)).await).await?;
-    if count > FAILURES {
-        let left = WINDOW.saturating_sub(now.since(since));
-        return Err(Error::TooMany {
-            message: "Too many wrong passwords for this account from this address; wait and try again, or reset the password.",
-            retry_after: left.as_secs().max(1),
-        });
-    }
-    Ok(subject)
-}
-
 pub async fn sign_in(ctx: &Ctx, email: &Email, password: &str, origin: Origin) -> Result<SignedIn, Error> {
     let key = email.key();
-    let subject = attempt(ctx, &key, origin.ip).await?;
-    let found = ctx.db.read(async move |t| users::by_email(t, &key).await).await?;
+    let account = key.clone();
+    let found = ctx.db.read(async move |t| users::by_email(t, &account).await).await?;
     let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), hash));
-    let right = ctx.keys.check_password(password, hash).await?;
-    let Some(user) = user.filter(|_| right) else {
+    let check = ctx.keys.check_password(password, hash);
+    // The same is written down whether or not there is such an account, so that the time tells nothing.
+    let (own, failed) = (ctx.clone(), sign_in_failure::Payload::new(&key, &origin));
+    let note = async move |t: &Tx<'_>| sign_in_failure::enqueue(&own, t, &failed).await;
+    let proof = prove(ctx, &key, origin.ip, check, note).await?;
+    let (Some(user), Some(proof)) = (user, proof) else {
+        ctx.job_bell.notify_one();
         return Err(Error::Unauthenticated {
             code: "invalid_credentials",
             message: "The e-mail address or the password is wrong.",
         });
     };
-    open(ctx, user, origin, subject).await
+    open(ctx, user, origin, proof).await
 }
 
 /// Starts a session for a user who has proved who they are.
-async fn open(ctx: &Ctx, user: User, origin: Origin, subject: Hash) -> Result<SignedIn, Error> {
+async fn open(ctx: &Ctx, user: User, origin: Origin, proof: Proof) -> Result<SignedIn, Error> {
     let now = ctx.now();
     let session = Session {
         id: ctx.ids.next(),
@@ -100,7 +81,7 @@ async fn open(ctx: &Ctx, user: User, origin: Origin, subject: Hash) -> Result<Si
             }
             sessions::insert(t, &kept, &hash).await?;
             users::signed_in(t, account.id, now).await?;
-            sign_ins::clear(t, &subject).await?;
+            proof.clear(t).await?;
             for membership in &memberships {
                 let scope = own_scope(membership, &account, kept.id, &origin)?;
                 record(&own, t, &scope, "session.created", &kept).await?;

@@ -1,4 +1,4 @@
-//! The first start: the first organization, its owner, and from the command line a key. Also the
+//! The first start: the first organization, its owner and a key. Also the
 //! check that a database is used with the secret key it was made with.
 
 use attestry_domain::access::{Roles, Scope};
@@ -26,7 +26,8 @@ const KEY_FINGERPRINT: &str = "secret_key_fingerprint";
 pub struct NewInstallation {
     pub organization: Name,
     pub email: Email,
-    pub password: Password,
+    /// None for a user who has an account and keeps their password.
+    pub password: Option<Password>,
     pub name: Option<Name>,
 }
 
@@ -40,6 +41,19 @@ pub struct Founded {
 /// Whether nobody has set this installation up yet.
 pub async fn is_open(ctx: &Ctx) -> Result<bool, Error> {
     Ok(!ctx.db.read(async |t| organizations::any(t).await).await?)
+}
+
+/// Whether somebody with this address can sign in already.
+pub async fn has_account(ctx: &Ctx, email: &Email) -> Result<bool, Error> {
+    let key = email.key();
+    Ok(ctx.db.read(async move |t| users::by_email(t, &key).await).await?.is_some())
+}
+
+async fn password_hash(ctx: &Ctx, new: &NewInstallation) -> Result<Option<String>, Error> {
+    match &new.password {
+        Some(password) => Ok(Some(ctx.keys.hash_password(password.expose()).await?)),
+        None => Ok(None),
+    }
 }
 
 /// Makes the one-time token of the set-up page, if there is something to set up.
@@ -60,9 +74,9 @@ pub async fn offer(ctx: &Ctx) -> Result<Option<String>, Error> {
 }
 
 /// Sets up by the token that the server printed. It works once.
-pub async fn by_token(ctx: &Ctx, token: &str, new: NewInstallation) -> Result<Founded, Error> {
+pub async fn by_token(ctx: &Ctx, token: &str, new: NewInstallation) -> Result<(Founded, MadeKey), Error> {
     let presented = hex(&sha256(token.as_bytes()));
-    let hash = ctx.keys.hash_password(new.password.expose()).await?;
+    let hash = password_hash(ctx, &new).await?;
     let own = ctx.clone();
     ctx.db
         .write(async move |t| {
@@ -81,7 +95,7 @@ pub async fn by_token(ctx: &Ctx, token: &str, new: NewInstallation) -> Result<Fo
                 });
             }
             instance::delete(t, SETUP_TOKEN).await?;
-            found(&own, t, &new, &hash, "set-up").await.map(|(founded, _)| founded)
+            found(&own, t, &new, hash.as_deref(), "set-up").await
         })
         .await
 }
@@ -89,15 +103,12 @@ pub async fn by_token(ctx: &Ctx, token: &str, new: NewInstallation) -> Result<Fo
 /// Sets up from the command line: an organization, its owner and a key. Can be repeated for more
 /// organizations; a user who exists keeps their password.
 pub async fn by_operator(ctx: &Ctx, new: NewInstallation) -> Result<(Founded, MadeKey), Error> {
-    let hash = ctx.keys.hash_password(new.password.expose()).await?;
+    let hash = password_hash(ctx, &new).await?;
     let own = ctx.clone();
     ctx.db
         .write(async move |t| {
-            let (founded, scope) = found(&own, t, &new, &hash, "attestry admin bootstrap").await?;
             instance::delete(t, SETUP_TOKEN).await?;
-            let key = NewApiKey { name: "bootstrap".to_owned(), scopes: Scopes::All, expires_at: None };
-            let made = api_keys::make(&own, t, &scope, founded.member, &key).await?;
-            Ok::<_, Error>((founded, made))
+            found(&own, t, &new, hash.as_deref(), "attestry admin bootstrap").await
         })
         .await
 }
@@ -106,9 +117,9 @@ async fn found(
     ctx: &Ctx,
     t: &Tx<'_>,
     new: &NewInstallation,
-    password_hash: &str,
+    password_hash: Option<&str>,
     reason: &str,
-) -> Result<(Founded, Scope), Error> {
+) -> Result<(Founded, MadeKey), Error> {
     let now = ctx.now();
     let organization = Organization {
         id: ctx.ids.next(),
@@ -128,7 +139,7 @@ async fn found(
     } else {
         let name = new.name.as_ref().map_or_else(|| new.email.as_str().to_owned(), Name::to_string);
         let user = User::new(ctx.ids.next(), name, new.email.as_str().to_owned(), true, now);
-        users::insert(t, &user, Some(password_hash)).await?;
+        users::insert(t, &user, password_hash).await?;
         user
     };
     let owner = NewMember {
@@ -139,8 +150,11 @@ async fn found(
         device_label_id: None,
     };
     let member = Member::new(ctx.ids.next(), organization.id, owner, now);
-    crate::members::insert(ctx, t, &scope, "member.created", &member).await?;
-    Ok((Founded { organization: organization.id, user: user.id, member: member.id }, scope))
+    crate::members::insert(ctx, t, &scope, &member, &user).await?;
+    // So that the first call can be made at once.
+    let key = NewApiKey { name: "First key".to_owned(), scopes: Scopes::All, expires_at: None };
+    let made = api_keys::make(ctx, t, &scope, member.id, &key).await?;
+    Ok((Founded { organization: organization.id, user: user.id, member: member.id }, made))
 }
 
 /// A key for a member, from the command line.
@@ -171,6 +185,7 @@ pub async fn begin_restore(t: &Tx<'_>) -> Result<(), DbError> {
 }
 
 pub async fn end_restore(t: &Tx<'_>) -> Result<(), DbError> {
+    instance::delete_backups(t).await?;
     instance::delete(t, RESTORE).await.map(|_| ())
 }
 

@@ -153,7 +153,7 @@ impl Blobs {
     }
 
     /// How large the pieces are that the store is given: S3 takes none below 5 MiB but the last.
-    fn piece(&self) -> usize {
+    pub fn piece(&self) -> usize {
         match self.place {
             Place::Bucket { .. } => 5 << 20,
             Place::Memory | Place::Folder(_) => 256 << 10,

@@ -91,7 +91,8 @@ impl From<tokio_postgres::Error> for Error {
             "23505" => Self::Constraint { kind: Constraint::Unique, name: name() },
             "23503" => Self::Constraint { kind: Constraint::ForeignKey, name: name() },
             code if code.starts_with("23") => Self::Constraint { kind: Constraint::Other, name: name() },
-            "40001" | "40P01" => Self::Conflict,
+            // The transaction lost against another, or was ended because it lay idle: nothing of it was kept.
+            "40001" | "40P01" | "25P03" => Self::Conflict,
             "57014" => Self::Timeout,
             // Shutting down, starting up, out of connections, memory or disk, a standby, bad sign-in.
             code if ["08", "53", "57", "58", "28", "3D"].iter().any(|class| code.starts_with(class))

@@ -154,6 +154,14 @@ impl Db {
         }
     }
 
+    /// What the engine itself finds wrong with its files; nothing when all is well.
+    pub async fn check(&self) -> Result<Vec<String>, Error> {
+        match &self.0 {
+            Inner::Sqlite(sqlite) => sqlite.check().await,
+            Inner::Postgres(postgres) => postgres.check().await,
+        }
+    }
+
     /// Housekeeping of the engine itself: statistics and, on SQLite, the write-ahead log.
     pub async fn maintain(&self) -> Result<(), Error> {
         match &self.0 {

@@ -27,8 +27,10 @@ use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
 const ATTEMPTS: u32 = 6;
 /// How many transactions may be open for writing at once.
 const LANES: usize = 8;
+/// How long a transaction may lie idle: it holds rows that others wait for.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A view of one moment, for as long as it is looked at.
-const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0";
+const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
 #[derive(Clone)]
 pub(crate) struct Postgres {
@@ -203,8 +205,9 @@ impl Postgres {
         let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(config.clone(), tls.clone(), manager_config);
         let settings = format!(
-            "SET statement_timeout = {}; SET idle_in_transaction_session_timeout = 60000; SET TIME ZONE 'UTC'",
-            STATEMENT_TIMEOUT.as_millis()
+            "SET statement_timeout = {}; SET idle_in_transaction_session_timeout = {}; SET TIME ZONE 'UTC'",
+            STATEMENT_TIMEOUT.as_millis(),
+            IDLE_TIMEOUT.as_millis()
         );
         let pool = Pool::builder(manager)
             .max_size(connections.max(1))
@@ -294,7 +297,7 @@ impl Postgres {
         {
             return Err(error.into());
         }
-        lock.batch_execute("BEGIN; LOCK TABLE schema_lock IN EXCLUSIVE MODE").await?;
+        lock.batch_execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; LOCK TABLE schema_lock IN EXCLUSIVE MODE").await?;
         let result = async {
             let (mut client, connection) = self.config.connect(self.tls.clone()).await?;
             let driver = tokio::spawn(connection);
@@ -311,6 +314,32 @@ impl Postgres {
     pub(crate) async fn pending(&self, migrations: &[Migration]) -> Result<Pending, Error> {
         let mut client = self.pool.get().await?;
         migrate::postgres_pending(&mut client, migrations).await
+    }
+
+    /// Whether it keeps text as we do, its indexes are usable, and it has met damaged pages.
+    pub(crate) async fn check(&self) -> Result<Vec<String>, Error> {
+        const CHECKS: &[(&str, &str)] = &[
+            (
+                "SELECT CAST(pg_encoding_to_char(encoding) AS TEXT) FROM pg_database WHERE datname = current_database() AND pg_encoding_to_char(encoding) <> 'UTF8'",
+                "the database is not in UTF8 but in",
+            ),
+            (
+                "SELECT CAST(c.relname AS TEXT) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND NOT (i.indisvalid AND i.indisready)",
+                "an index is not valid; run REINDEX INDEX on",
+            ),
+            (
+                "SELECT CAST(checksum_failures AS TEXT) FROM pg_stat_database WHERE datname = current_database() AND checksum_failures > 0",
+                "damaged pages were met:",
+            ),
+        ];
+        let session = self.session(None).await?;
+        let mut found = Vec::new();
+        for (sql, meaning) in CHECKS {
+            for row in session.query(sql, &[]).await? {
+                found.push(format!("{meaning} {}", row.get::<_, String>(0)));
+            }
+        }
+        Ok(found)
     }
 
     pub(crate) async fn listen(&self, channel: &'static str) -> Result<Wakeups, Error> {

@@ -25,6 +25,10 @@ use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
 
 /// How many transactions share one commit at most.
 const BATCH: usize = 64;
+/// How much of the file all connections together map, and keep in their caches. A page that is mapped counts in full
+/// for each connection, so a large file mapped by each would look like a leak.
+const MAPPED: i64 = 96 << 20;
+const CACHED: i64 = 48 << 20;
 /// How many steps of SQLite's machine pass between two looks at the clock.
 const STEPS_BETWEEN_CHECKS: i32 = 10_000;
 
@@ -135,7 +139,8 @@ impl Drop for GoneOnDrop {
     }
 }
 
-fn connect(path: &Path, read_only: bool) -> Result<Connection, Error> {
+/// Opens the file as one of so many connections.
+fn connect(path: &Path, read_only: bool, connections: usize) -> Result<Connection, Error> {
     let access = if read_only {
         OpenFlags::SQLITE_OPEN_READ_ONLY
     } else {
@@ -152,8 +157,10 @@ fn connect(path: &Path, read_only: bool) -> Result<Connection, Error> {
         connection.pragma_update(None, "synchronous", "FULL")?;
     }
     connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "cache_size", -16_384)?;
-    connection.pragma_update(None, "mmap_size", 268_435_456)?;
+    let connections = i64::try_from(connections).unwrap_or(i64::MAX).max(1);
+    // A negative size is in KiB.
+    connection.pragma_update(None, "cache_size", -(CACHED / connections / 1024))?;
+    connection.pragma_update(None, "mmap_size", MAPPED / connections)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(connection)
 }
@@ -164,12 +171,13 @@ impl Sqlite {
         let made = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
         made.map_err(|error| Error::Unavailable(format!("{}: {error}", path.display())))?;
         // The writer first: it switches the file to WAL.
-        let writer = connect(path, false)?;
+        let readers = readers.max(1);
+        let writer = connect(path, false, readers + 1)?;
         let (writes, waiting) = mpsc::channel(queue.max(1));
         spawn("db-writer", move || write_loop(writer, waiting))?;
         let reads = Arc::new(ReadQueue { most: queue.max(1), ..ReadQueue::default() });
-        for number in 0..readers.max(1) {
-            let mut connection = connect(path, true)?;
+        for number in 0..readers {
+            let mut connection = connect(path, true, readers + 1)?;
             let watch = Watch::default();
             watch.install(&mut connection)?;
             let reads = Arc::clone(&reads);
@@ -225,18 +233,34 @@ impl Sqlite {
 
     pub(crate) async fn migrate(&self, migrations: Vec<Migration>) -> Result<usize, Error> {
         let path = Arc::clone(&self.path);
-        blocking(move || migrate::sqlite(&mut connect(&path, false)?, &migrations)).await
+        blocking(move || migrate::sqlite(&mut connect(&path, false, 1)?, &migrations)).await
     }
 
     pub(crate) async fn pending(&self, migrations: Vec<Migration>) -> Result<Pending, Error> {
         let path = Arc::clone(&self.path);
-        blocking(move || migrate::sqlite_pending(&mut connect(&path, false)?, &migrations)).await
+        blocking(move || migrate::sqlite_pending(&mut connect(&path, false, 1)?, &migrations)).await
+    }
+
+    pub(crate) async fn check(&self) -> Result<Vec<String>, Error> {
+        let path = Arc::clone(&self.path);
+        blocking(move || {
+            let connection = connect(&path, true, 1)?;
+            let mut found = Vec::new();
+            let mut statement = connection.prepare("PRAGMA quick_check(20)")?;
+            let mut lines = statement.query([])?;
+            while let Some(line) = lines.next()? {
+                found.push(line.get::<_, String>(0)?);
+            }
+            found.retain(|line| line != "ok");
+            Ok(found)
+        })
+        .await
     }
 
     pub(crate) async fn maintain(&self) -> Result<(), Error> {
         let path = Arc::clone(&self.path);
         blocking(move || {
-            let connection = connect(&path, false)?;
+            let connection = connect(&path, false, 1)?;
             // Gathering statistics reads much once: not through memory that stays ours.
             connection.execute_batch("PRAGMA mmap_size = 0; PRAGMA cache_size = -2048; PRAGMA optimize")?;
             // Busy readers may keep some of the log: the next round takes it.

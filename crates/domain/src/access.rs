@@ -2,10 +2,10 @@
 //! proof that somebody was found to hold one: [`Actor::authorize`] is the only way to a scope
 //! (besides the greppable [`Scope::system`]), and storage asks for one on all tenant data.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
 use crate::text::Parse;
@@ -305,13 +305,29 @@ pub struct Principal {
 }
 
 /// Where a request came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub request_id: Arc<str>,
     pub ip: Option<IpAddr>,
     /// Set when the request carries an `Idempotency-Key`: the claim that is settled in the
     /// transaction of the change.
+    #[serde(skip)]
     pub claim: Option<Arc<str>>,
+}
+
+impl Origin {
+    /// The network a request came from, by which attempts are counted.
+    pub fn network(&self) -> Option<IpAddr> {
+        self.ip.map(network)
+    }
+}
+
+/// The address, or of an IPv6 address its /64: one customer has all of it.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & !u128::from(u64::MAX))),
+    }
 }
 
 /// A principal making one request.
@@ -436,6 +452,14 @@ impl Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ipv6_customer_is_one_network() {
+        let of = |text: &str| network(text.parse().expect("an address")).to_string();
+        assert_eq!(of("2001:db8:1:2:3:4:5:6"), of("2001:db8:1:2:ffff::1"));
+        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
+        assert_eq!(of("192.0.2.7"), "192.0.2.7");
+    }
 
     #[test]
     fn roles_add_up() {

@@ -33,6 +33,20 @@ pub struct Person {
     pub user: User,
 }
 
+/// What the journal keeps of a member.
+#[derive(Clone, Debug, Serialize)]
+pub struct MemberState<'a> {
+    #[serde(flatten)]
+    member: &'a Member,
+    email: &'a str,
+}
+
+impl<'a> MemberState<'a> {
+    pub fn new(member: &'a Member, user: &'a User) -> Self {
+        Self { member, email: &user.email }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct NewMember {
     pub user_id: UserId,
@@ -124,7 +138,7 @@ impl Person {
         let key = match sort {
             MemberSort::CreatedAt => Key::Id,
             MemberSort::Name => Key::Text(self.user.name.to_lowercase()),
-            MemberSort::Email => Key::Text(self.user.email.to_lowercase()),
+            MemberSort::Email => Key::Text(self.user.email_key()),
         };
         After { key, id: self.member.id.to_string() }
     }

@@ -1,5 +1,5 @@
 //! Text that has passed its rule. A value of one of these types is trimmed, of the right length
-//! and free of NUL, so no later layer has to look again.
+//! and free of NUL, and a name is one line, so no later layer has to look again.
 
 use std::fmt;
 
@@ -12,16 +12,18 @@ pub trait Parse: Sized {
     fn parse(text: &str) -> Result<Self, String>;
 }
 
-/// Text of `MIN` to `MAX` characters after trimming.
+/// Text of `MIN` to `MAX` characters after trimming, in several lines or in one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Text<const MIN: usize, const MAX: usize>(String);
+pub struct Text<const MIN: usize, const MAX: usize, const LINES: bool = true>(String);
 
+/// Text without control characters: it may end up in the header of a mail or a cell of a table.
+pub type Line<const MIN: usize, const MAX: usize> = Text<MIN, MAX, false>;
 /// A title or a name.
-pub type Name = Text<1, 255>;
+pub type Name = Line<1, 255>;
 /// A description and other long text.
 pub type LongText = Text<1, 10_000>;
 
-impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
+impl<const MIN: usize, const MAX: usize, const LINES: bool> Text<MIN, MAX, LINES> {
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -31,10 +33,13 @@ impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
     }
 }
 
-impl<const MIN: usize, const MAX: usize> Parse for Text<MIN, MAX> {
+impl<const MIN: usize, const MAX: usize, const LINES: bool> Parse for Text<MIN, MAX, LINES> {
     fn parse(text: &str) -> Result<Self, String> {
         no_nul(text)?;
         let text = text.trim();
+        if !LINES && text.chars().any(char::is_control) {
+            return Err("must be a single line without control characters".to_owned());
+        }
         let length = text.chars().count();
         if length >= MIN && length <= MAX {
             return Ok(Self(text.to_owned()));
@@ -46,25 +51,31 @@ impl<const MIN: usize, const MAX: usize> Parse for Text<MIN, MAX> {
     }
 }
 
-impl<const MIN: usize, const MAX: usize> From<Text<MIN, MAX>> for String {
-    fn from(text: Text<MIN, MAX>) -> Self {
+impl<const MIN: usize, const MAX: usize, const LINES: bool> From<Text<MIN, MAX, LINES>> for String {
+    fn from(text: Text<MIN, MAX, LINES>) -> Self {
         text.0
     }
 }
 
-impl<const MIN: usize, const MAX: usize> fmt::Display for Text<MIN, MAX> {
+impl<const MIN: usize, const MAX: usize, const LINES: bool> fmt::Display for Text<MIN, MAX, LINES> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
     }
 }
 
-impl<const MIN: usize, const MAX: usize> utoipa::PartialSchema for Text<MIN, MAX> {
+impl<const MIN: usize, const MAX: usize, const LINES: bool> utoipa::PartialSchema for Text<MIN, MAX, LINES> {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::String).min_length(Some(MIN)).max_length(Some(MAX)).into()
+        let pattern = (!LINES).then_some(r"^[^\u0000-\u001f\u007f-\u009f]+$");
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(MIN))
+            .max_length(Some(MAX))
+            .pattern(pattern)
+            .into()
     }
 }
 
-impl<const MIN: usize, const MAX: usize> utoipa::ToSchema for Text<MIN, MAX> {}
+impl<const MIN: usize, const MAX: usize, const LINES: bool> utoipa::ToSchema for Text<MIN, MAX, LINES> {}
 
 fn no_nul(text: &str) -> Result<(), String> {
     if text.contains('\0') { Err("must not contain a NUL character".to_owned()) } else { Ok(()) }
@@ -257,7 +268,10 @@ mod tests {
         assert!(Name::parse(&"ä".repeat(255)).is_ok());
         assert!(Name::parse(&"ä".repeat(256)).is_err());
         assert!(Name::parse("   ").is_err());
-        assert!(Name::parse("a\0b").is_err());
+        for bad in ["a\0b", "a\nb", "a\r\nBcc: b", "a\tb", "a\u{1b}b", "a\u{85}b"] {
+            assert!(Name::parse(bad).is_err(), "{bad:?}");
+        }
+        assert!(LongText::parse("a\n\tb").is_ok());
     }
 
     #[test]

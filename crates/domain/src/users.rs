@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::id::UserId;
+use crate::id::{OrganizationId, UserId};
 use crate::time::Time;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -16,12 +16,16 @@ pub struct User {
     pub created_at: Time,
     pub updated_at: Time,
     pub last_login: Option<Time>,
+    /// Set while this is not yet anybody's account but stands for whoever an organization invited: until they accept,
+    /// the organization learns nothing of the account they may have.
+    #[serde(skip)]
+    pub invited_to: Option<OrganizationId>,
     #[serde(skip)]
     pub version: i64,
 }
 
 impl User {
-    /// Somebody nobody knew before.
+    /// A new user.
     pub fn new(id: UserId, name: String, email: String, email_verified: bool, now: Time) -> Self {
         Self {
             id,
@@ -32,7 +36,26 @@ impl User {
             created_at: now,
             updated_at: now,
             last_login: None,
+            invited_to: None,
             version: 1,
         }
     }
+
+    /// Somebody an organization invites.
+    pub fn invited(id: UserId, name: String, email: String, to: OrganizationId, now: Time) -> Self {
+        Self { invited_to: Some(to), ..Self::new(id, name, email, false, now) }
+    }
+
+    /// What is unique: an account's address, or an address within the organization that invited it.
+    pub fn email_key(&self) -> String {
+        match self.invited_to {
+            None => self.email.to_lowercase(),
+            Some(organization) => invited_key(&self.email, organization),
+        }
+    }
+}
+
+/// The key of somebody invited. No account's address has a `#` behind its `@`.
+pub fn invited_key(email: &str, organization: OrganizationId) -> String {
+    format!("{}#{organization}", email.to_lowercase())
 }

@@ -62,13 +62,25 @@ impl Sent {
     }
 }
 
-/// Plain text stays as it is wherever it can, so that a link in a file can be read and copied.
-fn part(kind: ContentType, text: &str) -> SinglePart {
+/// Text as it is in a file, so that a link can be read and copied; on its way by SMTP, in base64 where it is not
+/// ASCII, because not every server passes on more.
+fn part(kind: ContentType, text: &str, for_a_file: bool) -> SinglePart {
+    let encoding = match (text.is_ascii(), for_a_file) {
+        (true, _) => ContentTransferEncoding::SevenBit,
+        (false, true) => ContentTransferEncoding::EightBit,
+        (false, false) => ContentTransferEncoding::Base64,
+    };
     let builder = SinglePart::builder().header(kind);
-    match Body::new_with_encoding(text.to_owned(), ContentTransferEncoding::SevenBit) {
+    match Body::new_with_encoding(text.to_owned(), encoding) {
         Ok(body) => builder.body(body),
+        // A line too long to be sent as it is.
         Err(_) => builder.body(text.to_owned()),
     }
+}
+
+/// A header is one line, whatever a name holds.
+fn in_one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Reads the sender: `Attestry <attestry@example.com>` or an address alone.
@@ -117,6 +129,11 @@ impl Mailer {
     pub fn memory(from: &str) -> Result<(Self, Sent), String> {
         let sent = Sent::default();
         Ok((Self { from: sender(from)?, transport: Transport::Memory(sent.clone()) }, sent))
+    }
+
+    /// Whether messages only become files, which nobody gets unless somebody looks.
+    pub fn is_folder(&self) -> bool {
+        matches!(self.transport, Transport::Folder(_))
     }
 
     /// What is behind it, for the operator.
@@ -177,16 +194,17 @@ impl Mailer {
     fn compose(&self, message: &Message) -> Result<lettre::Message, Error> {
         let wrong = |error: &dyn std::fmt::Display| Error::Permanent(error.to_string());
         let address = message.to_address.parse().map_err(|error| wrong(&error))?;
-        let name = Some(message.to_name.clone()).filter(|name| !name.is_empty());
+        let name = Some(in_one_line(&message.to_name)).filter(|name| !name.is_empty());
+        let for_a_file = self.is_folder();
         lettre::Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(name, address))
-            .subject(&message.subject)
+            .subject(in_one_line(&message.subject))
             .message_id(Some(format!("<{}@{}>", message.id, self.from.email.domain())))
             .multipart(
                 MultiPart::alternative()
-                    .singlepart(part(ContentType::TEXT_PLAIN, &message.text))
-                    .singlepart(part(ContentType::TEXT_HTML, &message.html)),
+                    .singlepart(part(ContentType::TEXT_PLAIN, &message.text, for_a_file))
+                    .singlepart(part(ContentType::TEXT_HTML, &message.html, for_a_file)),
             )
             .map_err(|error| wrong(&error))
     }

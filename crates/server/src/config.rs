@@ -2,11 +2,12 @@
 //! is one row of one table; a wrong or unknown one stops the start with its name and what is allowed.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use tracing_subscriber::filter::Targets;
 
 const DEFAULTS: &str = include_str!("../config.default.toml");
 
@@ -39,7 +40,9 @@ const SETTINGS: &[Setting] = &[
     setting("mail.smtp_certificate", "ATTESTRY_SMTP_CERTIFICATE"),
     setting("mail.from", "ATTESTRY_MAIL_FROM"),
     setting("http.body_limit_mib", "ATTESTRY_HTTP_BODY_LIMIT_MIB"),
+    setting("http.body_memory_mib", "ATTESTRY_HTTP_BODY_MEMORY_MIB"),
     setting("http.request_timeout_seconds", "ATTESTRY_HTTP_REQUEST_TIMEOUT_SECONDS"),
+    setting("http.read_timeout_seconds", "ATTESTRY_HTTP_READ_TIMEOUT_SECONDS"),
     setting("http.cors_origins", "ATTESTRY_HTTP_CORS_ORIGINS"),
     setting("http.trusted_proxies", "ATTESTRY_HTTP_TRUSTED_PROXIES"),
     setting("rate_limit.per_second", "ATTESTRY_RATE_LIMIT_PER_SECOND"),
@@ -54,6 +57,21 @@ const SETTINGS: &[Setting] = &[
 
 /// Also understood, because hosting platforms set it.
 const DATABASE_URL: &str = "DATABASE_URL";
+
+/// What Kubernetes sets in every container beside a service named `attestry`: none of our business.
+fn is_of_kubernetes(name: &str) -> bool {
+    name == "ATTESTRY_PORT" || name.starts_with("ATTESTRY_PORT_") || name.starts_with("ATTESTRY_SERVICE_")
+}
+
+/// Settings of features that this version does not have, by what their names begin with.
+const NOT_YET: &[(&str, &str)] = &[
+    ("ATTESTRY_AI_", "the AI assistant"),
+    ("ATTESTRY_AUTOMATIONS_", "evidence automations"),
+    ("ATTESTRY_DOMAINS_", "the trust portal"),
+    ("ATTESTRY_DNS_", "the trust portal"),
+    ("ATTESTRY_PORTAL_", "the trust portal"),
+    ("ATTESTRY_VERCEL_", "the trust portal"),
+];
 
 /// What was given on the command line.
 #[derive(Clone, Debug, Default)]
@@ -70,11 +88,41 @@ struct Found {
     from: String,
 }
 
+/// Where to listen: a host name or an address, and a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listen {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+impl Listen {
+    fn parse(text: &str) -> Option<Self> {
+        let (host, port) = text.rsplit_once(':')?;
+        let port = port.parse().ok()?;
+        let host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+            Some(six) => six.parse::<Ipv6Addr>().ok()?.to_string(),
+            None => host.to_owned(),
+        };
+        let is_name = |host: &str| {
+            host.split('.').all(|label| {
+                !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+            })
+        };
+        (host.parse::<IpAddr>().is_ok() || is_name(&host)).then_some(Self { host, port })
+    }
+}
+
+impl std::fmt::Display for Listen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
 /// All settings, understood.
 #[derive(Debug)]
 pub(crate) struct Config {
     found: BTreeMap<&'static str, Found>,
-    pub(crate) listen: SocketAddr,
+    pub(crate) listen: Listen,
     pub(crate) data_dir: PathBuf,
     pub(crate) public_url: Option<String>,
     pub(crate) secret_key: Option<String>,
@@ -84,7 +132,9 @@ pub(crate) struct Config {
     pub(crate) smtp_certificate: Option<String>,
     pub(crate) mail_from: String,
     pub(crate) body_limit: usize,
+    pub(crate) body_memory: usize,
     pub(crate) request_timeout: Duration,
+    pub(crate) read_timeout: Duration,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) trusted_proxies: Vec<IpAddr>,
     pub(crate) rate_per_credential: u32,
@@ -93,7 +143,7 @@ pub(crate) struct Config {
     pub(crate) session_idle: Duration,
     pub(crate) invitation_lifetime: Duration,
     pub(crate) reset_lifetime: Duration,
-    pub(crate) log_level: tracing_subscriber::filter::Targets,
+    pub(crate) log_level: Targets,
     pub(crate) log_json: bool,
 }
 
@@ -112,7 +162,7 @@ impl Config {
         }
         take_environment(&mut found, environment)?;
         take_flags(&mut found, flags);
-        Self::understand(found)
+        Self::understand(found)?.checked()
     }
 
     fn understand(found: BTreeMap<&'static str, Found>) -> Result<Self> {
@@ -144,13 +194,17 @@ impl Config {
         if secret_key.as_ref().is_some_and(|key| key.len() < 32) {
             bail!("{}", read.wrong("secret_key", "32 characters or more"));
         }
+        let body_limit = read.number::<usize>("http.body_limit_mib", 1..=1024)? << 20;
+        let body_memory = read.number::<usize>("http.body_memory_mib", 1..=65_536)? << 20;
+        if body_memory < body_limit {
+            bail!("{}", read.wrong("http.body_memory_mib", "at least http.body_limit_mib"));
+        }
         let days =
             |key| Ok::<_, anyhow::Error>(Duration::from_hours(24 * read.number::<u64>(key, 1..=3650)?));
         Ok(Self {
-            listen: read
-                .text("listen")
-                .parse()
-                .map_err(|_| anyhow!(read.wrong("listen", "an address and port such as 127.0.0.1:8080")))?,
+            listen: Listen::parse(read.text("listen")).ok_or_else(|| {
+                anyhow!(read.wrong("listen", "a host and port such as 127.0.0.1:8080 or localhost:8080"))
+            })?,
             public_url: read.web_address("public_url")?,
             secret_key,
             database,
@@ -158,9 +212,11 @@ impl Config {
             smtp_url: read.optional("mail.smtp_url"),
             smtp_certificate: read.optional("mail.smtp_certificate"),
             mail_from: read.text("mail.from").to_owned(),
-            body_limit: read.number::<usize>("http.body_limit_mib", 1..=1024)? << 20,
+            body_limit,
+            body_memory,
+            read_timeout: Duration::from_secs(read.number("http.read_timeout_seconds", 1..=3600)?),
             request_timeout: Duration::from_secs(read.number("http.request_timeout_seconds", 1..=3600)?),
-            cors_origins: read.list("http.cors_origins"),
+            cors_origins: read.origins("http.cors_origins")?,
             trusted_proxies: read
                 .list("http.trusted_proxies")
                 .iter()
@@ -173,10 +229,7 @@ impl Config {
             session_idle: Duration::from_hours(read.number("sessions.idle_hours", 1..=87_600)?),
             invitation_lifetime: days("sessions.invitation_days")?,
             reset_lifetime: Duration::from_mins(read.number("sessions.reset_minutes", 1..=10_080)?),
-            log_level: read
-                .text("log.level")
-                .parse()
-                .map_err(|_| anyhow!(read.wrong("log.level", "error, warn, info, debug or trace")))?,
+            log_level: read.log_level("log.level")?,
             log_json: match read.text("log.format") {
                 "text" => false,
                 "json" => true,
@@ -185,6 +238,16 @@ impl Config {
             data_dir,
             found,
         })
+    }
+
+    /// Tries what can be tried without reaching for anything: a setting that only fails when it is used is found out
+    /// too late.
+    fn checked(self) -> Result<Self> {
+        crate::start::mailer(&self)?;
+        if self.blobs_url.is_some() {
+            crate::start::blobs(&self)?;
+        }
+        Ok(self)
     }
 
     /// The folder files are kept in.
@@ -256,8 +319,11 @@ fn take_environment(
         put("database.url", value.clone(), DATABASE_URL);
     }
     for (name, value) in environment {
-        if !name.starts_with("ATTESTRY_") {
+        if !name.starts_with("ATTESTRY_") || is_of_kubernetes(&name) {
             continue;
+        }
+        if let Some((_, feature)) = NOT_YET.iter().find(|(prefix, _)| name.starts_with(prefix)) {
+            bail!("environment: {name} belongs to {feature}, which this version does not have yet; unset it");
         }
         let Some(setting) = SETTINGS.iter().find(|setting| setting.env == name) else {
             bail!(
@@ -320,6 +386,39 @@ impl Reader<'_> {
         self.text(key).split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
     }
 
+    /// Origins of web pages: scheme, host and port, and nothing behind them.
+    fn origins(&self, key: &str) -> Result<Vec<String>> {
+        let origins = self.list(key);
+        let is_origin = |text: &String| {
+            let text = text.trim_end_matches('/');
+            url::Url::parse(text).is_ok_and(|url| {
+                matches!(url.scheme(), "http" | "https") && url.origin().ascii_serialization() == text
+            })
+        };
+        if !origins.iter().all(is_origin) {
+            bail!("{}", self.wrong(key, "origins such as https://example.com, joined by commas"));
+        }
+        Ok(origins)
+    }
+
+    /// A level, or several for parts of the program. The library takes any word for the name of a part.
+    fn log_level(&self, key: &str) -> Result<Targets> {
+        const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
+        let is_level = |text: &str| LEVELS.contains(&text.trim().to_lowercase().as_str());
+        let is_known = |part: &str| match part.split_once('=') {
+            Some((target, level)) => !target.trim().is_empty() && is_level(level),
+            None => is_level(part),
+        };
+        let text = self.text(key);
+        match text.to_lowercase().parse() {
+            Ok(targets) if text.split(',').all(is_known) => Ok(targets),
+            _ => bail!(
+                "{}",
+                self.wrong(key, "error, warn, info, debug or trace, also by part: info,attestry_api=debug")
+            ),
+        }
+    }
+
     fn web_address(&self, key: &str) -> Result<Option<String>> {
         let Some(text) = self.optional(key) else { return Ok(None) };
         match url::Url::parse(&text) {
@@ -365,7 +464,19 @@ mod tests {
     #[test]
     fn a_wrong_or_unknown_setting_is_named() {
         for (name, value, part) in [
-            ("ATTESTRY_LISTEN", "here", "address and port"),
+            ("ATTESTRY_LISTEN", "here", "host and port"),
+            ("ATTESTRY_LISTEN", "127.0.0.1:99999", "host and port"),
+            ("ATTESTRY_LISTEN", "a b:80", "host and port"),
+            ("ATTESTRY_LOG_LEVEL", "verbose", "trace"),
+            ("ATTESTRY_LOG_LEVEL", "info,attestry_api=loud", "trace"),
+            ("ATTESTRY_HTTP_CORS_ORIGINS", "example.com", "https://example.com"),
+            ("ATTESTRY_HTTP_CORS_ORIGINS", "https://example.com/app", "https://example.com"),
+            ("ATTESTRY_HTTP_TRUSTED_PROXIES", "proxy", "IP addresses"),
+            ("ATTESTRY_HTTP_BODY_MEMORY_MIB", "8", "at least http.body_limit_mib"),
+            ("ATTESTRY_MAIL_FROM", "nobody", "sender"),
+            ("ATTESTRY_SMTP_URL", "gopher://x", "SMTP"),
+            ("ATTESTRY_BLOBS_URL", "s3://", "s3://bucket"),
+            ("ATTESTRY_AI_PROVIDER", "openai", "does not have yet"),
             ("ATTESTRY_LISTN", "127.0.0.1:1", "ATTESTRY_LISTN"),
             ("ATTESTRY_DATABASE_URL", "mysql://x", "postgres://"),
             ("ATTESTRY_SECRET_KEY", "short", "32 characters"),
@@ -376,6 +487,30 @@ mod tests {
             let error = load(&[(name, value)]).expect_err(name).to_string();
             assert!(error.contains(part), "{error}");
             assert!(!error.contains("short"), "a secret is shown: {error}");
+        }
+    }
+
+    #[test]
+    fn what_kubernetes_sets_is_ignored() {
+        let injected = [
+            ("ATTESTRY_PORT", "tcp://10.0.0.1:80"),
+            ("ATTESTRY_PORT_80_TCP_ADDR", "10.0.0.1"),
+            ("ATTESTRY_SERVICE_HOST", "10.0.0.1"),
+            ("ATTESTRY_SERVICE_PORT", "80"),
+        ];
+        load(&injected).expect("none of ours");
+    }
+
+    #[test]
+    fn a_host_name_can_be_listened_on() {
+        for (text, host, port) in [
+            ("localhost:8080", "localhost", 8080),
+            ("[::1]:80", "::1", 80),
+            ("0.0.0.0:0", "0.0.0.0", 0),
+            ("attestry.internal:443", "attestry.internal", 443),
+        ] {
+            let listen = load(&[("ATTESTRY_LISTEN", text)]).expect(text).listen;
+            assert_eq!((listen.host.as_str(), listen.port), (host, port));
         }
     }
 }

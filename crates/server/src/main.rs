@@ -2,6 +2,7 @@
 
 mod commands;
 mod config;
+mod patience;
 mod serve;
 mod start;
 mod telemetry;
@@ -18,7 +19,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Compliance management in one binary.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true)]
+#[command(name = "attestry", version, propagate_version = true)]
 struct Cli {
     #[command(flatten)]
     common: Common,
@@ -73,6 +74,9 @@ enum Command {
         /// The archive to write
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
+        /// Replace the file if it exists
+        #[arg(long)]
+        overwrite: bool,
     },
     /// Fill an empty database from an archive
     Restore {
@@ -129,7 +133,7 @@ fn run() -> anyhow::Result<ExitCode> {
             Command::Admin(command) => commands::admin::run(command, &config).await,
             Command::Doctor => commands::doctor::run(&config).await,
             Command::Audit(command) => commands::audit::run(command, &config).await,
-            Command::Backup { to } => commands::archive::backup(&config, &to).await,
+            Command::Backup { to, overwrite } => commands::archive::backup(&config, &to, overwrite).await,
             Command::Restore { from } => commands::archive::restore(&config, &from).await,
             Command::Openapi | Command::Config(_) => Ok(ExitCode::SUCCESS),
         }

@@ -19,23 +19,26 @@ use tokio::sync::watch;
 use tower::Service;
 
 use crate::config::Config;
+use crate::patience::Patient;
 use crate::start;
 
 /// How long requests may take to end once the server was told to stop.
 const DRAIN: Duration = Duration::from_secs(25);
 /// How long a client may take to send the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// What a connection holds at most of the head of a request, and of an answer that waits to be read.
+const BUFFER: usize = 128 << 10;
 
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let signals = StopSignals::catch()?;
-    let listener = TcpListener::bind(config.listen)
+    let listener = TcpListener::bind((config.listen.host.as_str(), config.listen.port))
         .await
         .with_context(|| format!("cannot listen on {}; is another server running there?", config.listen))?;
-    let address = listener.local_addr()?;
-    let ctx = start::migrated_at(config, address).await?;
-    let url = start::public_url(config, address);
+    let port = Some(listener.local_addr()?.port());
+    let ctx = start::migrated(config, port).await?;
+    let url = start::public_url(config, port);
     if let Some(token) = setup::offer(&ctx).await? {
-        say(&format!("First start: open {url}/setup and enter the set-up token {token}"));
+        say(&format!("First start: set it up at {url}/setup?token={token}"));
     }
     jobs::schedule(&ctx).await?;
     let api = Api::new(ctx.clone(), http_settings(config, &url));
@@ -45,7 +48,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     tokio::spawn(tidy(api.clone()));
     let router = router(api, attestry_ui::PAGES);
     say(&format!("Attestry is ready at {url}"));
-    accept(listener, router, signals).await;
+    accept(listener, router, config.read_timeout, signals).await;
     stop.send_replace(true);
     let _ = tokio::time::timeout(DRAIN, worker).await;
     tracing::info!("stopped");
@@ -55,6 +58,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
 fn http_settings(config: &Config, url: &str) -> HttpSettings {
     HttpSettings {
         body_limit: config.body_limit,
+        body_memory: config.body_memory,
         request_timeout: config.request_timeout,
         cors_origins: config.cors_origins.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
@@ -90,10 +94,10 @@ impl StopSignals {
     }
 }
 
-async fn accept(listener: TcpListener, router: Router, mut signals: StopSignals) {
+async fn accept(listener: TcpListener, router: Router, patience: Duration, mut signals: StopSignals) {
     let graceful = GracefulShutdown::new();
     let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).pipeline_flush(true);
+    server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
     loop {
         let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
@@ -114,7 +118,8 @@ async fn accept(listener: TcpListener, router: Router, mut signals: StopSignals)
             request.extensions_mut().insert(ConnectInfo(peer));
             router.clone().call(request)
         });
-        let connection = graceful.watch(server.serve_connection(TokioIo::new(stream), service));
+        let connection =
+            graceful.watch(server.serve_connection(TokioIo::new(Patient::new(stream, patience)), service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%peer, %error, "a connection broke");
@@ -132,7 +137,7 @@ async fn accept(listener: TcpListener, router: Router, mut signals: StopSignals)
 /// Jobs alone.
 pub(crate) async fn worker(config: &Config) -> Result<ExitCode> {
     let mut signals = StopSignals::catch()?;
-    let ctx: Ctx = start::migrated(config).await?;
+    let ctx: Ctx = start::current(config).await?;
     jobs::schedule(&ctx).await?;
     let (stop, stopped) = watch::channel(false);
     let worker = tokio::spawn(jobs::work(ctx, stopped));

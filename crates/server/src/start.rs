@@ -1,7 +1,7 @@
 //! From settings to a working context.
 
 use std::io::{ErrorKind, Write};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,13 +10,14 @@ use anyhow::{Context, Result, bail};
 use attestry_app::keys::Keys;
 use attestry_app::{Ctx, Settings, setup};
 use attestry_blobs::Blobs;
+use attestry_db::Pending;
 use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
 use attestry_domain::journal::hex;
 use attestry_mail::Mailer;
 use attestry_storage::Db;
 use attestry_storage::schema::MIGRATIONS;
 
-use crate::config::{Config, make_data_dir};
+use crate::config::{Config, Listen, make_data_dir};
 
 pub(crate) fn key_file(config: &Config) -> PathBuf {
     config.data_dir.join("attestry.key")
@@ -71,16 +72,33 @@ pub(crate) fn blobs(config: &Config) -> Result<Blobs> {
     opened.context("files: blobs.url or the data folder cannot be used")
 }
 
-/// The URL people use: the setting, or where the server listens.
-pub(crate) fn public_url(config: &Config, listening: SocketAddr) -> String {
-    let ip = if listening.ip().is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { listening.ip() };
-    config.public_url.clone().unwrap_or_else(|| format!("http://{}", SocketAddr::new(ip, listening.port())))
+/// The URL people use: the setting, or where the server listens. `port`: the one it got, where the setting leaves that
+/// open.
+pub(crate) fn public_url(config: &Config, port: Option<u16>) -> String {
+    if let Some(url) = &config.public_url {
+        return url.clone();
+    }
+    let Listen { host, port: wanted } = &config.listen;
+    let port = port.unwrap_or(*wanted);
+    match host.parse::<IpAddr>() {
+        Ok(ip) if ip.is_unspecified() => format!("http://127.0.0.1:{port}"),
+        Ok(IpAddr::V6(ip)) => format!("http://[{ip}]:{port}"),
+        _ => format!("http://{host}:{port}"),
+    }
+}
+
+/// Whether there is a database already. PostgreSQL's is made by somebody else.
+pub(crate) fn database_exists(config: &Config) -> bool {
+    match &config.database {
+        attestry_db::Config::Sqlite { path, .. } => path.exists(),
+        attestry_db::Config::Postgres { .. } => true,
+    }
 }
 
 /// Opens what is there already: a command that only looks must not make a database by a mistyped path.
 pub(crate) fn existing(config: &Config) -> Result<Ctx> {
     if let attestry_db::Config::Sqlite { path, .. } = &config.database
-        && !path.exists()
+        && !database_exists(config)
     {
         bail!("there is no database at {}; check --data-dir and --database-url", path.display());
     }
@@ -90,17 +108,37 @@ pub(crate) fn existing(config: &Config) -> Result<Ctx> {
             key_file(config).display()
         );
     }
-    open(config, config.listen)
+    open(config, None)
+}
+
+/// The same, with the schema of this version.
+pub(crate) async fn current(config: &Config) -> Result<Ctx> {
+    let ctx = existing(config)?;
+    let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
+    must_not_be_newer(&pending)?;
+    if !pending.missing.is_empty() {
+        bail!("the database is of an older version; run `attestry migrate`, or start the server");
+    }
+    setup::must_be_whole(&ctx).await?;
+    setup::bind_secret_key(&ctx, false).await?;
+    Ok(ctx)
+}
+
+fn must_not_be_newer(pending: &Pending) -> Result<()> {
+    if pending.unknown.is_empty() {
+        return Ok(());
+    }
+    bail!("the database was migrated by a newer version ({}); run that version", pending.unknown.join(", "))
 }
 
 /// Opens everything, without touching the schema.
-pub(crate) fn open(config: &Config, listening: SocketAddr) -> Result<Ctx> {
+pub(crate) fn open(config: &Config, port: Option<u16>) -> Result<Ctx> {
     make_data_dir(&config.data_dir)?;
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
     let keys = Keys::new(&secret(config)?, Arc::clone(&entropy))?;
     let db = Db::open(&config.database).context("the database cannot be opened")?;
     let settings = Settings {
-        public_url: public_url(config, listening),
+        public_url: public_url(config, port),
         session_lifetime: config.session_lifetime,
         session_idle: config.session_idle,
         invitation_lifetime: config.invitation_lifetime,
@@ -109,21 +147,12 @@ pub(crate) fn open(config: &Config, listening: SocketAddr) -> Result<Ctx> {
     Ok(Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer(config)?, blobs(config)?, settings))
 }
 
-/// Opens everything and brings the schema up to date.
-pub(crate) async fn migrated(config: &Config) -> Result<Ctx> {
-    migrated_at(config, config.listen).await
-}
-
-/// The same, for a server that knows where it listens.
-pub(crate) async fn migrated_at(config: &Config, listening: SocketAddr) -> Result<Ctx> {
-    let ctx = open(config, listening)?;
+/// Opens everything and brings the schema up to date; a database is made if there is none. `port`: where the server
+/// listens.
+pub(crate) async fn migrated(config: &Config, port: Option<u16>) -> Result<Ctx> {
+    let ctx = open(config, port)?;
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
-    if !pending.unknown.is_empty() {
-        bail!(
-            "the database was migrated by a newer version ({}); run that version",
-            pending.unknown.join(", ")
-        );
-    }
+    must_not_be_newer(&pending)?;
     if !pending.missing.is_empty() {
         ctx.db.migrate(MIGRATIONS).await?;
     }

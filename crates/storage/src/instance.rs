@@ -1,12 +1,18 @@
 //! Facts about this installation: which secret key it was made with, whether it was set up.
 
 use attestry_db::{Error, Tx, Value};
+use attestry_domain::Time;
+use attestry_domain::id::JobId;
+
+use crate::sql::Columns;
 
 statements! {
     GET = "SELECT value FROM instance WHERE name = $1";
     PUT = "INSERT INTO instance (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2";
     PUT_NEW = "INSERT INTO instance (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
     DELETE = "DELETE FROM instance WHERE name = $1";
+    BACKUPS = "SELECT value FROM instance WHERE name >= 'backup:' AND name < 'backup;'";
+    DELETE_BACKUPS = "DELETE FROM instance WHERE name >= 'backup:' AND name < 'backup;'";
     PING = "SELECT 1";
 }
 
@@ -31,4 +37,22 @@ pub async fn delete(t: &Tx<'_>, name: &str) -> Result<bool, Error> {
 /// Whether the database answers at all.
 pub async fn ping(t: &Tx<'_>) -> Result<(), Error> {
     t.opt(PING, &[], |_| Ok(())).await.map(|_| ())
+}
+
+/// Until when each backup that runs, or died, has asked that no file be removed.
+pub async fn backups(t: &Tx<'_>) -> Result<Vec<Time>, Error> {
+    t.all(BACKUPS, &[], |row| row.parse(0)).await
+}
+
+pub async fn put_backup(t: &Tx<'_>, id: JobId, until: Time) -> Result<(), Error> {
+    put(t, &format!("backup:{id}"), &until.to_string()).await
+}
+
+pub async fn delete_backup(t: &Tx<'_>, id: JobId) -> Result<(), Error> {
+    delete(t, &format!("backup:{id}")).await.map(|_| ())
+}
+
+/// Forgets what was asked when an archive was made.
+pub async fn delete_backups(t: &Tx<'_>) -> Result<(), Error> {
+    t.execute(DELETE_BACKUPS, &[]).await.map(|_| ())
 }

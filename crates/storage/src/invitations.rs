@@ -3,7 +3,7 @@
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::id::MemberId;
+use attestry_domain::id::{MemberId, UserId};
 use attestry_domain::invitations::Invitation;
 use attestry_domain::journal::Hash;
 
@@ -19,7 +19,7 @@ statements! {
     INSERT = "INSERT INTO invitations (id, org_id, member_id, user_id, email, token_hash, created_at, expires_at) VALUES ($2, $1, $3, $4, $5, $6, $7, $8)";
     FIND = concat!(columns!(), " WHERE token_hash = $1");
     LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
-    ACCEPT = "UPDATE invitations SET accepted_at = $3 WHERE org_id = $1 AND id = $2";
+    ACCEPT = "UPDATE invitations SET accepted_at = $3, user_id = $4 WHERE org_id = $1 AND id = $2";
     DELETE_OPEN = "DELETE FROM invitations WHERE org_id = $1 AND member_id = $2 AND accepted_at IS NULL";
 }
 
@@ -64,8 +64,15 @@ pub async fn lock(t: &Tx<'_>, scope: &Scope, invitation: &Invitation) -> Result<
     t.opt(LOCK, &[id(scope.organization()), id(invitation.id)], read).await
 }
 
-pub async fn accept(t: &Tx<'_>, scope: &Scope, invitation: &Invitation, at: Time) -> Result<(), Error> {
-    t.execute(ACCEPT, &[id(scope.organization()), id(invitation.id), time(at)]).await.map(|_| ())
+/// Notes who accepted: whoever was invited may have had an account.
+pub async fn accept(
+    t: &Tx<'_>,
+    scope: &Scope,
+    invitation: &Invitation,
+    user: UserId,
+    at: Time,
+) -> Result<(), Error> {
+    t.execute(ACCEPT, &[id(scope.organization()), id(invitation.id), time(at), id(user)]).await.map(|_| ())
 }
 
 /// Voids what was sent to this member and not used.

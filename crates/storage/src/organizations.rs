@@ -6,6 +6,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::organizations::Organization;
 
+use crate::schema::of_an_organization;
 use crate::sql::{Columns, id, time};
 
 macro_rules! columns {
@@ -19,18 +20,15 @@ statements! {
     GET = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL");
     LOCK = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL FOR UPDATE");
     UPDATE = "UPDATE organizations SET name = $2, website = $3, updated_at = $4, version = $5 WHERE id = $1";
-    DELETE = "UPDATE organizations SET name = '', website = NULL, updated_at = $2, deleted_at = $2 WHERE id = $1";
-    ALL_IDS = "SELECT id FROM organizations ORDER BY id";
+    DELETE = "UPDATE organizations SET updated_at = $2, deleted_at = $2, version = version + 1 WHERE id = $1";
+    RESTORE = "UPDATE organizations SET updated_at = $2, deleted_at = NULL, version = version + 1 WHERE id = $1 AND removed_at IS NULL";
+    TO_REMOVE = "SELECT id FROM organizations WHERE deleted_at < $1 AND removed_at IS NULL ORDER BY id";
+    LOCK_DELETED = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NOT NULL AND removed_at IS NULL FOR UPDATE");
+    REMOVE = "UPDATE organizations SET name = '', website = NULL, updated_at = $2, removed_at = $2 WHERE id = $1";
+    ALL = "SELECT id, name, deleted_at, removed_at FROM organizations ORDER BY id";
     ANY = "SELECT id FROM organizations LIMIT 1";
-    DELETE_SESSIONS = "DELETE FROM sessions WHERE user_id IN (SELECT user_id FROM members WHERE org_id = $1) AND user_id NOT IN (SELECT user_id FROM members WHERE org_id <> $1 AND is_active = TRUE)";
-    DELETE_ATTACHMENTS = "DELETE FROM attachments WHERE org_id = $1";
-    DELETE_COMMENTS = "DELETE FROM comments WHERE org_id = $1";
-    DELETE_RISKS = "DELETE FROM risks WHERE org_id = $1";
-    DELETE_VENDORS = "DELETE FROM vendors WHERE org_id = $1";
-    DELETE_INVITATIONS = "DELETE FROM invitations WHERE org_id = $1";
-    DELETE_API_KEYS = "DELETE FROM api_keys WHERE org_id = $1";
-    DELETE_MEMBERS = "DELETE FROM members WHERE org_id = $1";
-    DELETE_JOBS = "DELETE FROM jobs WHERE org_id = $1";
+    DELETE_SESSIONS = "DELETE FROM sessions WHERE user_id IN (SELECT user_id FROM members WHERE org_id = $1) AND user_id NOT IN (SELECT m.user_id FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id <> $1 AND m.is_active = TRUE AND o.deleted_at IS NULL)";
+    REMOVE_INVITED = "DELETE FROM users WHERE invited_to = $1";
     ERASE_STATES = "UPDATE journal SET state = NULL WHERE org_id = $1";
 }
 
@@ -80,30 +78,60 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, organization: &Organization) -> R
     t.execute(UPDATE, &params).await.map(|_| ())
 }
 
-/// Removes what the organization holds. Its journal stays, emptied of states, so that the chain
-/// still proves what happened and when.
+/// Marks the organization as deleted, and ends the sessions that lead nowhere else. What it holds stays for a while.
 pub async fn delete(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
-    let own = [id(scope.organization())];
-    for statement in [
-        DELETE_SESSIONS,
-        DELETE_ATTACHMENTS,
-        DELETE_COMMENTS,
-        DELETE_RISKS,
-        DELETE_VENDORS,
-        DELETE_INVITATIONS,
-        DELETE_API_KEYS,
-        DELETE_MEMBERS,
-        DELETE_JOBS,
-        ERASE_STATES,
-    ] {
-        t.execute(statement, &own).await?;
-    }
+    t.execute(DELETE_SESSIONS, &[id(scope.organization())]).await?;
     t.execute(DELETE, &[id(scope.organization()), time(at)]).await.map(|_| ())
 }
 
+/// An organization that was deleted and is not yet removed, held until the transaction ends.
+pub async fn lock_deleted(t: &Tx<'_>, scope: &Scope) -> Result<Option<Organization>, Error> {
+    t.opt(LOCK_DELETED, &[id(scope.organization())], read).await
+}
+
+/// Brings a deleted organization back.
+pub async fn restore(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
+    t.execute(RESTORE, &[id(scope.organization()), time(at)]).await.map(|_| ())
+}
+
+/// Those that were deleted before `before` and still hold what they held.
+pub async fn to_remove(t: &Tx<'_>, before: Time) -> Result<Vec<OrganizationId>, Error> {
+    t.all(TO_REMOVE, &[time(before)], |row| row.parse(0)).await
+}
+
+/// Removes what the organization holds. Its journal stays, emptied of states, so that the chain
+/// still proves what happened and when.
+pub async fn remove(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
+    let own = [id(scope.organization())];
+    for table in of_an_organization() {
+        t.execute(table.remove, &own).await?;
+    }
+    t.execute(REMOVE_INVITED, &own).await?;
+    t.execute(ERASE_STATES, &own).await?;
+    t.execute(REMOVE, &[id(scope.organization()), time(at)]).await.map(|_| ())
+}
+
+/// An organization as the operator sees it.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    pub id: OrganizationId,
+    /// Empty once it is removed.
+    pub name: String,
+    pub deleted_at: Option<Time>,
+    pub removed_at: Option<Time>,
+}
+
 /// Every organization there is or was. For the operator's commands.
-pub async fn all_ids(t: &Tx<'_>) -> Result<Vec<OrganizationId>, Error> {
-    t.all(ALL_IDS, &[], |row| row.parse(0)).await
+pub async fn all(t: &Tx<'_>) -> Result<Vec<Listed>, Error> {
+    t.all(ALL, &[], |row| {
+        Ok(Listed {
+            id: row.parse(0)?,
+            name: row.text(1)?,
+            deleted_at: row.opt_time(2)?,
+            removed_at: row.opt_time(3)?,
+        })
+    })
+    .await
 }
 
 pub async fn any(t: &Tx<'_>) -> Result<bool, Error> {

@@ -21,37 +21,62 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     5 "0005_comments" "comments"
     6 "0006_attachments" "attachments"
     7 "0007_titles" "titles"
+    8 "0008_invited" "invited"
+    9 "0009_removal" "removal"
 };
 
-/// All tables, in an order in which rows can be inserted without breaking a foreign key.
-pub const TABLES: &[&str] = &[
-    "instance",
-    "organizations",
-    "users",
-    "members",
-    "api_keys",
-    "risks",
-    "vendors",
-    "comments",
-    "attachments",
-    "sessions",
-    "invitations",
-    "password_resets",
-    "sign_in_failures",
-    "journal",
-    "journal_heads",
-    "jobs",
-    "idempotency_keys",
-];
+/// What becomes of a table's rows with their organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Belongs {
+    /// To no organization: the tenant itself, what belongs to a user across organizations, what belongs to the
+    /// installation.
+    ToNone,
+    /// To one, and goes with it.
+    ToOne,
+    /// To one, and stays as the proof of what happened.
+    ForTheRecord,
+}
 
-/// The tables without `org_id`: the tenant itself, what belongs to a user across organizations, and
-/// what belongs to the installation.
-pub const WITHOUT_ORGANIZATION: &[&str] = &[
-    "instance",
-    "organizations",
-    "users",
-    "sessions",
-    "password_resets",
-    "sign_in_failures",
-    "idempotency_keys",
-];
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    pub name: &'static str,
+    pub belongs: Belongs,
+    /// Removes what an organization has in it.
+    pub(crate) remove: &'static str,
+}
+
+macro_rules! tables {
+    ($($name:literal $belongs:ident)*) => {
+        &[$(Table {
+            name: $name,
+            belongs: Belongs::$belongs,
+            remove: concat!("DELETE FROM ", $name, " WHERE org_id = $1"),
+        }),*]
+    };
+}
+
+/// All tables, in an order in which rows can be inserted without breaking a foreign key.
+pub const TABLES: &[Table] = tables! {
+    "instance" ToNone
+    "organizations" ToNone
+    "users" ToNone
+    "members" ToOne
+    "api_keys" ToOne
+    "risks" ToOne
+    "vendors" ToOne
+    "comments" ToOne
+    "attachments" ToOne
+    "sessions" ToNone
+    "invitations" ToOne
+    "password_resets" ToNone
+    "sign_in_failures" ToNone
+    "journal" ForTheRecord
+    "journal_heads" ForTheRecord
+    "jobs" ToOne
+    "idempotency_keys" ToNone
+};
+
+/// The tables whose rows go with their organization, in an order in which they can be removed.
+pub(crate) fn of_an_organization() -> impl Iterator<Item = &'static Table> {
+    TABLES.iter().rev().filter(|table| table.belongs == Belongs::ToOne)
+}

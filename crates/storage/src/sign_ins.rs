@@ -7,15 +7,20 @@ use attestry_domain::journal::Hash;
 use crate::sql::{Columns, time};
 
 statements! {
-    FAIL = "INSERT INTO sign_in_failures (subject, failures, since) VALUES ($1, 1, $2) ON CONFLICT (subject) DO UPDATE SET failures = CASE WHEN sign_in_failures.since > $3 THEN sign_in_failures.failures + 1 ELSE 1 END, since = CASE WHEN sign_in_failures.since > $3 THEN sign_in_failures.since ELSE $2 END RETURNING failures, since";
+    FAIL = "INSERT INTO sign_in_failures (subject, failures, since) VALUES ($1, 1, $2) ON CONFLICT (subject) DO UPDATE SET failures = CASE WHEN sign_in_failures.since > $3 THEN sign_in_failures.failures + 1 ELSE 1 END, since = CASE WHEN sign_in_failures.since > $3 THEN sign_in_failures.since ELSE $2 END";
+    GET = "SELECT failures, since FROM sign_in_failures WHERE subject = $1 AND since > $2";
     CLEAR = "DELETE FROM sign_in_failures WHERE subject = $1";
     DELETE_EXPIRED = "DELETE FROM sign_in_failures WHERE since < $1";
 }
 
-/// Counts an attempt as failed until it is cleared: how many there are since the window opened, and when
-/// that was.
-pub async fn count(t: &Tx<'_>, subject: &Hash, now: Time, window: Time) -> Result<(i64, Time), Error> {
-    t.one(FAIL, &[Value::from(subject), time(now), time(window)], |row| Ok((row.int(0)?, row.time(1)?))).await
+/// Counts a failure.
+pub async fn fail(t: &Tx<'_>, subject: &Hash, now: Time, window: Time) -> Result<(), Error> {
+    t.execute(FAIL, &[Value::from(subject), time(now), time(window)]).await.map(|_| ())
+}
+
+/// How many failures there are since the window opened, and when the first was.
+pub async fn failures(t: &Tx<'_>, subject: &Hash, window: Time) -> Result<Option<(i64, Time)>, Error> {
+    t.opt(GET, &[Value::from(subject), time(window)], |row| Ok((row.int(0)?, row.time(1)?))).await
 }
 
 pub async fn clear(t: &Tx<'_>, subject: &Hash) -> Result<(), Error> {

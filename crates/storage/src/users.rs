@@ -6,23 +6,25 @@ use attestry_domain::Time;
 use attestry_domain::id::UserId;
 use attestry_domain::users::User;
 
-use crate::sql::{Columns, id, opt_time, time};
+use crate::sql::{Columns, id, opt_id, opt_time, time};
 
 /// The columns of a user, as every statement that shows one selects them.
 macro_rules! user_columns {
     () => {
-        "u.id, u.name, u.email, u.email_verified, u.image, u.created_at, u.updated_at, u.last_login, u.version"
+        "u.id, u.name, u.email, u.email_verified, u.image, u.created_at, u.updated_at, u.last_login, u.version, u.invited_to"
     };
 }
 pub(crate) use user_columns;
 
 statements! {
-    INSERT = "INSERT INTO users (id, name, name_key, email, email_key, email_verified, image, password_hash, created_at, updated_at, last_login, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    INSERT = "INSERT INTO users (id, name, name_key, email, email_key, email_verified, image, password_hash, created_at, updated_at, last_login, version, invited_to) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     GET = concat!("SELECT ", user_columns!(), " FROM users u WHERE u.id = $1");
     BY_EMAIL = concat!("SELECT ", user_columns!(), ", u.password_hash FROM users u WHERE u.email_key = $1");
     PASSWORD = "SELECT password_hash FROM users WHERE id = $1";
     SET_PASSWORD = "UPDATE users SET password_hash = $2, email_verified = $3, updated_at = $4, version = version + 1 WHERE id = $1";
     SET_NAME = "UPDATE users SET name = $2, name_key = $3, updated_at = $4, version = version + 1 WHERE id = $1";
+    BECOME_ACCOUNT = "UPDATE users SET email_key = $2, invited_to = NULL, updated_at = $3, version = version + 1 WHERE id = $1";
+    DELETE = "DELETE FROM users WHERE id = $1";
     SIGNED_IN = "UPDATE users SET last_login = $2, version = version + 1 WHERE id = $1";
 }
 
@@ -37,18 +39,29 @@ pub(crate) fn read(row: &Row<'_>, from: usize) -> Result<User, Error> {
         updated_at: row.time(from + 6)?,
         last_login: row.opt_time(from + 7)?,
         version: row.int(from + 8)?,
+        invited_to: row.opt_parse(from + 9)?,
     })
 }
 
 pub async fn insert(t: &Tx<'_>, user: &User, password_hash: Option<&str>) -> Result<(), Error> {
-    let User { id: own, name, email, email_verified, image, created_at, updated_at, last_login, version } =
-        user;
+    let User {
+        id: own,
+        name,
+        email,
+        email_verified,
+        image,
+        created_at,
+        updated_at,
+        last_login,
+        invited_to,
+        version,
+    } = user;
     let params = [
         id(*own),
         Value::from(name),
         Value::from(name.to_lowercase()),
         Value::from(email),
-        Value::from(email.to_lowercase()),
+        Value::from(user.email_key()),
         Value::Bool(*email_verified),
         Value::from(image.as_ref()),
         Value::from(password_hash),
@@ -56,6 +69,7 @@ pub async fn insert(t: &Tx<'_>, user: &User, password_hash: Option<&str>) -> Res
         time(*updated_at),
         opt_time(*last_login),
         Value::Int(*version),
+        opt_id(*invited_to),
     ];
     t.execute(INSERT, &params).await.map(|_| ())
 }
@@ -66,7 +80,7 @@ pub async fn get(t: &Tx<'_>, user: UserId) -> Result<Option<User>, Error> {
 
 /// The user with this address and the hash of the password, if one was ever set.
 pub async fn by_email(t: &Tx<'_>, email_key: &str) -> Result<Option<(User, Option<String>)>, Error> {
-    t.opt(BY_EMAIL, &[Value::from(email_key)], |row| Ok((read(row, 0)?, row.opt_text(9)?))).await
+    t.opt(BY_EMAIL, &[Value::from(email_key)], |row| Ok((read(row, 0)?, row.opt_text(10)?))).await
 }
 
 pub async fn password(t: &Tx<'_>, user: UserId) -> Result<Option<String>, Error> {
@@ -87,6 +101,16 @@ pub async fn set_password(
 pub async fn set_name(t: &Tx<'_>, user: UserId, name: &str, at: Time) -> Result<(), Error> {
     let params = [id(user), Value::from(name), Value::from(name.to_lowercase()), time(at)];
     t.execute(SET_NAME, &params).await.map(|_| ())
+}
+
+/// Makes somebody who was invited a user with an account.
+pub async fn become_account(t: &Tx<'_>, user: &User, at: Time) -> Result<(), Error> {
+    let params = [id(user.id), Value::from(user.email.to_lowercase()), time(at)];
+    t.execute(BECOME_ACCOUNT, &params).await.map(|_| ())
+}
+
+pub async fn delete(t: &Tx<'_>, user: UserId) -> Result<(), Error> {
+    t.execute(DELETE, &[id(user)]).await.map(|_| ())
 }
 
 pub async fn signed_in(t: &Tx<'_>, user: UserId, at: Time) -> Result<(), Error> {

@@ -5,6 +5,7 @@
 pub const PAGES: &[(&str, &str, &str)] = &[
     ("/", HTML, include_str!("../assets/index.html")),
     ("/setup", HTML, include_str!("../assets/setup.html")),
+    ("/sign-in", HTML, include_str!("../assets/sign-in.html")),
     ("/accept-invitation", HTML, include_str!("../assets/accept-invitation.html")),
     ("/reset-password", HTML, include_str!("../assets/reset-password.html")),
     ("/assets/pages.css", "text/css; charset=utf-8", include_str!("../assets/pages.css")),

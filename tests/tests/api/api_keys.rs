@@ -21,7 +21,7 @@ async fn a_key_is_shown_once(app: &TestApp) {
     let made = app.post(PATH, &body).send().await.expect(201);
     let key = made["key"].as_str().expect("a key");
     let parts: Vec<&str> = key.splitn(3, '_').collect();
-    assert_eq!((parts[0], parts[1].len(), parts[2].len()), ("att", 8, 43));
+    assert_eq!((parts[0], parts[1].len(), parts[2].len()), ("atk", 8, 43));
     assert_eq!((&made["prefix"], &made["scopes"]), (&json!(parts[1]), &json!(["member:read"])));
     assert_eq!(made["expiresAt"], "2027-01-01T00:00:00.000Z");
     let list = app.get(PATH).send().await;

@@ -25,6 +25,7 @@ both! {
     files_go_with_the_risk_and_the_organization,
     the_sweep_removes_files_that_nothing_refers_to,
     the_same_upload_sent_twice_is_one,
+    files_stay_while_a_backup_runs,
 }
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on";
@@ -615,8 +616,11 @@ async fn files_go_with_the_risk_and_the_organization(app: &TestApp) {
     app.delete(&format!("/v1/risks/{risk}")).send().await.expect(200);
     app.work().await;
     assert_eq!(stored(app).await.len(), 2);
-    app.delete("/v1/organization").send().await.expect(200);
+    app.delete("/v1/organization").json(&json!({"name": "Home"})).send().await.expect(200);
     app.work().await;
+    assert_eq!(stored(app).await.len(), 2, "it can be brought back");
+    app.clock.advance(attestry_app::organizations::GRACE + std::time::Duration::from_secs(1));
+    app.housekeeping().await;
     let left = stored(app).await;
     assert!(left.len() == 1 && left[0].starts_with(&other.organization), "{left:?}");
 }
@@ -674,4 +678,25 @@ async fn the_same_upload_sent_twice_is_one(app: &TestApp) {
 
 fn sha256(bytes: &[u8]) -> String {
     attestry_domain::journal::hex(&attestry_domain::journal::sha256(bytes))
+}
+
+async fn files_stay_while_a_backup_runs(app: &TestApp) {
+    let risk = format!("/v1/risks/{}", risk(app).await);
+    attach(app, &risk).await;
+    let backup = attestry_app::backups::Backup::begin(&app.ctx).await.expect("begun");
+    app.delete(&risk).send().await.expect(200);
+    app.work().await;
+    app.clock.advance(std::time::Duration::from_mins(1));
+    app.work().await;
+    assert_eq!(stored(app).await.len(), 1, "the rows of the backup name it");
+    // One that died keeps them only for a while.
+    let died = attestry_app::backups::Backup::begin(&app.ctx).await.expect("begun");
+    backup.end().await.expect("ended");
+    app.clock.advance(std::time::Duration::from_mins(1));
+    app.work().await;
+    assert_eq!(stored(app).await.len(), 1);
+    drop(died);
+    app.clock.advance(std::time::Duration::from_mins(10));
+    app.work().await;
+    assert_eq!(stored(app).await.len(), 0);
 }

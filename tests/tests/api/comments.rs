@@ -1,6 +1,6 @@
 //! `/v1/comments`.
 
-use attestry_tests::{TestApp, both};
+use attestry_tests::{TestApp, both, id};
 use serde_json::{Value, json};
 
 both! {
@@ -8,6 +8,7 @@ both! {
     nobody_but_the_author_whatever_their_role,
     both_parameters_are_required_and_the_thing_must_be_ones_own,
     comments_go_with_what_they_are_about_and_outlive_their_author,
+    everybody_acts_in_their_own_name,
 }
 
 async fn the_author_writes_changes_and_deletes(app: &TestApp) {
@@ -131,4 +132,43 @@ async fn comments_go_with_what_they_are_about_and_outlive_their_author(app: &Tes
     app.delete(&format!("/v1/risks/{id}")).send().await.expect(200);
     let log = app.get("/v1/audit-logs?action=comment.deleted").send().await.expect(200);
     assert_eq!((&log["count"], &log["data"][0]["state"]), (&json!(1), &Value::Null));
+}
+
+async fn everybody_acts_in_their_own_name(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let (own, other) = (json!({"userId": app.home.user}), json!({"userId": eve["userId"]}));
+    let risk = app.risk(json!({})).await;
+    let comment = json!({"content": "Hm.", "entityId": risk["id"], "entityType": "risk"});
+    let comment = app.post("/v1/comments", &comment).send().await.expect(201);
+    let path = format!("/v1/comments/{}", id(&comment));
+    let put = |user: &Value| {
+        app.call("PUT", &path).key(&app.home.key).json(&json!({"content": "Ah.", "userId": user["userId"]}))
+    };
+    put(&other).send().await.problem(403, "not_the_author");
+    put(&own).send().await.expect(200);
+    let attachments = format!("/v1/risks/{}/attachments", id(&risk));
+    let attach = |user: &Value| {
+        let file = json!({"fileName": "a.txt", "fileType": "text/plain", "fileData": "aGVsbG8=", "userId": user["userId"]});
+        app.post(&attachments, &file)
+    };
+    attach(&other).send().await.problem(403, "not_the_author");
+    let file = attach(&own).send().await.expect(201);
+    let form = |user: &Value| {
+        let part = |name: &str, more: &str, text: &str| {
+            format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"{more}\r\n\r\n{text}\r\n")
+        };
+        let user = part("userId", "", user["userId"].as_str().expect("an id"));
+        let body = format!("{}{user}--b--\r\n", part("file", "; filename=\"a.txt\"", "hello"));
+        app.call("POST", &attachments).key(&app.home.key).raw("multipart/form-data; boundary=b", body)
+    };
+    form(&other).send().await.problem(403, "not_the_author");
+    form(&own).send().await.expect(201);
+    let file = format!("{attachments}/{}", id(&file));
+    for path in [&file, &path] {
+        app.delete(path).json(&other).send().await.problem(403, "not_the_author");
+        assert_eq!(app.delete(path).json(&json!({"userId": 5})).send().await.wrong_fields(), ["userId"]);
+        app.delete(path).json(&own).send().await.expect(200);
+    }
+    app.work().await;
+    assert_eq!(app.get(&attachments).send().await.expect(200)["count"], 1, "what was refused was not kept");
 }

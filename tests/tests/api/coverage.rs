@@ -170,6 +170,9 @@ impl Things {
                 body["entityId"] = risk["id"].clone();
             }
             "invite_member" => body["email"] = json!("invited@example.com"),
+            "delete_organization" => body["name"] = json!("Analytical Engines Ltd"),
+            "delete_comment" => body["userId"] = json!(self.tenant.user),
+            id if id.ends_with("_attachment") => body["userId"] = json!(self.tenant.user),
             _ => {}
         }
         Some(body)
@@ -189,6 +192,15 @@ fn table(operation: &Operation) -> Option<&'static str> {
         "import_vendors" => Some("name,description\nA,B\n"),
         _ => None,
     }
+}
+
+/// The example of a body, in nobody's name.
+fn without_user(example: &Value) -> Value {
+    let mut body = example.clone();
+    if let Some(fields) = body.as_object_mut() {
+        fields.remove("userId");
+    }
+    body
 }
 
 /// Set-up has no organization to record in before it ran; it is tried in its own file.
@@ -220,7 +232,7 @@ async fn another_organizations_things_are_404(app: &TestApp) {
         let body = operation
             .details
             .get("example")
-            .map(|example| if operation.method == "PATCH" { json!({}) } else { example.clone() });
+            .map(|example| if operation.method == "PATCH" { json!({}) } else { without_user(example) });
         let call = app.call(&operation.method, &theirs.path(operation)).key(&app.home.key);
         let reply = match body {
             Some(body) => call.json(&body).send().await,
@@ -259,8 +271,9 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
             (None, None) => call.send().await,
         };
         assert!(reply.status.is_success(), "{}: {}", operation.id, reply.text());
-        assert_eq!(sequence(app).await, before + 1, "{} leaves one entry", operation.id);
+        // Some leave the work, and so the entry, to a job.
         app.mails().await;
+        assert_eq!(sequence(app).await, before + 1, "{} leaves one entry", operation.id);
         // Passwords that changed are set back, so that the next operation can sign in.
         if matches!(operation.id.as_str(), "reset_password" | "change_password") {
             let email = attestry_domain::Parse::parse(&app.home.email).expect("an address");

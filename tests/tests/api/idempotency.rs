@@ -63,7 +63,7 @@ async fn the_header_is_no_way_around_a_check(app: &TestApp) {
         .send()
         .await
         .problem(403, "organization_mismatch");
-    invite().key("att_aaaaaaaa_bad").send().await.problem(401, "invalid_api_key");
+    invite().key("atk_aaaaaaaa_bad").send().await.problem(401, "invalid_api_key");
     invite().send().await.problem(401, "missing_credentials");
     let reader = app.key(&["member:read"]).await;
     invite().key(&reader).send().await.problem(403, "forbidden");

@@ -1,11 +1,20 @@
 //! `/v1/organization`.
 
-use attestry_tests::{TestApp, both};
+use std::time::Duration;
+
+use attestry_app::organizations::{self, GRACE};
+use attestry_domain::id::OrganizationId;
+use attestry_storage::archive;
+use attestry_storage::schema::{Belongs, TABLES};
+use attestry_tests::{PASSWORD, TestApp, both, token_in};
 use serde_json::{Value, json};
 
 both! {
     it_is_shown_and_changed,
     only_an_owner_deletes_it,
+    a_deletion_must_be_meant,
+    a_deleted_organization_can_be_brought_back_for_thirty_days,
+    a_removed_organization_leaves_its_chain_and_nothing_else,
 }
 
 async fn it_is_shown_and_changed(app: &TestApp) {
@@ -41,16 +50,18 @@ async fn it_is_shown_and_changed(app: &TestApp) {
 
 async fn only_an_owner_deletes_it(app: &TestApp) {
     let admin = app.key(&["organization:read", "organization:update", "api-key:create"]).await;
-    app.delete("/v1/organization").key(&admin).send().await.problem(403, "forbidden");
+    let name = json!({"name": "Home"});
+    app.delete("/v1/organization").key(&admin).json(&name).send().await.problem(403, "forbidden");
     app.member(&app.home, "eve@example.com", "admin").await;
     let eve = app.sign_in("eve@example.com").await;
     app.call("DELETE", "/v1/organization")
         .session(&eve, &app.home.organization)
+        .json(&name)
         .send()
         .await
         .problem(403, "forbidden");
     app.tenant("Other", "bob@example.com").await;
-    let gone = app.delete("/v1/organization").send().await.expect(200);
+    let gone = app.delete("/v1/organization").json(&name).send().await.expect(200);
     assert_eq!(
         gone,
         json!({"success": true, "deletedOrganization": {"id": app.home.organization, "name": "Home"}})
@@ -62,7 +73,88 @@ async fn only_an_owner_deletes_it(app: &TestApp) {
         .send()
         .await
         .problem(403, "not_a_member");
-    let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
-    let verdict = attestry_app::journal::verify(&app.ctx, id, &[]).await.expect("a verdict");
+    let verdict = attestry_app::journal::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
     assert!(matches!(verdict, attestry_app::journal::Verdict::Intact { .. }), "{verdict:?}");
+}
+
+async fn a_deletion_must_be_meant(app: &TestApp) {
+    let delete = || app.delete("/v1/organization");
+    delete().send().await.problem(400, "malformed_body");
+    assert_eq!(delete().json(&json!({})).send().await.wrong_fields(), ["name"]);
+    for name in ["home", "Home Ltd", "x"] {
+        assert_eq!(delete().json(&json!({"name": name})).send().await.wrong_fields(), ["name"], "{name}");
+    }
+    let old = delete().header("if-match", "\"0\"").json(&json!({"name": "Home"})).send().await;
+    old.problem(412, "precondition_failed");
+    app.get("/v1/organization").send().await.expect(200);
+}
+
+fn home(app: &TestApp) -> OrganizationId {
+    OrganizationId::read(&app.home.organization).expect("an id")
+}
+
+async fn a_deleted_organization_can_be_brought_back_for_thirty_days(app: &TestApp) {
+    let risk = app.risk(json!({"title": "Kept"})).await;
+    app.post("/v1/people/invite", &json!({"email": "grace@example.com", "role": "employee"}))
+        .send()
+        .await
+        .expect(201);
+    let invitation = token_in(&app.mails().await);
+    app.delete("/v1/organization").json(&json!({"name": "Home"})).send().await.expect(200);
+    app.get("/v1/risks").send().await.problem(401, "invalid_api_key");
+    let accept = json!({"token": invitation, "password": PASSWORD});
+    app.call("POST", "/v1/auth/accept-invitation")
+        .json(&accept)
+        .send()
+        .await
+        .problem(410, "invitation_expired");
+    let login = json!({"email": "ada@example.com", "password": PASSWORD});
+    app.call("POST", "/v1/auth/login").json(&login).send().await.problem(403, "no_active_membership");
+    app.clock.advance(GRACE.saturating_sub(Duration::from_secs(1)));
+    app.housekeeping().await;
+    organizations::restore(&app.ctx, home(app)).await.expect("brought back");
+    assert_eq!(app.get("/v1/risks").send().await.expect(200)["data"][0]["id"], risk["id"]);
+    app.sign_in("ada@example.com").await;
+    let log = app.get("/v1/audit-logs?entityType=organization").send().await.expect(200);
+    let actions: Vec<&str> = log["data"]
+        .as_array()
+        .expect("data")
+        .iter()
+        .map(|e| e["action"].as_str().expect("an action"))
+        .collect();
+    assert_eq!(actions, ["organization.restored", "organization.deleted", "organization.created"]);
+}
+
+async fn a_removed_organization_leaves_its_chain_and_nothing_else(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    app.risk(json!({})).await;
+    app.post("/v1/people/invite", &json!({"email": "grace@example.com", "role": "employee"}))
+        .send()
+        .await
+        .expect(201);
+    app.work().await;
+    app.delete("/v1/organization").json(&json!({"name": "Home"})).send().await.expect(200);
+    app.clock.advance(GRACE + Duration::from_secs(1));
+    app.housekeeping().await;
+    organizations::restore(&app.ctx, home(app)).await.expect_err("too late");
+    let (id, engine) = (app.home.organization.clone(), app.ctx.db.engine());
+    let text = app
+        .ctx
+        .db
+        .snapshot(async move |t| {
+            let mut out = Vec::new();
+            for table in TABLES.iter().filter(|table| table.belongs != Belongs::ForTheRecord) {
+                let columns = archive::columns(t, engine, table.name).await?;
+                archive::dump(t, table.name, &columns, &mut out).await?;
+            }
+            Ok::<_, attestry_storage::Error>(String::from_utf8_lossy(&out).into_owned())
+        })
+        .await
+        .expect("a dump");
+    // The row of the organization itself, without its name.
+    assert_eq!(text.matches(&id).count(), 1, "{text}");
+    assert!(!text.contains("grace@example.com") && !text.contains("\"Home\""), "{text}");
+    let verdict = attestry_app::journal::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
+    assert!(matches!(verdict, attestry_app::journal::Verdict::Intact { .. }), "{verdict:?}");
+    app.call("GET", "/v1/people").key(&other.key).send().await.expect(200);
 }

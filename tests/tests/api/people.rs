@@ -1,6 +1,6 @@
 //! `/v1/people`.
 
-use attestry_tests::{PASSWORD, TestApp, both, token_in};
+use attestry_tests::{PASSWORD, TestApp, both, id, token_in};
 use serde_json::{Value, json};
 
 both! {
@@ -19,6 +19,13 @@ both! {
     bulk_takes_the_good_and_names_the_bad,
     an_invitation_leads_to_an_active_member,
     an_invitation_expires_and_a_new_one_voids_the_old,
+    a_withdrawn_invitation_admits_nobody,
+    an_invitation_does_not_admit_another_user,
+    an_invitation_shows_nothing_of_an_account,
+    whoever_is_only_invited_cannot_be_made_active,
+    many_organizations_invite_the_same_address_at_once,
+    an_invitation_says_what_it_is_to,
+    names_are_single_lines,
     the_list_is_filtered_sorted_and_paged_without_gaps,
     bad_list_parameters_are_named,
     an_odd_id_names_nothing,
@@ -442,4 +449,175 @@ async fn the_same_user_added_twice_at_once_is_one_member(app: &TestApp) {
     let mut statuses: Vec<u16> = replies.iter().map(|reply| reply.status.as_u16()).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [201, 409, 409, 409]);
+}
+
+async fn invite(app: &TestApp, email: &str) -> (Value, String) {
+    let body = json!({"email": email, "role": "admin"});
+    let invited = app.post("/v1/people/invite", &body).send().await.expect(201);
+    (invited, token_in(&app.mails().await))
+}
+
+async fn a_withdrawn_invitation_admits_nobody(app: &TestApp) {
+    for (email, withdraw) in [("grace@example.com", true), ("hedy@example.com", false)] {
+        let (invited, token) = invite(app, email).await;
+        let path = format!("/v1/people/{}", id(&invited));
+        let entries = app.entries(&app.home).await;
+        let reply = match withdraw {
+            true => app.delete(&path).send().await,
+            false => app.patch(&path, &json!({"isActive": false})).send().await,
+        };
+        reply.expect(200);
+        assert_eq!(app.entries(&app.home).await, entries + 1);
+        let log = app.get("/v1/audit-logs?limit=1").send().await.expect(200);
+        assert_eq!(log["data"][0]["action"], "member.invitation_withdrawn");
+        app.accept(&token).await.problem(410, "invitation_expired");
+        let login = json!({"email": email, "password": PASSWORD});
+        app.call("POST", "/v1/auth/login").json(&login).send().await.problem(401, "invalid_credentials");
+        assert_eq!(app.get(&path).send().await.expect(200)["isActive"], false);
+        // Nothing is left to withdraw, and a new invitation works.
+        app.delete(&path).send().await.expect(200);
+        assert_eq!(app.entries(&app.home).await, entries + 1);
+        let (again, token) = invite(app, email).await;
+        assert_eq!(again["id"], invited["id"]);
+        app.accept(&token).await.expect(200);
+        app.work().await;
+    }
+    // Other changes leave it open.
+    let (invited, token) = invite(app, "joan@example.com").await;
+    app.patch(&format!("/v1/people/{}", id(&invited)), &json!({"department": "it"})).send().await.expect(200);
+    app.accept(&token).await.expect(200);
+}
+
+async fn an_invitation_does_not_admit_another_user(app: &TestApp) {
+    let bob = app.tenant("Other", "bob@example.com").await;
+    let (invited, token) = invite(app, "grace@example.com").await;
+    let path = format!("/v1/people/{}", id(&invited));
+    app.patch(&path, &json!({"userId": bob.user})).send().await.expect(200);
+    app.accept(&token).await.problem(410, "invitation_expired");
+    assert_eq!(app.get(&path).send().await.expect(200)["isActive"], false);
+}
+
+async fn an_invitation_shows_nothing_of_an_account(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    app.sign_in("bob@example.com").await;
+    let (known, token) = invite(app, "bob@example.com").await;
+    let (unknown, _) = invite(app, "bot@example.com").await;
+    let plain = |value: &Value| {
+        let mut text = value.to_string();
+        for id in [&value["id"], &value["userId"]] {
+            text = text.replace(id.as_str().expect("an id"), "…");
+        }
+        text.replace("bot", "bob")
+    };
+    assert_eq!(plain(&known), plain(&unknown), "the answer does not tell");
+    assert_ne!(known["userId"], other.user.as_str());
+    assert_eq!((&known["user"]["name"], &known["user"]["lastLogin"]), (&json!("bob"), &Value::Null));
+    let path = format!("/v1/people/{}", id(&known));
+    let mut shown = app.get(&path).send().await.expect(200);
+    for field in ["invitationExpiresAt", "invitationLink"] {
+        shown[field] = known[field].clone();
+    }
+    assert_eq!(shown, known);
+    let entries = app.entries(&app.home).await;
+    app.sign_in("bob@example.com").await;
+    assert_eq!(app.entries(&app.home).await, entries, "what they do elsewhere is not ours to know");
+    // Whoever accepts shows who they are, and keeps their password.
+    let accept = json!({"token": token});
+    app.call("POST", "/v1/auth/accept-invitation").json(&accept).send().await.expect(200);
+    let joined = app.get(&path).send().await.expect(200);
+    assert_eq!((&joined["id"], &joined["userId"]), (&known["id"], &json!(other.user)));
+    assert_eq!((&joined["user"]["name"], &joined["isActive"]), (&json!("Ada Byron"), &json!(true)));
+    let session = app.sign_in("bob@example.com").await;
+    app.call("GET", "/v1/people").session(&session, &app.home.organization).send().await.expect(200);
+    let log = app.get("/v1/audit-logs?action=member.invited").send().await.expect(200);
+    assert_eq!(log["data"][1]["state"]["email"], "bob@example.com");
+}
+
+async fn whoever_is_only_invited_cannot_be_made_active(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let (invited, _) = invite(app, "grace@example.com").await;
+    let path = format!("/v1/people/{}", id(&invited));
+    app.patch(&path, &json!({"isActive": true})).send().await.problem(409, "invitation_pending");
+    let add = json!({"userId": invited["userId"], "role": "employee"});
+    app.post("/v1/people", &add).send().await.problem(409, "invitation_pending");
+    app.call("POST", "/v1/people").key(&other.key).json(&add).send().await.problem(404, "not_found");
+    let exchange = json!({"userId": invited["userId"]});
+    let theirs = format!("/v1/people/{}", other.member);
+    app.call("PATCH", &theirs).key(&other.key).json(&exchange).send().await.problem(404, "not_found");
+    assert_eq!(names(&app.get("/v1/people?isActive=false&q=GRACE@").send().await.expect(200)), ["grace"]);
+}
+
+async fn many_organizations_invite_the_same_address_at_once(app: &TestApp) {
+    let mut tenants = Vec::new();
+    for number in 0..8 {
+        tenants.push(app.tenant(&format!("T{number}"), &format!("owner{number}@example.com")).await);
+    }
+    let body = json!({"email": "grace@example.com", "role": "employee"});
+    let calls = tenants
+        .iter()
+        .map(|tenant| app.call("POST", "/v1/people/invite").key(&tenant.key).json(&body).send());
+    for reply in futures_util::future::join_all(calls).await {
+        reply.expect(201);
+    }
+    let mails = app.mails().await;
+    let tokens: Vec<String> = mails.iter().map(|mail| token_in(std::slice::from_ref(mail))).collect();
+    assert_eq!(tokens.len(), 8);
+    for reply in futures_util::future::join_all(tokens.iter().map(|token| app.accept(token))).await {
+        reply.expect(200);
+    }
+    let token = app.sign_in("grace@example.com").await;
+    let session =
+        app.call("GET", "/v1/auth/session").header("authorization", &format!("Bearer {token}")).send().await;
+    assert_eq!(
+        session.expect(200)["organizations"].as_array().expect("organizations").len(),
+        8,
+        "one account"
+    );
+}
+
+async fn an_invitation_says_what_it_is_to(app: &TestApp) {
+    app.tenant("Other", "bob@example.com").await;
+    for (email, needs_password) in [("grace@example.com", true), ("bob@example.com", false)] {
+        let (_, token) = invite(app, email).await;
+        let look = || app.call("GET", &format!("/v1/auth/invitation?token={token}"));
+        let offer = look().send().await.expect(200);
+        assert_eq!(
+            offer,
+            json!({"organization": "Home", "email": email, "needsPassword": needs_password, "expiresAt": "2026-11-22T09:30:00.000Z"})
+        );
+        app.accept(&token).await.expect(200);
+        look().send().await.problem(410, "invitation_expired");
+    }
+    app.call("GET", "/v1/auth/invitation?token=x").send().await.problem(410, "invitation_expired");
+    assert_eq!(app.call("GET", "/v1/auth/invitation").send().await.wrong_fields(), ["token"]);
+}
+
+async fn names_are_single_lines(app: &TestApp) {
+    for odd in ["a\nb", "a\r\nBcc: x@example.com", "a\u{7}b", "a\tb"] {
+        let invite = json!({"email": "grace@example.com", "name": odd, "role": odd});
+        assert_eq!(
+            app.post("/v1/people/invite", &invite).send().await.wrong_fields(),
+            ["name", "role"],
+            "{odd:?}"
+        );
+        assert_eq!(
+            app.patch("/v1/organization", &json!({"name": odd})).send().await.wrong_fields(),
+            ["name"]
+        );
+        let risk = json!({"title": odd, "description": "a\nb", "category": "other"});
+        assert_eq!(app.post("/v1/risks", &risk).send().await.wrong_fields(), ["title"]);
+    }
+    // A name from before that rule does not stop the mail.
+    app.ctx
+        .db
+        .write(async |t| {
+            t.execute(
+                "UPDATE organizations SET name = 'a' || CAST($1 AS TEXT) || 'b'",
+                &[attestry_db::Value::from("\r\n")],
+            )
+            .await
+        })
+        .await
+        .expect("a statement");
+    invite(app, "grace@example.com").await;
 }

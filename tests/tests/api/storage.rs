@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use attestry_app::Error;
 use attestry_db::{Error as DbError, Value};
-use attestry_storage::schema::{TABLES, WITHOUT_ORGANIZATION};
+use attestry_storage::schema::{Belongs, TABLES};
 use attestry_storage::{STATEMENTS, archive, instance, jobs};
 use attestry_tests::{Engine, TestApp, both, run};
 
@@ -41,7 +41,7 @@ async fn schema(app: &TestApp) -> BTreeMap<String, Vec<(String, String, bool)>> 
         let kind = if kind == "blob" { "bytea".to_owned() } else { kind };
         tables.entry(table).or_default().push((column, kind, not_null));
     }
-    tables.retain(|name, _| TABLES.contains(&name.as_str()));
+    tables.retain(|name, _| TABLES.iter().any(|table| table.name == name));
     for columns in tables.values_mut() {
         columns.sort();
     }
@@ -63,8 +63,11 @@ async fn indexes(app: &TestApp) -> Vec<(String, String, bool)> {
         .db
         .read(async move |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.text(1)?, row.int(2)? != 0))).await)
         .await;
-    let mut rows: Vec<_> =
-        rows.expect("indexes").into_iter().filter(|(table, ..)| TABLES.contains(&table.as_str())).collect();
+    let mut rows: Vec<_> = rows
+        .expect("indexes")
+        .into_iter()
+        .filter(|(table, ..)| TABLES.iter().any(|known| known.name == *table))
+        .collect();
     rows.sort();
     rows
 }
@@ -115,7 +118,8 @@ async fn every_statement_is_understood(app: &TestApp) {
 async fn each_table_belongs_to_an_organization_or_is_known_not_to(app: &TestApp) {
     for (table, columns) in schema(app).await {
         let has = columns.iter().any(|(column, ..)| column == "org_id");
-        assert_eq!(has, !WITHOUT_ORGANIZATION.contains(&table.as_str()), "{table}");
+        let known = TABLES.iter().find(|known| known.name == table).expect("a known table");
+        assert_eq!(has, known.belongs != Belongs::ToNone, "{table}");
     }
 }
 

@@ -1,5 +1,9 @@
 //! When the database is busy, full or away: 503 with `Retry-After`, and it recovers by itself.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use attestry_tests::{Engine, run};
 use serde_json::json;
 
@@ -46,5 +50,25 @@ fn a_lost_connection_is_replaced() {
             app.patch(&format!("/v1/people/{}", app.home.member), &json!({})).send().await.expect(200);
             app.get("/v1/people").send().await.expect(200);
         }
+    });
+}
+
+#[test]
+fn a_transaction_that_lay_idle_too_long_is_tried_again() {
+    run(Engine::Postgres, async |app| {
+        let attempts = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&attempts);
+        let written: Result<u64, attestry_db::Error> = app
+            .ctx
+            .db
+            .write(async move |t| {
+                if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+                    t.execute("SET LOCAL idle_in_transaction_session_timeout = 1", &[]).await?;
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                t.execute("INSERT INTO instance (name, value) VALUES ('idle', '1')", &[]).await
+            })
+            .await;
+        assert_eq!((written.ok(), attempts.load(Ordering::SeqCst)), (Some(1), 2));
     });
 }

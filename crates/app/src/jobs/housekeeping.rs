@@ -7,6 +7,7 @@ use attestry_storage::{idempotency, jobs, password_resets, sessions, sign_ins};
 use super::{Failure, Outcome};
 use crate::context::Ctx;
 use crate::idempotency::REMEMBERED;
+use crate::organizations;
 
 pub(super) const KIND: &str = "housekeeping";
 
@@ -27,6 +28,7 @@ pub(super) async fn run(ctx: &Ctx) -> Result<Outcome, Failure> {
             Ok::<_, Failure>(())
         })
         .await?;
+    organizations::remove_deleted(ctx).await?;
     ctx.db.maintain().await?;
     Ok(Outcome::Again(now.plus(EVERY)))
 }

@@ -22,8 +22,7 @@ pub(crate) async fn enqueue(
 }
 
 pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {
-    let message: Message = serde_json::from_slice(&ctx.keys.open(KIND, payload)?)
-        .map_err(|error| Failure::Fail(format!("not a message: {error}")))?;
+    let message: Message = super::unseal(ctx, KIND, payload)?;
     match ctx.mailer.send(&message).await {
         Ok(()) => Ok(Outcome::Done),
         Err(attestry_mail::Error::Temporary(error)) => Err(Failure::Retry(error)),

@@ -4,7 +4,9 @@
 
 pub mod housekeeping;
 pub mod mail;
+pub(crate) mod password_reset;
 pub mod removal;
+pub(crate) mod sign_in_failure;
 pub mod sweep;
 
 use std::panic::AssertUnwindSafe;
@@ -16,6 +18,7 @@ use attestry_domain::id::OrganizationId;
 use attestry_storage::jobs::{self, ClaimedJob, NewJob};
 use attestry_storage::{Error as DbError, Tx};
 use futures_util::FutureExt;
+use serde::de::DeserializeOwned;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
@@ -66,8 +69,14 @@ impl From<Error> for Failure {
 }
 
 /// Every kind of job: its name in the queue, how often it is tried.
-const KINDS: &[(&str, i64)] =
-    &[(mail::KIND, 12), (removal::KIND, 100), (housekeeping::KIND, i64::MAX), (sweep::KIND, i64::MAX)];
+const KINDS: &[(&str, i64)] = &[
+    (mail::KIND, 12),
+    (password_reset::KIND, 12),
+    (sign_in_failure::KIND, 12),
+    (removal::KIND, 100),
+    (housekeeping::KIND, i64::MAX),
+    (sweep::KIND, i64::MAX),
+];
 
 /// The kinds that are always in the queue.
 const RECURRING: &[&str] = &[housekeeping::KIND, sweep::KIND];
@@ -75,6 +84,8 @@ const RECURRING: &[&str] = &[housekeeping::KIND, sweep::KIND];
 async fn run(ctx: &Ctx, job: &ClaimedJob) -> Result<Outcome, Failure> {
     match job.kind.as_str() {
         mail::KIND => mail::run(ctx, &job.payload).await,
+        password_reset::KIND => password_reset::run(ctx, &job.payload).await,
+        sign_in_failure::KIND => sign_in_failure::run(ctx, &job.payload).await,
         removal::KIND => removal::run(ctx, &job.payload).await,
         housekeeping::KIND => housekeeping::run(ctx).await,
         sweep::KIND => sweep::run(ctx).await,
@@ -97,6 +108,12 @@ pub(crate) async fn enqueue(
     jobs::enqueue(t, &job).await?;
     t.notify(CHANNEL).await?;
     Ok(())
+}
+
+/// Reads a payload that was encrypted, because it tells of somebody.
+fn unseal<T: DeserializeOwned>(ctx: &Ctx, kind: &str, payload: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(&ctx.keys.open(kind, payload)?)
+        .map_err(|error| Failure::Fail(format!("not a payload of {kind}: {error}")))
 }
 
 /// Makes sure that the recurring jobs are in the queue.

@@ -1,6 +1,8 @@
 //! Removes stored files whose rows are gone: enqueued with the deletion, so that no crash in between
 //! leaves them behind.
 
+use std::time::Duration;
+
 use attestry_blobs::Key;
 use attestry_domain::id::OrganizationId;
 use attestry_storage::Tx;
@@ -8,10 +10,14 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Outcome};
+use crate::backups;
 use crate::context::Ctx;
 use crate::error::Error;
 
 pub(super) const KIND: &str = "removal";
+
+/// How long to wait while a backup needs the files.
+const WAIT: Duration = Duration::from_secs(30);
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,6 +46,10 @@ pub(crate) async fn enqueue_all(ctx: &Ctx, t: &Tx<'_>, organization: Organizatio
 }
 
 pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {
+    let now = ctx.now();
+    if ctx.db.read(async move |t| backups::running(t, now).await).await?.is_some() {
+        return Ok(Outcome::Again(now.plus(WAIT)));
+    }
     let payload = serde_json::from_slice(payload)
         .map_err(|error| Failure::Fail(format!("not a list of files: {error}")))?;
     let mut keys = match payload {

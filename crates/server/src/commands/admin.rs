@@ -1,19 +1,20 @@
 //! `attestry admin`: what an operator does without a browser.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::setup::{self, NewInstallation};
-use attestry_app::{Error, passwords};
+use attestry_app::{Ctx, Error, members, organizations, passwords};
 use attestry_domain::Parse;
 use attestry_domain::Time;
 use attestry_domain::api_keys::{NewApiKey, Scopes};
-use attestry_domain::id::OrganizationId;
+use attestry_domain::members::Person;
 use attestry_domain::text::{Email, Name, Password};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::say;
+use super::{named_organization, say, title};
 use crate::config::Config;
 use crate::start;
 
@@ -33,13 +34,22 @@ pub(crate) enum Admin {
         /// The owner's name
         #[arg(long)]
         name: Option<String>,
+        /// Add an organization to an installation that has one already
+        #[arg(long)]
+        another: bool,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the organizations and their users
+    List {
         /// Answer as JSON
         #[arg(long)]
         json: bool,
     },
     /// Make an API key that acts as a member
     CreateApiKey {
-        /// The organization's id
+        /// The organization's name or id
         #[arg(long)]
         organization: String,
         /// The member's e-mail address
@@ -67,6 +77,11 @@ pub(crate) enum Admin {
         #[arg(long)]
         password: Option<String>,
     },
+    /// Bring back an organization that was deleted less than 30 days ago
+    RestoreOrganization {
+        /// The organization's name or id
+        organization: String,
+    },
     /// Use the present secret key from now on, although the database was made with another
     AdoptSecretKey,
 }
@@ -75,11 +90,14 @@ fn read<T: Parse>(flag: &str, text: &str) -> Result<T> {
     T::parse(text).map_err(|message| anyhow!("--{flag} {message}"))
 }
 
+/// The password that was given, or that somebody types without anybody seeing it.
 fn password(given: Option<String>) -> Result<Password> {
     let text = match given {
         Some(text) => text,
+        None if std::io::stdin().is_terminal() => {
+            rpassword::prompt_password("Password: ").context("no password was typed")?
+        }
         None => {
-            say("Password:");
             let mut line = String::new();
             std::io::stdin().read_line(&mut line).context("no password on standard input")?;
             line.trim_end_matches(['\r', '\n']).to_owned()
@@ -106,30 +124,19 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
         say("The database is used with this secret key from now on.");
         return Ok(ExitCode::SUCCESS);
     }
-    let ctx = start::migrated(config).await?;
+    if let Admin::Bootstrap { organization, email, password, name, another, json } = command {
+        return bootstrap(config, &organization, &email, password, name, another, json).await;
+    }
+    let ctx = start::current(config).await?;
     match command {
-        Admin::Bootstrap { organization, email, password: given, name, json } => {
-            let new = NewInstallation {
-                organization: read("organization", &organization)?,
-                email: read("email", &email)?,
-                password: password(given)?,
-                name: name.map(|name| read::<Name>("name", &name)).transpose()?,
-            };
-            let (founded, made) = setup::by_operator(&ctx, new).await.map_err(plain)?;
-            if json {
-                say(json!({
-                    "organizationId": founded.organization, "userId": founded.user,
-                    "memberId": founded.member, "apiKey": made.text,
-                }));
-            } else {
-                say(format_args!("Organization: {}", founded.organization));
-                say(format_args!("User:         {}", founded.user));
-                say(format_args!("Member:       {}", founded.member));
-                say(format_args!("API key:      {}  (shown this once)", made.text));
-            }
+        Admin::List { json } => list(&ctx, json).await?,
+        Admin::RestoreOrganization { organization } => {
+            let found = named_organization(&ctx, &organization).await?;
+            let restored = organizations::restore(&ctx, found.id).await.map_err(plain)?;
+            say(format_args!("{} is back; its people can sign in again.", restored.name));
         }
         Admin::CreateApiKey { organization, email, name, scopes, expires_at, json } => {
-            let organization: OrganizationId = read("organization", &organization)?;
+            let organization = named_organization(&ctx, &organization).await?.id;
             let scopes = if scopes.is_empty() {
                 Scopes::All
             } else {
@@ -154,7 +161,84 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
             passwords::reset_by_operator(&ctx, &email, &password(given)?).await.map_err(plain)?;
             say(format_args!("The password of {} is set; their sessions have ended.", email.as_str()));
         }
-        Admin::AdoptSecretKey => {}
+        Admin::Bootstrap { .. } | Admin::AdoptSecretKey => {}
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The one command here that makes a database.
+async fn bootstrap(
+    config: &Config,
+    organization: &str,
+    email: &str,
+    given: Option<String>,
+    name: Option<String>,
+    another: bool,
+    json: bool,
+) -> Result<ExitCode> {
+    let organization: Name = read("organization", organization)?;
+    let email: Email = read("email", email)?;
+    let name = name.map(|name| read::<Name>("name", &name)).transpose()?;
+    let given = given.map(|text| read::<Password>("password", &text)).transpose()?;
+    let ctx = start::migrated(config, None).await?;
+    if !another && !setup::is_open(&ctx).await.map_err(plain)? {
+        bail!("this installation has an organization already; add --another to make one more");
+    }
+    let password = match (given, setup::has_account(&ctx, &email).await.map_err(plain)?) {
+        (Some(_), true) => {
+            bail!("{} has an account and keeps its password; leave --password out", email.as_str())
+        }
+        (None, true) => None,
+        (Some(given), false) => Some(given),
+        (None, false) => Some(password(None)?),
+    };
+    let new = NewInstallation { organization, email, password, name };
+    let (founded, made) = setup::by_operator(&ctx, new).await.map_err(plain)?;
+    if json {
+        say(json!({
+            "organizationId": founded.organization, "userId": founded.user,
+            "memberId": founded.member, "apiKey": made.text,
+        }));
+    } else {
+        say(format_args!("Organization: {}", founded.organization));
+        say(format_args!("User:         {}", founded.user));
+        say(format_args!("Member:       {}", founded.member));
+        say(format_args!("API key:      {}  (shown this once)", made.text));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn list(ctx: &Ctx, json: bool) -> Result<()> {
+    let mut all = Vec::new();
+    for organization in organizations::all(ctx).await.map_err(plain)? {
+        let people = members::everybody(ctx, organization.id).await.map_err(plain)?;
+        if !json {
+            say(title(&organization));
+            for Person { member, user } in &people {
+                let state = match (member.is_active, user.invited_to) {
+                    (true, _) => "",
+                    (false, Some(_)) => "  (invited)",
+                    (false, None) => "  (inactive)",
+                };
+                say(format_args!("  {}  {}  {}{state}", user.email, user.name, member.role.as_str()));
+            }
+        }
+        let people: Vec<_> = people
+            .iter()
+            .map(|Person { member, user }| {
+                json!({
+                    "memberId": member.id, "userId": user.id, "email": user.email, "name": user.name,
+                    "role": member.role.as_str(), "isActive": member.is_active,
+                })
+            })
+            .collect();
+        all.push(json!({
+            "id": organization.id, "name": organization.name, "deletedAt": organization.deleted_at,
+            "removedAt": organization.removed_at, "people": people,
+        }));
+    }
+    if json {
+        say(serde_json::Value::Array(all));
+    }
+    Ok(())
 }

@@ -2,20 +2,25 @@
 //! stored file, and the key file if the secret lives in one. The tables are of one moment, taken while the
 //! server serves; read back into an empty database of either engine and any object storage.
 
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
-use attestry_app::{Ctx, setup};
-use attestry_blobs::Key;
+use attestry_app::backups::Backup;
+use attestry_app::{Ctx, organizations as app_organizations, setup};
+use attestry_blobs::{Folder, Key};
+use attestry_domain::id::{AttachmentId, OrganizationId};
+use attestry_domain::journal::hex;
 use attestry_storage::schema::{MIGRATIONS, TABLES};
 use attestry_storage::{Error, archive, organizations};
+use aws_lc_rs::digest;
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
 use super::{audit, say};
 use crate::config::{Config, make_data_dir};
@@ -39,16 +44,56 @@ fn newest() -> u32 {
     MIGRATIONS.last().map_or(0, |step| step.number)
 }
 
-pub(crate) async fn backup(config: &Config, to: &Path) -> Result<ExitCode> {
-    start::existing(config)?;
-    let ctx = start::migrated(config).await?;
+pub(crate) async fn backup(config: &Config, to: &Path, overwrite: bool) -> Result<ExitCode> {
+    let exists = || anyhow!("{} exists already; name another file, or add --overwrite", to.display());
+    if to.exists() && !overwrite {
+        return Err(exists());
+    }
+    let ctx = start::current(config).await?;
+    // From here on files stay, whatever happens to their rows.
+    let running = Backup::begin(&ctx).await?;
+    let written = write_archive(config, &ctx, to).await;
+    running.end().await?;
+    let Written { archive, rows, files, missing } = written?;
+    let kept = if overwrite { archive.persist(to) } else { archive.persist_noclobber(to) };
+    kept.map_err(|error| match error.error.kind() {
+        ErrorKind::AlreadyExists => exists(),
+        _ => anyhow!("{} cannot be written: {}", to.display(), error.error),
+    })?;
+    say(format_args!(
+        "Wrote {} ({rows} rows, {files} files). Keep it safe: it holds everything, the secret key included.",
+        to.display()
+    ));
+    for (key, flaw) in &missing {
+        say(format_args!("INCOMPLETE: {key}: {flaw}"));
+    }
+    if missing.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    say(format_args!(
+        "{} files could not be backed up as they were stored; `attestry audit verify --files` tells more.",
+        missing.len()
+    ));
+    Ok(ExitCode::FAILURE)
+}
+
+/// An archive that has not got its name yet.
+struct Written {
+    archive: NamedTempFile,
+    rows: u64,
+    files: usize,
+    /// Files that rows of the archive name and that are not in it as they were stored.
+    missing: Vec<(String, &'static str)>,
+}
+
+async fn write_archive(config: &Config, ctx: &Ctx, to: &Path) -> Result<Written> {
     let folder = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let work =
-        tempfile::tempdir_in(folder).with_context(|| format!("{} cannot be written", folder.display()))?;
-    let rows = dump(&ctx, work.path()).await?;
-    let partial = work.path().join("archive.tar");
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&partial)?;
-    let mut tar = tar::Builder::new(BufWriter::new(file));
+    let cannot = || format!("{} cannot be written", folder.display());
+    let work = tempfile::tempdir_in(folder).with_context(cannot)?;
+    let rows = dump(ctx, work.path()).await?;
+    let archive =
+        tempfile::Builder::new().prefix(".attestry-backup").tempfile_in(folder).with_context(cannot)?;
+    let mut tar = tar::Builder::new(BufWriter::new(archive.as_file().try_clone()?));
     let manifest = Manifest { format: 1, version: env!("CARGO_PKG_VERSION").to_owned(), schema: newest() };
     let manifest = serde_json::to_vec_pretty(&manifest)?;
     append(&mut tar, MANIFEST, manifest.len() as u64, manifest.as_slice())?;
@@ -57,25 +102,21 @@ pub(crate) async fn backup(config: &Config, to: &Path) -> Result<ExitCode> {
         append(&mut tar, KEY, key.len() as u64, key.as_slice())?;
     }
     for table in TABLES {
-        let name = format!("tables/{table}.jsonl");
-        tar.append_path_with_name(work.path().join(format!("{table}.jsonl")), name)?;
+        let name = format!("tables/{}.jsonl", table.name);
+        tar.append_path_with_name(work.path().join(format!("{}.jsonl", table.name)), name)?;
     }
-    let files = append_files(&mut tar, &ctx).await?;
+    let stored = append_files(&mut tar, ctx).await?;
     let mut out = tar.into_inner()?;
     out.flush()?;
     out.get_ref().sync_all()?;
-    std::fs::rename(&partial, to).with_context(|| format!("{} cannot be written", to.display()))?;
-    say(format_args!(
-        "Wrote {} ({rows} rows, {files} files). Keep it safe: it holds everything, the secret key included.",
-        to.display()
-    ));
-    Ok(ExitCode::SUCCESS)
+    let missing = missing(&work.path().join("attachments.jsonl"), &stored)?;
+    Ok(Written { archive, rows, files: stored.len(), missing })
 }
 
-/// Appends every stored file. The tables were read before, so all they name is there, unless it was deleted
-/// meanwhile; a file that no table names yet is swept after a restore.
-async fn append_files(tar: &mut tar::Builder<BufWriter<File>>, ctx: &Ctx) -> Result<u64> {
-    let mut count = 0;
+/// Appends every stored file, and tells the SHA-256 of each. What the copied rows name is there, because files stay
+/// while a backup runs; a file that no row names yet is swept after a restore.
+async fn append_files(tar: &mut tar::Builder<BufWriter<File>>, ctx: &Ctx) -> Result<HashMap<String, String>> {
+    let mut stored = HashMap::new();
     let mut keys = ctx.blobs.list(None);
     while let Some(key) = keys.try_next().await? {
         // The header of an entry tells its size before its content, so the content is set down first.
@@ -84,16 +125,40 @@ async fn append_files(tar: &mut tar::Builder<BufWriter<File>>, ctx: &Ctx) -> Res
             Err(attestry_blobs::Error::Missing) => continue,
             content => content?,
         };
-        let mut size = 0;
+        let (mut size, mut hash) = (0, digest::Context::new(&digest::SHA256));
         while let Some(bytes) = content.try_next().await? {
             spool.write_all(&bytes)?;
+            hash.update(&bytes);
             size += bytes.len() as u64;
         }
         spool.rewind()?;
         append(tar, &format!("{FILES}{key}"), size, spool)?;
-        count += 1;
+        stored.insert(key.to_string(), hex(hash.finish().as_ref()));
     }
-    Ok(count)
+    Ok(stored)
+}
+
+/// What a row of the attachments says of its file.
+#[derive(Deserialize)]
+struct Named {
+    id: AttachmentId,
+    org_id: OrganizationId,
+    sha256: String,
+}
+
+/// Holds the files of an archive against its rows.
+fn missing(rows: &Path, stored: &HashMap<String, String>) -> Result<Vec<(String, &'static str)>> {
+    let mut missing = Vec::new();
+    for line in BufReader::new(File::open(rows)?).lines() {
+        let Named { id, org_id, sha256 } = serde_json::from_str(&line?)?;
+        let key = Key::new(org_id, Folder::Attachments, id).to_string();
+        match stored.get(&key) {
+            Some(hash) if *hash == sha256 => {}
+            Some(_) => missing.push((key, "the file is not what was stored")),
+            None => missing.push((key, "the file is missing")),
+        }
+    }
+    Ok(missing)
 }
 
 /// Puts one file back.
@@ -123,8 +188,8 @@ async fn dump(ctx: &Ctx, folder: &Path) -> Result<u64> {
     let engine = ctx.db.engine();
     let mut files = Vec::new();
     for table in TABLES {
-        let file = File::create_new(folder.join(format!("{table}.jsonl")))?;
-        files.push((*table, Mutex::new(BufWriter::new(file))));
+        let file = File::create_new(folder.join(format!("{}.jsonl", table.name)))?;
+        files.push((table.name, Mutex::new(BufWriter::new(file))));
     }
     let rows = ctx
         .db
@@ -169,7 +234,7 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
     check_manifest(from)?;
     make_data_dir(&config.data_dir)?;
     let found = archived_key(config, from)?;
-    let ctx = start::open(config, config.listen)?;
+    let ctx = start::open(config, None)?;
     ctx.db.migrate(MIGRATIONS).await?;
     let is_taken = ctx.db.read(async |t| organizations::any(t).await).await?;
     if is_taken && !setup::is_half_restored(&ctx).await? {
@@ -181,7 +246,7 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
             drop(ctx);
             std::fs::remove_file(start::key_file(config))?;
             start::write_private(&start::key_file(config), &key)?;
-            start::open(config, config.listen)?
+            start::open(config, None)?
         }
         None => ctx,
     };
@@ -208,8 +273,8 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
     ctx.db.write(async |t| setup::end_restore(t).await).await?;
     say(format_args!("Restored {rows} rows and {files} files from {}.", from.display()));
     let mut code = ExitCode::SUCCESS;
-    for organization in ctx.db.read(async |t| organizations::all_ids(t).await).await? {
-        if !audit::inspect(&ctx, organization).await? {
+    for organization in app_organizations::all(&ctx).await? {
+        if !audit::inspect(&ctx, &organization).await? {
             code = ExitCode::FAILURE;
         }
     }
@@ -253,7 +318,7 @@ fn archived_key(config: &Config, from: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 async fn load(ctx: &Ctx, table: &str, mut lines: impl BufRead) -> Result<u64> {
-    let name = TABLES.iter().find(|known| **known == table).copied();
+    let name = TABLES.iter().find(|known| known.name == table).map(|known| known.name);
     let name =
         name.ok_or_else(|| anyhow!("the archive holds a table {table:?} that this version does not know"))?;
     let engine = ctx.db.engine();

@@ -4,17 +4,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
-use attestry_app::Ctx;
 use attestry_app::inspection::{self, Inspection};
 use attestry_app::journal::{Verdict, verify};
-use attestry_domain::Parse;
+use attestry_app::{Ctx, organizations};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::Hash;
-use attestry_storage::organizations;
+use attestry_storage::organizations::Listed;
 use clap::Subcommand;
 use serde::Deserialize;
 
-use super::say;
+use super::{named_organization, say, title};
 use crate::config::Config;
 use crate::start;
 
@@ -22,8 +21,8 @@ use crate::start;
 pub(crate) enum Audit {
     /// Walk the chain of every organization; exit 1 and name the first entry that does not hold
     Verify {
-        /// Only this organization
-        #[arg(long, value_name = "ID")]
+        /// Only this organization, by name or id
+        #[arg(long, value_name = "ORGANIZATION")]
         organization: Option<String>,
         /// A head that was exported earlier (GET /v1/audit-logs/head): the chain must still contain it
         #[arg(long, value_name = "FILE")]
@@ -60,30 +59,27 @@ pub(crate) async fn run(command: Audit, config: &Config) -> Result<ExitCode> {
     let heads = head.iter().map(read_head).collect::<Result<Vec<_>>>()?;
     let ctx = start::existing(config)?;
     let chosen = match organization {
-        Some(text) => {
-            vec![OrganizationId::parse(&text).map_err(|message| anyhow!("--organization {message}"))?]
-        }
-        None => ctx.db.read(async |t| organizations::all_ids(t).await).await?,
+        Some(text) => vec![named_organization(&ctx, &text).await?],
+        None => organizations::all(&ctx).await?,
     };
     let mut code = ExitCode::SUCCESS;
     for organization in chosen {
         let known: Vec<(i64, Hash)> =
-            heads.iter().filter(|head| head.0 == organization).map(|head| (head.1, head.2)).collect();
-        match verify(&ctx, organization, &known).await? {
+            heads.iter().filter(|head| head.0 == organization.id).map(|head| (head.1, head.2)).collect();
+        let name = title(&organization);
+        match verify(&ctx, organization.id, &known).await? {
             Verdict::Intact { entries } if known.is_empty() => {
-                say(format_args!("{organization}: {entries} entries, intact"));
+                say(format_args!("{name}: {entries} entries, intact"));
             }
             Verdict::Intact { entries } => {
-                say(format_args!(
-                    "{organization}: {entries} entries, intact, with every head that was exported"
-                ));
+                say(format_args!("{name}: {entries} entries, intact, with every head that was exported"));
             }
             Verdict::Broken { sequence, reason } => {
-                say(format_args!("{organization}: BROKEN at entry {sequence}: {reason}"));
+                say(format_args!("{name}: BROKEN at entry {sequence}: {reason}"));
                 code = ExitCode::FAILURE;
             }
         }
-        if files && !inspect(&ctx, organization).await? {
+        if files && !inspect(&ctx, &organization).await? {
             code = ExitCode::FAILURE;
         }
     }
@@ -91,11 +87,12 @@ pub(crate) async fn run(command: Audit, config: &Config) -> Result<ExitCode> {
 }
 
 /// Tells of every stored file of an organization that is not what it was; whether all are.
-pub(super) async fn inspect(ctx: &Ctx, organization: OrganizationId) -> Result<bool> {
-    let Inspection { files, broken } = inspection::inspect(ctx, organization).await?;
+pub(super) async fn inspect(ctx: &Ctx, organization: &Listed) -> Result<bool> {
+    let Inspection { files, broken } = inspection::inspect(ctx, organization.id).await?;
+    let name = title(organization);
     for (attachment, flaw) in &broken {
-        say(format_args!("{organization}: BROKEN {attachment}: {flaw}"));
+        say(format_args!("{name}: BROKEN {attachment}: {flaw}"));
     }
-    say(format_args!("{organization}: {files} files, {} of them broken", broken.len()));
+    say(format_args!("{name}: {files} files, {} of them broken", broken.len()));
     Ok(broken.is_empty())
 }

@@ -31,7 +31,17 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     let reached = ctx.db.read(async |t| instance::ping(t).await).await;
     let engine = ctx.db.engine().as_str();
     match reached {
-        Ok(()) => report("database", Ok(format!("{engine} answers"))),
+        Ok(()) => {
+            report("database", Ok(format!("{engine} answers")));
+            match ctx.db.check().await {
+                Ok(found) if found.is_empty() => report("integrity", Ok("nothing damaged".to_owned())),
+                Ok(found) => report(
+                    "integrity",
+                    Err(format!("{}. Stop the server and restore a backup.", found.join("; "))),
+                ),
+                Err(error) => report("integrity", Err(error.to_string())),
+            }
+        }
         Err(error) => report(
             "database",
             Err(format!("{engine}: {error}. Check database.url and that the server runs.")),

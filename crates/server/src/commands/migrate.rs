@@ -10,7 +10,13 @@ use crate::config::Config;
 use crate::start;
 
 pub(crate) async fn run(config: &Config, check: bool) -> Result<ExitCode> {
-    let ctx = start::open(config, config.listen)?;
+    if check && !start::database_exists(config) {
+        let all: Vec<String> =
+            MIGRATIONS.iter().map(|step| format!("{:04}_{}", step.number, step.name)).collect();
+        say(format_args!("There is no database yet. Missing: {}", all.join(", ")));
+        return Ok(ExitCode::FAILURE);
+    }
+    let ctx = start::open(config, None)?;
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
     if !pending.unknown.is_empty() {
         say(format_args!("Applied by a newer version: {}", pending.unknown.join(", ")));

@@ -1,5 +1,9 @@
 //! The commands beside `serve` and `worker`.
 
+use anyhow::{Result, bail};
+use attestry_app::{Ctx, organizations};
+use attestry_storage::organizations::Listed;
+
 pub(crate) mod admin;
 pub(crate) mod archive;
 pub(crate) mod audit;
@@ -11,4 +15,32 @@ pub(crate) mod settings;
 #[expect(clippy::print_stdout, reason = "a command answers on standard output")]
 pub(crate) fn say(line: impl std::fmt::Display) {
     println!("{line}");
+}
+
+/// An organization for people: its name, and its id, which names it exactly.
+pub(crate) fn title(organization: &Listed) -> String {
+    match (&organization.name, organization.deleted_at, organization.removed_at) {
+        (_, _, Some(_)) => format!("{} (removed)", organization.id),
+        (name, Some(_), None) => format!("{name} ({}, deleted)", organization.id),
+        (name, None, None) => format!("{name} ({})", organization.id),
+    }
+}
+
+/// The organization that somebody names, by its id or its name.
+pub(crate) async fn named_organization(ctx: &Ctx, text: &str) -> Result<Listed> {
+    let all = organizations::all(ctx).await?;
+    let mut fitting: Vec<Listed> = all
+        .into_iter()
+        .filter(|known| {
+            known.id.to_string() == text || known.name.to_lowercase() == text.trim().to_lowercase()
+        })
+        .collect();
+    match fitting.len() {
+        0 => bail!("there is no organization {text:?}; `attestry admin list` shows them"),
+        1 => Ok(fitting.remove(0)),
+        _ => {
+            let titles: Vec<String> = fitting.iter().map(title).collect();
+            bail!("several organizations are named {text:?}; use an id: {}", titles.join(", "))
+        }
+    }
 }
