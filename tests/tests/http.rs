@@ -181,4 +181,18 @@ async fn stalled_downloads_and_exports_take_little_memory() {
     let after = resident(&server);
     assert!(after < before + (150 << 20), "{after} after {before}");
     drop(open);
+    // Nor do many who read on.
+    let readers = (0..16).map(async |number| {
+        let paths = [
+            "/v1/risks?limit=1000&sort=title",
+            "/v1/risks/export",
+            "/v1/risks?limit=1000&q=xx",
+            "/v1/audit-logs?limit=1000",
+        ];
+        let reply =
+            client.get(format!("{}{}", server.url, paths[number % 4])).header("x-api-key", &key).send().await;
+        assert!(reply.expect("an answer").bytes().await.expect("a body").len() > 1 << 20);
+    });
+    futures_util::future::join_all(readers).await;
+    assert!(resident(&server) < 250 << 20, "{}", resident(&server));
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 both! {
     a_file_is_attached_listed_fetched_and_deleted,
     a_form_is_taken_as_well,
+    a_wrong_form_stores_nothing,
     a_body_is_read_strictly,
     programs_and_false_types_are_refused,
     a_file_may_have_ten_mebibytes,
@@ -189,7 +190,11 @@ async fn a_form_is_taken_as_well(app: &TestApp) {
     let made = send_form(app, &all, &[("file", "; filename=\"a\"", b"\x01\x02")]).await.expect(201);
     assert_eq!(made["type"], "application/octet-stream");
     assert_eq!(stored(app).await.len(), 3);
-    // What is wrong stores nothing.
+}
+
+async fn a_wrong_form_stores_nothing(app: &TestApp) {
+    let all = format!("/v1/risks/{}/attachments", risk(app).await);
+    let named = "; filename=\"shot.png\"\r\nContent-Type: image/png";
     assert_eq!(send_form(app, &all, &[]).await.wrong_fields(), ["file"]);
     assert_eq!(
         send_form(
@@ -252,7 +257,7 @@ async fn a_form_is_taken_as_well(app: &TestApp) {
         .await
         .problem(415, "unsupported_media_type");
     app.call("POST", &all).key(&app.home.key).send().await.problem(400, "malformed_body");
-    assert_eq!(stored(app).await.len(), 3, "nothing was left behind");
+    assert_eq!(stored(app).await.len(), 0, "nothing was left behind");
 }
 
 async fn a_body_is_read_strictly(app: &TestApp) {
