@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use attestry_app::principals::{self, KnownSession};
-use attestry_domain::access::{Actor, Credential, Grant, Origin, Principal, Scope};
+use attestry_domain::access::{Actor, Claim, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::id::{OrganizationId, UserId};
 use axum::extract::{ConnectInfo, FromRequestParts};
 use cookie::Cookie;
@@ -36,7 +36,7 @@ pub(crate) struct Visit {
     pub(crate) body_limit: usize,
     /// What the body takes of the memory for all bodies.
     pub(crate) memory: Share,
-    pub(crate) claim: OnceLock<Arc<str>>,
+    pub(crate) claim: OnceLock<Arc<Claim>>,
     /// Set when the caller is known, so that a refusal can be recorded. Proves nothing.
     pub(crate) actor: OnceLock<Actor>,
     /// Set when the caller has passed every check of `authenticate`.

@@ -4,8 +4,10 @@
 //! token must not be given twice. A secret in another answer is kept out of what is remembered.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use attestry_app::idempotency::{self, Begun};
+use attestry_app::idempotency::{self, Begun, LOCKED};
+use attestry_domain::access::Claim;
 use attestry_domain::journal::{hex, sha256};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
@@ -19,14 +21,17 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::bodies::read_body;
+use crate::bodies::{JSON, read_body};
 use crate::caller::{idempotency_owner, visit};
+use crate::layers::timed_out;
 use crate::problem::{FieldProblem, Problem};
 use crate::state::Api;
 use crate::uploads::boundary;
 
 const KEY: &str = "idempotency-key";
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// How long a request with a claim lives.
+const LIFETIME: Duration = Duration::from_secs(LOCKED.as_secs() - 10);
 const EXEMPT: &[&str] = &["/v1/auth/login", "/v1/auth/logout"];
 
 /// Put on an answer that shows a secret: what is remembered instead of it.
@@ -97,8 +102,13 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
     let body = if boundary.is_some() { in_frames(bytes) } else { Body::from(bytes) };
     // The answer is remembered as it is, not as it travels.
     parts.headers.remove(header::ACCEPT_ENCODING);
-    let response = next.run(Request::from_parts(parts, body)).await;
-    if !response.status().is_success() {
+    // It ends before somebody else may take its claim.
+    let work = tokio::time::timeout(LIFETIME, next.run(Request::from_parts(parts, body)));
+    let Ok(response) = work.await else { return Err(timed_out()) };
+    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == JSON);
+    if !response.status().is_success() || !is_json {
+        // What failed changed nothing and may be tried again. What cannot be remembered (a file, a stream) is sent as
+        // it comes: if it changed something, a repetition is told so.
         idempotency::release(&api.ctx, &claim).await?;
         return Ok(response);
     }
@@ -130,7 +140,7 @@ fn in_frames(bytes: Bytes) -> Body {
     Body::from_stream(frames.fuse())
 }
 
-async fn remember(api: &Api, claim: &Arc<str>, response: Response) -> Result<Response, Problem> {
+async fn remember(api: &Api, claim: &Arc<Claim>, response: Response) -> Result<Response, Problem> {
     let (mut head, body) = response.into_parts();
     let bytes = body.collect().await.map_err(Problem::internal)?.to_bytes();
     let without_secret = head.extensions.remove::<WithoutSecret>();

@@ -114,15 +114,19 @@ async fn answer(api: &Api, visit: &Visit, request: Request, next: Next) -> Respo
     let problem = match ended {
         Ok(Ok(response)) => return response,
         Ok(Err(panic)) => Problem::internal(format!("panic: {panic}")),
-        Err(_) => Problem {
-            retry_after: Some(1),
-            ..Problem::new(
-                "timeout",
-                "The request takes too long; look whether it was carried out before you repeat it.",
-            )
-        },
+        Err(_) => timed_out(),
     };
     problem.into_response()
+}
+
+pub(crate) fn timed_out() -> Problem {
+    Problem {
+        retry_after: Some(1),
+        ..Problem::new(
+            "timeout",
+            "The request takes too long; check whether it was carried out before you repeat it.",
+        )
+    }
 }
 
 pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

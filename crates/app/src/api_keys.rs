@@ -5,11 +5,12 @@ use attestry_domain::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::id::{ApiKeyId, MemberId};
 use attestry_domain::journal::sha256;
 use attestry_domain::page::{After, Page};
-use attestry_storage::{Tx, api_keys};
+use attestry_storage::api_keys;
 
+use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::journal::{self, Record};
+use crate::principals::Forget;
 
 /// What the text of every key begins with.
 pub const PREFIX: &str = "atk_";
@@ -38,8 +39,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewApiKey) -> Result<MadeKey,
     if new.expires_at.is_some_and(|at| at <= ctx.now()) {
         return Err(Error::field("expiresAt", "must lie in the future"));
     }
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| make(&own, t, &scope, member, &new).await).await
+    ctx.change(scope, async move |c| make(c, member, &new).await).await
 }
 
 /// Nobody makes a key that may do more than they may.
@@ -65,29 +65,23 @@ async fn may_make(ctx: &Ctx, scope: &Scope, member: MemberId, scopes: &Scopes) -
 }
 
 /// Makes the key in the caller's transaction.
-pub(crate) async fn make(
-    ctx: &Ctx,
-    t: &Tx<'_>,
-    scope: &Scope,
-    member: MemberId,
-    new: &NewApiKey,
-) -> Result<MadeKey, Error> {
-    let prefix = ctx.keys.key_prefix();
-    let text = format!("{PREFIX}{prefix}_{}", ctx.keys.token().text);
+pub(crate) async fn make(c: &Change<'_>, member: MemberId, new: &NewApiKey) -> Result<MadeKey, Error> {
+    let prefix = c.ctx.keys.key_prefix();
+    let text = format!("{PREFIX}{prefix}_{}", c.ctx.keys.token().text);
     let key = ApiKey {
-        id: ctx.ids.next(),
-        organization_id: scope.organization(),
+        id: c.next_id(),
+        organization_id: c.organization(),
         member_id: member,
         name: new.name.clone(),
         prefix,
         scopes: new.scopes.clone(),
         expires_at: new.expires_at,
-        created_at: ctx.now(),
+        created_at: c.now,
         last_used_at: None,
         revoked_at: None,
     };
-    api_keys::insert(t, scope, &key, &sha256(text.as_bytes())).await?;
-    journal::append(ctx, t, scope, Record::of("api_key.created", "api_key", key.id, &key)?).await?;
+    api_keys::insert(c.t, c.scope, &key, &sha256(text.as_bytes())).await?;
+    c.record("api_key.created", "api_key", key.id, &key)?;
     Ok(MadeKey { key, text })
 }
 
@@ -97,26 +91,25 @@ pub async fn list(ctx: &Ctx, scope: &Scope, limit: u16, after: Option<After>) ->
 }
 
 /// Revokes all keys of a member whose place another person takes.
-pub(crate) async fn revoke_all(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<(), Error> {
-    for key in api_keys::of_member(t, scope, member).await? {
-        api_keys::revoke(t, scope, key.id, ctx.now()).await?;
-        let after = ApiKey { revoked_at: Some(ctx.now()), ..key };
-        journal::append(ctx, t, scope, Record::of("api_key.revoked", "api_key", after.id, &after)?).await?;
+pub(crate) async fn revoke_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+    for key in api_keys::of_member(c.t, c.scope, member).await? {
+        end(c, key).await?;
     }
     Ok(())
 }
 
 pub async fn revoke(ctx: &Ctx, scope: &Scope, key: ApiKeyId) -> Result<ApiKey, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    let revoked = ctx
-        .write(scope.organization(), async move |t| {
-            let before = api_keys::lock(t, &scope, key).await?.ok_or(Error::NotFound("API key"))?;
-            let after = ApiKey { revoked_at: Some(own.now()), ..before };
-            api_keys::revoke(t, &scope, key, own.now()).await?;
-            journal::append(&own, t, &scope, Record::of("api_key.revoked", "api_key", key, &after)?).await?;
-            Ok::<_, Error>(after)
-        })
-        .await?;
-    ctx.principals.forget_key(key);
-    Ok(revoked)
+    ctx.change(scope, async move |c| {
+        let key = api_keys::lock(c.t, c.scope, key).await?.ok_or(Error::NotFound("API key"))?;
+        end(c, key).await
+    })
+    .await
+}
+
+async fn end(c: &Change<'_>, key: ApiKey) -> Result<ApiKey, Error> {
+    api_keys::revoke(c.t, c.scope, key.id, c.now).await?;
+    let after = ApiKey { revoked_at: Some(c.now), ..key };
+    c.record("api_key.revoked", "api_key", after.id, &after)?;
+    c.forget(Forget::Key(after.id));
+    Ok(after)
 }

@@ -18,12 +18,12 @@ use aws_lc_rs::digest;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 
+use crate::change::Change;
 use crate::comments;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::files::{self, Link};
 use crate::jobs::removal;
-use crate::journal::{self, Record};
 use crate::precondition::Precondition;
 use crate::subjects::{self, Hold};
 
@@ -205,16 +205,16 @@ pub fn too_large() -> Error {
 
 /// Makes a stored file its target's.
 pub async fn create(ctx: &Ctx, scope: &Scope, stored: Stored) -> Result<Attachment, Error> {
-    let (own, kept, file) = (ctx.clone(), scope.clone(), stored.clone());
+    let file = stored.clone();
     let created = ctx
-        .write(scope.organization(), async move |t| {
+        .change(scope, async move |c| {
             let target = Target::of(&file.0);
-            admit(t, &kept, &target, Wish::Change, Hold::Yes).await?;
+            admit(c.t, c.scope, &target, Wish::Change, Hold::Yes).await?;
             if target.entity == AttachmentEntity::Comment {
-                must_have_room(t, &kept, &target).await?;
+                must_have_room(c.t, c.scope, &target).await?;
             }
-            add(&own, t, &kept, &file).await?;
-            Ok::<_, Error>(file.0.clone())
+            add(c, &file).await?;
+            Ok(file.0.clone())
         })
         .await;
     discard_if_refused(ctx, vec![stored], created).await
@@ -247,9 +247,9 @@ pub(crate) async fn discard_if_refused<T>(
     result
 }
 
-pub(crate) async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, Stored(file): &Stored) -> Result<(), Error> {
-    attachments::insert(t, scope, file).await?;
-    journal::append(ctx, t, scope, Record::of("attachment.created", "attachment", file.id, file)?).await
+pub(crate) async fn add(c: &Change<'_>, Stored(file): &Stored) -> Result<(), Error> {
+    attachments::insert(c.t, c.scope, file).await?;
+    c.record("attachment.created", "attachment", file.id, file)
 }
 
 pub async fn list(
@@ -311,35 +311,32 @@ pub async fn delete(
     attachment: AttachmentId,
     precondition: Precondition,
 ) -> Result<Attachment, Error> {
-    let (own, scope, target) = (ctx.clone(), scope.clone(), target.into());
-    let deleted = ctx
-        .write(scope.organization(), async move |t| {
-            admit(t, &scope, &target, Wish::Change, Hold::Yes).await?;
-            let found = attachments::lock(t, &scope, attachment).await?.ok_or(MISSING)?;
-            if Target::of(&found) != target {
-                return Err(MISSING);
-            }
-            precondition.check(&[Attachment::VERSION])?;
-            remove(&own, t, &scope, std::slice::from_ref(&found)).await?;
-            Ok(found)
-        })
-        .await?;
-    ctx.job_bell.notify_one();
-    Ok(deleted)
+    let target = target.into();
+    ctx.change(scope, async move |c| {
+        admit(c.t, c.scope, &target, Wish::Change, Hold::Yes).await?;
+        let found = attachments::lock(c.t, c.scope, attachment).await?.ok_or(MISSING)?;
+        if Target::of(&found) != target {
+            return Err(MISSING);
+        }
+        precondition.check(&[Attachment::VERSION])?;
+        remove(c, std::slice::from_ref(&found)).await?;
+        Ok(found)
+    })
+    .await
 }
 
-/// Whatever hangs on something goes with it. Ring `ctx.job_bell` after the commit.
-pub(crate) async fn remove_all(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<(), Error> {
-    let all = attachments::of_entity(t, scope, entity_id).await?;
-    remove(ctx, t, scope, &all).await
+/// Whatever hangs on something goes with it.
+pub(crate) async fn remove_all(c: &Change<'_>, entity_id: &str) -> Result<(), Error> {
+    let all = attachments::of_entity(c.t, c.scope, entity_id).await?;
+    remove(c, &all).await
 }
 
-async fn remove(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, all: &[Attachment]) -> Result<(), Error> {
+async fn remove(c: &Change<'_>, all: &[Attachment]) -> Result<(), Error> {
     let mut keys = Vec::with_capacity(all.len());
     for one in all {
-        attachments::delete(t, scope, one.id).await?;
-        journal::append(ctx, t, scope, Record::gone("attachment.deleted", "attachment", one.id)).await?;
+        attachments::delete(c.t, c.scope, one.id).await?;
+        c.record_gone("attachment.deleted", "attachment", one.id);
         keys.push(key(one.organization_id, one.id));
     }
-    removal::enqueue(ctx, t, scope.organization(), &keys).await
+    removal::enqueue(c, &keys).await
 }

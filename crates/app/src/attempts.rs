@@ -12,6 +12,7 @@ use attestry_domain::journal::Hash;
 use attestry_storage::{Tx, sign_ins};
 use tokio::sync::Mutex as Turns;
 
+use crate::change::Work;
 use crate::context::Ctx;
 use crate::error::Error;
 
@@ -60,7 +61,7 @@ pub(crate) async fn prove<F, N>(
 ) -> Result<Option<Proof>, Error>
 where
     F: Future<Output = Result<bool, Error>>,
-    N: AsyncFn(&Tx<'_>) -> Result<(), Error> + Send + Sync + 'static,
+    N: AsyncFn(&Work<'_>) -> Result<(), Error> + Send + Sync + 'static,
 {
     let from = ip.map(|ip| network(ip).to_string()).unwrap_or_default();
     let subject = ctx.keys.mac(&[b"sign-in", account.as_bytes(), from.as_bytes()]);
@@ -76,7 +77,7 @@ where
 async fn attempt<F, N>(ctx: &Ctx, subject: Hash, check: F, note: N) -> Result<Option<Proof>, Error>
 where
     F: Future<Output = Result<bool, Error>>,
-    N: AsyncFn(&Tx<'_>) -> Result<(), Error> + Send + Sync + 'static,
+    N: AsyncFn(&Work<'_>) -> Result<(), Error> + Send + Sync + 'static,
 {
     let now = ctx.now();
     let window = now.minus(WINDOW);
@@ -93,11 +94,10 @@ where
     if check.await? {
         return Ok(Some(Proof(subject)));
     }
-    ctx.db
-        .write(async move |t| {
-            sign_ins::fail(t, &subject, now, window).await?;
-            note(t).await
-        })
-        .await?;
+    ctx.work(async move |work| {
+        sign_ins::fail(work.t, &subject, now, window).await?;
+        note(work).await
+    })
+    .await?;
     Ok(None)
 }

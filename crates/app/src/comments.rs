@@ -12,9 +12,9 @@ use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
 use crate::attachments::{self, NewFile, Stored};
+use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::journal::{self, Record};
 use crate::subjects::{Hold, may_see, must_exist};
 
 /// How long storing the files of one comment may take: less than the claim of an `Idempotency-Key` lives.
@@ -97,17 +97,16 @@ pub async fn create(
         version: 1,
     };
     let files = store_all(ctx, scope, &comment, enclosures).await?;
-    let (own, scope, kept) = (ctx.clone(), scope.clone(), files.clone());
+    let kept = files.clone();
     let created = ctx
-        .write(scope.organization(), async move |t| {
-            must_exist(t, &scope, comment.entity_type, &comment.entity_id, Hold::Yes).await?;
-            comments::insert(t, &scope, &comment).await?;
-            journal::append(&own, t, &scope, Record::of("comment.created", "comment", comment.id, &comment)?)
-                .await?;
+        .change(scope, async move |c| {
+            must_exist(c.t, c.scope, comment.entity_type, &comment.entity_id, Hold::Yes).await?;
+            comments::insert(c.t, c.scope, &comment).await?;
+            c.record("comment.created", "comment", comment.id, &comment)?;
             for file in &kept {
-                attachments::add(&own, t, &scope, file).await?;
+                attachments::add(c, file).await?;
             }
-            comments::lock(t, &scope, comment.id).await?.ok_or(MISSING)
+            comments::lock(c.t, c.scope, comment.id).await?.ok_or(MISSING)
         })
         .await;
     attachments::discard_if_refused(ctx, files, created).await
@@ -166,46 +165,44 @@ pub async fn update(
     comment: CommentId,
     content: CommentText,
 ) -> Result<Remark, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| {
-        let Remark { comment: before, author, attachments } = own_comment(t, &scope, comment).await?;
+    ctx.change(scope, async move |c| {
+        let Remark { comment: before, author, attachments } = own_comment(c.t, c.scope, comment).await?;
         if before.content == content.as_str() {
             return Ok(Remark { comment: before, author, attachments });
         }
         let after = Comment {
             content: content.as_str().to_owned(),
-            updated_at: own.now(),
+            updated_at: c.now,
             version: before.version + 1,
             ..before
         };
-        comments::update(t, &scope, &after).await?;
-        journal::append(&own, t, &scope, Record::of("comment.updated", "comment", after.id, &after)?).await?;
+        comments::update(c.t, c.scope, &after).await?;
+        c.record("comment.updated", "comment", after.id, &after)?;
         Ok(Remark { comment: after, author, attachments })
     })
     .await
 }
 
 pub async fn delete(ctx: &Ctx, scope: &Scope, comment: CommentId) -> Result<CommentId, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| {
-        own_comment(t, &scope, comment).await?;
-        remove(&own, t, &scope, comment).await
+    ctx.change(scope, async move |c| {
+        own_comment(c.t, c.scope, comment).await?;
+        remove(c, comment).await?;
+        Ok(comment)
     })
-    .await?;
-    ctx.job_bell.notify_one();
-    Ok(comment)
+    .await
 }
 
-async fn remove(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<(), Error> {
-    attachments::remove_all(ctx, t, scope, &comment.to_string()).await?;
-    comments::delete(t, scope, comment).await?;
-    journal::append(ctx, t, scope, Record::gone("comment.deleted", "comment", comment)).await
+async fn remove(c: &Change<'_>, comment: CommentId) -> Result<(), Error> {
+    attachments::remove_all(c, &comment.to_string()).await?;
+    comments::delete(c.t, c.scope, comment).await?;
+    c.record_gone("comment.deleted", "comment", comment);
+    Ok(())
 }
 
 /// What was said about something goes with it.
-pub(crate) async fn remove_all(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<(), Error> {
-    for comment in comments::of_entity(t, scope, entity_id).await? {
-        remove(ctx, t, scope, comment).await?;
+pub(crate) async fn remove_all(c: &Change<'_>, entity_id: &str) -> Result<(), Error> {
+    for comment in comments::of_entity(c.t, c.scope, entity_id).await? {
+        remove(c, comment).await?;
     }
     Ok(())
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use attestry_blobs::Blobs;
 use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Entropy, Ids};
-use attestry_domain::id::OrganizationId;
 use attestry_mail::Mailer;
-use attestry_storage::{Db, Tx};
+use attestry_storage::Db;
 use tokio::sync::Notify;
 
 use crate::attempts::Attempts;
 use crate::keys::Keys;
 use crate::principals::Principals;
+use crate::sealing::Sealer;
 
 /// Settings the use cases look at.
 #[derive(Clone, Debug)]
@@ -57,6 +57,7 @@ impl Ctx {
         settings: Settings,
     ) -> Self {
         let ids = Ids::new(Arc::clone(&clock), entropy);
+        db.sealed_by(Arc::new(Sealer { keys: keys.clone(), ids: ids.clone() }));
         Self(Arc::new(Inner {
             clock,
             ids,
@@ -73,18 +74,6 @@ impl Ctx {
 
     pub fn now(&self) -> Time {
         self.0.clock.now()
-    }
-
-    /// One transaction in an organization. Its writers take turns for the end of the journal anyway, so
-    /// they take them in one lane and share a commit.
-    pub async fn write<T, E, F>(&self, organization: OrganizationId, body: F) -> Result<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<attestry_db::Error> + Send + 'static,
-    {
-        let lane = organization.as_u128() & u128::from(u64::MAX);
-        self.0.db.write_in(u64::try_from(lane).unwrap_or(0), body).await
     }
 
     /// A link into the console.

@@ -1,29 +1,30 @@
 //! `Idempotency-Key`: the same request sent twice has one effect and one answer.
 //!
-//! A claim is taken in a transaction of its own, settled by `journal::append` in the transaction of
+//! A claim is taken in a transaction of its own, settled by [`crate::change`] in the transaction of
 //! the change, and completed with the answer. So after a crash in between, a repetition learns that
-//! the change was made, and makes no second one.
+//! the change was made, and makes no second one. A request that has lost its claim changes nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use attestry_domain::access::Claim;
 use attestry_domain::journal::{Hash, hex};
-use attestry_storage::idempotency::{self, Claim};
+use attestry_storage::idempotency::{self, Standing};
 
 use crate::context::Ctx;
 use crate::error::Error;
 
 /// How long an answer is remembered.
 pub(crate) const REMEMBERED: Duration = Duration::from_hours(24);
-/// How long a request may run before its claim can be taken over. Longer than any request lives.
-const LOCKED: Duration = Duration::from_mins(2);
+/// How long a request may run before its claim can be taken over. No request with a claim lives as long.
+pub const LOCKED: Duration = Duration::from_mins(2);
 const PURPOSE: &str = "idempotent answer";
 
 /// What to do with a request that carries a key.
 #[derive(Debug)]
 pub enum Begun {
     /// Do the work, with this claim in its origin.
-    Run(Arc<str>),
+    Run(Arc<Claim>),
     /// Somebody did: this was the answer.
     Replay(Vec<u8>),
 }
@@ -40,31 +41,32 @@ pub struct Request<'a> {
 
 pub async fn begin(ctx: &Ctx, request: Request<'_>) -> Result<Begun, Error> {
     let Request { owner, key, operation, body } = request;
-    let claim = hex(&ctx.keys.mac(&[b"claim", owner.as_bytes(), key.as_bytes()]));
+    let name = hex(&ctx.keys.mac(&[b"claim", owner.as_bytes(), key.as_bytes()]));
+    let claim = Arc::new(Claim { name, holder: ctx.keys.token().text });
     let fingerprint: Hash = ctx.keys.mac(&[&[b"request", operation.as_bytes()], body].concat());
-    let (now, wanted) = (ctx.now(), claim.clone());
+    let (now, wanted) = (ctx.now(), Arc::clone(&claim));
     let (taken, stands) = ctx
         .db
         .write(async move |t| {
             let (until, expired) = (now.plus(LOCKED), now.minus(REMEMBERED));
             let taken = idempotency::take(t, &wanted, &fingerprint, now, until, expired).await?;
-            let stands = if taken { None } else { idempotency::get(t, &wanted).await? };
+            let stands = if taken { None } else { idempotency::get(t, &wanted.name).await? };
             Ok::<_, Error>((taken, stands))
         })
         .await?;
     if taken {
-        return Ok(Begun::Run(claim.into()));
+        return Ok(Begun::Run(claim));
     }
     match stands {
         Some((stored, _)) if stored != fingerprint => Err(Error::IdempotencyMismatch),
-        Some((_, Claim::Answered(answer))) => Ok(Begun::Replay(ctx.keys.open(PURPOSE, &answer)?)),
-        Some((_, Claim::Applied { locked_until })) if locked_until < now => Err(Error::Conflict {
+        Some((_, Standing::Answered(answer))) => Ok(Begun::Replay(ctx.keys.open(PURPOSE, &answer)?)),
+        Some((_, Standing::Applied { locked_until })) if locked_until < now => Err(Error::Conflict {
             code: "idempotency_answer_lost",
-            message: "The first request with this Idempotency-Key was carried out, but its answer was lost; read the \
-                      resource instead of sending it again."
+            message: "The first request with this Idempotency-Key was carried out, but its answer is not at hand; read \
+                      the resource instead of sending it again."
                 .to_owned(),
         }),
-        Some((_, Claim::Running | Claim::Applied { .. })) | None => Err(Error::Conflict {
+        Some((_, Standing::Running | Standing::Applied { .. })) | None => Err(Error::Conflict {
             code: "idempotency_in_progress",
             message: "The first request with this Idempotency-Key is still running; try again in a moment.".to_owned(),
         }),
@@ -72,13 +74,13 @@ pub async fn begin(ctx: &Ctx, request: Request<'_>) -> Result<Begun, Error> {
 }
 
 /// Keeps the answer for repetitions, encrypted: it may be about anything.
-pub async fn finish(ctx: &Ctx, claim: &Arc<str>, answer: &[u8]) -> Result<(), Error> {
+pub async fn finish(ctx: &Ctx, claim: &Arc<Claim>, answer: &[u8]) -> Result<(), Error> {
     let (claim, sealed) = (Arc::clone(claim), ctx.keys.seal(PURPOSE, answer)?);
     Ok(ctx.db.write(async move |t| idempotency::answer(t, &claim, &sealed).await).await?)
 }
 
 /// The request failed before it changed anything: the key may be used again.
-pub async fn release(ctx: &Ctx, claim: &Arc<str>) -> Result<(), Error> {
+pub async fn release(ctx: &Ctx, claim: &Arc<Claim>) -> Result<(), Error> {
     let claim = Arc::clone(claim);
     Ok(ctx.db.write(async move |t| idempotency::release(t, &claim).await).await?)
 }

@@ -8,12 +8,12 @@ use attestry_domain::members::{
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::users::User;
 use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
-use futures_util::future::try_join;
 
+use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::{Error, already_member};
-use crate::journal::{self, Record, Turn};
 use crate::precondition::Precondition;
+use crate::principals::Forget;
 use crate::{risks, vendors};
 
 const MISSING: Error = Error::NotFound("member");
@@ -44,28 +44,23 @@ pub(crate) fn may_grant(scope: &Scope, role: &Roles) -> Result<(), Error> {
 
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Person, Error> {
     may_grant(scope, &new.role)?;
-    let (own, scope) = (ctx.clone(), scope.clone());
-    let person = ctx
-        .write(scope.organization(), async move |t| {
-            organizations::lock(t, &scope).await?;
-            add(&own, t, &scope, &new).await
-        })
-        .await?;
-    ctx.principals.forget_member(person.member.id);
-    Ok(person)
+    ctx.change(scope, async move |c| {
+        organizations::lock(c.t, c.scope).await?;
+        add(c, &new).await
+    })
+    .await
 }
 
 /// Adds a user, or brings back the member the user was.
-async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: &NewMember) -> Result<Person, Error> {
-    let user = users::get(t, new.user_id).await?.ok_or(Error::NotFound("user"))?;
-    must_have_account(scope, &user)?;
-    let now = ctx.now();
-    if let Some(Person { member: before, .. }) = members::lock_by_user(t, scope, user.id).await? {
+async fn add(c: &Change<'_>, new: &NewMember) -> Result<Person, Error> {
+    let user = users::get(c.t, new.user_id).await?.ok_or(Error::NotFound("user"))?;
+    must_have_account(c.scope, &user)?;
+    if let Some(Person { member: before, .. }) = members::lock_by_user(c.t, c.scope, user.id).await? {
         if before.is_active {
             return Err(already_member());
         }
         if before.role.is_owner() {
-            scope.require(Permission::OwnerManage)?;
+            c.scope.require(Permission::OwnerManage)?;
         }
         let NewMember { user_id: _, role, department, is_active, device_label_id } = new.clone();
         let member = Member {
@@ -73,18 +68,18 @@ async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: &NewMember) -> Result<Pe
             department,
             is_active,
             device_label_id,
-            updated_at: now,
+            updated_at: c.now,
             version: before.version + 1,
             ..before
         };
-        members::update(t, scope, &member).await?;
-        invitations::delete_open(t, scope, member.id).await?;
-        let record = record("member.reactivated", &member, &user)?;
-        journal::append(ctx, t, scope, record).await?;
+        members::update(c.t, c.scope, &member).await?;
+        invitations::delete_open(c.t, c.scope, member.id).await?;
+        record(c, "member.reactivated", &member, &user)?;
+        c.forget(Forget::Member(member.id));
         return Ok(Person { member, user });
     }
-    let member = Member::new(ctx.ids.next(), scope.organization(), new.clone(), now);
-    insert(ctx, t, scope, &member, &user).await?;
+    let member = Member::new(c.next_id(), c.organization(), new.clone(), c.now);
+    insert(c, &member, &user).await?;
     Ok(Person { member, user })
 }
 
@@ -105,19 +100,18 @@ fn invitation_pending() -> Error {
     }
 }
 
-fn record(action: &'static str, member: &Member, user: &User) -> Result<Record, Error> {
-    Record::of(action, "member", member.id, &MemberState::new(member, user))
-}
-
-pub(crate) async fn insert(
-    ctx: &Ctx,
-    t: &Tx<'_>,
-    scope: &Scope,
+pub(crate) fn record(
+    c: &Change<'_>,
+    action: &'static str,
     member: &Member,
     user: &User,
 ) -> Result<(), Error> {
-    members::insert(t, scope, member).await?;
-    journal::append(ctx, t, scope, record("member.created", member, user)?).await
+    c.record(action, "member", member.id, &MemberState::new(member, user))
+}
+
+pub(crate) async fn insert(c: &Change<'_>, member: &Member, user: &User) -> Result<(), Error> {
+    members::insert(c.t, c.scope, member).await?;
+    record(c, "member.created", member, user)
 }
 
 /// One item of a bulk creation that was not taken, and why.
@@ -134,34 +128,28 @@ pub async fn create_many(
     scope: &Scope,
     items: Vec<(usize, NewMember)>,
 ) -> Result<(Vec<Person>, Vec<Refused>), Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    let (created, refused) = ctx
-        .write(scope.organization(), async move |t| {
-            // Held, so that nobody adds one of them meanwhile and breaks the whole transaction.
-            organizations::lock(t, &scope).await?;
-            let (mut created, mut refused) = (Vec::new(), Vec::new());
-            for (index, new) in &items {
-                let added = match may_grant(&scope, &new.role) {
-                    Ok(()) => add(&own, t, &scope, new).await,
-                    Err(error) => Err(error),
-                };
-                match added {
-                    Ok(person) => created.push(person),
-                    Err(error @ (Error::Internal(_) | Error::Unavailable(_))) => return Err(error),
-                    Err(error) => refused.push(Refused {
-                        index: *index,
-                        user_id: Some(new.user_id.to_string()),
-                        error: error.to_string(),
-                    }),
-                }
+    ctx.change(scope, async move |c| {
+        // Held, so that nobody adds one of them meanwhile and breaks the whole transaction.
+        organizations::lock(c.t, c.scope).await?;
+        let (mut created, mut refused) = (Vec::new(), Vec::new());
+        for (index, new) in &items {
+            let added = match may_grant(c.scope, &new.role) {
+                Ok(()) => add(c, new).await,
+                Err(error) => Err(error),
+            };
+            match added {
+                Ok(person) => created.push(person),
+                Err(error @ (Error::Internal(_) | Error::Unavailable(_))) => return Err(error),
+                Err(error) => refused.push(Refused {
+                    index: *index,
+                    user_id: Some(new.user_id.to_string()),
+                    error: error.to_string(),
+                }),
             }
-            Ok((created, refused))
-        })
-        .await?;
-    for person in &created {
-        ctx.principals.forget_member(person.member.id);
-    }
-    Ok((created, refused))
+        }
+        Ok((created, refused))
+    })
+    .await
 }
 
 /// One person. Who may not see the people sees themselves.
@@ -211,23 +199,17 @@ pub async fn update(
     patch: MemberPatch,
     precondition: Precondition,
 ) -> Result<Person, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    let (before, after) = ctx
-        .write(scope.organization(), async move |t| {
-            // Rules that span several members need the organization; a plain edit does not.
-            if patch.role.is_some() || patch.is_active.is_some() || patch.user_id.is_some() {
-                organizations::lock(t, &scope).await?;
-            }
-            let (before, turn) = hold(t, &scope, member).await?;
-            precondition.check(&versions(&before))?;
-            let after = before.member.patched(patch.clone());
-            let withdraws = patch.is_active == Some(false);
-            let person = change(&own, t, &scope, &before, after, withdraws, turn).await?;
-            Ok::<_, Error>((before, person))
-        })
-        .await?;
-    forget_if_needed(ctx, &before, &after);
-    Ok(after)
+    ctx.change(scope, async move |c| {
+        // Rules that span several members need the organization; a plain edit does not.
+        if patch.role.is_some() || patch.is_active.is_some() || patch.user_id.is_some() {
+            organizations::lock(c.t, c.scope).await?;
+        }
+        let before = members::lock(c.t, c.scope, member).await?.ok_or(MISSING)?;
+        precondition.check(&versions(&before))?;
+        let after = before.member.patched(patch.clone());
+        change(c, &before, after, patch.is_active == Some(false)).await
+    })
+    .await
 }
 
 /// Deactivation by DELETE: the same act as `isActive: false`.
@@ -237,74 +219,47 @@ pub async fn deactivate(
     member: MemberId,
     precondition: Precondition,
 ) -> Result<Person, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    let (before, after) = ctx
-        .write(scope.organization(), async move |t| {
-            organizations::lock(t, &scope).await?;
-            let (before, turn) = hold(t, &scope, member).await?;
-            precondition.check(&versions(&before))?;
-            let after = Member { is_active: false, ..before.member.clone() };
-            let person = change(&own, t, &scope, &before, after, true, turn).await?;
-            Ok::<_, Error>((before, person))
-        })
-        .await?;
-    forget_if_needed(ctx, &before, &after);
-    Ok(after)
-}
-
-fn forget_if_needed(ctx: &Ctx, before: &Person, after: &Person) {
-    let Member { role, is_active, user_id, .. } = &after.member;
-    if *role != before.member.role
-        || *is_active != before.member.is_active
-        || *user_id != before.member.user_id
-    {
-        ctx.principals.forget_member(after.member.id);
-        ctx.principals.forget_user(before.user.id);
-    }
-}
-
-/// A member who is about to change, and the turn to write it down.
-async fn hold(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<(Person, Turn), Error> {
-    let found = async { Ok(members::lock(t, scope, member).await?) };
-    let (before, turn) = try_join(found, journal::turn(t, scope)).await?;
-    Ok((before.ok_or(MISSING)?, turn))
+    ctx.change(scope, async move |c| {
+        organizations::lock(c.t, c.scope).await?;
+        let before = members::lock(c.t, c.scope, member).await?.ok_or(MISSING)?;
+        precondition.check(&versions(&before))?;
+        let after = Member { is_active: false, ..before.member.clone() };
+        change(c, &before, after, true).await
+    })
+    .await
 }
 
 /// Takes a member from one state to another: rules, row, what goes with it, journal. `withdraws`: whoever asks wants
 /// the member inactive, so an invitation that is still open ends, too.
 async fn change(
-    ctx: &Ctx,
-    t: &Tx<'_>,
-    scope: &Scope,
+    c: &Change<'_>,
     before: &Person,
     mut after: Member,
     withdraws: bool,
-    turn: Turn,
 ) -> Result<Person, Error> {
     let Person { member: old, user } = before;
     if after == *old {
-        if withdraws && invitations::delete_open(t, scope, old.id).await? > 0 {
-            let record = record("member.invitation_withdrawn", old, user)?;
-            journal::append_at(ctx, t, scope, turn, record).await?;
+        if withdraws && invitations::delete_open(c.t, c.scope, old.id).await? > 0 {
+            record(c, "member.invitation_withdrawn", old, user)?;
         }
         return Ok(before.clone());
     }
-    let user = other_user(t, scope, old, &after, user).await?;
+    let user = other_user(c, old, &after, user).await?;
     let identity_changes =
         after.role != old.role || after.is_active != old.is_active || after.user_id != old.user_id;
     if identity_changes && (old.role.is_owner() || after.role.is_owner()) {
-        scope.require(Permission::OwnerManage)?;
+        c.scope.require(Permission::OwnerManage)?;
     }
     if after.is_active && user.invited_to.is_some() {
         return Err(invitation_pending());
     }
     // Somebody gets this role: a member whose role changes, another user, or one who comes back.
     if after.role != old.role || after.user_id != old.user_id || (after.is_active && !old.is_active) {
-        may_grant(scope, &after.role)?;
+        may_grant(c.scope, &after.role)?;
     }
     if old.is_active_owner()
         && !after.is_active_owner()
-        && !members::has_other_owner(t, scope, old.id).await?
+        && !members::has_other_owner(c.t, c.scope, old.id).await?
     {
         return Err(Error::Conflict {
             code: "last_owner",
@@ -312,44 +267,41 @@ async fn change(
                 .to_owned(),
         });
     }
-    after.updated_at = ctx.now();
+    after.updated_at = c.now;
     after.version += 1;
     let action = match (old.is_active, after.is_active) {
         (true, false) => "member.deactivated",
         (false, true) => "member.reactivated",
         _ => "member.updated",
     };
-    let record = record(action, &after, &user)?;
-    let updated = async { Ok(members::update(t, scope, &after).await?) };
-    try_join(updated, journal::append_at(ctx, t, scope, turn, record)).await?;
+    members::update(c.t, c.scope, &after).await?;
+    record(c, action, &after, &user)?;
     // A link that was sent to one person must not admit another, or somebody who is wanted no longer.
     if withdraws || old.user_id != after.user_id {
-        invitations::delete_open(t, scope, old.id).await?;
+        invitations::delete_open(c.t, c.scope, old.id).await?;
     }
     if old.is_active && !after.is_active {
-        release(ctx, t, scope, old).await?;
+        release(c, old).await?;
     }
     if old.user_id != after.user_id {
-        crate::api_keys::revoke_all(ctx, t, scope, old.id).await?;
-        end_sessions_without_membership(t, old.user_id).await?;
+        crate::api_keys::revoke_all(c, old.id).await?;
+        end_sessions_without_membership(c, old.user_id).await?;
+    }
+    if identity_changes {
+        c.forget(Forget::Member(after.id));
+        c.forget(Forget::User(old.user_id));
     }
     Ok(Person { member: after, user })
 }
 
 /// The user after the change, who must exist and not be here already.
-async fn other_user(
-    t: &Tx<'_>,
-    scope: &Scope,
-    old: &Member,
-    after: &Member,
-    user: &User,
-) -> Result<User, Error> {
+async fn other_user(c: &Change<'_>, old: &Member, after: &Member, user: &User) -> Result<User, Error> {
     if after.user_id == old.user_id {
         return Ok(user.clone());
     }
-    let other = users::get(t, after.user_id).await?.ok_or(Error::NotFound("user"))?;
-    must_have_account(scope, &other)?;
-    if members::lock_by_user(t, scope, other.id).await?.is_some() {
+    let other = users::get(c.t, after.user_id).await?.ok_or(Error::NotFound("user"))?;
+    must_have_account(c.scope, &other)?;
+    if members::lock_by_user(c.t, c.scope, other.id).await?.is_some() {
         return Err(already_member());
     }
     Ok(other)
@@ -385,15 +337,15 @@ pub async fn are_active(ctx: &Ctx, scope: &Scope, wanted: Vec<Option<MemberId>>)
 }
 
 /// What ends with a membership: open assignments, and sessions that lead nowhere else.
-async fn release(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Error> {
-    risks::release(ctx, t, scope, member.id).await?;
-    vendors::release(ctx, t, scope, member.id).await?;
-    end_sessions_without_membership(t, member.user_id).await
+async fn release(c: &Change<'_>, member: &Member) -> Result<(), Error> {
+    risks::release(c, member.id).await?;
+    vendors::release(c, member.id).await?;
+    end_sessions_without_membership(c, member.user_id).await
 }
 
-async fn end_sessions_without_membership(t: &Tx<'_>, user: UserId) -> Result<(), Error> {
-    if members::of_user(t, user).await?.is_empty() {
-        sessions::delete_of_user(t, user, None).await?;
+async fn end_sessions_without_membership(c: &Change<'_>, user: UserId) -> Result<(), Error> {
+    if members::of_user(c.t, user).await?.is_empty() {
+        sessions::delete_of_user(c.t, user, None).await?;
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use attestry_storage::organizations::{self, Listed};
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::removal;
-use crate::journal::{self, Record};
 use crate::precondition::Precondition;
+use crate::principals::Forget;
 
 const MISSING: Error = Error::NotFound("organization");
 
@@ -27,24 +27,17 @@ pub async fn update(
     patch: OrganizationPatch,
     precondition: Precondition,
 ) -> Result<Organization, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| {
-        let before = organizations::lock(t, &scope).await?.ok_or(MISSING)?;
+    ctx.change(scope, async move |c| {
+        let before = organizations::lock(c.t, c.scope).await?.ok_or(MISSING)?;
         precondition.check(&[before.version])?;
         let mut after = before.patched(patch.clone());
         if after == before {
             return Ok(before);
         }
-        after.updated_at = own.now();
+        after.updated_at = c.now;
         after.version += 1;
-        organizations::update(t, &scope, &after).await?;
-        journal::append(
-            &own,
-            t,
-            &scope,
-            Record::of("organization.updated", "organization", after.id, &after)?,
-        )
-        .await?;
+        organizations::update(c.t, c.scope, &after).await?;
+        c.record("organization.updated", "organization", after.id, &after)?;
         Ok(after)
     })
     .await
@@ -61,34 +54,30 @@ pub async fn delete(
     name: Name,
     precondition: Precondition,
 ) -> Result<Organization, Error> {
-    let (own, kept) = (ctx.clone(), scope.clone());
-    let deleted = ctx
-        .write(scope.organization(), async move |t| {
-            let before = organizations::lock(t, &kept).await?.ok_or(MISSING)?;
-            precondition.check(&[before.version])?;
-            if before.name != name.as_str() {
-                return Err(Error::field("name", "must be the exact name of the organization"));
-            }
-            organizations::delete(t, &kept, own.now()).await?;
-            journal::append(&own, t, &kept, Record::gone("organization.deleted", "organization", before.id))
-                .await?;
-            Ok(before)
-        })
-        .await?;
-    ctx.principals.forget_organization(scope.organization());
-    Ok(deleted)
+    ctx.change(scope, async move |c| {
+        let before = organizations::lock(c.t, c.scope).await?.ok_or(MISSING)?;
+        precondition.check(&[before.version])?;
+        if before.name != name.as_str() {
+            return Err(Error::field("name", "must be the exact name of the organization"));
+        }
+        organizations::delete(c.t, c.scope, c.now).await?;
+        c.record_gone("organization.deleted", "organization", before.id);
+        c.forget(Forget::Organization(before.id));
+        Ok(before)
+    })
+    .await
 }
 
 /// Brings back an organization that was deleted, from the command line.
 pub async fn restore(ctx: &Ctx, organization: OrganizationId) -> Result<Organization, Error> {
-    let (own, scope) = (ctx.clone(), Scope::system(organization, "attestry admin restore-organization"));
-    ctx.write(organization, async move |t| {
-        let before = organizations::lock_deleted(t, &scope).await?;
-        let before = before.ok_or(Error::NotFound("deleted organization that can be brought back"))?;
-        organizations::restore(t, &scope, own.now()).await?;
-        let after = organizations::get(t, &scope).await?.ok_or(MISSING)?;
-        let record = Record::of("organization.restored", "organization", before.id, &after)?;
-        journal::append(&own, t, &scope, record).await?;
+    let scope = Scope::system(organization, "attestry admin restore-organization");
+    ctx.change(&scope, async move |c| {
+        if organizations::lock_deleted(c.t, c.scope).await?.is_none() {
+            return Err(Error::NotFound("deleted organization that can be brought back"));
+        }
+        organizations::restore(c.t, c.scope, c.now).await?;
+        let after = organizations::get(c.t, c.scope).await?.ok_or(MISSING)?;
+        c.record("organization.restored", "organization", after.id, &after)?;
         Ok(after)
     })
     .await
@@ -98,19 +87,18 @@ pub async fn restore(ctx: &Ctx, organization: OrganizationId) -> Result<Organiza
 pub(crate) async fn remove_deleted(ctx: &Ctx) -> Result<(), Error> {
     let before = ctx.now().minus(GRACE);
     for organization in ctx.db.read(async move |t| organizations::to_remove(t, before).await).await? {
-        let (own, scope) = (ctx.clone(), Scope::system(organization, "housekeeping"));
-        ctx.write(organization, async move |t| {
+        let scope = Scope::system(organization, "housekeeping");
+        ctx.change(&scope, async move |c| {
             // It may have been brought back in this very moment.
-            if organizations::lock_deleted(t, &scope).await?.is_none() {
-                return Ok::<_, Error>(());
+            if organizations::lock_deleted(c.t, c.scope).await?.is_none() {
+                return Ok(());
             }
-            organizations::remove(t, &scope, own.now()).await?;
-            removal::enqueue_all(&own, t, organization).await?;
-            let record = Record::gone("organization.removed", "organization", organization);
-            journal::append(&own, t, &scope, record).await
+            organizations::remove(c.t, c.scope, c.now).await?;
+            removal::enqueue_all(c).await?;
+            c.record_gone("organization.removed", "organization", organization);
+            Ok(())
         })
         .await?;
-        ctx.job_bell.notify_one();
     }
     Ok(())
 }

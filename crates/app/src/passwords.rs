@@ -8,13 +8,15 @@ use attestry_domain::journal::sha256;
 use attestry_domain::sessions::Session;
 use attestry_domain::text::{Email, Password};
 use attestry_domain::users::User;
-use attestry_storage::{Tx, members, password_resets, sessions, users};
+use attestry_storage::members::Membership;
+use attestry_storage::{password_resets, sessions, users};
 
 use crate::attempts::prove;
+use crate::change::{AccountChange, Work};
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::password_reset;
-use crate::journal::{self, Record};
+use crate::principals::Forget;
 use crate::{jobs, letters};
 
 /// How many links an account is sent …
@@ -33,127 +35,116 @@ pub async fn change(
     let user = session.user_id;
     let hash = ctx.db.read(async move |t| users::password(t, user).await).await?;
     let check = ctx.keys.check_password(current, hash);
-    let nothing = async |_: &Tx<'_>| Ok(());
+    let nothing = async |_: &Work<'_>| Ok(());
     let Some(proof) = prove(ctx, &user.to_string(), origin.ip, check, nothing).await? else {
         return Err(Error::field("currentPassword", "is not the password of this account"));
     };
     let hash = ctx.keys.hash_password(new.expose()).await?;
-    let (own, keep) = (ctx.clone(), session.id);
-    ctx.db
-        .write(async move |t| {
-            proof.clear(t).await?;
-            set(&own, t, user, &hash, Some(keep), None, &origin).await
-        })
-        .await?;
-    ctx.principals.forget_user(user);
-    Ok(())
+    let (keep, from) = (session.id, origin.clone());
+    ctx.change_account(user, &origin, async move |a| {
+        proof.clear(a.t).await?;
+        set(a, user, &hash, Some(keep), None, &from).await
+    })
+    .await
 }
 
 /// Sends a link for a new password, if there is such an account. That is a job's business: neither the answer nor the
 /// time it takes tells whether there is.
 pub async fn request_reset(ctx: &Ctx, email: &Email, origin: Origin) -> Result<(), Error> {
-    let (own, wanted) = (ctx.clone(), password_reset::Payload { email: email.key(), origin });
-    ctx.db.write(async move |t| password_reset::enqueue(&own, t, &wanted).await).await?;
-    ctx.job_bell.notify_one();
-    Ok(())
+    let wanted = password_reset::Payload { email: email.key(), origin };
+    ctx.work(async move |work| password_reset::enqueue(work, &wanted).await).await
 }
 
 /// Makes the link and the mail that carries it.
 pub(crate) async fn send_link(ctx: &Ctx, email: String, origin: Origin) -> Result<(), Error> {
-    let now = ctx.now();
-    let (own, token) = (ctx.clone(), ctx.keys.token());
-    ctx.db
-        .write(async move |t| {
-            let Some((user, _)) = users::by_email(t, &email).await? else { return Ok(()) };
-            let memberships = members::of_user(t, user.id).await?;
-            if memberships.is_empty() {
-                return Ok(());
-            }
-            if password_resets::count_since(t, user.id, now.minus(RESET_WINDOW)).await? >= RESETS {
-                return Ok(());
-            }
-            let expires = now.plus(own.settings.reset_lifetime);
-            password_resets::insert(t, &token.hash, user.id, now, expires).await?;
-            let link = own.link(&format!("/reset-password?token={}", token.text));
-            jobs::mail::enqueue(&own, t, None, letters::reset(&own, &user, &link)).await?;
-            for membership in memberships {
-                let scope = Scope::visitor(membership.organization, Some(user.id), origin.clone());
-                let record = Record::of("user.password_reset_requested", "user", user.id, &user)?;
-                journal::append(&own, t, &scope, record).await?;
-            }
-            Ok::<_, Error>(())
-        })
-        .await
+    let found = ctx.db.read(async move |t| users::by_email(t, &email).await).await?;
+    let Some((user, _)) = found else { return Ok(()) };
+    let (token, from) = (ctx.keys.token(), origin.clone());
+    ctx.change_account(user.id, &origin, async move |a| {
+        if a.memberships.is_empty()
+            || password_resets::count_since(a.t, user.id, a.now.minus(RESET_WINDOW)).await? >= RESETS
+        {
+            return Ok(());
+        }
+        let expires = a.now.plus(a.ctx.settings.reset_lifetime);
+        password_resets::insert(a.t, &token.hash, user.id, a.now, expires).await?;
+        let link = a.ctx.link(&format!("/reset-password?token={}", token.text));
+        jobs::mail::enqueue(a, None, &letters::reset(a.ctx, &user, &link)).await?;
+        let scope = |membership: &Membership| visitor(membership, user.id, &from);
+        a.record_everywhere(scope, "user.password_reset_requested", "user", user.id, Some(&user))
+    })
+    .await
+}
+
+fn visitor(membership: &Membership, user: UserId, origin: &Origin) -> Result<Scope, Error> {
+    Ok(Scope::visitor(membership.organization, Some(user), origin.clone()))
 }
 
 /// Sets a new password by a link, once, and ends all sessions.
 pub async fn reset(ctx: &Ctx, token: &str, new: &Password, origin: Origin) -> Result<(), Error> {
-    let token_hash = sha256(token.as_bytes());
+    let gone = || Error::Gone {
+        code: "link_expired",
+        message: "This link has been used or has expired; ask for a new one.",
+    };
+    let token = sha256(token.as_bytes());
     let hash = ctx.keys.hash_password(new.expose()).await?;
-    let own = ctx.clone();
-    let user = ctx
-        .db
-        .write(async move |t| {
-            let gone = Error::Gone {
-                code: "link_expired",
-                message: "This link was used already or is too old; ask for a new one.",
-            };
-            let (user, expires) = password_resets::take(t, &token_hash).await?.ok_or_else(|| gone.clone())?;
-            if expires <= own.now() {
-                return Err(gone);
-            }
-            password_resets::delete_of_user(t, user).await?;
-            set(&own, t, user, &hash, None, Some(true), &origin).await?;
-            Ok(user)
-        })
-        .await?;
-    ctx.principals.forget_user(user);
-    Ok(())
+    let user = ctx.db.read(async move |t| password_resets::user(t, &token).await).await?.ok_or_else(gone)?;
+    let from = origin.clone();
+    ctx.change_account(user, &origin, async move |a| {
+        let (user, expires) = password_resets::take(a.t, &token).await?.ok_or_else(gone)?;
+        if expires <= a.now {
+            return Err(gone());
+        }
+        password_resets::delete_of_user(a.t, user).await?;
+        set(a, user, &hash, None, Some(true), &from).await
+    })
+    .await
 }
 
 /// Sets a password from the command line.
 pub async fn reset_by_operator(ctx: &Ctx, email: &Email, new: &Password) -> Result<UserId, Error> {
     let hash = ctx.keys.hash_password(new.expose()).await?;
-    let (own, key) = (ctx.clone(), email.key());
-    ctx.db
-        .write(async move |t| {
-            let (user, _) =
-                users::by_email(t, &key).await?.ok_or(Error::NotFound("user with this e-mail address"))?;
-            users::set_password(t, user.id, &hash, user.email_verified, own.now()).await?;
-            sessions::delete_of_user(t, user.id, None).await?;
-            for membership in members::of_user(t, user.id).await? {
-                let scope = Scope::system(membership.organization, "attestry admin reset-password");
-                changed(&own, t, &scope, user.id).await?;
-            }
-            Ok(user.id)
-        })
-        .await
+    let key = email.key();
+    let found = ctx.db.read(async move |t| users::by_email(t, &key).await).await?;
+    let (user, _) = found.ok_or(Error::NotFound("user with this e-mail address"))?;
+    let origin = Origin { request_id: "attestry admin reset-password".into(), ip: None, claim: None };
+    ctx.change_account(user.id, &origin, async move |a| {
+        users::set_password(a.t, user.id, &hash, user.email_verified, a.now).await?;
+        sessions::delete_of_user(a.t, user.id, None).await?;
+        let scope = |membership: &Membership| {
+            Ok(Scope::system(membership.organization, "attestry admin reset-password"))
+        };
+        changed(a, user.id, scope).await?;
+        Ok(user.id)
+    })
+    .await
 }
 
 /// Stores the hash, ends sessions and records it in each of the user's organizations.
 async fn set(
-    ctx: &Ctx,
-    t: &Tx<'_>,
+    a: &AccountChange<'_>,
     user: UserId,
     hash: &str,
     keep: Option<SessionId>,
     verified: Option<bool>,
     origin: &Origin,
 ) -> Result<(), Error> {
-    let before = users::get(t, user).await?.ok_or(Error::NotFound("user"))?;
-    users::set_password(t, user, hash, verified.unwrap_or(before.email_verified), ctx.now()).await?;
-    sessions::delete_of_user(t, user, keep).await?;
-    for membership in members::of_user(t, user).await? {
-        let scope = match keep {
-            Some(session) => crate::sessions::own_scope(&membership, &before, session, origin)?,
-            None => Scope::visitor(membership.organization, Some(user), origin.clone()),
-        };
-        changed(ctx, t, &scope, user).await?;
-    }
-    Ok(())
+    let before = users::get(a.t, user).await?.ok_or(Error::NotFound("user"))?;
+    users::set_password(a.t, user, hash, verified.unwrap_or(before.email_verified), a.now).await?;
+    sessions::delete_of_user(a.t, user, keep).await?;
+    a.forget(Forget::User(user));
+    let scope = |membership: &Membership| match keep {
+        Some(session) => crate::sessions::own_scope(membership, &before, session, origin),
+        None => visitor(membership, user, origin),
+    };
+    changed(a, user, scope).await
 }
 
-async fn changed(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, user: UserId) -> Result<(), Error> {
-    let after: User = users::get(t, user).await?.ok_or(Error::NotFound("user"))?;
-    journal::append(ctx, t, scope, Record::of("user.password_changed", "user", user, &after)?).await
+async fn changed(
+    a: &AccountChange<'_>,
+    user: UserId,
+    scope: impl Fn(&Membership) -> Result<Scope, Error>,
+) -> Result<(), Error> {
+    let after: User = users::get(a.t, user).await?.ok_or(Error::NotFound("user"))?;
+    a.record_everywhere(scope, "user.password_changed", "user", user, Some(&after))
 }

@@ -64,6 +64,28 @@ impl Default for Principals {
     }
 }
 
+/// What is no longer what it was.
+#[derive(Clone, Copy, Debug)]
+pub enum Forget {
+    Key(ApiKeyId),
+    Member(MemberId),
+    Organization(OrganizationId),
+    Session(SessionId),
+    User(UserId),
+}
+
+impl Forget {
+    fn is_about(self, principal: &Principal) -> bool {
+        match self {
+            Self::Key(key) => principal.credential == Credential::ApiKey(key),
+            Self::Member(member) => principal.member == member,
+            Self::Organization(organization) => principal.organization == organization,
+            Self::Session(session) => principal.credential == Credential::Session(session),
+            Self::User(user) => principal.user == user,
+        }
+    }
+}
+
 /// A credential that was used.
 #[derive(Clone, Copy, Debug)]
 enum Touch {
@@ -72,31 +94,15 @@ enum Touch {
 }
 
 impl Principals {
-    fn forget(&self, gone: impl Fn(&Principal) -> bool) {
+    /// Forgets what is no longer true, in this process at once.
+    pub fn forget(&self, what: Forget) {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
-        self.known.retain(|_, known| !gone(&known.principal));
-    }
-
-    pub fn forget_key(&self, key: ApiKeyId) {
-        self.forget(|principal| principal.credential == Credential::ApiKey(key));
-    }
-
-    pub fn forget_member(&self, member: MemberId) {
-        self.forget(|principal| principal.member == member);
-    }
-
-    pub fn forget_organization(&self, organization: OrganizationId) {
-        self.forget(|principal| principal.organization == organization);
-    }
-
-    pub fn forget_session(&self, session: SessionId) {
-        self.forget(|principal| principal.credential == Credential::Session(session));
-        self.sessions.retain(|_, known| known.session.id != session);
-    }
-
-    pub fn forget_user(&self, user: UserId) {
-        self.forget(|principal| principal.user == user);
-        self.sessions.retain(|_, known| known.session.user_id != user);
+        self.known.retain(|_, known| !what.is_about(&known.principal));
+        self.sessions.retain(|_, known| match what {
+            Forget::Session(session) => known.session.id != session,
+            Forget::User(user) => known.session.user_id != user,
+            Forget::Key(_) | Forget::Member(_) | Forget::Organization(_) => true,
+        });
     }
 
     fn touch(&self, touched: &AtomicI64, now: Time, touch: Touch) {

@@ -6,45 +6,40 @@ use attestry_domain::id::{MemberId, RiskId, kind};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::risks::{NewRisk, Risk, RiskFilter, RiskPatch, RiskSort};
 use attestry_domain::scales::Cell;
-use attestry_storage::{Tx, risks};
-use futures_util::future::try_join;
+use attestry_storage::risks;
 
 use crate::attachments;
+use crate::change::Change;
 use crate::comments;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::history;
-use crate::journal::{self, Record};
 use crate::members::must_be_active;
 use crate::precondition::Precondition;
 
 const MISSING: Error = Error::NotFound("risk");
 
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewRisk) -> Result<Risk, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| add(&own, t, &scope, new.clone()).await).await
+    ctx.change(scope, async move |c| add(c, new.clone()).await).await
 }
 
 /// Adds many in one transaction: all of them or none.
 pub async fn create_many(ctx: &Ctx, scope: &Scope, items: Vec<NewRisk>) -> Result<Vec<Risk>, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| {
+    ctx.change(scope, async move |c| {
         let mut created = Vec::with_capacity(items.len());
         for new in &items {
-            created.push(add(&own, t, &scope, new.clone()).await?);
+            created.push(add(c, new.clone()).await?);
         }
         Ok(created)
     })
     .await
 }
 
-async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: NewRisk) -> Result<Risk, Error> {
-    let assignee = must_be_active(t, scope, new.assignee_id);
-    let (turn, ()) = try_join(journal::turn(t, scope), assignee).await?;
-    let risk = Risk::new(ctx.ids.next(), scope.organization(), new, ctx.now());
-    let record = Record::of("risk.created", "risk", risk.id, &risk)?;
-    let inserted = async { Ok(risks::insert(t, scope, &risk).await?) };
-    try_join(inserted, journal::append_at(ctx, t, scope, turn, record)).await?;
+async fn add(c: &Change<'_>, new: NewRisk) -> Result<Risk, Error> {
+    must_be_active(c.t, c.scope, new.assignee_id).await?;
+    let risk = Risk::new(c.next_id(), c.organization(), new, c.now);
+    risks::insert(c.t, c.scope, &risk).await?;
+    c.record("risk.created", "risk", risk.id, &risk)?;
     Ok(risk)
 }
 
@@ -81,35 +76,34 @@ pub async fn update(
     patch: RiskPatch,
     precondition: Precondition,
 ) -> Result<Risk, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| {
-        let before = risks::lock(t, &scope, risk).await?.ok_or(MISSING)?;
+    ctx.change(scope, async move |c| {
+        let before = risks::lock(c.t, c.scope, risk).await?.ok_or(MISSING)?;
         precondition.check(&[before.version])?;
         let after = before.patched(patch.clone());
         if after.assignee_id != before.assignee_id {
-            must_be_active(t, &scope, after.assignee_id).await?;
+            must_be_active(c.t, c.scope, after.assignee_id).await?;
         }
-        change(&own, t, &scope, &before, after).await
+        change(c, &before, after).await
     })
     .await
 }
 
-async fn change(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, before: &Risk, mut after: Risk) -> Result<Risk, Error> {
+async fn change(c: &Change<'_>, before: &Risk, mut after: Risk) -> Result<Risk, Error> {
     if after == *before {
         return Ok(after);
     }
-    after.updated_at = ctx.now();
+    after.updated_at = c.now;
     after.version += 1;
-    risks::update(t, scope, &after).await?;
-    journal::append(ctx, t, scope, Record::of("risk.updated", "risk", after.id, &after)?).await?;
+    risks::update(c.t, c.scope, &after).await?;
+    c.record("risk.updated", "risk", after.id, &after)?;
     Ok(after)
 }
 
 /// Takes a member who leaves off what they were responsible for.
-pub(crate) async fn release(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<(), Error> {
-    for before in risks::lock_assigned(t, scope, member).await? {
+pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+    for before in risks::lock_assigned(c.t, c.scope, member).await? {
         let after = Risk { assignee_id: None, ..before.clone() };
-        change(ctx, t, scope, &before, after).await?;
+        change(c, &before, after).await?;
     }
     Ok(())
 }
@@ -120,20 +114,16 @@ pub async fn delete(
     risk: RiskId,
     precondition: Precondition,
 ) -> Result<Risk, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    let deleted = ctx
-        .write(scope.organization(), async move |t| {
-            let before = risks::lock(t, &scope, risk).await?.ok_or(MISSING)?;
-            precondition.check(&[before.version])?;
-            comments::remove_all(&own, t, &scope, &risk.to_string()).await?;
-            attachments::remove_all(&own, t, &scope, &risk.to_string()).await?;
-            risks::delete(t, &scope, risk).await?;
-            journal::append(&own, t, &scope, Record::gone("risk.deleted", "risk", risk)).await?;
-            Ok::<_, Error>(before)
-        })
-        .await?;
-    ctx.job_bell.notify_one();
-    Ok(deleted)
+    ctx.change(scope, async move |c| {
+        let before = risks::lock(c.t, c.scope, risk).await?.ok_or(MISSING)?;
+        precondition.check(&[before.version])?;
+        comments::remove_all(c, &risk.to_string()).await?;
+        attachments::remove_all(c, &risk.to_string()).await?;
+        risks::delete(c.t, c.scope, risk).await?;
+        c.record_gone("risk.deleted", "risk", risk);
+        Ok(before)
+    })
+    .await
 }
 
 /// How many stand in each cell of the matrix: inherent, then residual.

@@ -9,15 +9,16 @@ use attestry_domain::sessions::Session;
 use attestry_domain::text::Email;
 use attestry_domain::users::User;
 use attestry_storage::members::Membership;
-use attestry_storage::{Tx, members, sessions, users};
+use attestry_storage::{members, sessions, users};
 use serde::Serialize;
 
 use crate::attempts::{Proof, prove};
+use crate::change::Work;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::sign_in_failure;
-use crate::journal::{self, Record};
 use crate::keys::Token;
+use crate::principals::Forget;
 
 /// What the journal keeps of a session: nothing that would let somebody use it.
 #[derive(Serialize)]
@@ -44,11 +45,10 @@ pub async fn sign_in(ctx: &Ctx, email: &Email, password: &str, origin: Origin) -
     let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), hash));
     let check = ctx.keys.check_password(password, hash);
     // The same is written down whether or not there is such an account, so that the time tells nothing.
-    let (own, failed) = (ctx.clone(), sign_in_failure::Payload::new(&key, &origin));
-    let note = async move |t: &Tx<'_>| sign_in_failure::enqueue(&own, t, &failed).await;
+    let failed = sign_in_failure::Payload::new(&key, &origin);
+    let note = async move |work: &Work<'_>| sign_in_failure::enqueue(work, &failed).await;
     let proof = prove(ctx, &key, origin.ip, check, note).await?;
     let (Some(user), Some(proof)) = (user, proof) else {
-        ctx.job_bell.notify_one();
         return Err(Error::Unauthenticated {
             code: "invalid_credentials",
             message: "The e-mail address or the password is wrong.",
@@ -68,27 +68,29 @@ async fn open(ctx: &Ctx, user: User, origin: Origin, proof: Proof) -> Result<Sig
         expires_at: now.plus(ctx.settings.session_lifetime),
     };
     let token = ctx.keys.token();
-    let (own, kept, hash, account) = (ctx.clone(), session.clone(), token.hash, user.clone());
-    ctx.db
-        .write(async move |t| {
-            let memberships = members::of_user(t, account.id).await?;
-            if memberships.is_empty() {
-                return Err(Error::Forbidden {
-                    code: "no_active_membership",
-                    message: "This account is not active in any organization; ask an administrator to bring it back."
+    let (kept, hash, account, from) = (session.clone(), token.hash, user.clone(), origin.clone());
+    ctx.change_account(user.id, &origin, async move |a| {
+        if a.memberships.is_empty() {
+            return Err(Error::Forbidden {
+                code: "no_active_membership",
+                message:
+                    "This account is not active in any organization; ask an administrator to bring it back."
                         .to_owned(),
-                });
-            }
-            sessions::insert(t, &kept, &hash).await?;
-            users::signed_in(t, account.id, now).await?;
-            proof.clear(t).await?;
-            for membership in &memberships {
-                let scope = own_scope(membership, &account, kept.id, &origin)?;
-                record(&own, t, &scope, "session.created", &kept).await?;
-            }
-            Ok(())
-        })
-        .await?;
+            });
+        }
+        sessions::insert(a.t, &kept, &hash).await?;
+        users::signed_in(a.t, account.id, now).await?;
+        proof.clear(a.t).await?;
+        let scope = |membership: &Membership| own_scope(membership, &account, kept.id, &from);
+        let state = SessionState {
+            id: kept.id,
+            user_id: kept.user_id,
+            created_at: kept.created_at,
+            expires_at: kept.expires_at,
+        };
+        a.record_everywhere(scope, "session.created", "session", kept.id, Some(&state))
+    })
+    .await?;
     Ok(SignedIn { token, session, user: User { last_login: Some(now), ..user } })
 }
 
@@ -110,39 +112,18 @@ pub(crate) fn own_scope(
     Ok(Actor { principal: Arc::new(principal), origin: origin.clone() }.authorize(Permission::ProfileRead)?)
 }
 
-async fn record(
-    ctx: &Ctx,
-    t: &Tx<'_>,
-    scope: &Scope,
-    action: &'static str,
-    session: &Session,
-) -> Result<(), Error> {
-    let state = SessionState {
-        id: session.id,
-        user_id: session.user_id,
-        created_at: session.created_at,
-        expires_at: session.expires_at,
-    };
-    journal::append(ctx, t, scope, Record::of(action, "session", session.id, &state)?).await
-}
-
 pub async fn sign_out(ctx: &Ctx, session: &Session, origin: Origin) -> Result<(), Error> {
-    let (own, kept) = (ctx.clone(), session.clone());
-    ctx.db
-        .write(async move |t| {
-            if !sessions::delete(t, kept.id).await? {
-                return Ok(());
-            }
-            let Some(user) = users::get(t, kept.user_id).await? else { return Ok(()) };
-            for membership in members::of_user(t, kept.user_id).await? {
-                let scope = own_scope(&membership, &user, kept.id, &origin)?;
-                journal::append(&own, t, &scope, Record::gone("session.ended", "session", kept.id)).await?;
-            }
-            Ok::<_, Error>(())
-        })
-        .await?;
-    ctx.principals.forget_session(session.id);
-    Ok(())
+    let (kept, from) = (session.clone(), origin.clone());
+    ctx.change_account(session.user_id, &origin, async move |a| {
+        a.forget(Forget::Session(kept.id));
+        if !sessions::delete(a.t, kept.id).await? {
+            return Ok(());
+        }
+        let Some(user) = users::get(a.t, kept.user_id).await? else { return Ok(()) };
+        let scope = |membership: &Membership| own_scope(membership, &user, kept.id, &from);
+        a.record_everywhere(scope, "session.ended", "session", kept.id, None::<&SessionState>)
+    })
+    .await
 }
 
 /// The user behind a session and the organizations they are active in.

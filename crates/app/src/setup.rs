@@ -13,9 +13,10 @@ use attestry_domain::words::Department;
 use attestry_storage::{Error as DbError, Tx, instance, members, organizations, users};
 
 use crate::api_keys::{self, MadeKey};
+use crate::change::Work;
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::journal::{self, Record};
+use crate::journal;
 use crate::keys::same;
 
 const SETUP_TOKEN: &str = "setup_token";
@@ -61,12 +62,11 @@ pub async fn offer(ctx: &Ctx) -> Result<Option<String>, Error> {
     let token = ctx.keys.token();
     let hash = hex(&token.hash);
     let open = ctx
-        .db
-        .write(async move |t| {
-            if organizations::any(t).await? {
-                return Ok::<_, Error>(false);
+        .work(async move |work| {
+            if organizations::any(work.t).await? {
+                return Ok(false);
             }
-            instance::put(t, SETUP_TOKEN, &hash).await?;
+            instance::put(work.t, SETUP_TOKEN, &hash).await?;
             Ok(true)
         })
         .await?;
@@ -77,69 +77,63 @@ pub async fn offer(ctx: &Ctx) -> Result<Option<String>, Error> {
 pub async fn by_token(ctx: &Ctx, token: &str, new: NewInstallation) -> Result<(Founded, MadeKey), Error> {
     let presented = hex(&sha256(token.as_bytes()));
     let hash = password_hash(ctx, &new).await?;
-    let own = ctx.clone();
-    ctx.db
-        .write(async move |t| {
-            if organizations::any(t).await? {
-                return Err(Error::Conflict {
-                    code: "already_set_up",
-                    message: "This installation is set up already; sign in instead.".to_owned(),
-                });
-            }
-            let stored = instance::get(t, SETUP_TOKEN).await?.unwrap_or_default();
-            if !same(stored.as_bytes(), presented.as_bytes()) {
-                return Err(Error::Forbidden {
-                    code: "wrong_setup_token",
-                    message: "This is not the set-up token that the server printed at its last start."
-                        .to_owned(),
-                });
-            }
-            instance::delete(t, SETUP_TOKEN).await?;
-            found(&own, t, &new, hash.as_deref(), "set-up").await
-        })
-        .await
+    ctx.work(async move |work| {
+        if organizations::any(work.t).await? {
+            return Err(Error::Conflict {
+                code: "already_set_up",
+                message: "This installation is already set up; sign in instead.".to_owned(),
+            });
+        }
+        let stored = instance::get(work.t, SETUP_TOKEN).await?.unwrap_or_default();
+        if !same(stored.as_bytes(), presented.as_bytes()) {
+            return Err(Error::Forbidden {
+                code: "wrong_setup_token",
+                message: "This is not the set-up token that the server printed when it last started."
+                    .to_owned(),
+            });
+        }
+        instance::delete(work.t, SETUP_TOKEN).await?;
+        found(work, &new, hash.as_deref(), "set-up").await
+    })
+    .await
 }
 
 /// Sets up from the command line: an organization, its owner and a key. Can be repeated for more
 /// organizations; a user who exists keeps their password.
 pub async fn by_operator(ctx: &Ctx, new: NewInstallation) -> Result<(Founded, MadeKey), Error> {
     let hash = password_hash(ctx, &new).await?;
-    let own = ctx.clone();
-    ctx.db
-        .write(async move |t| {
-            instance::delete(t, SETUP_TOKEN).await?;
-            found(&own, t, &new, hash.as_deref(), "attestry admin bootstrap").await
-        })
-        .await
+    ctx.work(async move |work| {
+        instance::delete(work.t, SETUP_TOKEN).await?;
+        found(work, &new, hash.as_deref(), "attestry admin bootstrap").await
+    })
+    .await
 }
 
 async fn found(
-    ctx: &Ctx,
-    t: &Tx<'_>,
+    work: &Work<'_>,
     new: &NewInstallation,
     password_hash: Option<&str>,
     reason: &str,
 ) -> Result<(Founded, MadeKey), Error> {
-    let now = ctx.now();
     let organization = Organization {
-        id: ctx.ids.next(),
+        id: work.next_id(),
         name: new.organization.as_str().to_owned(),
         website: None,
-        created_at: now,
-        updated_at: now,
+        created_at: work.now,
+        updated_at: work.now,
         version: 1,
     };
     let scope = Scope::system(organization.id, reason);
-    organizations::insert(t, &organization).await?;
-    journal::begin(ctx, t, &scope).await?;
-    let record = Record::of("organization.created", "organization", organization.id, &organization)?;
-    journal::append(ctx, t, &scope, record).await?;
-    let user = if let Some((user, _)) = users::by_email(t, &new.email.key()).await? {
+    let c = &work.within(&scope);
+    organizations::insert(c.t, &organization).await?;
+    journal::begin(work, &scope).await?;
+    c.record("organization.created", "organization", organization.id, &organization)?;
+    let user = if let Some((user, _)) = users::by_email(c.t, &new.email.key()).await? {
         user
     } else {
         let name = new.name.as_ref().map_or_else(|| new.email.as_str().to_owned(), Name::to_string);
-        let user = User::new(ctx.ids.next(), name, new.email.as_str().to_owned(), true, now);
-        users::insert(t, &user, password_hash).await?;
+        let user = User::new(c.next_id(), name, new.email.as_str().to_owned(), true, c.now);
+        users::insert(c.t, &user, password_hash).await?;
         user
     };
     let owner = NewMember {
@@ -149,11 +143,11 @@ async fn found(
         is_active: true,
         device_label_id: None,
     };
-    let member = Member::new(ctx.ids.next(), organization.id, owner, now);
-    crate::members::insert(ctx, t, &scope, &member, &user).await?;
+    let member = Member::new(c.next_id(), organization.id, owner, c.now);
+    crate::members::insert(c, &member, &user).await?;
     // So that the first call can be made at once.
     let key = NewApiKey { name: "First key".to_owned(), scopes: Scopes::All, expires_at: None };
-    let made = api_keys::make(ctx, t, &scope, member.id, &key).await?;
+    let made = api_keys::make(c, member.id, &key).await?;
     Ok((Founded { organization: organization.id, user: user.id, member: member.id }, made))
 }
 
@@ -164,19 +158,17 @@ pub async fn key_by_operator(
     email: &Email,
     new: NewApiKey,
 ) -> Result<MadeKey, Error> {
-    let (own, email) = (ctx.clone(), email.key());
-    ctx.db
-        .write(async move |t| {
-            let scope = Scope::system(organization, "attestry admin create-api-key");
-            let missing = Error::NotFound("active member with this e-mail address in this organization");
-            let (user, _) = users::by_email(t, &email).await?.ok_or_else(|| missing.clone())?;
-            let found = members::lock_by_user(t, &scope, user.id).await?;
-            let Some(Person { member, .. }) = found.filter(|person| person.member.is_active) else {
-                return Err(missing);
-            };
-            api_keys::make(&own, t, &scope, member.id, &new).await
-        })
-        .await
+    let (scope, email) = (Scope::system(organization, "attestry admin create-api-key"), email.key());
+    ctx.change(&scope, async move |c| {
+        let missing = || Error::NotFound("active member with this e-mail address in this organization");
+        let (user, _) = users::by_email(c.t, &email).await?.ok_or_else(missing)?;
+        let found = members::lock_by_user(c.t, c.scope, user.id).await?;
+        let Some(Person { member, .. }) = found.filter(|person| person.member.is_active) else {
+            return Err(missing());
+        };
+        api_keys::make(c, member.id, &new).await
+    })
+    .await
 }
 
 /// Marks the database as one that is being filled from an archive, in the transaction that empties it.

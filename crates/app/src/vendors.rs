@@ -6,45 +6,40 @@ use attestry_domain::id::{MemberId, VendorId, kind};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::scales::Cell;
 use attestry_domain::vendors::{NewVendor, Vendor, VendorFilter, VendorPatch, VendorSort};
-use attestry_storage::{Tx, vendors};
-use futures_util::future::try_join;
+use attestry_storage::vendors;
 
 use crate::attachments;
+use crate::change::Change;
 use crate::comments;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::history;
-use crate::journal::{self, Record};
 use crate::members::must_be_active;
 use crate::precondition::Precondition;
 
 const MISSING: Error = Error::NotFound("vendor");
 
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewVendor) -> Result<Vendor, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| add(&own, t, &scope, new.clone()).await).await
+    ctx.change(scope, async move |c| add(c, new.clone()).await).await
 }
 
 /// Adds many in one transaction: all of them or none.
 pub async fn create_many(ctx: &Ctx, scope: &Scope, items: Vec<NewVendor>) -> Result<Vec<Vendor>, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| {
+    ctx.change(scope, async move |c| {
         let mut created = Vec::with_capacity(items.len());
         for new in &items {
-            created.push(add(&own, t, &scope, new.clone()).await?);
+            created.push(add(c, new.clone()).await?);
         }
         Ok(created)
     })
     .await
 }
 
-async fn add(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, new: NewVendor) -> Result<Vendor, Error> {
-    let assignee = must_be_active(t, scope, new.assignee_id);
-    let (turn, ()) = try_join(journal::turn(t, scope), assignee).await?;
-    let vendor = Vendor::new(ctx.ids.next(), scope.organization(), new, ctx.now());
-    let record = Record::of("vendor.created", "vendor", vendor.id, &vendor)?;
-    let inserted = async { Ok(vendors::insert(t, scope, &vendor).await?) };
-    try_join(inserted, journal::append_at(ctx, t, scope, turn, record)).await?;
+async fn add(c: &Change<'_>, new: NewVendor) -> Result<Vendor, Error> {
+    must_be_active(c.t, c.scope, new.assignee_id).await?;
+    let vendor = Vendor::new(c.next_id(), c.organization(), new, c.now);
+    vendors::insert(c.t, c.scope, &vendor).await?;
+    c.record("vendor.created", "vendor", vendor.id, &vendor)?;
     Ok(vendor)
 }
 
@@ -81,41 +76,34 @@ pub async fn update(
     patch: VendorPatch,
     precondition: Precondition,
 ) -> Result<Vendor, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    ctx.write(scope.organization(), async move |t| {
-        let before = vendors::lock(t, &scope, vendor).await?.ok_or(MISSING)?;
+    ctx.change(scope, async move |c| {
+        let before = vendors::lock(c.t, c.scope, vendor).await?.ok_or(MISSING)?;
         precondition.check(&[before.version])?;
         let after = before.patched(patch.clone());
         if after.assignee_id != before.assignee_id {
-            must_be_active(t, &scope, after.assignee_id).await?;
+            must_be_active(c.t, c.scope, after.assignee_id).await?;
         }
-        change(&own, t, &scope, &before, after).await
+        change(c, &before, after).await
     })
     .await
 }
 
-async fn change(
-    ctx: &Ctx,
-    t: &Tx<'_>,
-    scope: &Scope,
-    before: &Vendor,
-    mut after: Vendor,
-) -> Result<Vendor, Error> {
+async fn change(c: &Change<'_>, before: &Vendor, mut after: Vendor) -> Result<Vendor, Error> {
     if after == *before {
         return Ok(after);
     }
-    after.updated_at = ctx.now();
+    after.updated_at = c.now;
     after.version += 1;
-    vendors::update(t, scope, &after).await?;
-    journal::append(ctx, t, scope, Record::of("vendor.updated", "vendor", after.id, &after)?).await?;
+    vendors::update(c.t, c.scope, &after).await?;
+    c.record("vendor.updated", "vendor", after.id, &after)?;
     Ok(after)
 }
 
 /// Takes a member who leaves off what they were responsible for.
-pub(crate) async fn release(ctx: &Ctx, t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<(), Error> {
-    for before in vendors::lock_assigned(t, scope, member).await? {
+pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+    for before in vendors::lock_assigned(c.t, c.scope, member).await? {
         let after = Vendor { assignee_id: None, ..before.clone() };
-        change(ctx, t, scope, &before, after).await?;
+        change(c, &before, after).await?;
     }
     Ok(())
 }
@@ -126,20 +114,16 @@ pub async fn delete(
     vendor: VendorId,
     precondition: Precondition,
 ) -> Result<Vendor, Error> {
-    let (own, scope) = (ctx.clone(), scope.clone());
-    let deleted = ctx
-        .write(scope.organization(), async move |t| {
-            let before = vendors::lock(t, &scope, vendor).await?.ok_or(MISSING)?;
-            precondition.check(&[before.version])?;
-            comments::remove_all(&own, t, &scope, &vendor.to_string()).await?;
-            attachments::remove_all(&own, t, &scope, &vendor.to_string()).await?;
-            vendors::delete(t, &scope, vendor).await?;
-            journal::append(&own, t, &scope, Record::gone("vendor.deleted", "vendor", vendor)).await?;
-            Ok::<_, Error>(before)
-        })
-        .await?;
-    ctx.job_bell.notify_one();
-    Ok(deleted)
+    ctx.change(scope, async move |c| {
+        let before = vendors::lock(c.t, c.scope, vendor).await?.ok_or(MISSING)?;
+        precondition.check(&[before.version])?;
+        comments::remove_all(c, &vendor.to_string()).await?;
+        attachments::remove_all(c, &vendor.to_string()).await?;
+        vendors::delete(c.t, c.scope, vendor).await?;
+        c.record_gone("vendor.deleted", "vendor", vendor);
+        Ok(before)
+    })
+    .await
 }
 
 /// How many stand in each cell of the matrix: inherent, then residual.

@@ -1,24 +1,37 @@
-//! Group commit on PostgreSQL. Writers of one lane take turns on one open transaction: each runs its
-//! own body in its own task behind a savepoint, and the last of those who wait commits for all. Alone,
-//! a writer begins, runs and commits as ever; under load sixteen share one commit.
+//! Group commit on PostgreSQL. Writers of one lane (an organization) take turns on one open transaction: each runs its
+//! own body in its own task, and the last of those who wait seals and commits for all. Alone, a writer begins, runs and
+//! commits as ever; under load many share one commit.
 //!
-//! A body that fails takes back its savepoint alone. When the transaction is lost as a whole (the
-//! connection broke, a deadlock, a writer was cancelled in the middle), whoever shared it was not
-//! answered yet and runs again.
+//! A lane holds what its writers would wait for anyway ([`crate::Seal::hold`]) before it touches anything else, so that
+//! two processes with a lane for the same organization take turns instead of waiting for each other. No transaction
+//! holds that of two lanes.
+//!
+//! Most bodies that fail do so before they change anything, and then there is nothing to take back. One that fails later
+//! takes the whole transaction with it: whoever shared it was not answered yet and runs again, and for a while the lane
+//! is careful and puts a savepoint before each body. The same holds when the transaction is lost otherwise (the
+//! connection broke, a deadlock, a writer was cancelled in the middle).
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, watch};
+use futures_util::future;
+use tokio::sync::{Mutex, OwnedSemaphorePermit, watch};
 
+use crate::QUEUE_TIMEOUT;
 use crate::error::Error;
-use crate::postgres::{Postgres, Session};
+use crate::postgres::Postgres;
+use crate::seal::{Held, Note, Seal};
+use crate::session::{SAVEPOINT, Session};
 use crate::tx::{Inner, Tx};
 
 /// How many bodies share one commit at most: PostgreSQL keeps 64 savepoints of a transaction at hand.
 const BATCH: usize = 32;
 /// How long a writer trusts that somebody behind it will commit: if they all went away, it does.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// How many transactions of a lane are careful after one was spoiled.
+const CAREFUL: usize = 16;
 
 /// How one attempt went.
 pub(crate) enum Attempt<T, E> {
@@ -27,19 +40,69 @@ pub(crate) enum Attempt<T, E> {
     Again(Option<E>),
 }
 
-#[derive(Debug, Default)]
+/// The lanes that somebody is in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lanes(Arc<StdMutex<HashMap<u128, Arc<Lane>>>>);
+
+impl Lanes {
+    pub(crate) fn enter(&self, number: u128) -> Visit {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = Arc::clone(all.entry(number).or_insert_with(|| Arc::new(Lane::new(number))));
+        Visit { lanes: self.clone(), lane }
+    }
+}
+
+/// Somebody in a lane; the last one out closes it.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    lanes: Lanes,
+    lane: Arc<Lane>,
+}
+
+impl std::ops::Deref for Visit {
+    type Target = Lane;
+
+    fn deref(&self) -> &Lane {
+        &self.lane
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        let mut all = self.lanes.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The map's own, and ours.
+        if Arc::strong_count(&self.lane) == 2 {
+            all.remove(&self.lane.number);
+        }
+    }
+}
+
+#[derive(Debug)]
 pub(crate) struct Lane {
+    number: u128,
     open: Mutex<Option<Open>>,
     waiting: AtomicUsize,
+    careful: AtomicUsize,
 }
 
 /// A transaction that others may join.
-#[derive(Debug)]
 struct Open {
     session: Session,
+    held: Option<Held>,
+    notes: Vec<Note>,
     bodies: usize,
+    seal: Option<Arc<dyn Seal>>,
+    /// Whether each body has a savepoint.
+    careful: bool,
     /// Set once: whether the commit is on disk.
     outcome: watch::Sender<Option<Result<(), Error>>>,
+    _turn: OwnedSemaphorePermit,
+}
+
+impl std::fmt::Debug for Open {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.session.fmt(f)
+    }
 }
 
 /// Counts a writer for as long as it waits for its turn.
@@ -59,39 +122,50 @@ impl Drop for Waiting<'_> {
 }
 
 impl Lane {
+    fn new(number: u128) -> Self {
+        Self { number, open: Mutex::default(), waiting: AtomicUsize::new(0), careful: AtomicUsize::new(0) }
+    }
+
     pub(crate) async fn write<T, E, F>(&self, postgres: &Postgres, body: &F) -> Attempt<T, E>
     where
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
         let waiting = Waiting::new(&self.waiting);
-        let mut turn = self.open.lock().await;
+        let Ok(mut turn) = tokio::time::timeout(QUEUE_TIMEOUT, self.open.lock()).await else {
+            return Attempt::Ended(Err(
+                Error::Busy("too many writes of this organization are waiting").into()
+            ));
+        };
         drop(waiting);
+        // From here to the end of its turn this task alone holds the transaction: if it is cancelled,
+        // the connection is closed and those who share it run again.
         let mut open = match turn.take() {
             Some(open) => {
-                open.session.next_body();
+                open.session.next_body(open.careful);
                 open
             }
-            None => match postgres.session(Some("BEGIN; SAVEPOINT body")).await {
-                Ok(session) => Open { session, bodies: 0, outcome: watch::Sender::new(None) },
+            None => match Open::begin(postgres, self.is_careful()).await {
+                Ok(open) => open,
                 Err(error) => return Attempt::Ended(Err(error.into())),
             },
         };
-        // From here to the end of its turn this task alone holds the transaction: if it is cancelled,
-        // the connection is closed and those who share it run again.
-        let result = body(&Tx(Inner::Postgres(&open.session))).await;
-        // A body that went on after a failed statement must not be told that its work was kept.
-        let result = match (result, open.session.failed()) {
-            (Ok(_), Some(error)) => Err(error.into()),
-            (result, _) => result,
-        };
-        if let Err(attempt) = settle(&open.session, &result).await {
+        let (result, notes) = self.run(&mut open, body).await;
+        if let Err(lost) = settle(&open.session, open.careful, result.is_ok()).await {
             open.outcome.send_replace(Some(Err(Error::Conflict)));
-            return match (attempt, result) {
+            if open.bodies > 0 {
+                self.careful.store(CAREFUL, Ordering::Relaxed);
+            }
+            return match (lost, result) {
                 (Lost::Conflict, Err(error)) => Attempt::Again(Some(error)),
                 (Lost::Conflict, Ok(_)) => Attempt::Again(None),
+                (Lost::Spoiled, Err(error)) => {
+                    let _ = open.session.finish("ROLLBACK").await;
+                    Attempt::Ended(Err(error))
+                }
                 (Lost::Broken(_), Err(error)) => Attempt::Ended(Err(error)),
                 (Lost::Broken(error), Ok(_)) => Attempt::Again(Some(error.into())),
+                (Lost::Spoiled, Ok(_)) => Attempt::Again(None),
             };
         }
         if result.is_err() && open.bodies == 0 && self.waiting.load(Ordering::SeqCst) == 0 {
@@ -100,15 +174,52 @@ impl Lane {
             return Attempt::Ended(result);
         }
         open.bodies += 1;
+        if result.is_ok() {
+            open.notes.extend(notes);
+        }
         let outcome = open.outcome.subscribe();
         if self.waiting.load(Ordering::SeqCst) > 0 && open.bodies < BATCH {
             *turn = Some(open);
             drop(turn);
             return self.shared(outcome, result).await;
         }
-        let committed = commit_to_the_end(open).await;
+        let committed = open.commit_to_the_end().await;
         drop(turn);
         answer(committed, result)
+    }
+
+    /// Whether the next transaction is to be careful.
+    fn is_careful(&self) -> bool {
+        self.careful.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+
+    /// Runs one body; the first one of a transaction travels together with what the lane holds.
+    async fn run<T, E, F>(&self, open: &mut Open, body: &F) -> (Result<T, E>, Vec<Note>)
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
+        E: From<Error>,
+    {
+        let (session, tx) = (&open.session, Tx::new(Inner::Postgres(&open.session)));
+        let result = match &open.seal {
+            Some(seal) if open.held.is_none() => {
+                let held_by = Tx::new(Inner::Postgres(session));
+                // Polled in this order, what is held is asked for first.
+                let (held, result) = future::join(seal.hold(&held_by, self.number), body(&tx)).await;
+                match held {
+                    Ok(held) => {
+                        open.held = Some(held);
+                        result
+                    }
+                    Err(error) => Err(error.into()),
+                }
+            }
+            _ => body(&tx).await,
+        };
+        // A body that went on after a failed statement must not be told that its work was kept.
+        match (result, session.failed()) {
+            (Ok(_), Some(error)) => (Err(error.into()), Vec::new()),
+            (result, _) => (result, tx.into_notes()),
+        }
     }
 
     /// Waits for whoever commits.
@@ -131,7 +242,7 @@ impl Lane {
                     if outcome.borrow().is_none()
                         && let Some(open) = turn.take()
                     {
-                        commit_to_the_end(open).await.ok();
+                        open.commit_to_the_end().await.ok();
                     }
                 }
             }
@@ -139,33 +250,70 @@ impl Lane {
     }
 }
 
-enum Lost<E> {
+enum Lost {
+    /// The transaction met another, or its connection broke.
     Conflict,
-    Broken(E),
+    /// A body failed after it had changed something.
+    Spoiled,
+    Broken(Error),
 }
 
 /// Keeps or takes back what a body did. An error means that the whole transaction is gone.
-async fn settle<T, E>(session: &Session, result: &Result<T, E>) -> Result<(), Lost<Error>> {
+async fn settle(session: &Session, careful: bool, keep: bool) -> Result<(), Lost> {
     if session.met_conflict() || session.is_lost() {
         return Err(Lost::Conflict);
     }
-    if session.is_untouched() || result.is_ok() {
+    if keep || session.is_clean() {
         return Ok(());
+    }
+    if !careful {
+        return Err(Lost::Spoiled);
     }
     session.control("ROLLBACK TO body").await.map_err(Lost::Broken)
 }
 
-/// Commits in a task of its own: if this one is cancelled, the others still learn how it ended.
-async fn commit_to_the_end(open: Open) -> Result<(), Error> {
-    tokio::spawn(commit(open)).await.unwrap_or_else(|error| Err(Error::Unavailable(error.to_string())))
+impl Open {
+    async fn begin(postgres: &Postgres, careful: bool) -> Result<Self, Error> {
+        let seal = postgres.seal().cloned();
+        // What the lane holds travels with the first statement, the body with the second.
+        let ahead: &[&str] = match (&seal, careful) {
+            (Some(_), true) => &["BEGIN", SAVEPOINT],
+            (None, true) => &["BEGIN; SAVEPOINT body"],
+            (_, false) => &["BEGIN"],
+        };
+        let (session, turn) = postgres.lane_session(ahead).await?;
+        let outcome = watch::Sender::new(None);
+        Ok(Self { session, held: None, notes: Vec::new(), bodies: 0, seal, careful, outcome, _turn: turn })
+    }
+
+    /// Commits in a task of its own: if this one is cancelled, the others still learn how it ended.
+    async fn commit_to_the_end(self) -> Result<(), Error> {
+        let committed = tokio::spawn(async move {
+            let Self { session, held, notes, seal, outcome, .. } = self;
+            let committed = commit(&session, seal.as_ref(), held, notes).await;
+            // Told before the connection goes back, and to everybody who shared it.
+            outcome.send_replace(Some(committed.clone()));
+            committed
+        });
+        committed.await.unwrap_or_else(|error| Err(Error::Unavailable(error.to_string())))
+    }
 }
 
-async fn commit(open: Open) -> Result<(), Error> {
-    let Open { session, outcome, .. } = open;
-    let committed = session.finish("COMMIT").await;
-    // Told before the connection goes back, and to everybody who shared it.
-    outcome.send_replace(Some(committed.clone()));
-    committed
+/// Seals what was left and commits.
+pub(crate) async fn commit(
+    session: &Session,
+    seal: Option<&Arc<dyn Seal>>,
+    held: Option<Held>,
+    notes: Vec<Note>,
+) -> Result<(), Error> {
+    if let Some(seal) = seal.filter(|_| !notes.is_empty()) {
+        let sealed = seal.seal(&Tx::new(Inner::Postgres(session)), held, notes).await;
+        if session.met_conflict() || session.is_lost() {
+            return Err(Error::Conflict);
+        }
+        sealed?;
+    }
+    session.finish("COMMIT").await
 }
 
 /// What a writer is told once it is known how the commit went.

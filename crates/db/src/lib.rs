@@ -13,6 +13,8 @@ mod lane;
 mod migrate;
 mod postgres;
 mod row;
+mod seal;
+mod session;
 mod sqlite;
 mod statement;
 mod tls;
@@ -20,11 +22,13 @@ mod tx;
 mod value;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use error::{Constraint, Error};
 pub use migrate::{Migration, Pending};
 pub use row::Row;
+pub use seal::{Held, Note, Seal};
 pub use statement::sqlite_text;
 pub use tx::Tx;
 pub use value::Value;
@@ -121,12 +125,23 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        self.write_in(0, body).await
+        match &self.0 {
+            Inner::Sqlite(sqlite) => sqlite.write(body).await,
+            Inner::Postgres(postgres) => postgres.write(body).await,
+        }
+    }
+
+    /// Who seals what transactions leave, before they are committed.
+    pub fn sealed_by(&self, seal: Arc<dyn Seal>) {
+        match &self.0 {
+            Inner::Sqlite(sqlite) => sqlite.sealed_by(seal),
+            Inner::Postgres(postgres) => postgres.sealed_by(seal),
+        }
     }
 
     /// Runs one transaction in a lane: writers who would wait for the same rows anyway take turns
     /// there and share a commit. SQLite has one lane for all.
-    pub async fn write_in<T, E, F>(&self, lane: u64, body: F) -> Result<T, E>
+    pub async fn write_in<T, E, F>(&self, lane: u128, body: F) -> Result<T, E>
     where
         F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
         T: Send + 'static,
@@ -134,7 +149,7 @@ impl Db {
     {
         match &self.0 {
             Inner::Sqlite(sqlite) => sqlite.write(body).await,
-            Inner::Postgres(postgres) => postgres.write(lane, body).await,
+            Inner::Postgres(postgres) => postgres.write_in(lane, body).await,
         }
     }
 

@@ -1,32 +1,28 @@
-//! PostgreSQL: pooled connections, statements prepared once a connection, a transaction whose
-//! `BEGIN` travels with its first statement. Writers of one lane share a commit (see [`crate::lane`]).
+//! PostgreSQL: pooled connections, and transactions whose `BEGIN` travels with their first statement (see
+//! [`crate::session`]). Writers of one lane share a commit (see [`crate::lane`]).
 //! Serialization failures and connections lost before the commit are tried again; one lost during the
 //! commit is not, because nobody knows how it ended.
 
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
-use futures_util::{TryStreamExt, future};
-use tokio::sync::mpsc;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Row};
+use deadpool_postgres::{Hook, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use futures_util::future;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_postgres::AsyncMessage;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::Error;
-use crate::lane::{Attempt, Lane};
+use crate::lane::{self, Attempt, Lanes};
 use crate::migrate::{self, Migration, Pending};
+use crate::seal::Seal;
+use crate::session::Session;
 use crate::tls;
 use crate::tx::{Inner, Tx};
-use crate::value::Value;
 use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
 
 /// How often a transaction is tried before its caller is told to come back later.
 const ATTEMPTS: u32 = 6;
-/// How many transactions may be open for writing at once.
-const LANES: usize = 8;
 /// How long a transaction may lie idle: it holds rows that others wait for.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A view of one moment, for as long as it is looked at.
@@ -35,7 +31,9 @@ const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOC
 #[derive(Clone)]
 pub(crate) struct Postgres {
     pool: Pool,
-    lanes: Arc<[Lane; LANES]>,
+    lanes: Lanes,
+    writers: Arc<Semaphore>,
+    seal: Arc<OnceLock<Arc<dyn Seal>>>,
     config: tokio_postgres::Config,
     tls: MakeRustlsConnect,
 }
@@ -46,156 +44,26 @@ impl std::fmt::Debug for Postgres {
     }
 }
 
-/// A connection while a body uses it. Dropped in the middle of a transaction, it is closed rather
-/// than given back.
-#[derive(Debug)]
-pub(crate) struct Session {
-    client: Option<Object>,
-    /// What travels ahead of the next statement: a `BEGIN`, a savepoint, or nothing.
-    ahead: Mutex<Option<&'static str>>,
-    begun: AtomicBool,
-    finished: AtomicBool,
-    conflict: AtomicBool,
-    lost: AtomicBool,
-    /// The first statement of the present body that failed: PostgreSQL does nothing more until it is
-    /// taken back.
-    failed: Mutex<Option<Error>>,
-}
+/// Counts how often a transaction was tried.
+struct Tries(u32);
 
-impl Drop for Session {
-    fn drop(&mut self) {
-        if self.begun.load(Ordering::Relaxed)
-            && !self.finished.load(Ordering::Relaxed)
-            && let Some(client) = self.client.take()
-        {
-            drop(Object::take(client));
-        }
-    }
-}
-
-impl Session {
-    fn client(&self) -> Result<&Object, Error> {
-        self.client.as_ref().ok_or_else(|| Error::Other("the connection is gone".to_owned()))
-    }
-
-    /// Notes what the caller of the body must know, however the body treats the error.
-    fn noted(&self, error: tokio_postgres::Error) -> Error {
-        let closed = error.is_closed();
-        let error = Error::from(error);
-        match &error {
-            Error::Conflict => self.conflict.store(true, Ordering::Relaxed),
-            Error::Unavailable(_) if closed => self.lost.store(true, Ordering::Relaxed),
-            _ => {
-                self.failed
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .get_or_insert_with(|| error.clone());
+impl Tries {
+    /// What to answer; `None` when it is to be tried again, after a while.
+    async fn after<T, E>(&mut self, attempt: Attempt<T, E>) -> Option<Result<T, E>> {
+        match attempt {
+            Attempt::Ended(result) => return Some(result),
+            // Somebody else's misfortune does not count.
+            Attempt::Again(None) => tokio::task::yield_now().await,
+            Attempt::Again(Some(error)) if self.0 == ATTEMPTS => return Some(Err(error)),
+            Attempt::Again(Some(_)) => {
+                self.0 += 1;
+                // Longer each time, and not the same for two processes that collide.
+                let spread = u64::from(std::process::id() % 7) + u64::from(self.0);
+                tokio::time::sleep(Duration::from_millis((1 << self.0) * 2 + spread)).await;
             }
         }
-        error
+        None
     }
-
-    /// What failed in the present body, if anything did.
-    pub(crate) fn failed(&self) -> Option<Error> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Runs `statement`, with what must travel ahead of it.
-    async fn within<T>(
-        &self,
-        statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
-    ) -> Result<T, Error> {
-        let ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let result = match ahead {
-            Some(ahead) => {
-                self.begun.store(true, Ordering::Relaxed);
-                let ahead = self.client()?.batch_execute(ahead);
-                // Polled in this order, both are on the wire before either is answered.
-                let (begun, result) = future::join(ahead, statement).await;
-                begun.and(result)
-            }
-            None => statement.await,
-        };
-        result.map_err(|error| self.noted(error))
-    }
-
-    pub(crate) async fn query(&self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
-        let client = self.client()?;
-        self.within(async {
-            let statement = client.prepare_cached(sql).await?;
-            client.query(&statement, &borrowed(params)).await
-        })
-        .await
-    }
-
-    pub(crate) async fn each(
-        &self,
-        sql: &str,
-        params: &[Value<'_>],
-        mut f: impl FnMut(&Row) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let client = self.client()?;
-        let rows = self
-            .within(async {
-                let statement = client.prepare_cached(sql).await?;
-                client.query_raw(&statement, borrowed(params)).await
-            })
-            .await?;
-        let mut rows = pin!(rows);
-        while let Some(row) = rows.try_next().await.map_err(|error| self.noted(error))? {
-            f(&row)?;
-        }
-        Ok(())
-    }
-
-    pub(crate) async fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
-        let client = self.client()?;
-        self.within(async {
-            let statement = client.prepare_cached(sql).await?;
-            client.execute(&statement, &borrowed(params)).await
-        })
-        .await
-    }
-
-    pub(crate) async fn prepare(&self, sql: &str) -> Result<(), Error> {
-        self.client()?.prepare(sql).await.map(|_| ()).map_err(|error| self.noted(error))
-    }
-
-    /// Makes ready for another body in the same transaction: a savepoint travels ahead of it.
-    pub(crate) fn next_body(&self) {
-        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert("SAVEPOINT body");
-    }
-
-    /// Whether what was to travel ahead never left, because no statement followed it.
-    pub(crate) fn is_untouched(&self) -> bool {
-        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    pub(crate) async fn control(&self, words: &str) -> Result<(), Error> {
-        self.client()?.batch_execute(words).await.map_err(|error| self.noted(error))
-    }
-
-    /// Ends the transaction, if one was begun.
-    pub(crate) async fn finish(&self, word: &str) -> Result<(), Error> {
-        if self.begun.load(Ordering::Relaxed) {
-            self.control(word).await?;
-        }
-        self.finished.store(true, Ordering::Relaxed);
-        Ok(())
-    }
-
-    pub(crate) fn met_conflict(&self) -> bool {
-        self.conflict.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Relaxed)
-    }
-}
-
-fn borrowed<'p>(params: &'p [Value<'p>]) -> Vec<&'p (dyn ToSql + Sync)> {
-    params.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
 impl Postgres {
@@ -222,19 +90,33 @@ impl Postgres {
             }))
             .build()
             .map_err(|error| Error::Other(error.to_string()))?;
-        Ok(Self { pool, lanes: Arc::default(), config, tls })
+        // The rest is for those who read, and for what belongs to no lane.
+        let writers = Arc::new(Semaphore::new((connections / 2).max(1)));
+        Ok(Self { pool, lanes: Lanes::default(), writers, seal: Arc::default(), config, tls })
     }
 
-    pub(crate) async fn session(&self, begin: Option<&'static str>) -> Result<Session, Error> {
-        Ok(Session {
-            client: Some(self.pool.get().await?),
-            ahead: Mutex::new(begin),
-            begun: AtomicBool::new(false),
-            finished: AtomicBool::new(false),
-            conflict: AtomicBool::new(false),
-            lost: AtomicBool::new(false),
-            failed: Mutex::new(None),
-        })
+    pub(crate) async fn session(&self, ahead: &[&'static str]) -> Result<Session, Error> {
+        Ok(Session::new(self.pool.get().await?, ahead))
+    }
+
+    /// A session for a lane: of those only so many are open at once, so that others find a connection.
+    pub(crate) async fn lane_session(
+        &self,
+        ahead: &[&'static str],
+    ) -> Result<(Session, OwnedSemaphorePermit), Error> {
+        let turn = tokio::time::timeout(QUEUE_TIMEOUT, Arc::clone(&self.writers).acquire_owned()).await;
+        let turn = turn.map_err(|_| Error::Busy("too many organizations are writing"))?;
+        let turn = turn.map_err(|error| Error::Other(error.to_string()))?;
+        Ok((self.session(ahead).await?, turn))
+    }
+
+    pub(crate) fn seal(&self) -> Option<&Arc<dyn Seal>> {
+        self.seal.get()
+    }
+
+    pub(crate) fn sealed_by(&self, seal: Arc<dyn Seal>) {
+        // The first one stays: a database is opened for one product.
+        let _ = self.seal.set(seal);
     }
 
     pub(crate) async fn read<T, E, F>(&self, body: F) -> Result<T, E>
@@ -243,8 +125,8 @@ impl Postgres {
         E: From<Error>,
     {
         for attempt in 1.. {
-            let session = self.session(None).await?;
-            let result = body(&Tx(Inner::Postgres(&session))).await;
+            let session = self.session(&[]).await?;
+            let result = body(&Tx::new(Inner::Postgres(&session))).await;
             if result.is_ok() || !session.is_lost() || attempt == ATTEMPTS {
                 return result;
             }
@@ -257,33 +139,70 @@ impl Postgres {
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        let session = self.session(Some(SNAPSHOT)).await?;
-        let result = body(&Tx(Inner::Postgres(&session))).await;
+        let session = self.session(&[SNAPSHOT]).await?;
+        let result = body(&Tx::new(Inner::Postgres(&session))).await;
         session.finish("ROLLBACK").await?;
         result
     }
 
-    /// One transaction, shared with whoever else waits in the same lane.
-    pub(crate) async fn write<T, E, F>(&self, lane: u64, body: F) -> Result<T, E>
+    /// One transaction of its own.
+    pub(crate) async fn write<T, E, F>(&self, body: F) -> Result<T, E>
     where
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        let lane = &self.lanes[usize::try_from(lane).unwrap_or(0) % LANES];
-        let mut attempt = 1;
+        let mut tries = Tries(1);
         loop {
-            match lane.write(self, &body).await {
-                Attempt::Ended(result) => return result,
-                // Somebody else's misfortune does not count.
-                Attempt::Again(None) => tokio::task::yield_now().await,
-                Attempt::Again(Some(error)) if attempt == ATTEMPTS => return Err(error),
-                Attempt::Again(Some(_)) => {
-                    attempt += 1;
-                    // Longer each time, and not the same for two processes that collide.
-                    let spread = u64::from(std::process::id() % 7) + u64::from(attempt);
-                    tokio::time::sleep(Duration::from_millis((1 << attempt) * 2 + spread)).await;
-                }
+            if let Some(result) = tries.after(self.write_alone(&body).await).await {
+                return result;
             }
+        }
+    }
+
+    /// One transaction, shared with whoever else waits in the same lane.
+    pub(crate) async fn write_in<T, E, F>(&self, lane: u128, body: F) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
+        E: From<Error>,
+    {
+        let (lane, mut tries) = (self.lanes.enter(lane), Tries(1));
+        loop {
+            if let Some(result) = tries.after(lane.write(self, &body).await).await {
+                return result;
+            }
+        }
+    }
+
+    async fn write_alone<T, E, F>(&self, body: &F) -> Attempt<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
+        E: From<Error>,
+    {
+        let session = match self.session(&["BEGIN"]).await {
+            Ok(session) => session,
+            Err(error) => return Attempt::Ended(Err(error.into())),
+        };
+        let tx = Tx::new(Inner::Postgres(&session));
+        let result = body(&tx).await;
+        // A body that went on after a failed statement must not be told that its work was kept.
+        let result = match (result, session.failed()) {
+            (Ok(_), Some(error)) => Err(error.into()),
+            (result, _) => result,
+        };
+        if session.met_conflict() || session.is_lost() {
+            return Attempt::Again(result.err().or_else(|| Some(Error::Conflict.into())));
+        }
+        let value = match result {
+            Ok(value) => value,
+            Err(error) => {
+                let _ = session.finish("ROLLBACK").await;
+                return Attempt::Ended(Err(error));
+            }
+        };
+        match lane::commit(&session, self.seal(), None, tx.into_notes()).await {
+            Ok(()) => Attempt::Ended(Ok(value)),
+            Err(Error::Conflict) => Attempt::Again(Some(Error::Conflict.into())),
+            Err(error) => Attempt::Ended(Err(error.into())),
         }
     }
 
@@ -332,7 +251,7 @@ impl Postgres {
                 "damaged pages were met:",
             ),
         ];
-        let session = self.session(None).await?;
+        let session = self.session(&[]).await?;
         let mut found = Vec::new();
         for (sql, meaning) in CHECKS {
             for row in session.query(sql, &[]).await? {

@@ -1,7 +1,7 @@
 //! SQLite: reader threads with a connection each, and one writer thread that gathers waiting
-//! transactions, runs each in its savepoint and commits them with one fsync. Nobody is told `Ok`
-//! before the commit; an error or a panic in one body rolls back its savepoint alone, and when
-//! SQLite itself gives up the whole transaction, the neighbours are run again one by one.
+//! transactions, runs one after the other and commits them with one fsync. Nobody is told `Ok`
+//! before the commit. Most bodies that fail do so before they change anything, and then there is nothing to take back;
+//! when one fails later, or SQLite itself gives up the whole transaction, the neighbours are run again one by one.
 
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
 use crate::migrate::{self, Migration, Pending};
+use crate::seal::{Note, Seal};
 use crate::tx::{Inner, Tx};
 use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
 
@@ -37,7 +38,11 @@ pub(crate) struct Sqlite {
     path: Arc<PathBuf>,
     reads: Arc<Reads>,
     writes: mpsc::Sender<Box<dyn Work>>,
+    seal: Sealed,
 }
+
+/// Who seals a commit; set once.
+type Sealed = Arc<OnceLock<Arc<dyn Seal>>>;
 
 type Read = Box<dyn FnOnce(&Mutex<Connection>, &Watch) + Send>;
 
@@ -174,7 +179,9 @@ impl Sqlite {
         let readers = readers.max(1);
         let writer = connect(path, false, readers + 1)?;
         let (writes, waiting) = mpsc::channel(queue.max(1));
-        spawn("db-writer", move || write_loop(writer, waiting))?;
+        let seal = Sealed::default();
+        let sealed = Arc::clone(&seal);
+        spawn("db-writer", move || write_loop(writer, waiting, &sealed))?;
         let reads = Arc::new(ReadQueue { most: queue.max(1), ..ReadQueue::default() });
         for number in 0..readers {
             let mut connection = connect(path, true, readers + 1)?;
@@ -188,7 +195,7 @@ impl Sqlite {
                 }
             })?;
         }
-        Ok(Self { path: Arc::new(path.to_owned()), reads: Arc::new(Reads(reads)), writes })
+        Ok(Self { path: Arc::new(path.to_owned()), reads: Arc::new(Reads(reads)), writes, seal })
     }
 
     pub(crate) async fn read<T, E, F>(&self, body: F, snapshot: bool) -> Result<T, E>
@@ -205,7 +212,7 @@ impl Sqlite {
                 return;
             }
             watch.start(!snapshot, gone);
-            let result = if snapshot { in_snapshot(connection, &body) } else { run(connection, &body) };
+            let result = if snapshot { in_snapshot(connection, &body) } else { run(connection, &body).0 };
             watch.stop();
             // Nobody waits any more: there is nobody to tell.
             let _ = reply.send(result);
@@ -223,12 +230,17 @@ impl Sqlite {
         E: From<Error> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let work = Box::new(Transaction { body, result: None, reply });
+        let work = Box::new(Transaction { body, result: None, notes: Vec::new(), reply });
         self.writes.send_timeout(work, QUEUE_TIMEOUT).await.map_err(|error| match error {
             mpsc::error::SendTimeoutError::Timeout(_) => Error::Busy("too many writes are waiting"),
             mpsc::error::SendTimeoutError::Closed(_) => Error::Unavailable("the writer stopped".to_owned()),
         })?;
         answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the writer stopped".to_owned()).into()))
+    }
+
+    pub(crate) fn sealed_by(&self, seal: Arc<dyn Seal>) {
+        // The first one stays: a database is opened for one product.
+        let _ = self.seal.set(seal);
     }
 
     pub(crate) async fn migrate(&self, migrations: Vec<Migration>) -> Result<usize, Error> {
@@ -287,16 +299,28 @@ async fn blocking<T: Send + 'static>(
 
 /// Polls a body once: on SQLite every statement is ready at once, so a body that is not has
 /// awaited something else.
-fn run<T, E, F>(connection: &Mutex<Connection>, body: &F) -> Result<T, E>
+fn run<T, E, F>(connection: &Mutex<Connection>, body: &F) -> (Result<T, E>, Vec<Note>)
 where
     F: AsyncFn(&Tx<'_>) -> Result<T, E>,
     E: From<Error>,
 {
-    let tx = Tx(Inner::Sqlite(connection));
-    match catch_unwind(AssertUnwindSafe(|| body(&tx).now_or_never())) {
+    let tx = Tx::new(Inner::Sqlite(connection));
+    let result = match catch_unwind(AssertUnwindSafe(|| body(&tx).now_or_never())) {
         Ok(Some(result)) => result,
         Ok(None) => Err(Error::ForeignAwait.into()),
         Err(panic) => Err(Error::Panic(panic_text(panic.as_ref())).into()),
+    };
+    (result, tx.into_notes())
+}
+
+/// Writes what the bodies of a commit left.
+fn seal_notes(connection: &Mutex<Connection>, seal: &Sealed, notes: Vec<Note>) -> Result<(), Error> {
+    let Some(seal) = seal.get().filter(|_| !notes.is_empty()) else { return Ok(()) };
+    let tx = Tx::new(Inner::Sqlite(connection));
+    match catch_unwind(AssertUnwindSafe(|| seal.seal(&tx, None, notes).now_or_never())) {
+        Ok(Some(result)) => result,
+        Ok(None) => Err(Error::ForeignAwait),
+        Err(panic) => Err(Error::Panic(panic_text(panic.as_ref()))),
     }
 }
 
@@ -315,7 +339,7 @@ where
 {
     let locked = || connection.lock().unwrap_or_else(PoisonError::into_inner);
     locked().execute_batch("BEGIN").map_err(Error::from)?;
-    let result = run(connection, body);
+    let (result, _) = run(connection, body);
     locked().execute_batch("ROLLBACK").map_err(Error::from)?;
     result
 }
@@ -326,7 +350,9 @@ trait Work: Send {
     fn is_abandoned(&self) -> bool;
     /// Runs the body and keeps its result; `true` when its changes are to stay.
     fn run(&mut self, connection: &Mutex<Connection>) -> bool;
-    /// The commit is on disk: tells the caller what the body returned.
+    /// What the body left for the commit.
+    fn take_notes(&mut self) -> Vec<Note>;
+    /// What the body did is on disk, or it did nothing: tells the caller what it returned.
     fn committed(self: Box<Self>);
     /// Nothing of it was kept.
     fn failed(self: Box<Self>, error: Error);
@@ -335,6 +361,7 @@ trait Work: Send {
 struct Transaction<T, E, F> {
     body: F,
     result: Option<Result<T, E>>,
+    notes: Vec<Note>,
     reply: oneshot::Sender<Result<T, E>>,
 }
 
@@ -349,10 +376,15 @@ where
     }
 
     fn run(&mut self, connection: &Mutex<Connection>) -> bool {
-        let result = run(connection, &self.body);
+        let (result, notes) = run(connection, &self.body);
         let keep = result.is_ok();
+        self.notes = if keep { notes } else { Vec::new() };
         self.result = Some(result);
         keep
+    }
+
+    fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
     }
 
     fn committed(self: Box<Self>) {
@@ -371,7 +403,7 @@ where
     }
 }
 
-fn write_loop(mut connection: Connection, mut waiting: mpsc::Receiver<Box<dyn Work>>) {
+fn write_loop(mut connection: Connection, mut waiting: mpsc::Receiver<Box<dyn Work>>, seal: &Sealed) {
     let watch = Watch::default();
     if let Err(error) = watch.install(&mut connection) {
         tracing::error!(%error, "the writer has no statement timeout");
@@ -380,7 +412,7 @@ fn write_loop(mut connection: Connection, mut waiting: mpsc::Receiver<Box<dyn Wo
     let never = Arc::new(AtomicBool::new(false));
     while let Some(first) = waiting.blocking_recv() {
         watch.start(true, Arc::clone(&never));
-        write_batch(&connection, first, &mut waiting);
+        write_batch(&connection, first, &mut waiting, seal);
         watch.stop();
     }
 }
@@ -390,6 +422,7 @@ fn write_batch(
     connection: &Mutex<Connection>,
     first: Box<dyn Work>,
     waiting: &mut mpsc::Receiver<Box<dyn Work>>,
+    seal: &Sealed,
 ) {
     if let Err(error) = statement(connection, "BEGIN IMMEDIATE") {
         return first.failed(error);
@@ -398,18 +431,34 @@ fn write_batch(
     let mut next = Some(first);
     while let Some(mut work) = next.take() {
         if !work.is_abandoned() {
-            if let Err(error) = in_savepoint(connection, work.as_mut()) {
-                // SQLite gave up the whole transaction (disk full, I/O error). Whoever shared it is
-                // tried again alone; whoever broke it is told.
-                let _ = statement(connection, "ROLLBACK");
-                work.failed(error);
-                return done.into_iter().for_each(|work| write_alone(connection, work));
+            match run_one(connection, work.as_mut()) {
+                Ok(Ran::Kept | Ran::LeftNothing) => done.push(work),
+                Ok(Ran::Spoiled) => {
+                    let _ = statement(connection, "ROLLBACK");
+                    work.committed();
+                    return done.into_iter().for_each(|work| write_alone(connection, work, seal));
+                }
+                Err(error) => {
+                    // SQLite gave up the whole transaction (disk full, I/O error). Whoever shared it is
+                    // tried again alone; whoever broke it is told.
+                    let _ = statement(connection, "ROLLBACK");
+                    work.failed(error);
+                    return done.into_iter().for_each(|work| write_alone(connection, work, seal));
+                }
             }
-            done.push(work);
         }
         if done.len() < BATCH {
             next = waiting.try_recv().ok();
         }
+    }
+    let notes = done.iter_mut().flat_map(|work| work.take_notes()).collect();
+    if let Err(error) = seal_notes(connection, seal, notes) {
+        let _ = statement(connection, "ROLLBACK");
+        if done.len() == 1 {
+            return done.into_iter().for_each(|work| work.failed(error.clone()));
+        }
+        // What one of them left cannot be sealed: alone, only that one is told.
+        return done.into_iter().for_each(|work| write_alone(connection, work, seal));
     }
     match statement(connection, "COMMIT") {
         Ok(()) => done.into_iter().for_each(Work::committed),
@@ -422,11 +471,16 @@ fn write_batch(
     }
 }
 
-fn write_alone(connection: &Mutex<Connection>, mut work: Box<dyn Work>) {
-    let attempt = statement(connection, "BEGIN IMMEDIATE")
-        .and_then(|()| in_savepoint(connection, work.as_mut()))
-        .and_then(|()| statement(connection, "COMMIT"));
-    match attempt {
+fn write_alone(connection: &Mutex<Connection>, mut work: Box<dyn Work>, seal: &Sealed) {
+    let mut attempt = || -> Result<(), Error> {
+        statement(connection, "BEGIN IMMEDIATE")?;
+        if run_one(connection, work.as_mut())? == Ran::Spoiled {
+            return statement(connection, "ROLLBACK");
+        }
+        seal_notes(connection, seal, work.take_notes())?;
+        statement(connection, "COMMIT")
+    };
+    match attempt() {
         Ok(()) => work.committed(),
         Err(error) => {
             let _ = statement(connection, "ROLLBACK");
@@ -435,18 +489,30 @@ fn write_alone(connection: &Mutex<Connection>, mut work: Box<dyn Work>) {
     }
 }
 
-/// Runs one body so that only its own changes are lost when it fails. An error means that the
-/// transaction around it is gone.
-fn in_savepoint(connection: &Mutex<Connection>, work: &mut dyn Work) -> Result<(), Error> {
-    statement(connection, "SAVEPOINT body")?;
+/// What a body left in the transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ran {
+    /// What it changed, which is to stay.
+    Kept,
+    /// It failed before it changed anything.
+    LeftNothing,
+    /// It failed after it had changed something: the transaction cannot be committed.
+    Spoiled,
+}
+
+/// Runs one body. An error means that the transaction around it is gone.
+fn run_one(connection: &Mutex<Connection>, work: &mut dyn Work) -> Result<Ran, Error> {
+    let changes = || connection.lock().unwrap_or_else(PoisonError::into_inner).total_changes();
+    let before = changes();
     let keep = work.run(connection);
     if connection.lock().unwrap_or_else(PoisonError::into_inner).is_autocommit() {
         return Err(Error::Unavailable("SQLite rolled the transaction back".to_owned()));
     }
-    if !keep {
-        statement(connection, "ROLLBACK TO body")?;
-    }
-    statement(connection, "RELEASE body")
+    Ok(match keep {
+        true => Ran::Kept,
+        false if changes() == before => Ran::LeftNothing,
+        false => Ran::Spoiled,
+    })
 }
 
 fn statement(connection: &Mutex<Connection>, sql: &str) -> Result<(), Error> {

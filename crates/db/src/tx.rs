@@ -1,16 +1,26 @@
 //! What a body runs its statements on.
 
+use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
-use crate::postgres::Session;
 use crate::row::{self, Row};
+use crate::seal::Note;
+use crate::session::Session;
 use crate::statement::rewritten;
 use crate::value::Value;
 
 /// A transaction, or for [`crate::Db::read`] a connection.
-#[derive(Debug)]
-pub struct Tx<'c>(pub(crate) Inner<'c>);
+pub struct Tx<'c> {
+    inner: Inner<'c>,
+    notes: Mutex<Vec<Note>>,
+}
+
+impl std::fmt::Debug for Tx<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.inner.fmt(f)
+    }
+}
 
 #[derive(Debug)]
 pub(crate) enum Inner<'c> {
@@ -20,7 +30,21 @@ pub(crate) enum Inner<'c> {
     Postgres(&'c Session),
 }
 
-impl Tx<'_> {
+impl<'c> Tx<'c> {
+    pub(crate) fn new(inner: Inner<'c>) -> Self {
+        Self { inner, notes: Mutex::default() }
+    }
+
+    /// What was left for whoever commits.
+    pub(crate) fn into_notes(self) -> Vec<Note> {
+        self.notes.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves something for whoever commits this transaction; see [`crate::Seal`].
+    pub fn leave(&self, note: impl Any + Send) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(note));
+    }
+
     /// All rows, each read by `map`.
     pub async fn all<T>(
         &self,
@@ -28,7 +52,7 @@ impl Tx<'_> {
         params: &[Value<'_>],
         map: impl Fn(&Row<'_>) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
-        match &self.0 {
+        match &self.inner {
             Inner::Sqlite(_) => {
                 let mut items = Vec::new();
                 self.each(sql, params, |row| {
@@ -52,7 +76,7 @@ impl Tx<'_> {
         params: &[Value<'_>],
         map: impl Fn(&Row<'_>) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
-        match &self.0 {
+        match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut statement = connection.prepare_cached(&rewritten(sql))?;
@@ -86,7 +110,7 @@ impl Tx<'_> {
         params: &[Value<'_>],
         mut f: impl FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        match &self.0 {
+        match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut statement = connection.prepare_cached(&rewritten(sql))?;
@@ -104,7 +128,7 @@ impl Tx<'_> {
 
     /// Runs a statement and tells how many rows it changed.
     pub async fn execute(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64, Error> {
-        match &self.0 {
+        match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut statement = connection.prepare_cached(&rewritten(sql))?;
@@ -117,7 +141,7 @@ impl Tx<'_> {
 
     /// Prepares a statement without running it: the test of all statements.
     pub async fn prepare(&self, sql: &'static str) -> Result<(), Error> {
-        match &self.0 {
+        match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
                 connection.prepare_cached(&rewritten(sql))?;
@@ -129,7 +153,7 @@ impl Tx<'_> {
 
     /// Wakes whoever listens on a PostgreSQL channel, when this transaction commits.
     pub async fn notify(&self, channel: &'static str) -> Result<(), Error> {
-        match &self.0 {
+        match &self.inner {
             Inner::Sqlite(_) => Ok(()),
             Inner::Postgres(session) => {
                 session.execute("SELECT pg_notify($1, '')", &[Value::from(channel)]).await?;

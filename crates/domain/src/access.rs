@@ -312,7 +312,14 @@ pub struct Origin {
     /// Set when the request carries an `Idempotency-Key`: the claim that is settled in the
     /// transaction of the change.
     #[serde(skip)]
-    pub claim: Option<Arc<str>>,
+    pub claim: Option<Arc<Claim>>,
+}
+
+/// The claim of an `Idempotency-Key`, and who holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    pub name: String,
+    pub holder: String,
 }
 
 impl Origin {

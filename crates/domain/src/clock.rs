@@ -40,6 +40,11 @@ impl ManualClock {
         Self(AtomicI64::new(time.as_millis()))
     }
 
+    /// Moves it to any moment, back as well.
+    pub fn set(&self, time: Time) {
+        self.0.store(time.as_millis(), Ordering::SeqCst);
+    }
+
     pub fn advance(&self, by: Duration) {
         self.0.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
     }

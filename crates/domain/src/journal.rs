@@ -6,6 +6,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use serde::Serialize;
 
 use crate::access::{ActorType, AuthType};
+use crate::canonical::canonical;
 use crate::id::{EntryId, MemberId, OrganizationId};
 use crate::time::Time;
 
@@ -79,11 +80,6 @@ struct SealedHead {
     hash: String,
     organization_id: OrganizationId,
     sequence: i64,
-}
-
-/// Canonical JSON (RFC 8785): one text for one value.
-pub fn canonical<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
-    serde_json_canonicalizer::to_string(value)
 }
 
 pub fn sha256(bytes: &[u8]) -> Hash {

@@ -3,22 +3,23 @@
 
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
+use attestry_domain::access::Claim;
 use attestry_domain::journal::Hash;
 
 use crate::sql::{Columns, time};
 
 statements! {
-    TAKE = "INSERT INTO idempotency_keys (claim, fingerprint, state, created_at, locked_until) VALUES ($1, $2, 'running', $3, $4) ON CONFLICT (claim) DO UPDATE SET fingerprint = $2, state = 'running', answer = NULL, created_at = $3, locked_until = $4 WHERE idempotency_keys.created_at < $5 OR (idempotency_keys.state = 'running' AND idempotency_keys.locked_until < $3 AND idempotency_keys.fingerprint = $2) RETURNING claim";
+    TAKE = "INSERT INTO idempotency_keys (claim, fingerprint, state, created_at, locked_until, holder) VALUES ($1, $2, 'running', $3, $4, $6) ON CONFLICT (claim) DO UPDATE SET fingerprint = $2, state = 'running', answer = NULL, created_at = $3, locked_until = $4, holder = $6 WHERE idempotency_keys.created_at < $5 OR (idempotency_keys.state = 'running' AND idempotency_keys.locked_until < $3 AND idempotency_keys.fingerprint = $2) RETURNING claim";
     GET = "SELECT fingerprint, state, answer, locked_until FROM idempotency_keys WHERE claim = $1";
-    APPLY = "UPDATE idempotency_keys SET state = 'applied' WHERE claim = $1 AND state = 'running'";
-    ANSWER = "UPDATE idempotency_keys SET state = 'answered', answer = $2 WHERE claim = $1";
-    RELEASE = "DELETE FROM idempotency_keys WHERE claim = $1 AND state = 'running'";
+    APPLY = "UPDATE idempotency_keys SET state = 'applied' WHERE claim = $1 AND holder = $2 AND state = 'running'";
+    ANSWER = "UPDATE idempotency_keys SET state = 'answered', answer = $3 WHERE claim = $1 AND holder = $2";
+    RELEASE = "DELETE FROM idempotency_keys WHERE claim = $1 AND holder = $2 AND state = 'running'";
     DELETE_EXPIRED = "DELETE FROM idempotency_keys WHERE created_at < $1";
 }
 
 /// How a claim stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claim {
+pub enum Standing {
     Running,
     /// The change is made; its answer is on its way until then, and lost after.
     Applied {
@@ -31,22 +32,29 @@ pub enum Claim {
 /// died before it changed anything, can be taken over.
 pub async fn take(
     t: &Tx<'_>,
-    claim: &str,
+    claim: &Claim,
     fingerprint: &Hash,
     now: Time,
     locked_until: Time,
     expired: Time,
 ) -> Result<bool, Error> {
-    let params = [Value::from(claim), Value::from(fingerprint), time(now), time(locked_until), time(expired)];
+    let params = [
+        Value::from(&claim.name),
+        Value::from(fingerprint),
+        time(now),
+        time(locked_until),
+        time(expired),
+        Value::from(&claim.holder),
+    ];
     Ok(t.opt(TAKE, &params, |_| Ok(())).await?.is_some())
 }
 
-pub async fn get(t: &Tx<'_>, claim: &str) -> Result<Option<(Hash, Claim)>, Error> {
+pub async fn get(t: &Tx<'_>, claim: &str) -> Result<Option<(Hash, Standing)>, Error> {
     t.opt(GET, &[Value::from(claim)], |row| {
         let state = match (row.str(1)?, row.opt_bytes(2)?) {
-            ("answered", Some(answer)) => Claim::Answered(answer),
-            ("running", _) => Claim::Running,
-            _ => Claim::Applied { locked_until: row.time(3)? },
+            ("answered", Some(answer)) => Standing::Answered(answer),
+            ("running", _) => Standing::Running,
+            _ => Standing::Applied { locked_until: row.time(3)? },
         };
         Ok((row.hash(0)?, state))
     })
@@ -54,17 +62,18 @@ pub async fn get(t: &Tx<'_>, claim: &str) -> Result<Option<(Hash, Claim)>, Error
 }
 
 /// Settles the claim in the transaction of the change; `false` when it is no longer ours.
-pub async fn apply(t: &Tx<'_>, claim: &str) -> Result<bool, Error> {
-    Ok(t.execute(APPLY, &[Value::from(claim)]).await? > 0)
+pub async fn apply(t: &Tx<'_>, claim: &Claim) -> Result<bool, Error> {
+    Ok(t.execute(APPLY, &[Value::from(&claim.name), Value::from(&claim.holder)]).await? > 0)
 }
 
-pub async fn answer(t: &Tx<'_>, claim: &str, answer: &[u8]) -> Result<(), Error> {
-    t.execute(ANSWER, &[Value::from(claim), Value::from(answer)]).await.map(|_| ())
+pub async fn answer(t: &Tx<'_>, claim: &Claim, answer: &[u8]) -> Result<(), Error> {
+    let params = [Value::from(&claim.name), Value::from(&claim.holder), Value::from(answer)];
+    t.execute(ANSWER, &params).await.map(|_| ())
 }
 
 /// Gives the claim back: nothing was changed, so the same key may try again.
-pub async fn release(t: &Tx<'_>, claim: &str) -> Result<(), Error> {
-    t.execute(RELEASE, &[Value::from(claim)]).await.map(|_| ())
+pub async fn release(t: &Tx<'_>, claim: &Claim) -> Result<(), Error> {
+    t.execute(RELEASE, &[Value::from(&claim.name), Value::from(&claim.holder)]).await.map(|_| ())
 }
 
 pub async fn delete_expired(t: &Tx<'_>, before: Time) -> Result<u64, Error> {

@@ -3,12 +3,14 @@
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
-use attestry_domain::access::Scope;
+use attestry_domain::access::{AuthType, Scope};
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::journal::{Entry, EntryFilter, Hash, Head};
 use attestry_domain::page::{After, Key, Order, Page};
+use futures_util::future::{try_join, try_join_all};
 
 use crate::sql::{Columns, PageSql, id, opt_id, opt_time, time};
+use crate::text::{Sql, insert};
 
 macro_rules! columns {
     () => {
@@ -16,14 +18,48 @@ macro_rules! columns {
     };
 }
 
+const COLUMNS: &[&str] = &[
+    "id",
+    "org_id",
+    "sequence",
+    "at",
+    "actor_type",
+    "actor_id",
+    "member_id",
+    "auth_type",
+    "action",
+    "entity_type",
+    "entity_id",
+    "state",
+    "state_hash",
+    "request_id",
+    "ip",
+    "hash",
+];
+
+/// For one row, two, four …: any number is a few statements.
+static INSERT: [Sql<4096>; 6] = [
+    insert("journal", COLUMNS, 1),
+    insert("journal", COLUMNS, 2),
+    insert("journal", COLUMNS, 4),
+    insert("journal", COLUMNS, 8),
+    insert("journal", COLUMNS, 16),
+    insert("journal", COLUMNS, 32),
+];
+
 const STATES_AT: PageSql = pages!(
     "SELECT j.entity_id, j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id >= $2 AND j.entity_id < $3 AND j.at <= $4 AND j.state IS NOT NULL AND NOT EXISTS (SELECT 1 FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.sequence > j.sequence AND b.at <= $4)",
     limit "$5", "j.entity_id" > "$6"
 );
 
 statements! {
-    LOCK_HEAD = "SELECT sequence, hash FROM journal_heads WHERE org_id = $1 FOR UPDATE";
-    INSERT = "INSERT INTO journal (id, org_id, sequence, at, actor_type, actor_id, member_id, auth_type, action, entity_type, entity_id, state, state_hash, request_id, ip, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+    LOCK_HEAD = "SELECT sequence, hash, at FROM journal_heads WHERE org_id = $1 FOR UPDATE";
+    INSERT_1 = INSERT[0].as_str();
+    INSERT_2 = INSERT[1].as_str();
+    INSERT_4 = INSERT[2].as_str();
+    INSERT_8 = INSERT[3].as_str();
+    INSERT_16 = INSERT[4].as_str();
+    INSERT_32 = INSERT[5].as_str();
     NEW_HEAD = "INSERT INTO journal_heads (org_id, sequence, hash, at, signing_key, signature) VALUES ($1, $2, $3, $4, $5, $6)";
     SET_HEAD = "UPDATE journal_heads SET sequence = $2, hash = $3, at = $4, signing_key = $5, signature = $6 WHERE org_id = $1";
     GET_HEAD = "SELECT org_id, sequence, hash, at, signing_key, signature FROM journal_heads WHERE org_id = $1";
@@ -74,22 +110,33 @@ pub struct SignedHead {
     pub signature: Vec<u8>,
 }
 
-/// The end of the chain, held until the transaction ends: writers of one organization take turns
-/// here, and only here.
-pub async fn lock_head(t: &Tx<'_>, scope: &Scope) -> Result<Option<(i64, Hash)>, Error> {
-    t.opt(LOCK_HEAD, &[id(scope.organization())], |row| Ok((row.int(0)?, row.hash(1)?))).await
+/// The last entry of a chain, as far as the next one needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Last {
+    pub sequence: i64,
+    pub hash: Hash,
+    pub at: Time,
 }
 
-pub async fn insert(t: &Tx<'_>, scope: &Scope, entry: &Entry) -> Result<(), Error> {
-    let params = [
+/// The end of the chain, held until the transaction ends: writers of one organization take turns
+/// here, and only here.
+pub async fn lock_head(t: &Tx<'_>, organization: OrganizationId) -> Result<Option<Last>, Error> {
+    t.opt(LOCK_HEAD, &[id(organization)], |row| {
+        Ok(Last { sequence: row.int(0)?, hash: row.hash(1)?, at: row.time(2)? })
+    })
+    .await
+}
+
+fn values(entry: &Entry) -> [Value<'_>; 16] {
+    [
         id(entry.id),
-        id(scope.organization()),
+        id(entry.organization_id),
         Value::Int(entry.sequence),
         time(entry.at),
         Value::from(entry.actor_type.as_str()),
         Value::from(&entry.actor_id),
         opt_id(entry.member_id),
-        Value::from(entry.auth_type.map(attestry_domain::access::AuthType::as_str)),
+        Value::from(entry.auth_type.map(AuthType::as_str)),
         Value::from(&entry.action),
         Value::from(&entry.entity_type),
         Value::from(&entry.entity_id),
@@ -98,13 +145,29 @@ pub async fn insert(t: &Tx<'_>, scope: &Scope, entry: &Entry) -> Result<(), Erro
         Value::from(&entry.request_id),
         Value::from(entry.ip.as_ref()),
         Value::from(&entry.hash),
-    ];
-    t.execute(INSERT, &params).await.map(|_| ())
+    ]
 }
 
-async fn put_head(t: &Tx<'_>, sql: &'static str, scope: &Scope, signed: &SignedHead) -> Result<(), Error> {
+/// Appends entries and moves the head behind them. On PostgreSQL all of it travels together.
+pub async fn append(t: &Tx<'_>, entries: &[Entry], head: &SignedHead) -> Result<(), Error> {
+    const MANY: &[(usize, &str)] =
+        &[(32, INSERT_32), (16, INSERT_16), (8, INSERT_8), (4, INSERT_4), (2, INSERT_2), (1, INSERT_1)];
+    let (mut rest, mut inserts) = (entries, Vec::new());
+    for (count, sql) in MANY {
+        while rest.len() >= *count {
+            let (some, more) = rest.split_at(*count);
+            let params: Vec<Value<'_>> = some.iter().flat_map(values).collect();
+            inserts.push((*sql, params));
+            rest = more;
+        }
+    }
+    let inserted = try_join_all(inserts.iter().map(|(sql, params)| t.execute(sql, params)));
+    try_join(inserted, put_head(t, SET_HEAD, head)).await.map(|_| ())
+}
+
+async fn put_head(t: &Tx<'_>, sql: &'static str, signed: &SignedHead) -> Result<(), Error> {
     let params = [
-        id(scope.organization()),
+        id(signed.head.organization_id),
         Value::Int(signed.head.sequence),
         Value::from(&signed.head.hash),
         time(signed.head.at),
@@ -115,12 +178,8 @@ async fn put_head(t: &Tx<'_>, sql: &'static str, scope: &Scope, signed: &SignedH
 }
 
 /// Starts the chain of a new organization.
-pub async fn new_head(t: &Tx<'_>, scope: &Scope, signed: &SignedHead) -> Result<(), Error> {
-    put_head(t, NEW_HEAD, scope, signed).await
-}
-
-pub async fn set_head(t: &Tx<'_>, scope: &Scope, signed: &SignedHead) -> Result<(), Error> {
-    put_head(t, SET_HEAD, scope, signed).await
+pub async fn new_head(t: &Tx<'_>, signed: &SignedHead) -> Result<(), Error> {
+    put_head(t, NEW_HEAD, signed).await
 }
 
 pub async fn head(t: &Tx<'_>, organization: OrganizationId) -> Result<Option<SignedHead>, Error> {

@@ -4,6 +4,7 @@
 
 #[macro_use]
 mod sql;
+mod text;
 
 pub mod api_keys;
 pub mod archive;

@@ -23,6 +23,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     7 "0007_titles" "titles"
     8 "0008_invited" "invited"
     9 "0009_removal" "removal"
+    10 "0010_claims" "claims"
 };
 
 /// What becomes of a table's rows with their organization.

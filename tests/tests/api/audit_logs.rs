@@ -1,6 +1,6 @@
 //! `/v1/audit-logs`: the journal, its chain, its proof.
 
-use attestry_app::journal::{Verdict, verify};
+use attestry_app::proof::{Verdict, verify};
 use attestry_domain::id::OrganizationId;
 use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ both! {
     an_erased_state_leaves_the_chain_whole,
     the_head_can_be_checked_with_the_published_key,
     one_organization_cannot_see_anothers_log,
+    a_chain_never_runs_backwards,
+    a_failed_change_leaves_no_entry_and_harms_nobody,
 }
 
 fn home(app: &TestApp) -> OrganizationId {
@@ -213,4 +215,36 @@ async fn one_organization_cannot_see_anothers_log(app: &TestApp) {
         .await
         .expect(200);
     assert_eq!(log["count"], 0);
+}
+
+async fn a_chain_never_runs_backwards(app: &TestApp) {
+    let path = format!("/v1/people/{}", app.home.member);
+    let now = app.ctx.now();
+    app.patch(&path, &json!({"department": "it"})).send().await.expect(200);
+    // As if the next change came from a server whose clock is behind.
+    app.clock.set(now.minus(std::time::Duration::from_hours(1)));
+    app.patch(&path, &json!({"department": "hr"})).send().await.expect(200);
+    app.clock.set(now);
+    let log = app.get("/v1/audit-logs?limit=2").send().await.expect(200);
+    assert_eq!(log["data"][0]["at"], log["data"][1]["at"]);
+    assert!(matches!(verify(&app.ctx, home(app), &[]).await, Ok(Verdict::Intact { .. })));
+}
+
+async fn a_failed_change_leaves_no_entry_and_harms_nobody(app: &TestApp) {
+    let path = format!("/v1/people/{}", app.home.member);
+    let before = app.entries(&app.home).await;
+    let bodies: Vec<Value> = (0..12).map(|number| json!({"deviceLabelId": number})).collect();
+    let good = bodies.iter().map(|body| app.patch(&path, body).send());
+    let bad = json!({"role": "employee"});
+    let refused = (0..6).map(|_| app.patch(&path, &bad).send());
+    let (good, refused) =
+        futures_util::join!(futures_util::future::join_all(good), futures_util::future::join_all(refused));
+    for reply in good {
+        reply.expect(200);
+    }
+    for reply in refused {
+        reply.problem(409, "last_owner");
+    }
+    assert_eq!(app.entries(&app.home).await, before + 12);
+    assert!(matches!(verify(&app.ctx, home(app), &[]).await, Ok(Verdict::Intact { .. })));
 }

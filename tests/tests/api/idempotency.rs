@@ -1,7 +1,11 @@
 //! `Idempotency-Key`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use attestry_app::idempotency::{self, Begun};
+use attestry_domain::access::{Actor, Claim, Origin, Permission};
+use attestry_domain::api_keys::{NewApiKey, Scopes};
 use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
 
@@ -14,6 +18,7 @@ both! {
     a_secret_is_not_answered_twice,
     at_once_only_one_runs,
     after_a_crash_a_repetition_learns_that_it_was_done,
+    whoever_lost_a_claim_changes_nothing,
 }
 
 async fn the_same_key_and_body_act_once(app: &TestApp) {
@@ -178,4 +183,31 @@ async fn after_a_crash_a_repetition_learns_that_it_was_done(app: &TestApp) {
         .await
         .expect("a statement");
     call().send().await.expect(201);
+}
+
+async fn whoever_lost_a_claim_changes_nothing(app: &TestApp) {
+    let request =
+        || idempotency::Request { owner: "me", key: "k", operation: "POST /v1/risks", body: &[b"{}"] };
+    let begin = async || match idempotency::begin(&app.ctx, request()).await {
+        Ok(Begun::Run(claim)) => claim,
+        other => panic!("{other:?}"),
+    };
+    let slow = begin().await;
+    app.clock.advance(idempotency::LOCKED + Duration::from_secs(1));
+    let second = begin().await;
+    let principal = attestry_app::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");
+    let create = async |claim: &Arc<Claim>| {
+        let origin = Origin { request_id: "r".into(), ip: None, claim: Some(Arc::clone(claim)) };
+        let actor = Actor { principal: Arc::clone(&principal.principal), origin };
+        let scope = actor.authorize(Permission::ApiKeyCreate).expect("an owner");
+        let new = NewApiKey { name: "once".to_owned(), scopes: Scopes::All, expires_at: None };
+        attestry_app::api_keys::create(&app.ctx, &scope, new).await
+    };
+    let entries = app.entries(&app.home).await;
+    create(&slow).await.expect_err("its claim is somebody else's");
+    assert_eq!(app.entries(&app.home).await, entries);
+    create(&second).await.expect("its own claim");
+    create(&slow).await.expect_err("still not");
+    idempotency::release(&app.ctx, &slow).await.expect("nothing of its own");
+    assert_eq!(app.entries(&app.home).await, entries + 1);
 }

@@ -3,22 +3,21 @@
 
 use attestry_domain::id::OrganizationId;
 use attestry_mail::Message;
-use attestry_storage::Tx;
 
 use super::{Failure, Outcome};
+use crate::change::Work;
 use crate::context::Ctx;
 use crate::error::Error;
 
 pub(super) const KIND: &str = "mail";
 
 pub(crate) async fn enqueue(
-    ctx: &Ctx,
-    t: &Tx<'_>,
+    work: &Work<'_>,
     organization: Option<OrganizationId>,
-    message: Message,
+    message: &Message,
 ) -> Result<(), Error> {
-    let payload = ctx.keys.seal(KIND, &serde_json::to_vec(&message)?)?;
-    super::enqueue(ctx, t, KIND, organization, &payload, None).await
+    let payload = work.ctx.keys.seal(KIND, &serde_json::to_vec(message)?)?;
+    work.put_job(KIND, organization, &payload, None).await
 }
 
 pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {

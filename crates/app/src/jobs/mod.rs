@@ -14,9 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attestry_domain::Time;
-use attestry_domain::id::OrganizationId;
-use attestry_storage::jobs::{self, ClaimedJob, NewJob};
-use attestry_storage::{Error as DbError, Tx};
+use attestry_storage::Error as DbError;
+use attestry_storage::jobs::{self, ClaimedJob};
 use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Semaphore, watch};
@@ -28,7 +27,7 @@ use crate::error::Error;
 const LEASE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 4;
-const CHANNEL: &str = "attestry_jobs";
+pub(crate) const CHANNEL: &str = "attestry_jobs";
 
 /// How a job ended; there is no other way.
 #[derive(Debug)]
@@ -93,23 +92,6 @@ async fn run(ctx: &Ctx, job: &ClaimedJob) -> Result<Outcome, Failure> {
     }
 }
 
-/// Puts a job into the queue, in the caller's transaction. Ring `ctx.job_bell` after the commit.
-pub(crate) async fn enqueue(
-    ctx: &Ctx,
-    t: &Tx<'_>,
-    kind: &str,
-    organization: Option<OrganizationId>,
-    payload: &[u8],
-    unique_key: Option<&str>,
-) -> Result<(), Error> {
-    let now = ctx.now();
-    let job =
-        NewJob { id: ctx.ids.next(), kind, organization, payload, unique_key, run_at: now, created_at: now };
-    jobs::enqueue(t, &job).await?;
-    t.notify(CHANNEL).await?;
-    Ok(())
-}
-
 /// Reads a payload that was encrypted, because it tells of somebody.
 fn unseal<T: DeserializeOwned>(ctx: &Ctx, kind: &str, payload: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(&ctx.keys.open(kind, payload)?)
@@ -118,15 +100,13 @@ fn unseal<T: DeserializeOwned>(ctx: &Ctx, kind: &str, payload: &[u8]) -> Result<
 
 /// Makes sure that the recurring jobs are in the queue.
 pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
-    let own = ctx.clone();
-    ctx.db
-        .write(async move |t| {
-            for kind in RECURRING {
-                enqueue(&own, t, kind, None, &[], Some(kind)).await?;
-            }
-            Ok(())
-        })
-        .await
+    ctx.work(async |work| {
+        for kind in RECURRING {
+            work.put_job(kind, None, &[], Some(kind)).await?;
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// Works until told to stop, then lets the running jobs end.

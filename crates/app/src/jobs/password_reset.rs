@@ -2,10 +2,10 @@
 //! there is such an account.
 
 use attestry_domain::access::Origin;
-use attestry_storage::Tx;
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Outcome};
+use crate::change::Work;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::passwords;
@@ -18,9 +18,9 @@ pub(crate) struct Payload {
     pub(crate) origin: Origin,
 }
 
-pub(crate) async fn enqueue(ctx: &Ctx, t: &Tx<'_>, payload: &Payload) -> Result<(), Error> {
-    let payload = ctx.keys.seal(KIND, &serde_json::to_vec(payload)?)?;
-    super::enqueue(ctx, t, KIND, None, &payload, None).await
+pub(crate) async fn enqueue(work: &Work<'_>, payload: &Payload) -> Result<(), Error> {
+    let payload = work.ctx.keys.seal(KIND, &serde_json::to_vec(payload)?)?;
+    work.put_job(KIND, None, &payload, None).await
 }
 
 pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use attestry_blobs::Key;
 use attestry_domain::id::OrganizationId;
-use attestry_storage::Tx;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Outcome};
 use crate::backups;
+use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
 
@@ -27,22 +27,17 @@ enum Payload {
     Organization(OrganizationId),
 }
 
-pub(crate) async fn enqueue(
-    ctx: &Ctx,
-    t: &Tx<'_>,
-    organization: OrganizationId,
-    keys: &[Key],
-) -> Result<(), Error> {
+pub(crate) async fn enqueue(c: &Change<'_>, keys: &[Key]) -> Result<(), Error> {
     if keys.is_empty() {
         return Ok(());
     }
     let payload = serde_json::to_vec(&Payload::Files(keys.iter().map(ToString::to_string).collect()))?;
-    super::enqueue(ctx, t, KIND, Some(organization), &payload, None).await
+    c.put_job(KIND, Some(c.organization()), &payload, None).await
 }
 
-pub(crate) async fn enqueue_all(ctx: &Ctx, t: &Tx<'_>, organization: OrganizationId) -> Result<(), Error> {
-    let payload = serde_json::to_vec(&Payload::Organization(organization))?;
-    super::enqueue(ctx, t, KIND, Some(organization), &payload, None).await
+pub(crate) async fn enqueue_all(c: &Change<'_>) -> Result<(), Error> {
+    let payload = serde_json::to_vec(&Payload::Organization(c.organization()))?;
+    c.put_job(KIND, Some(c.organization()), &payload, None).await
 }
 
 pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {

@@ -2,13 +2,14 @@
 //! time whether or not there is such an account.
 
 use attestry_domain::access::{Origin, Scope};
-use attestry_storage::{Tx, members, users};
+use attestry_storage::members::Membership;
+use attestry_storage::users;
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Outcome};
+use crate::change::Work;
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::journal::{self, Record};
 
 pub(super) const KIND: &str = "sign_in_failure";
 
@@ -24,24 +25,22 @@ impl Payload {
     }
 }
 
-pub(crate) async fn enqueue(ctx: &Ctx, t: &Tx<'_>, payload: &Payload) -> Result<(), Error> {
-    let payload = ctx.keys.seal(KIND, &serde_json::to_vec(payload)?)?;
-    super::enqueue(ctx, t, KIND, None, &payload, None).await
+pub(crate) async fn enqueue(work: &Work<'_>, payload: &Payload) -> Result<(), Error> {
+    let payload = work.ctx.keys.seal(KIND, &serde_json::to_vec(payload)?)?;
+    work.put_job(KIND, None, &payload, None).await
 }
 
 pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {
     let Payload { email, origin } = super::unseal(ctx, KIND, payload)?;
-    let own = ctx.clone();
-    ctx.db
-        .write(async move |t| {
-            let Some((user, _)) = users::by_email(t, &email).await? else { return Ok(()) };
-            for membership in members::of_user(t, user.id).await? {
-                let scope = Scope::visitor(membership.organization, Some(user.id), origin.clone());
-                let record = Record::of("user.sign_in_failed", "user", user.id, &user)?;
-                journal::append(&own, t, &scope, record).await?;
-            }
-            Ok::<_, Error>(())
-        })
-        .await?;
+    let found = ctx.db.read(async move |t| users::by_email(t, &email).await).await?;
+    let Some((user, _)) = found else { return Ok(Outcome::Done) };
+    let from = origin.clone();
+    ctx.change_account(user.id, &origin, async move |a| {
+        let scope = |membership: &Membership| {
+            Ok(Scope::visitor(membership.organization, Some(user.id), from.clone()))
+        };
+        a.record_everywhere(scope, "user.sign_in_failed", "user", user.id, Some(&user))
+    })
+    .await?;
     Ok(Outcome::Done)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
 use attestry_app::inspection::{self, Inspection};
-use attestry_app::journal::{Verdict, verify};
+use attestry_app::proof::{Verdict, verify};
 use attestry_app::{Ctx, organizations};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::Hash;

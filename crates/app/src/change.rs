@@ -1,0 +1,259 @@
+//! One unit of work. [`Ctx::change`] opens the transaction of an organization and hands the body one value with what a
+//! use case needs: the context, the transaction, the scope; recording, enqueueing, forgetting. What follows from a
+//! change (its journal entries, the claim of its `Idempotency-Key`, the bell of the job queue, credentials that are no
+//! longer what they were) is done here, once, and no use case does it by hand.
+//!
+//! A body may run more than once, and awaits nothing but its own statements.
+
+use std::ops::Deref;
+use std::sync::{Mutex, PoisonError};
+
+use attestry_domain::Time;
+use attestry_domain::access::{Origin, Scope};
+use attestry_domain::canonical::canonical;
+use attestry_domain::id::{Id, Kind, OrganizationId, UserId};
+use attestry_storage::jobs::NewJob;
+use attestry_storage::members::Membership;
+use attestry_storage::{Tx, idempotency, jobs, journal, members};
+use serde::Serialize;
+
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::jobs::CHANNEL;
+use crate::journal::{Entry, Record};
+use crate::principals::Forget;
+
+/// What is done when the transaction is on disk.
+#[derive(Debug, Default)]
+struct Afterwards {
+    enqueued: bool,
+    forget: Vec<Forget>,
+}
+
+impl Afterwards {
+    fn happen(self, ctx: &Ctx) {
+        for what in self.forget {
+            ctx.principals.forget(what);
+        }
+        if self.enqueued {
+            ctx.job_bell.notify_one();
+        }
+    }
+}
+
+/// A transaction, and what is to happen when it is on disk.
+pub(crate) struct Work<'a> {
+    pub(crate) ctx: &'a Ctx,
+    pub(crate) t: &'a Tx<'a>,
+    /// When it happens.
+    pub(crate) now: Time,
+    afterwards: Mutex<Afterwards>,
+}
+
+impl<'a> Work<'a> {
+    fn new(ctx: &'a Ctx, t: &'a Tx<'a>) -> Self {
+        Self { ctx, t, now: ctx.now(), afterwards: Mutex::default() }
+    }
+
+    pub(crate) fn next_id<K: Kind>(&self) -> Id<K> {
+        self.ctx.ids.next()
+    }
+
+    /// Acts in an organization.
+    pub(crate) fn within(&'a self, scope: &'a Scope) -> Change<'a> {
+        Change { work: self, scope }
+    }
+
+    /// Puts a job into the queue: it is there when the transaction is on disk, and not otherwise.
+    pub(crate) async fn put_job(
+        &self,
+        kind: &str,
+        organization: Option<OrganizationId>,
+        payload: &[u8],
+        unique_key: Option<&str>,
+    ) -> Result<(), Error> {
+        let job = NewJob {
+            id: self.next_id(),
+            kind,
+            organization,
+            payload,
+            unique_key,
+            run_at: self.now,
+            created_at: self.now,
+        };
+        jobs::enqueue(self.t, &job).await?;
+        self.t.notify(CHANNEL).await?;
+        self.afterwards().enqueued = true;
+        Ok(())
+    }
+
+    /// Whatever is remembered of this is no longer true once the transaction is on disk.
+    pub(crate) fn forget(&self, what: Forget) {
+        self.afterwards().forget.push(what);
+    }
+
+    fn afterwards(&self) -> std::sync::MutexGuard<'_, Afterwards> {
+        self.afterwards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Settles the claim of the request's `Idempotency-Key`; a request that has lost it changes nothing.
+    async fn settle(&self, origin: &Origin) -> Result<(), Error> {
+        match &origin.claim {
+            Some(claim) if !idempotency::apply(self.t, claim).await? => Err(Error::Conflict {
+                code: "idempotency_in_progress",
+                message: "Another request with this Idempotency-Key has taken over; try again in a moment."
+                    .to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn end(self) -> Afterwards {
+        self.afterwards.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A change in one organization.
+#[derive(Clone, Copy)]
+pub(crate) struct Change<'a> {
+    work: &'a Work<'a>,
+    pub(crate) scope: &'a Scope,
+}
+
+impl<'a> Deref for Change<'a> {
+    type Target = Work<'a>;
+
+    fn deref(&self) -> &Work<'a> {
+        self.work
+    }
+}
+
+impl Change<'_> {
+    pub(crate) fn organization(&self) -> OrganizationId {
+        self.scope.organization()
+    }
+
+    /// Records an entity as it is after the change.
+    pub(crate) fn record<K: Kind, T: Serialize>(
+        &self,
+        action: &'static str,
+        entity_type: &'static str,
+        id: Id<K>,
+        state: &T,
+    ) -> Result<(), Error> {
+        self.put(Record { action, entity_type, entity_id: id.to_string(), state: Some(canonical(state)?) });
+        Ok(())
+    }
+
+    /// Records that an entity is gone.
+    pub(crate) fn record_gone<K: Kind>(&self, action: &'static str, entity_type: &'static str, id: Id<K>) {
+        self.put(Record { action, entity_type, entity_id: id.to_string(), state: None });
+    }
+
+    pub(crate) fn put(&self, record: Record) {
+        self.t.leave(Entry { scope: self.scope.clone(), at: self.now, record });
+    }
+}
+
+/// A change of a user's own account, which shows in each organization they are active in.
+pub(crate) struct AccountChange<'a> {
+    work: &'a Work<'a>,
+    pub(crate) memberships: &'a [Membership],
+}
+
+impl<'a> Deref for AccountChange<'a> {
+    type Target = Work<'a>;
+
+    fn deref(&self) -> &Work<'a> {
+        self.work
+    }
+}
+
+impl AccountChange<'_> {
+    /// Records the same in each organization, each time in the scope it is given.
+    pub(crate) fn record_everywhere<K: Kind, T: Serialize>(
+        &self,
+        scope: impl Fn(&Membership) -> Result<Scope, Error>,
+        action: &'static str,
+        entity_type: &'static str,
+        id: Id<K>,
+        state: Option<&T>,
+    ) -> Result<(), Error> {
+        for membership in self.memberships {
+            let scope = scope(membership)?;
+            let change = self.work.within(&scope);
+            match state {
+                Some(state) => change.record(action, entity_type, id, state)?,
+                None => change.record_gone(action, entity_type, id),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Ctx {
+    /// One change in one organization, in one transaction. Its writers take turns, and share a commit.
+    pub(crate) async fn change<T, F>(&self, scope: &Scope, body: F) -> Result<T, Error>
+    where
+        F: AsyncFn(&Change<'_>) -> Result<T, Error> + Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let (ctx, scope) = (self.clone(), scope.clone());
+        let lane = scope.organization().as_u128();
+        let changed = self.db.write_in(lane, async move |t| {
+            let work = Work::new(&ctx, t);
+            let value = body(&work.within(&scope)).await?;
+            work.settle(scope.origin()).await?;
+            Ok::<_, Error>((value, work.end()))
+        });
+        let (value, afterwards) = changed.await?;
+        afterwards.happen(self);
+        Ok(value)
+    }
+
+    /// A change of a user's own account. The ends of all journals it will show in are held first, in the order of their
+    /// ids, so that nobody waits for anybody who waits for them.
+    pub(crate) async fn change_account<T, F>(
+        &self,
+        user: UserId,
+        origin: &Origin,
+        body: F,
+    ) -> Result<T, Error>
+    where
+        F: AsyncFn(&AccountChange<'_>) -> Result<T, Error> + Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let (ctx, origin) = (self.clone(), origin.clone());
+        let changed = self.db.write(async move |t| {
+            let work = Work::new(&ctx, t);
+            let mut memberships = members::of_user(t, user).await?;
+            memberships.sort_by_key(|membership| membership.organization);
+            for membership in &memberships {
+                journal::lock_head(t, membership.organization).await?;
+            }
+            let value = body(&AccountChange { work: &work, memberships: &memberships }).await?;
+            work.settle(&origin).await?;
+            Ok::<_, Error>((value, work.end()))
+        });
+        let (value, afterwards) = changed.await?;
+        afterwards.happen(self);
+        Ok(value)
+    }
+
+    /// A transaction of the installation itself.
+    pub(crate) async fn work<T, F>(&self, body: F) -> Result<T, Error>
+    where
+        F: AsyncFn(&Work<'_>) -> Result<T, Error> + Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let ctx = self.clone();
+        let done = self.db.write(async move |t| {
+            let work = Work::new(&ctx, t);
+            let value = body(&work).await?;
+            Ok::<_, Error>((value, work.end()))
+        });
+        let (value, afterwards) = done.await?;
+        afterwards.happen(self);
+        Ok(value)
+    }
+}

@@ -1,0 +1,102 @@
+//! The proof of the journal: a walk along a chain, entry by entry, to its signed head.
+
+use attestry_domain::id::OrganizationId;
+use attestry_domain::journal::{Entry, GENESIS, Hash};
+use attestry_storage::journal::SignedHead;
+use attestry_storage::{Tx, journal};
+
+use crate::context::Ctx;
+use crate::error::Error;
+
+/// What a walk along a chain found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Intact {
+        entries: i64,
+    },
+    /// The first entry that does not hold, and why.
+    Broken {
+        sequence: i64,
+        reason: String,
+    },
+}
+
+/// Walks an organization's chain from its first entry to its signed head, as they stand at one moment.
+/// `known` are heads that were exported earlier: the chain must still contain them.
+pub async fn verify(
+    ctx: &Ctx,
+    organization: OrganizationId,
+    known: &[(i64, Hash)],
+) -> Result<Verdict, Error> {
+    let (own, known) = (ctx.clone(), known.to_vec());
+    ctx.db.snapshot(async move |t| verify_at(&own, t, organization, &known).await).await
+}
+
+async fn verify_at(
+    ctx: &Ctx,
+    t: &Tx<'_>,
+    organization: OrganizationId,
+    known: &[(i64, Hash)],
+) -> Result<Verdict, Error> {
+    const STEP: i64 = 1000;
+    let (mut sequence, mut previous) = (0, GENESIS);
+    let broken = |sequence: i64, reason: String| Ok(Verdict::Broken { sequence, reason });
+    loop {
+        let entries = journal::walk(t, organization, sequence, STEP).await?;
+        if entries.is_empty() {
+            break;
+        }
+        for entry in entries {
+            let expected = sequence + 1;
+            if let Some(reason) = flaw(&entry, expected, &previous, known)? {
+                return broken(expected, reason);
+            }
+            (sequence, previous) = (entry.sequence, entry.hash);
+        }
+    }
+    if let Some((lost, _)) = known.iter().filter(|(at, _)| *at > sequence).min() {
+        return broken(sequence + 1, format!("the chain ends before entry {lost}, whose head was exported"));
+    }
+    let Some(SignedHead { head, signing_key, signature }) = journal::head(t, organization).await? else {
+        return broken(sequence, "the head is missing".to_owned());
+    };
+    if head.sequence != sequence || head.hash != previous {
+        return broken(
+            sequence.min(head.sequence) + 1,
+            format!(
+                "the chain ends at entry {sequence}, but the signed head stands at entry {}",
+                head.sequence
+            ),
+        );
+    }
+    if signing_key != ctx.keys.signer_id() {
+        return broken(
+            sequence,
+            format!("the head was signed with the key {signing_key}, which is not here"),
+        );
+    }
+    if !ctx.keys.is_signed(head.message()?.as_bytes(), &signature) {
+        return broken(sequence, "the signature of the head is wrong".to_owned());
+    }
+    Ok(Verdict::Intact { entries: sequence })
+}
+
+/// What is wrong with the entry that should be number `expected`.
+fn flaw(
+    entry: &Entry,
+    expected: i64,
+    previous: &Hash,
+    known: &[(i64, Hash)],
+) -> Result<Option<String>, Error> {
+    Ok(if entry.sequence != expected {
+        Some(format!("entry {expected} is missing; the next one there is {}", entry.sequence))
+    } else if !entry.state_is_intact() {
+        Some(format!("the state in entry {} was changed", entry.id))
+    } else if entry.seal(previous)? != entry.hash {
+        Some(format!("entry {} was changed, or an entry before it was replaced", entry.id))
+    } else if known.iter().any(|(at, hash)| *at == expected && *hash != entry.hash) {
+        Some(format!("entry {} is not the one of the head that was exported", entry.id))
+    } else {
+        None
+    })
+}

@@ -1,0 +1,114 @@
+//! How entries come into the journal: whoever commits appends those of all bodies of the commit together. For each
+//! organization the end of its chain is held once, moved once and signed once.
+
+use std::collections::BTreeMap;
+
+use attestry_db::{Error as DbError, Held, Note, Seal};
+use attestry_domain::clock::Ids;
+use attestry_domain::id::OrganizationId;
+use attestry_domain::journal::{Entry, GENESIS, Head, sha256};
+use attestry_storage::Tx;
+use attestry_storage::journal::{self, Last, SignedHead};
+use futures_util::future::{BoxFuture, FutureExt};
+
+use crate::journal::{Entry as Unsealed, Record};
+use crate::keys::Keys;
+
+#[derive(Debug)]
+pub(crate) struct Sealer {
+    pub(crate) keys: Keys,
+    pub(crate) ids: Ids,
+}
+
+/// The end of a chain that a transaction holds.
+struct HeldEnd(OrganizationId, Option<Last>);
+
+impl Seal for Sealer {
+    fn hold<'t>(&'t self, t: &'t Tx<'t>, lane: u128) -> BoxFuture<'t, Result<Held, DbError>> {
+        let organization = OrganizationId::from_u128(lane);
+        async move {
+            let end = journal::lock_head(t, organization).await?;
+            Ok(Box::new(HeldEnd(organization, end)) as Held)
+        }
+        .boxed()
+    }
+
+    fn seal<'t>(
+        &'t self,
+        t: &'t Tx<'t>,
+        held: Option<Held>,
+        notes: Vec<Note>,
+    ) -> BoxFuture<'t, Result<(), DbError>> {
+        async move {
+            let held = held.and_then(|held| held.downcast::<HeldEnd>().ok());
+            let mut chains: BTreeMap<OrganizationId, Vec<Unsealed>> = BTreeMap::new();
+            for note in notes {
+                if let Ok(entry) = note.downcast::<Unsealed>() {
+                    chains.entry(entry.scope.organization()).or_default().push(*entry);
+                }
+            }
+            for (organization, entries) in chains {
+                let end = match held.as_deref() {
+                    Some(HeldEnd(own, Some(end))) if *own == organization => Some(*end),
+                    _ => journal::lock_head(t, organization).await?,
+                };
+                let end = end.ok_or_else(|| DbError::Other(format!("{organization} has no journal")))?;
+                let (entries, head) = self.sealed(organization, end, entries).map_err(broken)?;
+                journal::append(t, &entries, &head).await?;
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+}
+
+fn broken(error: impl std::fmt::Display) -> DbError {
+    DbError::Other(format!("the journal cannot be sealed: {error}"))
+}
+
+impl Sealer {
+    fn sealed(
+        &self,
+        organization: OrganizationId,
+        end: Last,
+        entries: Vec<Unsealed>,
+    ) -> Result<(Vec<Entry>, SignedHead), serde_json::Error> {
+        let mut last = end;
+        let mut sealed = Vec::with_capacity(entries.len());
+        for Unsealed { scope, at, record } in entries {
+            let Record { action, entity_type, entity_id, state } = record;
+            let (actor_type, actor_id) = scope.actor();
+            let origin = scope.origin();
+            let mut entry = Entry {
+                id: self.ids.next(),
+                organization_id: organization,
+                sequence: last.sequence + 1,
+                // The clocks of several servers differ; a chain does not run backwards.
+                at: at.max(last.at),
+                actor_type,
+                actor_id,
+                member_id: scope.member(),
+                auth_type: scope.auth_type(),
+                action: action.to_owned(),
+                entity_type: entity_type.to_owned(),
+                entity_id,
+                state_hash: state.as_ref().map(|state| sha256(state.as_bytes())),
+                state,
+                request_id: origin.request_id.to_string(),
+                ip: origin.ip.map(|ip| ip.to_string()),
+                hash: GENESIS,
+            };
+            entry.hash = entry.seal(&last.hash)?;
+            last = Last { sequence: entry.sequence, hash: entry.hash, at: entry.at };
+            sealed.push(entry);
+        }
+        let Last { sequence, hash, at } = last;
+        Ok((sealed, signed(&self.keys, Head { organization_id: organization, sequence, hash, at })?))
+    }
+}
+
+/// A head with our signature.
+pub(crate) fn signed(keys: &Keys, head: Head) -> Result<SignedHead, serde_json::Error> {
+    let signature = keys.sign(head.message()?.as_bytes());
+    Ok(SignedHead { head, signing_key: keys.signer_id().to_owned(), signature })
+}
