@@ -173,14 +173,14 @@ impl AccountChange<'_> {
     /// Records the same in each organization, each time in the scope it is given.
     pub(crate) fn record_everywhere<K: Kind, T: Serialize>(
         &self,
-        scope: impl Fn(&Membership) -> Result<Scope, Error>,
+        scope: impl Fn(&Membership) -> Scope,
         action: &'static str,
         entity_type: &'static str,
         id: Id<K>,
         state: Option<&T>,
     ) -> Result<(), Error> {
         for membership in self.memberships {
-            let scope = scope(membership)?;
+            let scope = scope(membership);
             let change = self.work.within(&scope);
             match state {
                 Some(state) => change.record(action, entity_type, id, state)?,

@@ -76,8 +76,8 @@ pub(crate) async fn send_link(ctx: &Ctx, email: String, origin: Origin) -> Resul
     .await
 }
 
-fn visitor(membership: &Membership, user: UserId, origin: &Origin) -> Result<Scope, Error> {
-    Ok(Scope::visitor(membership.organization, Some(user), origin.clone()))
+fn visitor(membership: &Membership, user: UserId, origin: &Origin) -> Scope {
+    Scope::visitor(membership.organization, Some(user), origin.clone())
 }
 
 /// Sets a new password by a link, once, and ends all sessions.
@@ -111,9 +111,8 @@ pub async fn reset_by_operator(ctx: &Ctx, email: &Email, new: &Password) -> Resu
     ctx.change_account(user.id, &origin, async move |a| {
         users::set_password(a.t, user.id, &hash, user.email_verified, a.now).await?;
         sessions::delete_of_user(a.t, user.id, None).await?;
-        let scope = |membership: &Membership| {
-            Ok(Scope::system(membership.organization, "attestry admin reset-password"))
-        };
+        let scope =
+            |membership: &Membership| Scope::system(membership.organization, "attestry admin reset-password");
         changed(a, user.id, scope).await?;
         Ok(user.id)
     })
@@ -143,7 +142,7 @@ async fn set(
 async fn changed(
     a: &AccountChange<'_>,
     user: UserId,
-    scope: impl Fn(&Membership) -> Result<Scope, Error>,
+    scope: impl Fn(&Membership) -> Scope,
 ) -> Result<(), Error> {
     let after: User = users::get(a.t, user).await?.ok_or(Error::NotFound("user"))?;
     a.record_everywhere(scope, "user.password_changed", "user", user, Some(&after))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attestry_domain::Time;
-use attestry_domain::access::{Actor, Credential, Origin, Permission, Principal, Scope};
+use attestry_domain::access::{Actor, Credential, Origin, Principal, Scope};
 use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::sessions::Session;
 use attestry_domain::text::Email;
@@ -95,12 +95,7 @@ async fn open(ctx: &Ctx, user: User, origin: Origin, proof: Proof) -> Result<Sig
 }
 
 /// The scope of a user acting on their own account in one of their organizations.
-pub(crate) fn own_scope(
-    membership: &Membership,
-    user: &User,
-    session: SessionId,
-    origin: &Origin,
-) -> Result<Scope, Error> {
+pub(crate) fn own_scope(membership: &Membership, user: &User, session: SessionId, origin: &Origin) -> Scope {
     let principal = Principal {
         organization: membership.organization,
         member: membership.member,
@@ -109,7 +104,7 @@ pub(crate) fn own_scope(
         credential: Credential::Session(session),
         permissions: membership.role.permissions(),
     };
-    Ok(Actor { principal: Arc::new(principal), origin: origin.clone() }.authorize(Permission::ProfileRead)?)
+    Actor { principal: Arc::new(principal), origin: origin.clone() }.for_the_record()
 }
 
 pub async fn sign_out(ctx: &Ctx, session: &Session, origin: Origin) -> Result<(), Error> {

@@ -158,14 +158,13 @@ impl Lane {
             }
             return match (lost, result) {
                 (Lost::Conflict, Err(error)) => Attempt::Again(Some(error)),
-                (Lost::Conflict, Ok(_)) => Attempt::Again(None),
                 (Lost::Spoiled, Err(error)) => {
                     let _ = open.session.finish("ROLLBACK").await;
                     Attempt::Ended(Err(error))
                 }
                 (Lost::Broken(_), Err(error)) => Attempt::Ended(Err(error)),
                 (Lost::Broken(error), Ok(_)) => Attempt::Again(Some(error.into())),
-                (Lost::Spoiled, Ok(_)) => Attempt::Again(None),
+                (Lost::Conflict | Lost::Spoiled, Ok(_)) => Attempt::Again(None),
             };
         }
         if result.is_err() && open.bodies == 0 && self.waiting.load(Ordering::SeqCst) == 0 {

@@ -350,7 +350,7 @@ pub struct Actor {
 pub struct Denied(pub Permission);
 
 impl Actor {
-    /// Who it was, for an entry that says that they were refused. Proves no permission.
+    /// Who it was, for an entry about themselves: that they were refused, or signed in. Proves no permission.
     pub fn for_the_record(&self) -> Scope {
         let origin = Origin { claim: None, ..self.origin.clone() };
         Scope { who: Who::Principal(Arc::clone(&self.principal)), origin }

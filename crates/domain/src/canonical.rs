@@ -372,9 +372,9 @@ mod tests {
         let text = |n: u64| format!("k{}{}", n % 97, ["", "é", "\n", "\u{1f600}", "\""][(n % 5) as usize]);
         match pick % if depth == 0 { 5 } else { 7 } {
             0 => json!(null),
-            1 => json!(pick % 2 == 0),
+            1 => json!(pick.is_multiple_of(2)),
             2 => json!(i64::try_from(pick).unwrap_or(0) - 500),
-            3 => json!(pick as f64 / 7.0),
+            3 => json!(f64::from(u32::try_from(pick % 100_000).unwrap_or(0)) / 7.0),
             4 => json!(text(pick)),
             5 => (0..pick % 5).map(|_| random(seed, depth - 1)).collect(),
             _ => (0..pick % 9)

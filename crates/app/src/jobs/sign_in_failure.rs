@@ -36,9 +36,8 @@ pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {
     let Some((user, _)) = found else { return Ok(Outcome::Done) };
     let from = origin.clone();
     ctx.change_account(user.id, &origin, async move |a| {
-        let scope = |membership: &Membership| {
-            Ok(Scope::visitor(membership.organization, Some(user.id), from.clone()))
-        };
+        let scope =
+            |membership: &Membership| Scope::visitor(membership.organization, Some(user.id), from.clone());
         a.record_everywhere(scope, "user.sign_in_failed", "user", user.id, Some(&user))
     })
     .await?;
