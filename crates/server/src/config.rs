@@ -484,7 +484,7 @@ mod tests {
             ("ATTESTRY_PUBLIC_URL", "ftp://x", "https://"),
             ("ATTESTRY_LOG_FORMAT", "xml", "text or json"),
         ] {
-            let error = load(&[(name, value)]).expect_err(name).to_string();
+            let error = format!("{:#}", load(&[(name, value)]).expect_err(name));
             assert!(error.contains(part), "{error}");
             assert!(!error.contains("short"), "a secret is shown: {error}");
         }
