@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use attestry_api::{Asker, MemberList, RiskList};
+use attestry_api::{AuthInfo, List, MemberList};
 use attestry_domain::access::Roles;
 use attestry_domain::members::{Member, Person};
+use attestry_domain::registers::Record;
 use attestry_domain::risks::Risk;
 use attestry_domain::users::User;
 use attestry_domain::{Parse, Time};
@@ -81,7 +82,7 @@ struct Answers {
     one: Bytes,
     vendor: Bytes,
     risk: Bytes,
-    risks: Vec<Risk>,
+    risks: Vec<Record<Risk>>,
     next_risk: Option<String>,
     people: Vec<Person>,
     next: Option<String>,
@@ -98,7 +99,12 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
         vendor: std::fs::read(folder.join("vendor.json"))?.into(),
         risk: std::fs::read(folder.join("risk.json"))?.into(),
         next_risk: risks["nextCursor"].as_str().map(ToOwned::to_owned),
-        risks: serde_json::from_value(risks["data"].clone())?,
+        risks: risks["data"]
+            .as_array()
+            .context("no data")?
+            .iter()
+            .map(|risk| Record::recorded(&risk.to_string()))
+            .collect::<Result<_, _>>()?,
         people,
         next: list["nextCursor"].as_str().map(ToOwned::to_owned),
     });
@@ -109,7 +115,7 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
         ([(CONTENT_TYPE, "application/json")], answers.one.clone())
     };
     let list = async |State(answers): State<Arc<Answers>>| {
-        Json(MemberList::new(answers.people.clone(), answers.next.clone()))
+        Json(MemberList::new(answers.people.clone(), answers.next.clone(), None))
     };
     let vendor = async |State(answers): State<Arc<Answers>>| {
         ([(CONTENT_TYPE, "application/json")], answers.vendor.clone())
@@ -118,7 +124,7 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
         (StatusCode::CREATED, [(CONTENT_TYPE, "application/json")], answers.risk.clone())
     };
     let risk_list = async |State(answers): State<Arc<Answers>>| {
-        Json(RiskList::new(answers.risks.clone(), answers.next_risk.clone(), Asker::by_key()))
+        Json(List::new(answers.risks.clone(), answers.next_risk.clone(), None, AuthInfo::by_key()))
     };
     let router = Router::new()
         .route("/v1/people", get(list))

@@ -6,20 +6,22 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use attestry_app::keys::Keys;
+use attestry_app::registers::{self, Imported, Stored};
 use attestry_app::setup::{self, NewInstallation};
-use attestry_app::{Ctx, Settings, members, risks, vendors};
+use attestry_app::{Ctx, Settings, members};
 use attestry_db::{Config, Db};
-use attestry_domain::Parse;
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::api_keys::{NewApiKey, Scopes};
 use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
 use attestry_domain::id::{OrganizationId, UserId};
 use attestry_domain::members::NewMember;
-use attestry_domain::risks::{NewRisk, RiskCategory, RiskStatus, TreatmentStrategy};
+use attestry_domain::registers::Record;
+use attestry_domain::risks::{Risk, RiskCategory, RiskPatch, RiskStatus, TreatmentStrategy};
 use attestry_domain::scales::{Impact, Likelihood};
 use attestry_domain::users::User;
-use attestry_domain::vendors::{NewVendor, VendorCategory, VendorStatus};
+use attestry_domain::vendors::{Vendor, VendorCategory, VendorPatch, VendorStatus};
 use attestry_domain::words::Department;
+use attestry_domain::{Parse, Patch};
 use attestry_mail::Mailer;
 use attestry_storage::schema::MIGRATIONS;
 use attestry_storage::users;
@@ -128,14 +130,26 @@ pub(crate) async fn fill(
     const BATCH: usize = 2000;
     let ctx = context(data, database)?;
     let scope = Scope::system(organization, "bench");
-    let (inherent, _) = risks::matrix(&ctx, &scope).await?;
-    let had = usize::try_from(inherent.iter().map(|cell| cell.count).sum::<i64>())?;
+    let matrix = registers::matrix::<Risk>(&ctx, &scope).await?;
+    let had = usize::try_from(matrix.inherent.iter().map(|cell| cell.count).sum::<i64>())?;
     for start in (had..total).step_by(BATCH) {
-        let items = (start..total.min(start + BATCH)).map(risk).collect::<Result<_>>()?;
-        risks::create_many(&ctx, &scope, items).await?;
+        add::<Risk>(&ctx, &scope, (start..total.min(start + BATCH)).map(risk)).await?;
     }
     settle(&ctx, database).await?;
     Ok(had)
+}
+
+/// Adds rows to a register, as an import does.
+async fn add<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    rows: impl Iterator<Item = Result<R::Patch>>,
+) -> Result<Vec<Record<R>>> {
+    let rows = rows.map(|row| row.map(Ok)).collect::<Result<_>>()?;
+    match registers::import::<R>(ctx, scope, rows, false).await? {
+        Imported::Made(records) => Ok(records),
+        Imported::Refused(errors) => anyhow::bail!("{errors:?}"),
+    }
 }
 
 async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
@@ -155,8 +169,8 @@ async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
     for index in 1..keys {
         api_key(ctx, founded.organization, number, index).await?;
     }
-    let vendors = vendors::create_many(ctx, &scope, (0..100).map(vendor).collect::<Result<_>>()?).await?;
-    let risks = risks::create_many(ctx, &scope, (0..200).map(risk).collect::<Result<_>>()?).await?;
+    let vendors = add::<Vendor>(ctx, &scope, (0..100).map(vendor)).await?;
+    let risks = add::<Risk>(ctx, &scope, (0..200).map(risk)).await?;
     Ok(Home {
         organization: founded.organization,
         key: made.text,
@@ -166,35 +180,35 @@ async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
     })
 }
 
-fn vendor(number: usize) -> Result<NewVendor> {
-    Ok(NewVendor {
-        name: read(&format!("Vendor {number}"))?,
-        description: read("Hosts the servers and keeps the backups.")?,
-        category: VendorCategory::Cloud,
-        status: VendorStatus::Assessed,
-        inherent_probability: Likelihood::ALL[number % 5],
-        inherent_impact: Impact::ALL[number / 5 % 5],
-        residual_probability: Likelihood::Unlikely,
-        residual_impact: Impact::Minor,
-        website: Some(read("vendor.example.com")?),
-        assignee_id: None,
+fn vendor(number: usize) -> Result<VendorPatch> {
+    Ok(VendorPatch {
+        name: Some(read(&format!("Vendor {number}"))?),
+        description: Some(read("Hosts the servers and keeps the backups.")?),
+        category: Some(VendorCategory::Cloud),
+        status: Some(VendorStatus::Assessed),
+        inherent_probability: Some(Likelihood::ALL[number % 5]),
+        inherent_impact: Some(Impact::ALL[number / 5 % 5]),
+        residual_probability: Some(Likelihood::Unlikely),
+        residual_impact: Some(Impact::Minor),
+        website: Patch::Value(read("vendor.example.com")?),
+        ..Default::default()
     })
 }
 
-fn risk(number: usize) -> Result<NewRisk> {
-    Ok(NewRisk {
-        title: read(&format!("Risk {number}"))?,
-        description: read("A laptop with customer data on it is lost on a train.")?,
-        category: RiskCategory::Technology,
-        department: Some(Department::It),
-        status: RiskStatus::Open,
-        likelihood: Likelihood::ALL[number % 5],
-        impact: Impact::ALL[number / 5 % 5],
-        residual_likelihood: Likelihood::Unlikely,
-        residual_impact: Impact::Minor,
-        treatment_strategy: TreatmentStrategy::Mitigate,
-        treatment_strategy_description: Some(read("Encrypt every disk.")?),
-        assignee_id: None,
+fn risk(number: usize) -> Result<RiskPatch> {
+    Ok(RiskPatch {
+        title: Some(read(&format!("Risk {number}"))?),
+        description: Some(read("A laptop with customer data on it is lost on a train.")?),
+        category: Some(RiskCategory::Technology),
+        department: Patch::Value(Department::It),
+        status: Some(RiskStatus::Open),
+        likelihood: Some(Likelihood::ALL[number % 5]),
+        impact: Some(Impact::ALL[number / 5 % 5]),
+        residual_likelihood: Some(Likelihood::Unlikely),
+        residual_impact: Some(Impact::Minor),
+        treatment_strategy: Some(TreatmentStrategy::Mitigate),
+        treatment_strategy_description: Patch::Value(read("Encrypt every disk.")?),
+        ..Default::default()
     })
 }
 

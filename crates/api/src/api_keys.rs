@@ -21,7 +21,7 @@ use crate::idempotency::WithoutSecret;
 use crate::lists;
 use crate::path::PathId;
 use crate::problem::Problem;
-use crate::query::{Asked, FromQuery, NoQuery, Query};
+use crate::query::{FromQuery, NoQuery, Query, ValidQuery};
 use crate::state::Api;
 use crate::wire::Valid;
 
@@ -85,23 +85,30 @@ pub(crate) struct ApiKeyList {
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
 }
 
 #[derive(Debug)]
 pub(crate) struct ListApiKeys {
     limit: u16,
     after: Option<After>,
+    total: bool,
 }
 
 impl FromQuery for ListApiKeys {
     fn read(query: &mut Query) -> Self {
-        Self { limit: lists::limit(query), after: lists::cursor(query, CURSOR, |key| matches!(key, Key::Id)) }
+        let after = lists::cursor(query, CURSOR, |key| matches!(key, Key::Id));
+        Self { limit: lists::limit(query), after, total: lists::total(query) }
     }
 }
 
 impl IntoParams for ListApiKeys {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        lists::plain_parameters()
+        let mut all = lists::plain_parameters();
+        all.push(lists::total_parameter());
+        all
     }
 }
 
@@ -114,13 +121,14 @@ impl IntoParams for ListApiKeys {
 pub(crate) async fn list_api_keys(
     api: State<Api>,
     scope: Granted<grant::ApiKeyRead>,
-    asked: Asked<ListApiKeys>,
+    query: ValidQuery<ListApiKeys>,
 ) -> Result<Json<ApiKeyList>, Problem> {
-    let Asked(ListApiKeys { limit, after }) = asked;
+    let ValidQuery(ListApiKeys { limit, after, total }) = query;
     let page = api_keys::list(&api.ctx, &scope, limit, after).await?;
+    let total = if total { Some(api_keys::count(&api.ctx, &scope).await?) } else { None };
     let next_cursor = lists::next_cursor(CURSOR, page.next);
     let data: Vec<ApiKeyView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(ApiKeyList { count: data.len(), data, next_cursor }))
+    Ok(Json(ApiKeyList { count: data.len(), data, next_cursor, total }))
 }
 
 body! {
@@ -197,7 +205,7 @@ pub(crate) struct ScopeList {
 )]
 pub(crate) async fn list_available_scopes(
     scope: Granted<grant::ApiKeyRead>,
-    _none: Asked<NoQuery>,
+    _none: ValidQuery<NoQuery>,
 ) -> Json<ScopeList> {
     let view =
         |permission: Permission| ScopeView { scope: permission.as_str(), description: permission.meaning() };

@@ -1,26 +1,31 @@
 //! `…/attachments` of whatever can have any, and `/v1/attachments`.
 
-use attestry_app::attachments;
+use attestry_app::attachments::{self, Target};
 use attestry_domain::Time;
-use attestry_domain::access::grant;
-use attestry_domain::attachments::{Attachment, AttachmentEntity};
-use attestry_domain::id::{AttachmentId, CommentId, MemberId, RiskId, VendorId, kind};
+use attestry_domain::access::{Grant, grant};
+use attestry_domain::attachments::Attachment;
+use attestry_domain::id::{AttachmentId, Kind, MemberId, kind};
 use attestry_domain::page::{After, Key};
+use attestry_domain::subjects;
+use attestry_domain::subjects::Subject;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::routing::{self, get, post};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::openapi::path::{HttpMethod, Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
 
 use crate::caller::{Granted, OwnName, must_be_own};
 use crate::conditions::Conditions;
 use crate::lists;
+use crate::operations::{Described, capitalized, json_of, path_id, reference};
 use crate::path::{ParentId, PathId};
 use crate::problem::Problem;
-use crate::query::{Asked, FromQuery, Query};
+use crate::query::{FromQuery, Query, ValidQuery};
 use crate::state::Api;
 use crate::uploads::{AttachmentForm, CreateAttachment, Sent};
 use crate::wire::Optional;
@@ -43,7 +48,7 @@ pub(crate) struct AttachmentView {
     #[schema(required)]
     description: Option<String>,
     #[schema(inline)]
-    entity_type: AttachmentEntity,
+    entity_type: Subject,
     entity_id: String,
     /// The member who attached it; null if the product made it.
     #[schema(required, value_type = Option<String>, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
@@ -101,24 +106,30 @@ pub(crate) struct AttachmentList {
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
 }
 
 #[derive(Debug)]
 pub(crate) struct ListAttachments {
     limit: u16,
     after: Option<After>,
+    total: bool,
 }
 
 impl FromQuery for ListAttachments {
     fn read(query: &mut Query) -> Self {
         let after = lists::cursor(query, CURSOR, |key| matches!(key, Key::Id));
-        Self { limit: lists::limit(query), after }
+        Self { limit: lists::limit(query), after, total: lists::total(query) }
     }
 }
 
 impl IntoParams for ListAttachments {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        lists::plain_parameters()
+        let mut all = lists::plain_parameters();
+        all.push(lists::total_parameter());
+        all
     }
 }
 
@@ -143,168 +154,191 @@ pub(crate) struct AttachmentDeletion {
     message: &'static str,
 }
 
+/// A kind of thing that files are attached to: who may do what with them, and where.
+trait Holder: 'static {
+    const SUBJECT: Subject;
+    type Kind: Kind;
+    /// Seeing the thing itself.
+    type See: Grant;
+    type Read: Grant;
+    type Create: Grant;
+    type Delete: Grant;
+    /// `/v1/risks/{id}`
+    const PATH: &'static str;
+    const PARAMETER: &'static str;
+    /// The word for many.
+    const MANY: &'static str;
+}
+
+async fn list<H: Holder>(
+    api: State<Api>,
+    scope: Granted<H::Read>,
+    _sees: Granted<H::See>,
+    id: PathId<H::Kind>,
+    query: ValidQuery<ListAttachments>,
+) -> Result<Json<AttachmentList>, Problem> {
+    let ValidQuery(ListAttachments { limit, after, total }) = query;
+    let target = Target::new(H::SUBJECT, id.found()?);
+    let page = attachments::list(&api.ctx, &scope, target.clone(), limit, after).await?;
+    let total = if total { Some(attachments::count(&api.ctx, &scope, target).await?) } else { None };
+    let next_cursor = lists::next_cursor(CURSOR, page.next);
+    let data: Vec<AttachmentView> = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(AttachmentList { count: data.len(), data, next_cursor, total }))
+}
+
+async fn create<H: Holder>(
+    api: State<Api>,
+    scope: Granted<H::Create>,
+    _sees: Granted<H::See>,
+    id: PathId<H::Kind>,
+    sent: Sent,
+) -> Result<Response, Problem> {
+    let stored = sent.store(&api, &scope, Target::new(H::SUBJECT, id.found()?)).await?;
+    let view = AttachmentView::from(attachments::create(&api.ctx, &scope, stored).await?);
+    Ok((StatusCode::CREATED, Json(view)).into_response())
+}
+
+async fn show<H: Holder>(
+    api: State<Api>,
+    scope: Granted<H::Read>,
+    _sees: Granted<H::See>,
+    parent: ParentId<H::Kind>,
+    id: PathId<kind::Attachment>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let target = Target::new(H::SUBJECT, parent.found()?);
+    let found = attachments::get(&api.ctx, &scope, Some(target), id.found()?).await?;
+    Ok(conditions.respond(&[Attachment::VERSION], AttachmentView::from(found)))
+}
+
+async fn show_link<H: Holder>(
+    api: State<Api>,
+    scope: Granted<H::Read>,
+    _sees: Granted<H::See>,
+    parent: ParentId<H::Kind>,
+    id: PathId<kind::Attachment>,
+) -> Result<Json<AttachmentLink>, Problem> {
+    link(&api, &scope, Some(Target::new(H::SUBJECT, parent.found()?)), id.found()?).await
+}
+
+async fn remove<H: Holder>(
+    api: State<Api>,
+    scope: Granted<H::Delete>,
+    _sees: Granted<H::See>,
+    parent: ParentId<H::Kind>,
+    id: PathId<kind::Attachment>,
+    conditions: Conditions,
+    body: Optional<OwnName>,
+) -> Result<Json<AttachmentDeletion>, Problem> {
+    must_be_own(&scope, body.0.and_then(|body| body.user_id))?;
+    let target = Target::new(H::SUBJECT, parent.found()?);
+    let deleted = attachments::delete(&api.ctx, &scope, target, id.found()?, conditions.if_match()).await?;
+    Ok(Json(AttachmentDeletion {
+        success: true,
+        deleted_attachment_id: deleted.id,
+        message: "The attachment is deleted.",
+    }))
+}
+
 /// The five operations on the attachments of one kind of thing.
-macro_rules! attachments_of {
-    (
-        $noun:literal $tag:literal $kind:ident $id:ident $parent:literal see $see:ident $see_word:literal
-        $all:literal $one:literal $download:literal;
-        $list:ident $list_grant:ident $list_word:literal;
-        $create:ident $create_grant:ident $create_word:literal;
-        $get:ident;
-        $link:ident;
-        $delete:ident $delete_grant:ident $delete_word:literal;
-    ) => {
-        #[utoipa::path(
-            get, path = $all, tag = $tag, summary = concat!("Lists what is attached to a ", $noun),
-            description = concat!("Needs the permission `", $see_word, "` besides."),
-            params(ListAttachments, ($parent = inline($id), Path, description = concat!("The ", $noun, "'s id."))),
-            responses((status = 200, body = AttachmentList, description = "The attachments, newest first.")),
-            extensions(("x-permission" = json!($list_word)))
-        )]
-        pub(crate) async fn $list(
-            api: State<Api>,
-            scope: Granted<grant::$list_grant>,
-            _sees: Granted<grant::$see>,
-            id: PathId<kind::$kind>,
-            asked: Asked<ListAttachments>,
-        ) -> Result<Json<AttachmentList>, Problem> {
-            let Asked(ListAttachments { limit, after }) = asked;
-            let page = attachments::list(&api.ctx, &scope, id.found()?, limit, after).await?;
-            let next_cursor = lists::next_cursor(CURSOR, page.next);
-            let data: Vec<AttachmentView> = page.items.into_iter().map(Into::into).collect();
-            Ok(Json(AttachmentList { count: data.len(), data, next_cursor }))
-        }
-
-        #[utoipa::path(
-            post, path = $all, tag = $tag, summary = concat!("Attaches a file to a ", $noun),
-            description = concat!("Needs the permission `", $see_word, "` besides."),
-            params(($parent = inline($id), Path, description = concat!("The ", $noun, "'s id."))),
-            request_body(content((CreateAttachment = "application/json"), (AttachmentForm = "multipart/form-data"))),
-            responses((status = 201, body = AttachmentView, description = "The file is stored.")),
-            extensions(("x-permission" = json!($create_word)))
-        )]
-        pub(crate) async fn $create(
-            api: State<Api>,
-            scope: Granted<grant::$create_grant>,
-            _sees: Granted<grant::$see>,
-            id: PathId<kind::$kind>,
-            sent: Sent,
-        ) -> Result<Response, Problem> {
-            let stored = sent.store(&api, &scope, id.found()?.into()).await?;
-            let view = AttachmentView::from(attachments::create(&api.ctx, &scope, stored).await?);
-            Ok((StatusCode::CREATED, Json(view)).into_response())
-        }
-
-        #[utoipa::path(
-            get, path = $one, tag = $tag, summary = concat!("Shows what is known of a file that is attached to a ", $noun),
-            description = concat!("Needs the permission `", $see_word, "` besides."),
-            params(
-                ($parent = inline($id), Path, description = concat!("The ", $noun, "'s id.")),
-                ("attachmentId" = inline(AttachmentId), Path, description = "The attachment's id.")
-            ),
-            responses((status = 200, body = AttachmentView, description = "The attachment, without its content.")),
-            extensions(("x-permission" = json!($list_word)))
-        )]
-        pub(crate) async fn $get(
-            api: State<Api>,
-            scope: Granted<grant::$list_grant>,
-            _sees: Granted<grant::$see>,
-            parent: ParentId<kind::$kind>,
-            id: PathId<kind::Attachment>,
-            conditions: Conditions,
-        ) -> Result<Response, Problem> {
-            let target = Some(parent.found()?.into());
-            let found = attachments::get(&api.ctx, &scope, target, id.found()?).await?;
-            Ok(conditions.respond(&[Attachment::VERSION], AttachmentView::from(found)))
-        }
-
-        #[utoipa::path(
-            get, path = $download, tag = $tag,
-            summary = concat!("Makes a link to a file that is attached to a ", $noun),
-            description = concat!("Needs the permission `", $see_word, "` besides."),
-            params(
-                ($parent = inline($id), Path, description = concat!("The ", $noun, "'s id.")),
-                ("attachmentId" = inline(AttachmentId), Path, description = "The attachment's id.")
-            ),
-            responses((status = 200, body = AttachmentLink, description = "The link, and how long it lives.")),
-            extensions(("x-permission" = json!($list_word)))
-        )]
-        pub(crate) async fn $link(
-            api: State<Api>,
-            scope: Granted<grant::$list_grant>,
-            _sees: Granted<grant::$see>,
-            parent: ParentId<kind::$kind>,
-            id: PathId<kind::Attachment>,
-        ) -> Result<Json<AttachmentLink>, Problem> {
-            link(&api, &scope, Some(parent.found()?.into()), id.found()?).await
-        }
-
-        #[utoipa::path(
-            delete, path = $one, tag = $tag, request_body(content = OwnName),
-            summary = concat!("Deletes a file that is attached to a ", $noun),
-            description = concat!("Needs the permission `", $see_word, "` besides."),
-            params(
-                ($parent = inline($id), Path, description = concat!("The ", $noun, "'s id.")),
-                ("attachmentId" = inline(AttachmentId), Path, description = "The attachment's id.")
-            ),
-            responses((status = 200, body = AttachmentDeletion, description = "It is gone, and the file with it.")),
-            extensions(("x-permission" = json!($delete_word)))
-        )]
-        pub(crate) async fn $delete(
-            api: State<Api>,
-            scope: Granted<grant::$delete_grant>,
-            _sees: Granted<grant::$see>,
-            parent: ParentId<kind::$kind>,
-            id: PathId<kind::Attachment>,
-            conditions: Conditions,
-            body: Optional<OwnName>,
-        ) -> Result<Json<AttachmentDeletion>, Problem> {
-            must_be_own(&scope, body.0.and_then(|body| body.user_id))?;
-            let (parent, precondition) = (parent.found()?, conditions.if_match());
-            let deleted = attachments::delete(&api.ctx, &scope, parent, id.found()?, precondition).await?;
-            Ok(Json(AttachmentDeletion {
-                success: true,
-                deleted_attachment_id: deleted.id,
-                message: "The attachment is deleted.",
-            }))
-        }
+fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
+    use HttpMethod::{Delete, Get, Post};
+    let noun = H::Kind::NOUN;
+    let described = |method, under: &str, permission, id: String, summary: String| {
+        let attachment = under.contains('{').then(|| path_id::<kind::Attachment>("attachmentId"));
+        Described::new(method, id, summary, permission)
+            .at(format!("{}/attachments{under}", H::PATH), capitalized(H::MANY))
+            .also_needs(H::See::PERMISSION)
+            .takes([path_id::<H::Kind>(H::PARAMETER)].into_iter().chain(attachment))
     };
+    let (read, add, end) = (H::Read::PERMISSION, H::Create::PERMISSION, H::Delete::PERMISSION);
+    let (one, download) = ("/{attachmentId}", "/{attachmentId}/download");
+    let forms = json!({
+        "application/json": {"schema": reference("CreateAttachment")},
+        "multipart/form-data": {"schema": reference("AttachmentForm")}
+    });
+    let listed = format!("Lists the files attached to a {noun}");
+    let created = format!("Attaches a file to a {noun}");
+    let shown = format!("Shows what is known of a file attached to a {noun}");
+    let removed = format!("Deletes a file attached to a {noun}");
+    let linked = format!("Makes a link to a file attached to a {noun}");
+    let listed = described(Get, "", read, format!("list_{noun}_attachments"), listed)
+        .takes(ListAttachments::into_params(|| None))
+        .answers(200, "The attachments, newest first.", json_of("AttachmentList"));
+    let created = described(Post, "", add, format!("create_{noun}_attachment"), created)
+        .reads(forms)
+        .answers(201, "The file is stored.", json_of("Attachment"));
+    let shown = described(Get, one, read, format!("get_{noun}_attachment"), shown).answers(
+        200,
+        "The attachment, without its content.",
+        json_of("Attachment"),
+    );
+    let removed = described(Delete, one, end, format!("delete_{noun}_attachment"), removed)
+        .reads(json_of("OwnName"))
+        .answers(200, "It is gone, and the file with it.", json_of("AttachmentDeletion"));
+    let linked = described(Get, download, read, format!("get_{noun}_attachment_link"), linked)
+        .says("That the link was made is recorded in the audit log as a download.")
+        .answers(200, "The link, and how long it lives.", json_of("AttachmentLink"));
+    OpenApiRouter::new()
+        .routes(listed.by(get(list::<H>)))
+        .routes(created.by(post(create::<H>)))
+        .routes(shown.by(get(show::<H>)))
+        .routes(removed.by(routing::delete(remove::<H>)))
+        .routes(linked.by(get(show_link::<H>)))
 }
 
-attachments_of! {
-    "risk" "Risks" Risk RiskId "id" see RiskRead "risk:read"
-    "/v1/risks/{id}/attachments" "/v1/risks/{id}/attachments/{attachmentId}" "/v1/risks/{id}/attachments/{attachmentId}/download";
-    list_risk_attachments AttachmentRead "attachment:read";
-    create_risk_attachment AttachmentCreate "attachment:create";
-    get_risk_attachment;
-    get_risk_attachment_link;
-    delete_risk_attachment AttachmentDelete "attachment:delete";
-}
-
-attachments_of! {
-    "vendor" "Vendors" Vendor VendorId "id" see VendorRead "vendor:read"
-    "/v1/vendors/{id}/attachments" "/v1/vendors/{id}/attachments/{attachmentId}" "/v1/vendors/{id}/attachments/{attachmentId}/download";
-    list_vendor_attachments AttachmentRead "attachment:read";
-    create_vendor_attachment AttachmentCreate "attachment:create";
-    get_vendor_attachment;
-    get_vendor_attachment_link;
-    delete_vendor_attachment AttachmentDelete "attachment:delete";
-}
-
-attachments_of! {
-    "comment" "Comments" Comment CommentId "commentId" see CommentRead "comment:read"
-    "/v1/comments/{commentId}/attachments" "/v1/comments/{commentId}/attachments/{attachmentId}" "/v1/comments/{commentId}/attachments/{attachmentId}/download";
-    list_comment_attachments CommentRead "comment:read";
-    create_comment_attachment CommentUpdate "comment:update";
-    get_comment_attachment;
-    get_comment_attachment_link;
-    delete_comment_attachment CommentUpdate "comment:update";
+/// The routes of everything that files can be attached to.
+pub(crate) fn routes() -> OpenApiRouter<Api> {
+    let mut all = OpenApiRouter::new();
+    macro_rules! holders {
+        ([] $($name:ident $word:literal $many:literal $permission:ident $what:ident $type:ty;)*) => {
+            $({
+                enum $name {}
+                impl Holder for $name {
+                    const SUBJECT: Subject = Subject::$name;
+                    type Kind = kind::$name;
+                    type See = grant::$permission;
+                    holders!(@$what $many);
+                }
+                all = all.merge(routes_of::<$name>());
+            })*
+        };
+        (@register $many:literal) => {
+            type Read = grant::AttachmentRead;
+            type Create = grant::AttachmentCreate;
+            type Delete = grant::AttachmentDelete;
+            const PATH: &'static str = concat!("/v1/", $many, "/{id}");
+            const PARAMETER: &'static str = "id";
+            const MANY: &'static str = $many;
+        };
+        (@comment $many:literal) => {
+            type Read = grant::CommentRead;
+            type Create = grant::CommentUpdate;
+            type Delete = grant::CommentUpdate;
+            const PATH: &'static str = concat!("/v1/", $many, "/{commentId}");
+            const PARAMETER: &'static str = "commentId";
+            const MANY: &'static str = $many;
+        };
+    }
+    subjects!(holders);
+    let components = all.get_openapi_mut().components.get_or_insert_default();
+    for (name, schema) in [
+        ("AttachmentList", AttachmentList::schema()),
+        ("Attachment", AttachmentView::schema()),
+        ("AttachmentDeletion", AttachmentDeletion::schema()),
+        ("CreateAttachment", CreateAttachment::schema()),
+        ("AttachmentForm", AttachmentForm::schema()),
+        ("OwnName", OwnName::schema()),
+    ] {
+        components.schemas.insert(name.to_owned(), schema);
+    }
+    all
 }
 
 async fn link(
     api: &Api,
     scope: &attestry_domain::access::Scope,
-    target: Option<attachments::Target>,
+    target: Option<Target>,
     id: AttachmentId,
 ) -> Result<Json<AttachmentLink>, Problem> {
     let (link, lifetime) = attachments::link(&api.ctx, scope, target, id).await?;
@@ -312,6 +346,8 @@ async fn link(
 }
 
 /// Makes a link to an attached file, whatever it is attached to
+///
+/// That the link was made is recorded in the audit log as a download.
 #[utoipa::path(
     get, path = "/v1/attachments/{id}/download", tag = "Attachments",
     params(("id" = inline(AttachmentId), Path, description = "The attachment's id.")),

@@ -2,13 +2,16 @@
 
 use attestry_app::journal;
 use attestry_domain::Time;
-use attestry_domain::access::{ActorType, AuthType, grant};
+use attestry_domain::access::{ActorType, AuthType, Scope, grant};
+use attestry_domain::date::Moment;
 use attestry_domain::id::{EntryId, MemberId, OrganizationId};
-use attestry_domain::journal::{Change, Entry, EntryFilter, changes, hex};
+use attestry_domain::journal::{Change, Entry, EntryFilter, EntryName, ShownEntry, changes, hex};
 use attestry_domain::page::{After, Key, Page};
+use attestry_domain::plain::Plain;
 use attestry_domain::text::Name;
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
@@ -20,22 +23,30 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use crate::caller::Granted;
 use crate::lists;
 use crate::problem::Problem;
-use crate::query::{Asked, FromQuery, NoQuery, Query};
+use crate::query::{FromQuery, NoQuery, Query, ValidQuery};
 use crate::state::Api;
+use crate::tables::export::{Column, Shape, all_rows, download};
+use crate::tables::{Cell, text};
 
 const CURSOR: &str = "audit-logs";
 
 /// Who did it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(example = json!({"type": "key", "id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b"}))]
+#[schema(example = json!({"type": "key", "id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Nightly import", "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "memberName": "Ada Byron"}))]
 pub(crate) struct ActorView {
     #[schema(inline)]
     r#type: ActorType,
     id: String,
+    /// What the member or the key is called now.
+    #[schema(required)]
+    name: Option<String>,
     /// The member who acted, or whose key did.
     #[schema(value_type = Option<String>, required)]
     member_id: Option<MemberId>,
+    /// What that member is called now.
+    #[schema(required)]
+    member_name: Option<String>,
 }
 
 /// A field that changed.
@@ -73,6 +84,12 @@ pub(crate) struct EntryView {
     action: String,
     entity_type: String,
     entity_id: String,
+    /// What the entity is called, as far as that is known.
+    #[schema(required)]
+    entity_name: Option<String>,
+    /// The entity's short reference, if it has one.
+    #[schema(required)]
+    reference: Option<String>,
     /// The whole entity after the change; null when it was deleted or its state was erased.
     #[schema(value_type = Option<Object>, required)]
     state: Option<Box<RawValue>>,
@@ -89,19 +106,25 @@ fn entry_example() -> Value {
     json!({
         "id": "aud_01jcqg3v5mefzr7d0a6w3k9x2b", "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "sequence": 42,
         "at": "2026-11-15T09:30:00.000Z",
-        "actor": {"type": "key", "id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b"},
+        "actor": {"type": "key", "id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Nightly import", "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "memberName": "Ada Byron"},
         "authType": "api-key", "action": "member.updated", "entityType": "member",
-        "entityId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "state": {"department": "it"},
+        "entityId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "entityName": "Grace Hopper", "reference": null, "state": {"department": "it"},
         "changes": [{"field": "department", "before": "none", "after": "it"}],
         "requestId": "01jcqg3v5mefzr7d0a6w3k9x2b", "ip": "192.0.2.7",
         "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     })
 }
 
-impl From<(Entry, Option<String>)> for EntryView {
-    fn from((entry, before): (Entry, Option<String>)) -> Self {
+impl From<ShownEntry> for EntryView {
+    fn from(shown: ShownEntry) -> Self {
+        let EntryName { name: entity_name, reference } = shown.subject();
+        let ShownEntry { entry, before, key_name, member_name, .. } = shown;
         let changes =
             changes(before.as_deref(), entry.state.as_deref()).into_iter().map(Into::into).collect();
+        let name = match entry.actor_type {
+            ActorType::Key => key_name,
+            _ => member_name.clone(),
+        };
         let Entry {
             id,
             organization_id,
@@ -125,11 +148,13 @@ impl From<(Entry, Option<String>)> for EntryView {
             organization_id,
             sequence,
             at,
-            actor: ActorView { r#type: actor_type, id: actor_id, member_id },
+            actor: ActorView { r#type: actor_type, id: actor_id, name, member_id, member_name },
             auth_type,
             action,
             entity_type,
             entity_id,
+            entity_name,
+            reference,
             state: state.and_then(|text| RawValue::from_string(text).ok()),
             changes,
             request_id,
@@ -148,13 +173,16 @@ pub(crate) struct EntryList {
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
 }
 
 impl EntryList {
-    pub(crate) fn new(page: Page<(Entry, Option<String>)>) -> Self {
+    pub(crate) fn new(page: Page<ShownEntry>) -> Self {
         let next_cursor = lists::next_cursor(CURSOR, page.next);
         let data: Vec<EntryView> = page.items.into_iter().map(Into::into).collect();
-        Self { count: data.len(), data, next_cursor }
+        Self { count: data.len(), data, next_cursor, total: None }
     }
 }
 
@@ -178,10 +206,11 @@ impl IntoParams for ListHistory {
 }
 
 fn before(query: &mut Query) -> Option<i64> {
-    match lists::cursor(query, CURSOR, |key| matches!(key, Key::Number(_))) {
-        Some(After { key: Key::Number(sequence), .. }) => Some(sequence),
-        _ => None,
-    }
+    lists::cursor(query, CURSOR, |key| matches!(key, Key::Number(_))).as_ref().and_then(sequence)
+}
+
+fn sequence(after: &After) -> Option<i64> {
+    if let Key::Number(sequence) = after.key { Some(sequence) } else { None }
 }
 
 #[derive(Debug)]
@@ -189,40 +218,62 @@ pub(crate) struct ListEntries {
     filter: EntryFilter,
     limit: u16,
     before: Option<i64>,
+    total: bool,
+}
+
+fn filter(query: &mut Query) -> EntryFilter {
+    let mut word = |name: &str| query.get::<Name>(name).map(String::from);
+    let (entity_type, entity_id) = (word("entityType"), word("entityId"));
+    let (actor, action) = (word("actor"), word("action"));
+    EntryFilter {
+        entity_type,
+        entity_id,
+        actor,
+        action,
+        from: query.get::<Moment>("from").map(Moment::start),
+        to: query.get::<Moment>("to").map(Moment::limit),
+    }
 }
 
 impl FromQuery for ListEntries {
     fn read(query: &mut Query) -> Self {
-        let mut word = |name: &str| query.get::<Name>(name).map(String::from);
-        let (entity_type, entity_id) = (word("entityType"), word("entityId"));
-        let (actor, action) = (word("actor"), word("action"));
-        let filter = EntryFilter {
-            entity_type,
-            entity_id,
-            actor,
-            action,
-            from: query.get("from"),
-            to: query.get("to"),
-        };
-        Self { filter, limit: lists::limit(query), before: before(query) }
+        Self {
+            filter: filter(query),
+            limit: lists::limit(query),
+            before: before(query),
+            total: lists::total(query),
+        }
     }
+}
+
+fn filter_parameters() -> Vec<Parameter> {
+    vec![
+        lists::parameter(
+            "entityType",
+            lists::text(),
+            "Only entries about this kind of thing, such as `member`.",
+        ),
+        lists::parameter("entityId", lists::text(), "Only entries about this one thing."),
+        lists::parameter("actor", lists::text(), "Only what this member, key or user did."),
+        lists::parameter("action", lists::text(), "Only this action, such as `member.updated`."),
+        lists::parameter(
+            "from",
+            Moment::schema(),
+            "Only entries at or after this time; a date means its beginning in UTC.",
+        ),
+        lists::parameter(
+            "to",
+            Moment::schema(),
+            "Only entries before this time; a date means up to its end in UTC.",
+        ),
+    ]
 }
 
 impl IntoParams for ListEntries {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let mut all = vec![
-            lists::parameter(
-                "entityType",
-                lists::text(),
-                "Only entries about this kind of thing, such as `member`.",
-            ),
-            lists::parameter("entityId", lists::text(), "Only entries about this one thing."),
-            lists::parameter("actor", lists::text(), "Only what this member, key or user did."),
-            lists::parameter("action", lists::text(), "Only this action, such as `member.updated`."),
-            lists::parameter("from", Time::schema(), "Only entries at or after this moment."),
-            lists::parameter("to", Time::schema(), "Only entries before this moment."),
-        ];
+        let mut all = filter_parameters();
         all.extend(lists::plain_parameters());
+        all.push(lists::total_parameter());
         all
     }
 }
@@ -236,10 +287,107 @@ impl IntoParams for ListEntries {
 pub(crate) async fn list_audit_logs(
     api: State<Api>,
     scope: Granted<grant::AuditRead>,
-    asked: Asked<ListEntries>,
+    query: ValidQuery<ListEntries>,
 ) -> Result<Json<EntryList>, Problem> {
-    let Asked(ListEntries { filter, limit, before }) = asked;
-    Ok(Json(EntryList::new(journal::list(&api.ctx, &scope, filter, limit, before).await?)))
+    let ValidQuery(ListEntries { filter, limit, before, total }) = query;
+    let page = journal::list(&api.ctx, &scope, filter.clone(), limit, before).await?;
+    let total = if total { Some(journal::count(&api.ctx, &scope, filter).await?) } else { None };
+    Ok(Json(EntryList { total, ..EntryList::new(page) }))
+}
+
+#[derive(Debug)]
+pub(crate) struct ExportEntries {
+    filter: EntryFilter,
+    shape: Shape,
+}
+
+impl FromQuery for ExportEntries {
+    fn read(query: &mut Query) -> Self {
+        Self { filter: filter(query), shape: Shape::read(query) }
+    }
+}
+
+impl IntoParams for ExportEntries {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = filter_parameters();
+        all.extend(Shape::parameters());
+        all
+    }
+}
+
+/// The columns of the log as a table, and how wide each is shown.
+const COLUMNS: &[(&str, u16)] = &[
+    ("sequence", 10),
+    ("at", 20),
+    ("action", 24),
+    ("entityType", 16),
+    ("entityId", 32),
+    ("entityName", 40),
+    ("reference", 12),
+    ("actorType", 12),
+    ("actorId", 32),
+    ("actorName", 24),
+    ("memberId", 32),
+    ("memberName", 24),
+    ("authType", 12),
+    ("changes", 60),
+    ("requestId", 32),
+    ("ip", 20),
+    ("hash", 66),
+];
+
+fn cells(entry: ShownEntry) -> Vec<Cell> {
+    let view = EntryView::from(entry);
+    let optional = |value: Option<String>| value.map_or(Plain::Null, text);
+    vec![
+        Plain::Int(view.sequence),
+        Plain::Time(view.at),
+        text(view.action),
+        text(view.entity_type),
+        text(view.entity_id),
+        optional(view.entity_name),
+        optional(view.reference),
+        text(view.actor.r#type.as_str()),
+        text(view.actor.id),
+        optional(view.actor.name),
+        optional(view.actor.member_id.map(|id| id.to_string())),
+        optional(view.actor.member_name),
+        optional(view.auth_type.map(|auth| auth.to_string())),
+        text(serde_json::to_string(&view.changes).unwrap_or_default()),
+        text(view.request_id),
+        optional(view.ip),
+        text(view.hash),
+    ]
+}
+
+/// Downloads the audit log as a table
+///
+/// The export is recorded in the audit log.
+#[utoipa::path(
+    get, path = "/v1/audit-logs/export", tag = "Audit log", params(ExportEntries),
+    responses((status = 200, description = "The entries, newest first.", content(
+        (String = "text/csv"), (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+    ))),
+    extensions(("x-permission" = json!("audit-log:read")))
+)]
+pub(crate) async fn export_audit_logs(
+    api: State<Api>,
+    scope: Granted<grant::AuditRead>,
+    query: ValidQuery<ExportEntries>,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Problem> {
+    let ValidQuery(ExportEntries { filter, shape }) = query;
+    let asked = asked.unwrap_or_default();
+    let format = shape.format.as_str();
+    journal::exported(&api.ctx, &scope, "audit_log.exported", "audit_log", format, &asked).await?;
+    let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
+    let rows = all_rows(None, cells, move |after, limit| {
+        let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());
+        let before = after.as_ref().and_then(sequence);
+        async move { journal::list(&api.ctx, &scope, filter, limit, before).await }
+    });
+    let columns = COLUMNS.iter().map(|(name, width)| Column { name, width: *width }).collect();
+    download("audit-log", shape, columns, rows).await
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -276,7 +424,7 @@ pub(crate) struct HeadView {
 pub(crate) async fn get_audit_head(
     api: State<Api>,
     scope: Granted<grant::AuditRead>,
-    _none: Asked<NoQuery>,
+    _none: ValidQuery<NoQuery>,
 ) -> Result<Json<HeadView>, Problem> {
     let signed = journal::head(&api.ctx, &scope).await?;
     Ok(Json(HeadView {

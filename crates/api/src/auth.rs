@@ -23,7 +23,7 @@ use crate::json::Secret;
 use crate::lists;
 use crate::members::{UserView, user_example};
 use crate::problem::Problem;
-use crate::query::{Asked, FromQuery, Query};
+use crate::query::{FromQuery, Query, ValidQuery};
 use crate::state::Api;
 use crate::wire::Valid;
 
@@ -301,9 +301,9 @@ pub(crate) struct InvitationOffer {
 pub(crate) async fn look_up_invitation(
     api: State<Api>,
     _visitor: Visitor,
-    asked: Asked<LookUpInvitation>,
+    query: ValidQuery<LookUpInvitation>,
 ) -> Result<Json<InvitationOffer>, Problem> {
-    let token = asked.0.0.ok_or_else(|| Problem::internal("a query without its token"))?;
+    let token = query.0.0.ok_or_else(|| Problem::internal("a query without its token"))?;
     let Offer { organization, email, needs_password, expires_at } =
         invitations::look(&api.ctx, token.as_str()).await?;
     Ok(Json(InvitationOffer { organization, email, needs_password, expires_at }))

@@ -27,7 +27,7 @@ pub(crate) const SESSION_COOKIE: &str = "attestry_session";
 
 /// What is known of a request from its first line to its answer.
 #[derive(Debug)]
-pub(crate) struct Visit {
+pub(crate) struct RequestContext {
     pub(crate) request_id: Arc<str>,
     pub(crate) ip: Option<IpAddr>,
     /// What the document says of the operation.
@@ -43,15 +43,18 @@ pub(crate) struct Visit {
     pub(crate) admitted: OnceLock<Arc<Principal>>,
 }
 
-impl Visit {
+impl RequestContext {
     pub(crate) fn origin(&self) -> Origin {
         Origin { request_id: Arc::clone(&self.request_id), ip: self.ip, claim: self.claim.get().cloned() }
     }
 }
 
-/// The visit that the outermost layer began.
-pub(crate) fn visit(extensions: &Extensions) -> Result<Arc<Visit>, Problem> {
-    extensions.get::<Arc<Visit>>().cloned().ok_or_else(|| Problem::internal("a request without a visit"))
+/// The context that the outermost layer began.
+pub(crate) fn request_context(extensions: &Extensions) -> Result<Arc<RequestContext>, Problem> {
+    extensions
+        .get::<Arc<RequestContext>>()
+        .cloned()
+        .ok_or_else(|| Problem::internal("a request without a context"))
 }
 
 /// The address of whoever asks: the peer, or behind a proxy we trust what that proxy saw.
@@ -139,39 +142,39 @@ fn organization_required() -> Problem {
     Problem::new("organization_required", "Name the organization in the X-Organization-Id header.")
 }
 
-/// Finds the caller and remembers them in the visit.
-async fn authenticate(parts: &Parts, visit: &Visit, api: &Api) -> Result<Actor, Problem> {
-    if let Some(principal) = visit.admitted.get() {
-        return Ok(Actor { principal: Arc::clone(principal), origin: visit.origin() });
+/// Finds the caller and remembers them in the context.
+async fn authenticate(parts: &Parts, context: &RequestContext, api: &Api) -> Result<Actor, Problem> {
+    if let Some(principal) = context.admitted.get() {
+        return Ok(Actor { principal: Arc::clone(principal), origin: context.origin() });
     }
     let named = named_organization(&parts.headers);
     let (principal, allowed) = match presented(&parts.headers)? {
-        Presented::ApiKey(text) => by_key(api, visit, text, named).await?,
-        Presented::Session { token, .. } => by_session(api, visit, &token, named).await?,
+        Presented::ApiKey(text) => by_key(api, context, text, named).await?,
+        Presented::Session { token, .. } => by_session(api, context, &token, named).await?,
     };
-    let actor = Actor { principal, origin: visit.origin() };
-    let _ = visit.actor.set(actor.clone());
+    let actor = Actor { principal, origin: context.origin() };
+    let _ = context.actor.set(actor.clone());
     allowed?;
     api.limits.check_credential(actor.principal.credential)?;
-    let _ = visit.admitted.set(Arc::clone(&actor.principal));
+    let _ = context.admitted.set(Arc::clone(&actor.principal));
     Ok(actor)
 }
 
 /// Query parameters where the operation knows none are a mistake that would go unnoticed.
-fn no_stray_query(parts: &Parts, visit: &Visit) -> Result<(), Problem> {
+fn no_stray_query(parts: &Parts, context: &RequestContext, api: &Api) -> Result<(), Problem> {
     let Some(query) = parts.uri.query().filter(|query| !query.is_empty()) else { return Ok(()) };
-    let takes_query = visit.facts.is_some_and(|facts| facts.takes_query);
-    if takes_query { Ok(()) } else { Query::parse(Some(query)).finish() }
+    let takes_query = context.facts.is_some_and(|facts| facts.takes_query);
+    if takes_query { Ok(()) } else { Query::parse(Some(query), api.ctx.now()).finish() }
 }
 
 type Found = (Arc<Principal>, Result<(), Problem>);
 
-async fn by_key(api: &Api, visit: &Visit, text: &str, named: Named) -> Result<Found, Problem> {
+async fn by_key(api: &Api, context: &RequestContext, text: &str, named: Named) -> Result<Found, Problem> {
     let known = match principals::by_api_key(&api.ctx, text).await {
         Ok(known) => known,
         Err(error) => {
             // Guessing keys is limited like signing in.
-            api.limits.check_address(visit.ip)?;
+            api.limits.check_address(context.ip)?;
             return Err(error.into());
         }
     };
@@ -187,8 +190,13 @@ async fn by_key(api: &Api, visit: &Visit, text: &str, named: Named) -> Result<Fo
     Ok((principal, allowed))
 }
 
-async fn by_session(api: &Api, visit: &Visit, token: &str, named: Named) -> Result<Found, Problem> {
-    let session = known_session(api, visit, token).await?;
+async fn by_session(
+    api: &Api,
+    context: &RequestContext,
+    token: &str,
+    named: Named,
+) -> Result<Found, Problem> {
+    let session = known_session(api, context, token).await?;
     let outsider = || Problem::new("not_a_member", "You are not an active member of this organization.");
     let organization = match named {
         Named::Nothing => return Err(organization_required()),
@@ -202,11 +210,15 @@ async fn by_session(api: &Api, visit: &Visit, token: &str, named: Named) -> Resu
     }
 }
 
-async fn known_session(api: &Api, visit: &Visit, token: &str) -> Result<Arc<KnownSession>, Problem> {
+async fn known_session(
+    api: &Api,
+    context: &RequestContext,
+    token: &str,
+) -> Result<Arc<KnownSession>, Problem> {
     match principals::by_session(&api.ctx, token).await {
         Ok(session) => Ok(session),
         Err(error) => {
-            api.limits.check_address(visit.ip)?;
+            api.limits.check_address(context.ip)?;
             Err(error.into())
         }
     }
@@ -228,10 +240,10 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let visit = visit(&parts.extensions)?;
-        let actor = authenticate(parts, &visit, api).await?;
+        let context = request_context(&parts.extensions)?;
+        let actor = authenticate(parts, &context, api).await?;
         let scope = actor.authorize(G::PERMISSION).map_err(attestry_app::Error::from)?;
-        no_stray_query(parts, &visit)?;
+        no_stray_query(parts, &context, api)?;
         Ok(Self(scope, PhantomData))
     }
 }
@@ -265,19 +277,19 @@ impl FromRequestParts<Api> for SignedIn {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let visit = visit(&parts.extensions)?;
+        let context = request_context(&parts.extensions)?;
         match presented(&parts.headers)? {
             Presented::ApiKey(text) => {
-                let (principal, _) = by_key(api, &visit, text, Named::Nothing).await?;
-                let _ = visit.actor.set(Actor { principal, origin: visit.origin() });
+                let (principal, _) = by_key(api, &context, text, Named::Nothing).await?;
+                let _ = context.actor.set(Actor { principal, origin: context.origin() });
                 Err(Problem::new(
                     "session_required",
                     "This is about your own account: sign in; an API key cannot do it.",
                 ))
             }
             Presented::Session { token, by_cookie } => {
-                let session = known_session(api, &visit, &token).await?;
-                // A cookie travels without anybody's intent: the header shows that our page asked.
+                let session = known_session(api, &context, &token).await?;
+                // A cookie travels without anybody's intent: the header shows that our page query.
                 if by_cookie
                     && !parts.method.is_safe()
                     && named_organization(&parts.headers) == Named::Nothing
@@ -285,8 +297,8 @@ impl FromRequestParts<Api> for SignedIn {
                     return Err(organization_required());
                 }
                 api.limits.check_credential(Credential::Session(session.session.id))?;
-                no_stray_query(parts, &visit)?;
-                Ok(Self { session, by_cookie, origin: visit.origin() })
+                no_stray_query(parts, &context, api)?;
+                Ok(Self { session, by_cookie, origin: context.origin() })
             }
         }
     }
@@ -300,13 +312,13 @@ impl FromRequestParts<Api> for Visitor {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let visit = visit(&parts.extensions)?;
+        let context = request_context(&parts.extensions)?;
         // The idempotency layer may have counted this request already.
-        if visit.claim.get().is_none() {
-            api.limits.check_address(visit.ip)?;
+        if context.claim.get().is_none() {
+            api.limits.check_address(context.ip)?;
         }
-        no_stray_query(parts, &visit)?;
-        Ok(Self(visit.origin()))
+        no_stray_query(parts, &context, api)?;
+        Ok(Self(context.origin()))
     }
 }
 
@@ -314,19 +326,19 @@ impl FromRequestParts<Api> for Visitor {
 /// the handler will say so.
 pub(crate) async fn idempotency_owner(
     parts: &Parts,
-    visit: &Visit,
+    context: &RequestContext,
     facts: &Facts,
     api: &Api,
 ) -> Result<Option<String>, Problem> {
     if facts.is_public {
-        api.limits.check_address(visit.ip)?;
+        api.limits.check_address(context.ip)?;
         return Ok(Some("the public".to_owned()));
     }
     let Some(permission) = facts.permission else {
         let Presented::Session { token, .. } = presented(&parts.headers)? else { return Ok(None) };
-        return Ok(Some(format!("user {}", known_session(api, visit, &token).await?.session.user_id)));
+        return Ok(Some(format!("user {}", known_session(api, context, &token).await?.session.user_id)));
     };
-    let actor = authenticate(parts, visit, api).await?;
+    let actor = authenticate(parts, context, api).await?;
     let owner = match actor.principal.credential {
         Credential::ApiKey(key) => key.to_string(),
         Credential::Session(_) => actor.principal.member.to_string(),

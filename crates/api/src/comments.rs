@@ -4,9 +4,10 @@ use attestry_app::comments::{self, NewComment};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::attachments::Attachment;
-use attestry_domain::comments::{Author, Comment, CommentEntity, CommentText, Remark};
+use attestry_domain::comments::{Author, Comment, CommentText, CommentWithAuthor};
 use attestry_domain::id::{AttachmentId, CommentId, UserId, kind};
 use attestry_domain::page::{After, Key};
+use attestry_domain::subjects::Commentable;
 use attestry_domain::text::Line;
 use axum::Json;
 use axum::extract::State;
@@ -21,7 +22,7 @@ use crate::caller::{Granted, OwnName, must_be_own};
 use crate::lists;
 use crate::path::PathId;
 use crate::problem::Problem;
-use crate::query::{Asked, FromQuery, Query};
+use crate::query::{FromQuery, Query, ValidQuery};
 use crate::state::Api;
 use crate::uploads::Enclosures;
 use crate::wire::{Optional, Valid};
@@ -75,15 +76,15 @@ pub(crate) struct CommentView {
     attachments: Vec<EnclosureView>,
     entity_id: String,
     #[schema(inline)]
-    entity_type: CommentEntity,
+    entity_type: Commentable,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
 }
 
-impl From<Remark> for CommentView {
-    fn from(Remark { comment, author, attachments }: Remark) -> Self {
+impl From<CommentWithAuthor> for CommentView {
+    fn from(CommentWithAuthor { comment, author, attachments }: CommentWithAuthor) -> Self {
         let Comment {
             id,
             organization_id: _,
@@ -121,13 +122,17 @@ pub(crate) struct CommentList {
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
 }
 
 #[derive(Debug)]
 pub(crate) struct ListComments {
-    entity: Option<(CommentEntity, String)>,
+    entity: Option<(Commentable, String)>,
     limit: u16,
     after: Option<After>,
+    total: bool,
 }
 
 impl FromQuery for ListComments {
@@ -138,6 +143,7 @@ impl FromQuery for ListComments {
             entity: entity_type.zip(entity_id),
             limit: lists::limit(query),
             after: lists::cursor(query, CURSOR, |key| matches!(key, Key::Id)),
+            total: lists::total(query),
         }
     }
 }
@@ -147,12 +153,13 @@ impl IntoParams for ListComments {
         let mut all = vec![
             lists::required(
                 "entityType",
-                CommentEntity::schema(),
+                Commentable::schema(),
                 "What kind of thing the comments are about.",
             ),
             lists::required("entityId", lists::text(), "The id of that thing."),
         ];
         all.extend(lists::plain_parameters());
+        all.push(lists::total_parameter());
         all
     }
 }
@@ -169,14 +176,15 @@ impl IntoParams for ListComments {
 pub(crate) async fn list_comments(
     api: State<Api>,
     scope: Granted<grant::CommentRead>,
-    asked: Asked<ListComments>,
+    query: ValidQuery<ListComments>,
 ) -> Result<Json<CommentList>, Problem> {
-    let Asked(ListComments { entity, limit, after }) = asked;
+    let ValidQuery(ListComments { entity, limit, after, total }) = query;
     let (entity, id) = entity.ok_or_else(|| Problem::internal("a list without what it is about"))?;
-    let page = comments::list(&api.ctx, &scope, entity, id, limit, after).await?;
+    let page = comments::list(&api.ctx, &scope, entity, id.clone(), limit, after).await?;
+    let total = if total { Some(comments::count(&api.ctx, &scope, entity, id).await?) } else { None };
     let next_cursor = lists::next_cursor(CURSOR, page.next);
     let data: Vec<CommentView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(CommentList { count: data.len(), data, next_cursor }))
+    Ok(Json(CommentList { count: data.len(), data, next_cursor, total }))
 }
 
 body! {
@@ -184,7 +192,7 @@ body! {
     CreateComment {
         content "content": required CommentText = "What is said.",
         entity_id "entityId": required Line<1, 64> = "The id of what it is about.",
-        entity_type "entityType": required CommentEntity = "What kind of thing that is.",
+        entity_type "entityType": required Commentable = "What kind of thing that is.",
         user_id "userId": optional UserId = "Your own user id, if sent at all.",
         attachments "attachments": optional Enclosures = "Files that it brings along.",
     }

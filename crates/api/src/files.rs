@@ -29,7 +29,7 @@ pub(crate) struct AsStored;
     ),
     responses(
         (status = 200, description = "The file, in its own type.", content_type = "*/*", body = FileBytes),
-        (status = 206, description = "The range that was asked for.", content_type = "*/*", body = FileBytes),
+        (status = 206, description = "The range that was query for.", content_type = "*/*", body = FileBytes),
         (status = 410, description = "The link has expired; ask for a new one."),
         (status = 416, description = "The file has no such range.")
     )

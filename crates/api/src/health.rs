@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::problem::Problem;
-use crate::query::{Asked, NoQuery};
+use crate::query::{NoQuery, ValidQuery};
 use crate::state::Api;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,7 +27,7 @@ pub(crate) struct Health {
 
 /// Tells that the service runs
 #[utoipa::path(get, path = "/v1/health", tag = "Service", responses((status = 200, body = Health, description = "It runs.")))]
-pub(crate) async fn health(api: State<Api>, _none: Asked<NoQuery>) -> Json<Health> {
+pub(crate) async fn health(api: State<Api>, _none: ValidQuery<NoQuery>) -> Json<Health> {
     let now = api.ctx.now();
     Json(Health {
         status: "ok",

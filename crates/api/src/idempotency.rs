@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::bodies::{JSON, read_body};
-use crate::caller::{idempotency_owner, visit};
+use crate::caller::{idempotency_owner, request_context};
 use crate::layers::timed_out;
 use crate::problem::{FieldProblem, Problem};
 use crate::state::Api;
@@ -66,25 +66,25 @@ fn key(headers: &HeaderMap) -> Result<String, Problem> {
     if (1..=255).contains(&text.len()) {
         return Ok(text.to_owned());
     }
-    Err(Problem::invalid(vec![FieldProblem {
-        field: "Idempotency-Key".to_owned(),
-        message: "must have 1 to 255 printable ASCII characters".to_owned(),
-    }]))
+    Err(Problem::invalid(vec![FieldProblem::new(
+        "Idempotency-Key",
+        "must have 1 to 255 printable ASCII characters",
+    )]))
 }
 
 async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
-    let visit = visit(&parts.extensions)?;
+    let context = request_context(&parts.extensions)?;
     let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let Some(facts) = visit.facts.filter(|_| !EXEMPT.contains(&route)) else {
+    let Some(facts) = context.facts.filter(|_| !EXEMPT.contains(&route)) else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
-    let Some(owner) = idempotency_owner(&parts, &visit, facts, api).await? else {
+    let Some(owner) = idempotency_owner(&parts, &context, facts, api).await? else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
     let key = key(&parts.headers)?;
     let boundary = if facts.takes_form { boundary(&parts.headers)? } else { None };
-    let bytes = read_body(body, visit.body_limit, &visit.memory).await?;
+    let bytes = read_body(body, context.body_limit, &context.memory).await?;
     // Strangers may choose the same key: what they send tells them apart.
     let owner = match facts.is_public {
         true => format!("{owner} {}", hex(&sha256(&bytes))),
@@ -97,7 +97,7 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
         Begun::Replay(answer) => return replay(&answer),
         Begun::Run(claim) => claim,
     };
-    let _ = visit.claim.set(Arc::clone(&claim));
+    let _ = context.claim.set(Arc::clone(&claim));
     drop(said);
     let body = if boundary.is_some() { in_frames(bytes) } else { Body::from(bytes) };
     // The answer is remembered as it is, not as it travels.

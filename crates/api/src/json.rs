@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use attestry_domain::access::{Permission, Roles};
+use attestry_domain::date::Date;
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{Time, comments, files, risks, scales, vendors, words};
+use attestry_domain::{Time, files, risks, scales, subjects, vendors, words};
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
@@ -129,7 +130,8 @@ from_string! {
     Time;
     WebAddress;
     words::Department;
-    comments::CommentEntity;
+    subjects::Commentable;
+    Date;
     files::FileName;
     files::MediaType;
     scales::Likelihood;

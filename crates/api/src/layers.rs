@@ -16,7 +16,7 @@ use tracing::instrument::WithSubscriber;
 
 use crate::arrival::Arriving;
 use crate::bodies::too_large;
-use crate::caller::{Visit, client_address};
+use crate::caller::{RequestContext, client_address};
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::watched::Watched;
@@ -37,7 +37,7 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     let route = request.extensions().get::<MatchedPath>().cloned();
     let facts = route.as_ref().and_then(|route| openapi::facts(&method, route.as_str()));
     let body_limit = facts.and_then(|facts| facts.body_limit).unwrap_or(usize::MAX).min(api.http.body_limit);
-    let visit = Arc::new(Visit {
+    let context = Arc::new(RequestContext {
         facts,
         body_limit,
         memory: api.bodies.share(facts.is_none_or(|facts| facts.is_public)),
@@ -52,26 +52,26 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
         admitted: OnceLock::new(),
     });
     let uri = request.uri().clone();
-    request.extensions_mut().insert(Arc::clone(&visit));
+    request.extensions_mut().insert(Arc::clone(&context));
 
     let announced = announced_length(request.headers());
     let mut response = if route.is_some() && announced.is_some_and(|length| length > body_limit) {
         too_large(body_limit).into_response()
     } else {
-        answer(&api, &visit, request, next).await
+        answer(&api, &context, request, next).await
     };
     let problem = response.extensions_mut().remove::<Problem>().or_else(|| foreign_failure(&response));
     if let Some(problem) = problem {
         let operation = format!("{method} {}", route.as_ref().map_or(uri.path(), MatchedPath::as_str));
         if problem.status() == StatusCode::FORBIDDEN
-            && let Some(actor) = visit.actor.get()
+            && let Some(actor) = context.actor.get()
             && let Err(error) =
                 attestry_app::journal::refused(&api.ctx, actor, &operation, uri.path(), problem.code).await
         {
-            tracing::error!(request_id = %visit.request_id, %error, "a refusal was not recorded");
+            tracing::error!(request_id = %context.request_id, %error, "a refusal was not recorded");
         }
-        log(&problem, &visit, &operation);
-        let mut finished = problem.answer(&visit.request_id);
+        log(&problem, &context, &operation);
+        let mut finished = problem.answer(&context.request_id);
         for name in [header::ALLOW, header::CONTENT_RANGE] {
             if let Some(value) = response.headers().get(&name) {
                 finished.headers_mut().insert(name, value.clone());
@@ -79,15 +79,15 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
         }
         response = finished;
     }
-    finish_headers(&api, &visit, &mut response);
-    response = Watched::on(response, &api, &visit);
+    finish_headers(&api, &context, &mut response);
+    response = Watched::on(response, &api, &context);
     let took = started.elapsed();
     let name = route.as_ref().map_or("none", MatchedPath::as_str);
     api.metrics.count(method_label(&method), name, response.status().as_u16(), took);
     // A path that opens something by itself is not for the log.
     let path = if SECRET_ROUTES.contains(&name) { name } else { uri.path() };
     tracing::debug!(
-        request_id = %visit.request_id, method = %method, path,
+        request_id = %context.request_id, method = %method, path,
         status = response.status().as_u16(), took_us = took.as_micros(), "request"
     );
     response
@@ -97,8 +97,8 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
 ///
 /// What changes something runs in a task of its own: a client that hangs up in the middle stops nothing
 /// halfway, so whatever belongs to a change (its answer for a repetition, forgetting a credential) is done.
-async fn answer(api: &Api, visit: &Visit, request: Request, next: Next) -> Response {
-    let limit = api.http.request_timeout + transfer_time(visit, request.headers());
+async fn answer(api: &Api, context: &RequestContext, request: Request, next: Next) -> Response {
+    let limit = api.http.request_timeout + transfer_time(context, request.headers());
     let ended = if request.method().is_safe() {
         let work = AssertUnwindSafe(next.run(request)).catch_unwind();
         tokio::time::timeout(limit, work).await.map(|ended| ended.map_err(|panic| panic_text(panic.as_ref())))
@@ -148,9 +148,9 @@ fn announced_length(headers: &HeaderMap) -> Option<usize> {
 }
 
 /// What a body takes on a slow line is not held against the request.
-fn transfer_time(visit: &Visit, headers: &HeaderMap) -> Duration {
+fn transfer_time(context: &RequestContext, headers: &HeaderMap) -> Duration {
     const SLOWEST: usize = 32 << 10;
-    let unknown = if headers.contains_key(header::TRANSFER_ENCODING) { visit.body_limit } else { 0 };
+    let unknown = if headers.contains_key(header::TRANSFER_ENCODING) { context.body_limit } else { 0 };
     let length = announced_length(headers).unwrap_or(unknown);
     Duration::from_secs((length / SLOWEST) as u64)
 }
@@ -185,12 +185,12 @@ pub(crate) fn method_not_allowed() -> Problem {
     )
 }
 
-fn log(problem: &Problem, visit: &Visit, operation: &str) {
+fn log(problem: &Problem, context: &RequestContext, operation: &str) {
     if let Some(cause) = &problem.cause {
         if problem.status() == StatusCode::SERVICE_UNAVAILABLE {
-            tracing::warn!(request_id = %visit.request_id, operation, cause, "request refused for now");
+            tracing::warn!(request_id = %context.request_id, operation, cause, "request refused for now");
         } else {
-            tracing::error!(request_id = %visit.request_id, operation, cause, "request failed");
+            tracing::error!(request_id = %context.request_id, operation, cause, "request failed");
         }
     }
 }
@@ -210,10 +210,10 @@ fn request_id(api: &Api, headers: &HeaderMap) -> Arc<str> {
     }
 }
 
-fn finish_headers(api: &Api, visit: &Visit, response: &mut Response) {
+fn finish_headers(api: &Api, context: &RequestContext, response: &mut Response) {
     let policy = response.extensions().get::<PagePolicy>().copied();
     let headers = response.headers_mut();
-    if let Ok(id) = HeaderValue::from_str(&visit.request_id) {
+    if let Ok(id) = HeaderValue::from_str(&context.request_id) {
         headers.insert(REQUEST_ID, id);
     }
     let fixed = |text: &'static str| HeaderValue::from_static(text);

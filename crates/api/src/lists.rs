@@ -35,6 +35,20 @@ pub(crate) fn search(query: &mut Query) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
+/// `total`: whether all items are counted.
+pub(crate) fn total(query: &mut Query) -> bool {
+    query.get("total").unwrap_or(false)
+}
+
+pub(crate) fn total_parameter() -> Parameter {
+    parameter("total", flag(), "true also answers `total`, an exact count of all pages together.")
+}
+
+pub(crate) fn total_schema() -> RefOr<Schema> {
+    let about = "How many items all pages hold together. Only with `total=true`.";
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).description(Some(about)).into()
+}
+
 /// `sort` and `order`.
 pub(crate) fn sorting<S: Sort>(query: &mut Query) -> (S, Order) {
     let sort: S = query.get("sort").unwrap_or_default();
@@ -148,8 +162,4 @@ pub(crate) fn sorting_parameters<S: Sort + PartialSchema>() -> [Parameter; 2] {
         .default(Some("desc".into()));
     let about = format!("What the list is sorted by; `{}` if left out.", S::default());
     [parameter("sort", S::schema(), &about), parameter("order", order.into(), "Ascending or descending.")]
-}
-
-pub(crate) fn number(from: i64, to: i64) -> RefOr<Schema> {
-    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(from)).maximum(Some(to)).into()
 }

@@ -27,7 +27,7 @@ use crate::json::{Count, Items};
 use crate::lists;
 use crate::path::PathId;
 use crate::problem::{Problem, in_one_line};
-use crate::query::{Asked, FromQuery, Query};
+use crate::query::{FromQuery, Query, ValidQuery};
 use crate::state::Api;
 use crate::wire::{Fields, Valid};
 
@@ -155,12 +155,15 @@ pub struct MemberList {
     /// Where the next page starts; null on the last page.
     #[schema(required)]
     next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
 }
 
 impl MemberList {
-    pub fn new(people: Vec<Person>, next_cursor: Option<String>) -> Self {
+    pub fn new(people: Vec<Person>, next_cursor: Option<String>, total: Option<i64>) -> Self {
         let data: Vec<MemberView> = people.into_iter().map(Into::into).collect();
-        Self { count: data.len(), data, next_cursor }
+        Self { count: data.len(), data, next_cursor, total }
     }
 }
 
@@ -232,18 +235,20 @@ body! {
 pub(crate) struct ListMembers {
     filter: MemberFilter,
     page: PageRequest<MemberSort>,
+    total: bool,
 }
 
 impl FromQuery for ListMembers {
     fn read(query: &mut Query) -> Self {
         Self {
             filter: MemberFilter {
-                is_active: query.flag("isActive"),
+                is_active: query.get("isActive"),
                 role: query.get::<Name>("role").map(String::from),
                 department: query.get("department"),
                 q: lists::search(query),
             },
             page: lists::page(query),
+            total: lists::total(query),
         }
     }
 }
@@ -260,6 +265,7 @@ impl IntoParams for ListMembers {
             lists::parameter("department", Department::schema(), "Only members of this department."),
             lists::parameter("q", lists::text(), "Part of a name or an e-mail address, in any case."),
         ];
+        all.push(lists::total_parameter());
         all.extend(lists::parameters::<MemberSort>());
         all
     }
@@ -274,13 +280,14 @@ impl IntoParams for ListMembers {
 pub(crate) async fn list_members(
     api: State<Api>,
     scope: Granted<grant::MemberRead>,
-    asked: Asked<ListMembers>,
+    query: ValidQuery<ListMembers>,
 ) -> Result<Json<MemberList>, Problem> {
-    let Asked(ListMembers { filter, page }) = asked;
+    let ValidQuery(ListMembers { filter, page, total }) = query;
     let (sort, order) = (page.sort, page.order);
-    let mut found = members::list(&api.ctx, &scope, filter, page).await?;
+    let mut found = members::list(&api.ctx, &scope, filter.clone(), page).await?;
+    let total = if total { Some(members::count(&api.ctx, &scope, filter).await?) } else { None };
     let next_cursor = lists::next_of(sort, order, &mut found);
-    Ok(Json(MemberList::new(found.items, next_cursor)))
+    Ok(Json(MemberList::new(found.items, next_cursor, total)))
 }
 
 /// Adds a user to the organization

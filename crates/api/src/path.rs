@@ -1,4 +1,4 @@
-//! Ids in the path. One that cannot be an id names nothing: it is asked for where existence is.
+//! Ids in the path. One that cannot be an id names nothing: it is query for where existence is.
 
 use attestry_domain::id::{Id, Kind};
 use axum::extract::{FromRequestParts, RawPathParams};

@@ -151,12 +151,22 @@ pub struct FieldProblem {
     pub field: String,
     /// What is wrong with it.
     pub message: String,
+    /// In a table: the row, the first after the header being 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub row: Option<usize>,
+}
+
+impl FieldProblem {
+    pub(crate) fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: message.into(), row: None }
+    }
 }
 
 /// Where there is room for one message only.
 pub(crate) fn in_one_line(errors: &[FieldProblem]) -> String {
     let all: Vec<String> =
-        errors.iter().map(|FieldProblem { field, message }| format!("{field} {message}")).collect();
+        errors.iter().map(|FieldProblem { field, message, .. }| format!("{field} {message}")).collect();
     all.join("; ")
 }
 
@@ -264,7 +274,7 @@ impl IntoResponse for Problem {
 
 impl From<FieldError> for FieldProblem {
     fn from(FieldError { field, message }: FieldError) -> Self {
-        Self { field, message }
+        Self::new(field, message)
     }
 }
 

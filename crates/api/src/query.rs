@@ -1,5 +1,7 @@
 //! The query string, strictly: every parameter known, none twice, all errors at once.
 
+use attestry_domain::Time;
+use attestry_domain::date::{Date, Moment};
 use attestry_domain::text::Parse;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -12,14 +14,16 @@ use crate::state::Api;
 pub(crate) struct Query {
     parameters: Vec<(String, Option<String>)>,
     errors: Vec<FieldProblem>,
+    /// When the request came.
+    now: Time,
 }
 
 impl Query {
-    pub(crate) fn parse(query: Option<&str>) -> Self {
-        let mut own = Self { parameters: Vec::new(), errors: Vec::new() };
+    pub(crate) fn parse(query: Option<&str>, now: Time) -> Self {
+        let mut own = Self { parameters: Vec::new(), errors: Vec::new(), now };
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             if own.parameters.iter().any(|(known, _)| *known == name) {
-                own.note(&name, "stands twice");
+                own.note(&name, "is given more than once");
             } else {
                 own.parameters.push((name.into_owned(), Some(value.into_owned())));
             }
@@ -28,7 +32,7 @@ impl Query {
     }
 
     pub(crate) fn note(&mut self, name: &str, message: impl Into<String>) {
-        self.errors.push(FieldProblem { field: name.to_owned(), message: message.into() });
+        self.errors.push(FieldProblem::new(name, message));
     }
 
     pub(crate) fn raw(&mut self, name: &str) -> Option<String> {
@@ -54,15 +58,18 @@ impl Query {
         self.get(name)
     }
 
-    pub(crate) fn flag(&mut self, name: &str) -> Option<bool> {
-        match self.raw(name)?.as_str() {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ => {
-                self.note(name, "must be true or false");
-                None
-            }
+    /// Today, in UTC.
+    pub(crate) fn today(&self) -> Date {
+        Date::of(self.now)
+    }
+
+    /// A moment of the past: a time, or the end of a day.
+    pub(crate) fn as_of(&mut self, name: &str) -> Option<Time> {
+        let moment = self.get::<Moment>(name)?;
+        if moment.start() > self.now {
+            self.note(name, "must not be in the future");
         }
+        Some(moment.end().min(self.now))
     }
 
     pub(crate) fn finish(mut self) -> Result<(), Problem> {
@@ -86,16 +93,16 @@ pub(crate) trait FromQuery: Sized {
 
 /// A query string that has passed all its rules.
 #[derive(Debug)]
-pub(crate) struct Asked<T>(pub(crate) T);
+pub(crate) struct ValidQuery<T>(pub(crate) T);
 
-impl<T: FromQuery> FromRequestParts<Api> for Asked<T> {
+impl<T: FromQuery> FromRequestParts<Api> for ValidQuery<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, Problem> {
-        let mut query = Query::parse(parts.uri.query());
-        let asked = T::read(&mut query);
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let mut query = Query::parse(parts.uri.query(), api.ctx.now());
+        let read = T::read(&mut query);
         query.finish()?;
-        Ok(Self(asked))
+        Ok(Self(read))
     }
 }
 

@@ -1,16 +1,176 @@
-//! What the risk register and the vendors share on the wire: who asked, the past, scores and the matrix.
+//! Every register over HTTP. A register's own file says what it is called and who may do what; bodies, views, filters
+//! and the columns of a table come from the register's tables in the domain.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use attestry_app::registers::{self, Stored, StoredRating};
+use attestry_app::{history, journal, members};
 use attestry_domain::Time;
-use attestry_domain::access::{AuthType, Scope};
-use attestry_domain::id::UserId;
-use attestry_domain::scales::{Cell, Impact, Likelihood, score};
-use attestry_domain::text::Parse;
-use serde::Serialize;
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use attestry_domain::access::{AuthType, Grant, Scope};
+use attestry_domain::id::{MemberId, UserId};
+use attestry_domain::page::{Order, PageRequest};
+use attestry_domain::plain::{Plain, PlainKind};
+use attestry_domain::registers::{Record, Wanted};
+use attestry_domain::scales::{self, Impact, Likelihood, Matrix, score};
+use axum::Json;
+use axum::extract::{FromRequest, RawQuery, Request, State};
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use utoipa::openapi::path::Parameter;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
+use crate::audit_logs::{EntryList, ListHistory};
+use crate::caller::Granted;
+use crate::conditions::{Conditions, with_tag};
 use crate::lists;
-use crate::query::{FromQuery, Query};
+use crate::path::PathId;
+use crate::problem::Problem;
+use crate::query::{FromQuery, Query, ValidQuery};
+use crate::state::Api;
+use crate::tables::export::{Column, Shape, all_rows, download};
+use crate::tables::import::{DryRun, ImportResult, Table};
+use crate::tables::{Cell, cell, text};
+use crate::wire::{Fields, described, or_null};
+
+mod document;
+
+pub(crate) use document::routes;
+
+/// A field as the interface knows it.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) wire: &'static str,
+    how: How,
+    pub(crate) kind: PlainKind,
+    schema: fn() -> RefOr<Schema>,
+    about: &'static str,
+}
+
+/// How a field is given; see [`attestry_domain::registers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(non_camel_case_types, reason = "the words of the tables")]
+pub(crate) enum How {
+    required,
+    default,
+    nullable,
+    own,
+}
+
+impl Field {
+    pub(crate) const fn new(
+        wire: &'static str,
+        how: How,
+        kind: PlainKind,
+        schema: fn() -> RefOr<Schema>,
+        about: &'static str,
+    ) -> Self {
+        Self { wire, how, kind, schema, about }
+    }
+
+    /// Whether somebody can give it.
+    pub(crate) fn is_given(&self) -> bool {
+        self.how != How::own
+    }
+
+    fn schema(&self) -> Value {
+        let schema = (self.schema)();
+        json!(described(if self.how == How::nullable { or_null(schema) } else { schema }, self.about))
+    }
+}
+
+/// What the table of fields yields here.
+pub(crate) trait Wire: Stored {
+    const FIELDS: &'static [Field];
+
+    /// Reads the body of a creation, or else of a change.
+    fn given_in(fields: &mut Fields, whole: bool) -> Option<Self::Patch>;
+
+    /// The values, in the order of the fields.
+    fn plain(&self) -> Vec<Plain<'_>>;
+}
+
+/// What the table of conditions yields here.
+pub(crate) trait WireFilter: Sized {
+    fn read(query: &mut Query) -> Self;
+
+    fn parameters() -> Vec<Parameter>;
+}
+
+macro_rules! wire {
+    ([$name:ident] $($field:ident $wire:literal $how:ident $type:ty = $about:literal;)*) => {
+        impl $crate::registers::Wire for $name {
+            const FIELDS: &'static [$crate::registers::Field] = &[$($crate::registers::Field::new(
+                $wire,
+                $crate::registers::How::$how,
+                <$type as attestry_domain::plain::Keep>::KIND,
+                <$type as $crate::json::FromJson>::schema,
+                $about,
+            )),*];
+
+            fn given_in(fields: &mut $crate::wire::Fields, whole: bool) -> Option<Self::Patch> {
+                $(let $field = wire!(@read $how fields whole $wire);)*
+                Some(Self::Patch { $($field: $field?),* })
+            }
+
+            fn plain(&self) -> Vec<attestry_domain::plain::Plain<'_>> {
+                vec![$(attestry_domain::plain::Keep::plain(&self.$field)),*]
+            }
+        }
+    };
+    (@read required $fields:ident $whole:ident $wire:literal) => {
+        if $whole { $fields.required($wire).map(Some) } else { $fields.optional($wire) }
+    };
+    (@read default $fields:ident $whole:ident $wire:literal) => { $fields.optional($wire) };
+    (@read nullable $fields:ident $whole:ident $wire:literal) => { $fields.nullable($wire) };
+    (@read own $fields:ident $whole:ident $wire:literal) => { Some(()) };
+}
+
+macro_rules! wire_filter {
+    ([$name:ident] $($field:ident $wire:literal $compare:ident $column:ident $type:ty = $about:literal;)*) => {
+        impl $crate::registers::WireFilter for $name {
+            fn read(query: &mut $crate::query::Query) -> Self {
+                Self { $($field: query.get($wire)),* }
+            }
+
+            fn parameters() -> Vec<utoipa::openapi::path::Parameter> {
+                vec![$($crate::lists::parameter($wire, <$type as utoipa::PartialSchema>::schema(), $about)),*]
+            }
+        }
+    };
+}
+
+/// What a register is called in the interface.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// Its rows' name in the document.
+    pub(crate) schema: &'static str,
+    pub(crate) one: &'static str,
+    pub(crate) many: &'static str,
+    /// The property of a deletion that holds what was deleted.
+    pub(crate) deleted: &'static str,
+}
+
+/// A register with its place in the interface.
+pub(crate) trait Exposed: Wire + StoredRating<Filter: WireFilter> {
+    type Read: Grant;
+    type Create: Grant;
+    type Update: Grant;
+    type Delete: Grant;
+    const NAMES: Names;
+    /// What an example of a creation gives.
+    const GIVEN: &'static [&'static str];
+
+    /// A row as it is answered.
+    fn example() -> Value;
+
+    /// The body of a change.
+    fn change_example() -> Value;
+}
 
 /// The user behind a session.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -25,7 +185,7 @@ pub struct AuthenticatedUser {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"authType": "api-key"}))]
-pub struct Asker {
+pub struct AuthInfo {
     #[schema(inline)]
     auth_type: AuthType,
     /// Only with a session.
@@ -34,14 +194,14 @@ pub struct Asker {
     authenticated_user: Option<AuthenticatedUser>,
 }
 
-impl Asker {
+impl AuthInfo {
     /// A program with a key.
     pub fn by_key() -> Self {
         Self { auth_type: AuthType::ApiKey, authenticated_user: None }
     }
 }
 
-impl From<&Scope> for Asker {
+impl From<&Scope> for AuthInfo {
     fn from(scope: &Scope) -> Self {
         let auth_type = scope.auth_type().unwrap_or(AuthType::ApiKey);
         let user = scope.principal().filter(|_| auth_type == AuthType::Session);
@@ -51,37 +211,306 @@ impl From<&Scope> for Asker {
     }
 }
 
+/// A row as it is answered.
+#[derive(Debug)]
+pub(crate) struct View<R: Stored>(Record<R>);
+
+impl<R: Stored> Serialize for View<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.0.write(&mut map)?;
+        for computed in R::COMPUTED {
+            if let Some((wire, _)) = computed.shown {
+                map.serialize_entry(wire, &(computed.of)(&self.0.fields))?;
+            }
+        }
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(bound = "")]
+struct Answer<R: Stored> {
+    #[serde(flatten)]
+    row: View<R>,
+    #[serde(flatten)]
+    auth: AuthInfo,
+}
+
+impl<R: Stored> Answer<R> {
+    fn new(record: Record<R>, scope: &Scope) -> Self {
+        Self { row: View(record), auth: scope.into() }
+    }
+}
+
+/// One page of a register.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase", bound = "")]
+pub struct List<R: Stored> {
+    data: Vec<View<R>>,
+    count: usize,
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<i64>,
+    #[serde(flatten)]
+    auth: AuthInfo,
+}
+
+impl<R: Stored> List<R> {
+    pub fn new(
+        records: Vec<Record<R>>,
+        next_cursor: Option<String>,
+        total: Option<i64>,
+        auth: AuthInfo,
+    ) -> Self {
+        Self { count: records.len(), data: records.into_iter().map(View).collect(), next_cursor, total, auth }
+    }
+}
+
 /// `asOf`: the moment to look at.
 #[derive(Debug)]
-pub(crate) struct AsOf(pub(crate) Option<Time>);
+pub(crate) struct AsOf(Option<Time>);
 
 impl FromQuery for AsOf {
     fn read(query: &mut Query) -> Self {
-        Self(query.get("asOf"))
+        Self(query.as_of("asOf"))
     }
 }
 
-impl IntoParams for AsOf {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![as_of_parameter()]
+fn as_of_parameter() -> Parameter {
+    let about =
+        "As it stood at this moment, from the journal: a time, or a date, which means its end in UTC.";
+    lists::parameter("asOf", attestry_domain::date::Moment::schema(), about)
+}
+
+/// Which rows are wanted, in which order.
+#[derive(Debug)]
+struct Narrowed<R: Exposed> {
+    wanted: Wanted<R>,
+    as_of: Option<Time>,
+}
+
+impl<R: Exposed> Narrowed<R> {
+    fn read(query: &mut Query) -> Self {
+        let due: Option<bool> = query.get("reviewDue");
+        let today = query.today();
+        let wanted = Wanted {
+            filter: R::Filter::read(query),
+            q: lists::search(query),
+            due_by: due.filter(|due| *due).map(|_| today),
+        };
+        Self { wanted, as_of: query.as_of("asOf") }
+    }
+
+    fn parameters() -> Vec<Parameter> {
+        let mut all = R::Filter::parameters();
+        let named_by = R::NAMED_BY;
+        let about = format!(
+            "Part of the {named_by} or the description, in any case, or a reference such as `{}-14`.",
+            R::REFERENCE
+        );
+        all.push(lists::parameter("q", lists::text(), &about));
+        let about = "true lists only those whose `reviewDate` is today or earlier.";
+        all.push(lists::parameter("reviewDue", lists::flag(), about));
+        all.push(as_of_parameter());
+        all
     }
 }
 
-pub(crate) fn as_of_parameter() -> Parameter {
-    lists::parameter("asOf", Time::schema(), "As it stood at this moment, from the journal.")
+#[derive(Debug)]
+struct ListQuery<R: Exposed> {
+    narrowed: Narrowed<R>,
+    page: PageRequest<R::Sort>,
+    total: bool,
 }
 
-/// A least score of a filter: 1 to 25.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Score(pub(crate) i64);
+impl<R: Exposed> FromQuery for ListQuery<R> {
+    fn read(query: &mut Query) -> Self {
+        Self { narrowed: Narrowed::read(query), page: lists::page(query), total: lists::total(query) }
+    }
+}
 
-impl Parse for Score {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text.parse() {
-            Ok(score @ 1..=25) => Ok(Self(score)),
-            _ => Err("must be a whole number from 1 to 25".to_owned()),
+async fn list<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+    query: ValidQuery<ListQuery<R>>,
+) -> Result<Json<List<R>>, Problem> {
+    let ValidQuery(ListQuery { narrowed: Narrowed { wanted, as_of }, page, total }) = query;
+    let (sort, order) = (page.sort, page.order);
+    let mut found = registers::list(&api.ctx, &scope, &wanted, page, as_of).await?;
+    let total = match total {
+        true => Some(registers::count(&api.ctx, &scope, &wanted, as_of).await?),
+        false => None,
+    };
+    let next_cursor = lists::next_of(sort, order, &mut found);
+    Ok(Json(List::new(found.items, next_cursor, total, (&*scope).into())))
+}
+
+/// A body: of a creation, or of a change.
+struct Given<R: Exposed, const WHOLE: bool>(R::Patch);
+
+impl<R: Exposed, const WHOLE: bool> FromRequest<Api> for Given<R, WHOLE> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
+        let fields = Fields::of_request(request).await?;
+        fields.read_by(|fields| R::given_in(fields, WHOLE)).map(Self).map_err(Problem::invalid)
+    }
+}
+
+async fn create<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Create>,
+    Given(given): Given<R, true>,
+) -> Result<Response, Problem> {
+    let record = registers::create::<R>(&api.ctx, &scope, given).await?;
+    Ok(with_tag(StatusCode::CREATED, &[record.version], Answer::new(record, &scope)))
+}
+
+async fn show<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+    id: PathId<R::Kind>,
+    query: ValidQuery<AsOf>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    if let ValidQuery(AsOf(Some(at))) = query {
+        let record = registers::get_at::<R>(&api.ctx, &scope, id.found()?, at).await?;
+        return Ok(Json(Answer::new(record, &scope)).into_response());
+    }
+    let record = registers::get::<R>(&api.ctx, &scope, id.found()?).await?;
+    Ok(conditions.respond(&[record.version], Answer::new(record, &scope)))
+}
+
+async fn update<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Update>,
+    id: PathId<R::Kind>,
+    conditions: Conditions,
+    Given(patch): Given<R, false>,
+) -> Result<Response, Problem> {
+    let record = registers::update::<R>(&api.ctx, &scope, id.found()?, patch, conditions.if_match()).await?;
+    Ok(with_tag(StatusCode::OK, &[record.version], Answer::new(record, &scope)))
+}
+
+async fn remove<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Delete>,
+    id: PathId<R::Kind>,
+    conditions: Conditions,
+) -> Result<Json<Value>, Problem> {
+    let record = registers::delete::<R>(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
+    let deleted = json!({"id": record.id, R::NAMED_BY: record.name()});
+    Ok(Json(json!({"success": true, R::NAMES.deleted: deleted})))
+}
+
+async fn show_history<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+    id: PathId<R::Kind>,
+    query: ValidQuery<ListHistory>,
+) -> Result<Json<EntryList>, Problem> {
+    let ValidQuery(ListHistory { limit, before }) = query;
+    Ok(Json(EntryList::new(history::of(&api.ctx, &scope, id.found()?, limit, before).await?)))
+}
+
+async fn show_matrix<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+) -> Result<Json<MatrixView>, Problem> {
+    Ok(Json(registers::matrix::<R>(&api.ctx, &scope).await?.into()))
+}
+
+#[derive(Debug)]
+struct ExportQuery<R: Exposed> {
+    narrowed: Narrowed<R>,
+    shape: Shape,
+    sorting: (R::Sort, Order),
+}
+
+impl<R: Exposed> FromQuery for ExportQuery<R> {
+    fn read(query: &mut Query) -> Self {
+        Self { narrowed: Narrowed::read(query), shape: Shape::read(query), sorting: lists::sorting(query) }
+    }
+}
+
+const ASSIGNEE: &str = "assigneeId";
+
+/// How wide a column of such values is shown.
+fn width(field: &Field) -> u16 {
+    match field.kind {
+        PlainKind::Bool | PlainKind::Int | PlainKind::Date => 14,
+        PlainKind::Text if field.wire.to_lowercase().ends_with("description") => 60,
+        PlainKind::Text if field.wire == ASSIGNEE => 32,
+        PlainKind::Text if matches!(field.wire, "title" | "name" | "website") => 40,
+        PlainKind::Text | PlainKind::Time => 20,
+    }
+}
+
+/// The columns of an export. Whoever is responsible is named beside the id.
+pub(crate) fn columns<R: Exposed>() -> Vec<Column> {
+    let mut columns = vec![Column { name: "id", width: 32 }, Column { name: "reference", width: 12 }];
+    for field in R::FIELDS {
+        columns.push(Column { name: field.wire, width: width(field) });
+        if field.wire == ASSIGNEE {
+            columns.push(Column { name: "assigneeName", width: 24 });
         }
     }
+    let computed = R::COMPUTED.iter().filter_map(|computed| computed.shown);
+    columns.extend(computed.map(|(name, _)| Column { name, width: 14 }));
+    columns.extend(["createdAt", "updatedAt"].map(|name| Column { name, width: 20 }));
+    columns
+}
+
+fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>) -> Vec<Cell> {
+    let mut cells = vec![text(record.id.to_string()), text(record.reference())];
+    for (field, value) in R::FIELDS.iter().zip(record.plain()) {
+        cells.push(cell(value));
+        if field.wire == ASSIGNEE {
+            let name = record.assignee().and_then(|member| assignees.get(&member));
+            cells.push(name.map_or(Plain::Null, text));
+        }
+    }
+    let computed = R::COMPUTED.iter().filter(|computed| computed.shown.is_some());
+    cells.extend(computed.map(|computed| cell((computed.of)(&record.fields))));
+    cells.extend([Plain::Time(record.created_at), Plain::Time(record.updated_at)]);
+    cells
+}
+
+async fn export<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+    query: ValidQuery<ExportQuery<R>>,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Problem> {
+    let ValidQuery(ExportQuery { narrowed: Narrowed { wanted, as_of }, shape, sorting: (sort, order) }) =
+        query;
+    let asked = asked.unwrap_or_default();
+    journal::exported(&api.ctx, &scope, R::ACTIONS.exported, R::ENTITY, shape.format.as_str(), &asked)
+        .await?;
+    let assignees = members::names(&api.ctx, &scope).await?;
+    let (api, scope, wanted): (Api, Scope, _) = (api.0.clone(), (*scope).clone(), Arc::new(wanted));
+    let rows = all_rows(
+        as_of,
+        move |record| cells::<R>(&record, &assignees),
+        move |after, limit| {
+            let (api, scope, wanted) = (api.clone(), scope.clone(), Arc::clone(&wanted));
+            let page = PageRequest { sort, order, limit, after };
+            async move { registers::list(&api.ctx, &scope, &wanted, page, as_of).await }
+        },
+    );
+    download(R::NAMES.many, shape, columns::<R>(), rows).await
+}
+
+async fn import<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Create>,
+    query: ValidQuery<DryRun>,
+    Table(rows): Table<R>,
+) -> Result<Json<ImportResult>, Problem> {
+    let total = rows.len();
+    let imported = registers::import::<R>(&api.ctx, &scope, rows, query.0.0).await?;
+    Ok(Json(ImportResult::new(query.0, total, imported)?))
 }
 
 /// One cell of the matrix.
@@ -99,22 +528,26 @@ pub(crate) struct CellView {
 
 /// The five by five matrix, before and after treatment: all 25 cells of each.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(example = json!({
     "inherent": [{"likelihood": "likely", "impact": "major", "score": 16, "count": 3}],
-    "residual": [{"likelihood": "unlikely", "impact": "major", "score": 8, "count": 3}]
+    "residual": [{"likelihood": "unlikely", "impact": "major", "score": 8, "count": 3}],
+    "notAssessed": 2
 }))]
 pub(crate) struct MatrixView {
     inherent: Vec<CellView>,
     residual: Vec<CellView>,
+    /// How many have not been rated yet; they are in no cell.
+    not_assessed: i64,
 }
 
-impl From<(Vec<Cell>, Vec<Cell>)> for MatrixView {
-    fn from((inherent, residual): (Vec<Cell>, Vec<Cell>)) -> Self {
-        Self { inherent: all_cells(&inherent), residual: all_cells(&residual) }
+impl From<Matrix> for MatrixView {
+    fn from(Matrix { inherent, residual, not_assessed }: Matrix) -> Self {
+        Self { inherent: all_cells(&inherent), residual: all_cells(&residual), not_assessed }
     }
 }
 
-fn all_cells(known: &[Cell]) -> Vec<CellView> {
+fn all_cells(known: &[scales::Cell]) -> Vec<CellView> {
     let pairs = Likelihood::ALL
         .iter()
         .flat_map(|likelihood| Impact::ALL.iter().map(move |impact| (*likelihood, *impact)));

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use attestry_domain::risks::Risk;
+use attestry_domain::vendors::Vendor;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
@@ -17,7 +19,7 @@ use utoipa_axum::routes;
 use crate::state::Api;
 use crate::{
     api_keys, attachments, audit_logs, auth, comments, docs, files, health, layers, members, metrics,
-    organization, risks, setup, vendors,
+    organization, registers, setup,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -58,32 +60,15 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(members::create_members))
         .routes(routes!(members::invite_member))
         .routes(routes!(members::get_member, members::update_member, members::delete_member))
-        .routes(routes!(risks::list_risks, risks::create_risk))
-        .routes(routes!(risks::get_risk_matrix))
-        .routes(routes!(risks::export_risks))
-        .routes(routes!(risks::import_risks))
-        .routes(routes!(risks::get_risk, risks::update_risk, risks::delete_risk))
-        .routes(routes!(risks::get_risk_history))
-        .routes(routes!(attachments::list_risk_attachments, attachments::create_risk_attachment))
-        .routes(routes!(attachments::get_risk_attachment, attachments::delete_risk_attachment))
-        .routes(routes!(attachments::get_risk_attachment_link))
-        .routes(routes!(vendors::list_vendors, vendors::create_vendor))
-        .routes(routes!(vendors::get_vendor_matrix))
-        .routes(routes!(vendors::export_vendors))
-        .routes(routes!(vendors::import_vendors))
-        .routes(routes!(vendors::get_vendor, vendors::update_vendor, vendors::delete_vendor))
-        .routes(routes!(vendors::get_vendor_history))
-        .routes(routes!(attachments::list_vendor_attachments, attachments::create_vendor_attachment))
-        .routes(routes!(attachments::get_vendor_attachment, attachments::delete_vendor_attachment))
-        .routes(routes!(attachments::get_vendor_attachment_link))
+        .merge(registers::routes::<Risk>())
+        .merge(registers::routes::<Vendor>())
         .routes(routes!(comments::list_comments, comments::create_comment))
         .routes(routes!(comments::update_comment, comments::delete_comment))
-        .routes(routes!(attachments::list_comment_attachments, attachments::create_comment_attachment))
-        .routes(routes!(attachments::get_comment_attachment, attachments::delete_comment_attachment))
-        .routes(routes!(attachments::get_comment_attachment_link))
+        .merge(attachments::routes())
         .routes(routes!(attachments::get_attachment_link))
         .routes(routes!(files::get_file))
         .routes(routes!(audit_logs::list_audit_logs))
+        .routes(routes!(audit_logs::export_audit_logs))
         .routes(routes!(audit_logs::get_audit_head))
 }
 

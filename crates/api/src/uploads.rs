@@ -21,7 +21,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::bodies::{JSON, MULTIPART, MediaType as BodyType, broken_off, media_type, too_large};
-use crate::caller::{must_be_own, visit};
+use crate::caller::{must_be_own, request_context};
 use crate::json::{FromJson, Json};
 use crate::problem::{FieldProblem, Problem, in_one_line};
 use crate::state::Api;
@@ -191,9 +191,9 @@ impl FromRequest<Api> for Sent {
 
     async fn from_request(mut request: Request, api: &Api) -> Result<Self, Problem> {
         if boundary(request.headers())?.is_some() {
-            let visit = visit(request.extensions())?;
-            visit.memory.take(api.ctx.blobs.piece())?;
-            DefaultBodyLimit::max(visit.body_limit).apply(&mut request);
+            let context = request_context(request.extensions())?;
+            context.memory.take(api.ctx.blobs.piece())?;
+            DefaultBodyLimit::max(context.body_limit).apply(&mut request);
             let form = Multipart::from_request(request, api)
                 .await
                 .map_err(|error| Problem::new("malformed_body", format!("{}.", error.body_text())))?;
@@ -260,7 +260,7 @@ async fn store_form(
     let mut found = Found::default();
     let mut read = read_form(api, scope, &target, &mut form, &mut found).await;
     if found.stored.is_none() && read.is_ok() && found.errors.is_empty() {
-        found.errors.push(FieldProblem { field: FILE.to_owned(), message: "is required".to_owned() });
+        found.errors.push(FieldProblem::new(FILE, "is required"));
     }
     if read.is_ok() && !found.errors.is_empty() {
         read = Err(Problem::invalid(found.errors));
@@ -300,7 +300,7 @@ async fn read_form(
     let mut seen: Vec<String> = Vec::new();
     while let Some(field) = form.next_field().await.map_err(broken)? {
         let name = field.name().unwrap_or_default().to_owned();
-        let wrong = |message: String| FieldProblem { field: name.clone(), message };
+        let wrong = |message: String| FieldProblem::new(name.clone(), message);
         if seen.len() == MOST_PARTS {
             return Err(Problem::new(
                 "malformed_body",

@@ -12,7 +12,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use crate::caller::Visit;
+use crate::caller::RequestContext;
 use crate::layers::panic_text;
 use crate::state::Api;
 
@@ -24,11 +24,11 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// Watches over an answer whose length is not known: one that is whole already cannot fail.
-    pub(crate) fn on(response: Response, api: &Api, visit: &Visit) -> Response {
+    pub(crate) fn on(response: Response, api: &Api, context: &RequestContext) -> Response {
         if response.body().size_hint().exact().is_some() {
             return response;
         }
-        let (api, request_id) = (api.clone(), Arc::clone(&visit.request_id));
+        let (api, request_id) = (api.clone(), Arc::clone(&context.request_id));
         response.map(|body| Body::new(Self { body, api, request_id }))
     }
 

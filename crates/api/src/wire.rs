@@ -15,7 +15,7 @@ use utoipa::openapi::schema::{SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::bodies::{JSON, must_be, read_body};
-use crate::caller::visit;
+use crate::caller::request_context;
 use crate::json::{FromJson, Json};
 use crate::problem::{FieldProblem, Problem};
 use crate::state::Api;
@@ -30,7 +30,7 @@ pub(crate) struct Fields {
 /// More than any body of ours has.
 const MOST_PROPERTIES: usize = 200;
 
-/// An object in which no property stands twice.
+/// An object in which no property is given more than once.
 struct Object<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Object<'de> {
@@ -52,7 +52,9 @@ impl<'de> Deserialize<'de> for Object<'de> {
                         return Err(serde::de::Error::custom(many));
                     }
                     if properties.iter().any(|(known, _)| *known == name) {
-                        return Err(serde::de::Error::custom(format!("the property {name:?} stands twice")));
+                        return Err(serde::de::Error::custom(format!(
+                            "the property {name:?} is given more than once"
+                        )));
                     }
                     properties.push((name, value));
                 }
@@ -73,6 +75,16 @@ impl Fields {
         })
     }
 
+    /// The properties of a JSON body.
+    pub(crate) async fn of_request(request: Request) -> Result<Self, Problem> {
+        let headers = request.headers();
+        if !headers.contains_key(CONTENT_TYPE) && request.body().is_end_stream() {
+            return Err(missing_body());
+        }
+        must_be(headers, JSON)?;
+        Self::parse(&read_request(request).await?)
+    }
+
     fn of_object(body: &Bytes) -> Result<Self, serde_json::Error> {
         let Object(properties) = serde_json::from_slice(body)?;
         let properties =
@@ -82,7 +94,8 @@ impl Fields {
 
     /// The properties of an object within a body.
     pub(crate) fn of(json: &Json) -> Result<Self, String> {
-        Self::of_object(json.bytes()).map_err(|_| "must be an object that names no property twice".to_owned())
+        Self::of_object(json.bytes())
+            .map_err(|_| "must be an object that gives no property more than once".to_owned())
     }
 
     /// The text of a property, before it is known whether it is right.
@@ -96,7 +109,7 @@ impl Fields {
     }
 
     fn note(&mut self, name: &str, message: impl Into<String>) {
-        self.errors.push(FieldProblem { field: name.to_owned(), message: message.into() });
+        self.errors.push(FieldProblem::new(name, message));
     }
 
     fn checked<T: FromJson>(&mut self, name: &str, json: &Json) -> Option<T> {
@@ -138,9 +151,16 @@ impl Fields {
         }
     }
 
+    pub(crate) fn read<B: Body>(self) -> Result<B, Vec<FieldProblem>> {
+        self.read_by(B::read)
+    }
+
     /// Reads the whole body; what is left over is unknown.
-    pub(crate) fn read<B: Body>(mut self) -> Result<B, Vec<FieldProblem>> {
-        let body = B::read(&mut self);
+    pub(crate) fn read_by<B>(
+        mut self,
+        read: impl FnOnce(&mut Self) -> Option<B>,
+    ) -> Result<B, Vec<FieldProblem>> {
+        let body = read(&mut self);
         let unknown: Vec<String> = self
             .properties
             .iter()
@@ -249,13 +269,7 @@ impl<B: Body> FromRequest<Api> for Valid<B> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
-        let headers = request.headers();
-        if !headers.contains_key(CONTENT_TYPE) && request.body().is_end_stream() {
-            return Err(missing_body());
-        }
-        must_be(headers, JSON)?;
-        let bytes = read_request(request).await?;
-        Fields::parse(&bytes)?.read().map(Self).map_err(Problem::invalid)
+        Fields::of_request(request).await?.read().map(Self).map_err(Problem::invalid)
     }
 }
 
@@ -276,8 +290,8 @@ impl<B: Body> FromRequest<Api> for Optional<B> {
 
 /// Reads the body of a request as far as its route takes it.
 pub(crate) async fn read_request(request: Request) -> Result<Bytes, Problem> {
-    let visit = visit(request.extensions())?;
-    read_body(request.into_body(), visit.body_limit, &visit.memory).await
+    let context = request_context(request.extensions())?;
+    read_body(request.into_body(), context.body_limit, &context.memory).await
 }
 
 fn missing_body() -> Problem {

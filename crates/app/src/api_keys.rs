@@ -90,6 +90,11 @@ pub async fn list(ctx: &Ctx, scope: &Scope, limit: u16, after: Option<After>) ->
     Ok(ctx.db.read(async move |t| api_keys::list(t, &scope, limit, after.as_ref()).await).await?)
 }
 
+pub async fn count(ctx: &Ctx, scope: &Scope) -> Result<i64, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| api_keys::count(t, &scope).await).await?)
+}
+
 /// Revokes all keys of a member whose place another person takes.
 pub(crate) async fn revoke_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
     for key in api_keys::of_member(c.t, c.scope, member).await? {

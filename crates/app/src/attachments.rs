@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use attestry_blobs::{Folder, Key};
 use attestry_domain::access::Scope;
-use attestry_domain::attachments::{Attachment, AttachmentEntity, FILE_LIMIT, MOST_OF_A_COMMENT};
-use attestry_domain::comments::CommentEntity;
+use attestry_domain::attachments::{Attachment, FILE_LIMIT, MOST_OF_A_COMMENT};
 use attestry_domain::files::{FileName, HEAD, MediaType};
-use attestry_domain::id::{AttachmentId, CommentId, Id, Kind, OrganizationId, RiskId, VendorId};
+use attestry_domain::id::{AttachmentId, Id, Kind, OrganizationId};
 use attestry_domain::journal::hex;
 use attestry_domain::page::{After, Page};
+use attestry_domain::subjects::Subject;
 use attestry_domain::text::LongText;
 use attestry_storage::{Tx, attachments};
 use aws_lc_rs::digest;
@@ -19,71 +19,34 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 
 use crate::change::Change;
-use crate::comments;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::files::{self, Link};
 use crate::jobs::removal;
 use crate::precondition::Precondition;
-use crate::subjects::{self, Hold};
+use crate::subjects::{self, Access, Hold};
 
 const MISSING: Error = Error::NotFound("attachment");
 
 /// What a file is attached to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    entity: AttachmentEntity,
+    subject: Subject,
     id: String,
 }
 
 impl Target {
-    fn new<K: Kind>(entity: AttachmentEntity, id: Id<K>) -> Self {
-        Self { entity, id: id.to_string() }
+    pub fn new<K: Kind>(subject: Subject, id: Id<K>) -> Self {
+        Self { subject, id: id.to_string() }
     }
 
     fn of(attachment: &Attachment) -> Self {
-        Self { entity: attachment.entity_type, id: attachment.entity_id.clone() }
+        Self { subject: attachment.entity_type, id: attachment.entity_id.clone() }
     }
 }
 
-impl From<RiskId> for Target {
-    fn from(id: RiskId) -> Self {
-        Self::new(AttachmentEntity::Risk, id)
-    }
-}
-
-impl From<VendorId> for Target {
-    fn from(id: VendorId) -> Self {
-        Self::new(AttachmentEntity::Vendor, id)
-    }
-}
-
-impl From<CommentId> for Target {
-    fn from(id: CommentId) -> Self {
-        Self::new(AttachmentEntity::Comment, id)
-    }
-}
-
-/// What somebody wants to do with what hangs on a target.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
-    Look,
-    Change,
-}
-
-/// The target must be there, in this organization, and be the caller's business.
-async fn admit(t: &Tx<'_>, scope: &Scope, target: &Target, wish: Wish, hold: Hold) -> Result<(), Error> {
-    let subject = match target.entity {
-        AttachmentEntity::Risk => CommentEntity::Risk,
-        AttachmentEntity::Vendor => CommentEntity::Vendor,
-        AttachmentEntity::Comment => {
-            let id = CommentId::read(&target.id).ok_or(Error::NotFound("comment"))?;
-            let comment = comments::visible(t, scope, id, hold).await?;
-            return if wish == Wish::Change { comments::must_be_author(scope, &comment) } else { Ok(()) };
-        }
-    };
-    subjects::may_see(scope, subject)?;
-    subjects::must_exist(t, scope, subject, &target.id, hold).await
+async fn admit(t: &Tx<'_>, scope: &Scope, target: &Target, access: Access, hold: Hold) -> Result<(), Error> {
+    subjects::admit(t, scope, target.subject, &target.id, access, hold).await
 }
 
 /// A file as somebody sends it.
@@ -130,13 +93,12 @@ fn is_certain(error: &Error) -> bool {
 pub async fn store<E: From<Error>>(
     ctx: &Ctx,
     scope: &Scope,
-    target: impl Into<Target>,
+    target: Target,
     file: NewFile,
     content: impl Stream<Item = Result<Bytes, E>> + Unpin,
 ) -> Result<Stored, E> {
-    let target = target.into();
     let (own, asked) = (scope.clone(), target.clone());
-    ctx.db.read(async move |t| admit(t, &own, &asked, Wish::Change, Hold::No).await).await?;
+    ctx.db.read(async move |t| admit(t, &own, &asked, Access::Write, Hold::No).await).await?;
     store_for(ctx, scope, target, file, content).await
 }
 
@@ -183,7 +145,7 @@ pub(crate) async fn store_for<E: From<Error>>(
     Ok(Stored(Attachment {
         id,
         organization_id: scope.organization(),
-        entity_type: target.entity,
+        entity_type: target.subject,
         entity_id: target.id,
         name: name.into_string(),
         media_type: media_type.into_string(),
@@ -199,7 +161,7 @@ pub(crate) async fn store_for<E: From<Error>>(
 pub fn too_large() -> Error {
     Error::BadRequest {
         code: "file_too_large",
-        message: format!("The file is larger than {} MiB, the most that is taken.", FILE_LIMIT >> 20),
+        message: format!("Files are limited to {} MiB.", FILE_LIMIT >> 20),
     }
 }
 
@@ -209,8 +171,8 @@ pub async fn create(ctx: &Ctx, scope: &Scope, stored: Stored) -> Result<Attachme
     let created = ctx
         .change(scope, async move |c| {
             let target = Target::of(&file.0);
-            admit(c.t, c.scope, &target, Wish::Change, Hold::Yes).await?;
-            if target.entity == AttachmentEntity::Comment {
+            admit(c.t, c.scope, &target, Access::Write, Hold::Yes).await?;
+            if target.subject == Subject::Comment {
                 must_have_room(c.t, c.scope, &target).await?;
             }
             add(c, &file).await?;
@@ -255,15 +217,26 @@ pub(crate) async fn add(c: &Change<'_>, Stored(file): &Stored) -> Result<(), Err
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
-    target: impl Into<Target>,
+    target: Target,
     limit: u16,
     after: Option<After>,
 ) -> Result<Page<Attachment>, Error> {
-    let (scope, target) = (scope.clone(), target.into());
+    let (scope, target) = (scope.clone(), target);
     ctx.db
         .read(async move |t| {
-            admit(t, &scope, &target, Wish::Look, Hold::No).await?;
+            admit(t, &scope, &target, Access::Read, Hold::No).await?;
             Ok(attachments::list(t, &scope, &target.id, limit, after.as_ref()).await?)
+        })
+        .await
+}
+
+/// How many files are attached to something.
+pub async fn count(ctx: &Ctx, scope: &Scope, target: Target) -> Result<i64, Error> {
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            admit(t, &scope, &target, Access::Read, Hold::No).await?;
+            Ok(attachments::count(t, &scope, &target.id).await?)
         })
         .await
 }
@@ -279,20 +252,20 @@ pub async fn get(
     ctx.db
         .read(async move |t| {
             if let Some(target) = &target {
-                admit(t, &own, target, Wish::Look, Hold::No).await?;
+                admit(t, &own, target, Access::Read, Hold::No).await?;
             }
             let found = attachments::get(t, &own, attachment).await?.ok_or(MISSING)?;
             match &target {
                 Some(target) if *target != Target::of(&found) => return Err(MISSING),
                 Some(_) => {}
-                None => admit(t, &own, &Target::of(&found), Wish::Look, Hold::No).await?,
+                None => admit(t, &own, &Target::of(&found), Access::Read, Hold::No).await?,
             }
             Ok(found)
         })
         .await
 }
 
-/// A link under which the file can be fetched for a while.
+/// A link under which the file can be fetched for a while. That somebody asked for it is recorded.
 pub async fn link(
     ctx: &Ctx,
     scope: &Scope,
@@ -300,6 +273,11 @@ pub async fn link(
     attachment: AttachmentId,
 ) -> Result<(Link, Duration), Error> {
     let found = get(ctx, scope, target, attachment).await?;
+    ctx.change(scope, async move |c| {
+        let still = attachments::lock(c.t, c.scope, attachment).await?.ok_or(MISSING)?;
+        c.record("attachment.downloaded", "attachment", attachment, &still)
+    })
+    .await?;
     let served = attestry_blobs::Served { file_name: found.name, media_type: found.media_type };
     files::link(ctx, &key(found.organization_id, found.id), served).await
 }
@@ -307,13 +285,12 @@ pub async fn link(
 pub async fn delete(
     ctx: &Ctx,
     scope: &Scope,
-    target: impl Into<Target>,
+    target: Target,
     attachment: AttachmentId,
     precondition: Precondition,
 ) -> Result<Attachment, Error> {
-    let target = target.into();
     ctx.change(scope, async move |c| {
-        admit(c.t, c.scope, &target, Wish::Change, Hold::Yes).await?;
+        admit(c.t, c.scope, &target, Access::Write, Hold::Yes).await?;
         let found = attachments::lock(c.t, c.scope, attachment).await?.ok_or(MISSING)?;
         if Target::of(&found) != target {
             return Err(MISSING);

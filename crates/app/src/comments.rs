@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-use attestry_domain::access::{Permission, Scope};
-use attestry_domain::comments::{Comment, CommentEntity, CommentText, Remark};
+use attestry_domain::access::Scope;
+use attestry_domain::comments::{Comment, CommentText, CommentWithAuthor};
 use attestry_domain::id::CommentId;
 use attestry_domain::page::{After, Page};
+use attestry_domain::subjects::{Commentable, Subject};
 use attestry_domain::text::LongText;
 use attestry_storage::{Tx, comments};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
-use crate::attachments::{self, NewFile, Stored};
+use crate::attachments::{self, NewFile, Stored, Target};
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::subjects::{Hold, may_see, must_exist};
+use crate::subjects::{Access, Hold, admit, must_be_author};
 
 /// How long storing the files of one comment may take: less than the claim of an `Idempotency-Key` lives.
 const STORING: Duration = Duration::from_secs(100);
@@ -24,41 +25,34 @@ const MISSING: Error = Error::NotFound("comment");
 #[derive(Clone, Debug)]
 pub struct NewComment {
     pub content: CommentText,
-    pub entity_type: CommentEntity,
+    pub entity_type: Commentable,
     pub entity_id: String,
-}
-
-/// A comment on something the caller may see; held until the transaction ends, if so wished.
-pub(crate) async fn visible(
-    t: &Tx<'_>,
-    scope: &Scope,
-    comment: CommentId,
-    hold: Hold,
-) -> Result<Comment, Error> {
-    scope.require(Permission::CommentRead)?;
-    let found = match hold {
-        Hold::Yes => comments::lock(t, scope, comment).await?.map(|remark| remark.comment),
-        Hold::No => comments::get(t, scope, comment).await?,
-    };
-    let comment = found.ok_or(MISSING)?;
-    may_see(scope, comment.entity_type)?;
-    Ok(comment)
 }
 
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
-    entity: CommentEntity,
+    entity: Commentable,
     id: String,
     limit: u16,
     after: Option<After>,
-) -> Result<Page<Remark>, Error> {
-    may_see(scope, entity)?;
+) -> Result<Page<CommentWithAuthor>, Error> {
     let scope = scope.clone();
     ctx.db
         .read(async move |t| {
-            must_exist(t, &scope, entity, &id, Hold::No).await?;
+            admit(t, &scope, entity.subject(), &id, Access::Read, Hold::No).await?;
             Ok(comments::list(t, &scope, entity, &id, limit, after.as_ref()).await?)
+        })
+        .await
+}
+
+/// How many comments there are about something.
+pub async fn count(ctx: &Ctx, scope: &Scope, entity: Commentable, id: String) -> Result<i64, Error> {
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            admit(t, &scope, entity.subject(), &id, Access::Read, Hold::No).await?;
+            Ok(comments::count(t, &scope, entity, &id).await?)
         })
         .await
 }
@@ -81,8 +75,8 @@ pub async fn create(
     scope: &Scope,
     new: NewComment,
     enclosures: Vec<Enclosure>,
-) -> Result<Remark, Error> {
-    may_see(scope, new.entity_type)?;
+) -> Result<CommentWithAuthor, Error> {
+    scope.require(new.entity_type.subject().permission())?;
     let author = scope.principal().ok_or_else(|| Error::internal("only a member comments"))?;
     let now = ctx.now();
     let comment = Comment {
@@ -100,7 +94,8 @@ pub async fn create(
     let kept = files.clone();
     let created = ctx
         .change(scope, async move |c| {
-            must_exist(c.t, c.scope, comment.entity_type, &comment.entity_id, Hold::Yes).await?;
+            let subject = comment.entity_type.subject();
+            admit(c.t, c.scope, subject, &comment.entity_id, Access::Write, Hold::Yes).await?;
             comments::insert(c.t, c.scope, &comment).await?;
             c.record("comment.created", "comment", comment.id, &comment)?;
             for file in &kept {
@@ -123,11 +118,12 @@ async fn store_all(
     if enclosures.is_empty() {
         return Ok(files);
     }
-    let (own, about, id) = (scope.clone(), comment.entity_type, comment.entity_id.clone());
-    ctx.db.read(async move |t| must_exist(t, &own, about, &id, Hold::No).await).await?;
+    let (own, about, id) = (scope.clone(), comment.entity_type.subject(), comment.entity_id.clone());
+    ctx.db.read(async move |t| admit(t, &own, about, &id, Access::Write, Hold::No).await).await?;
     let stored = tokio::time::timeout(STORING, async {
         for Enclosure { file, description, content } in enclosures {
-            let stored = attachments::store_for(ctx, scope, comment.id.into(), file, content).await?;
+            let target = Target::new(Subject::Comment, comment.id);
+            let stored = attachments::store_for(ctx, scope, target, file, content).await?;
             files.push(stored.with_description(description));
         }
         Ok(())
@@ -143,20 +139,10 @@ async fn store_all(
 }
 
 /// The comment, if the caller wrote it: whatever their role, nobody else changes it.
-async fn own_comment(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Remark, Error> {
-    let remark = comments::lock(t, scope, comment).await?.ok_or(MISSING)?;
-    must_be_author(scope, &remark.comment)?;
-    Ok(remark)
-}
-
-pub(crate) fn must_be_author(scope: &Scope, comment: &Comment) -> Result<(), Error> {
-    if scope.member() == Some(comment.author_id) {
-        return Ok(());
-    }
-    Err(Error::Forbidden {
-        code: "not_the_author",
-        message: "Only the author of a comment can change or delete it.".to_owned(),
-    })
+async fn own_comment(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<CommentWithAuthor, Error> {
+    let found = comments::lock(t, scope, comment).await?.ok_or(MISSING)?;
+    must_be_author(scope, &found.comment)?;
+    Ok(found)
 }
 
 pub async fn update(
@@ -164,11 +150,12 @@ pub async fn update(
     scope: &Scope,
     comment: CommentId,
     content: CommentText,
-) -> Result<Remark, Error> {
+) -> Result<CommentWithAuthor, Error> {
     ctx.change(scope, async move |c| {
-        let Remark { comment: before, author, attachments } = own_comment(c.t, c.scope, comment).await?;
+        let CommentWithAuthor { comment: before, author, attachments } =
+            own_comment(c.t, c.scope, comment).await?;
         if before.content == content.as_str() {
-            return Ok(Remark { comment: before, author, attachments });
+            return Ok(CommentWithAuthor { comment: before, author, attachments });
         }
         let after = Comment {
             content: content.as_str().to_owned(),
@@ -178,7 +165,7 @@ pub async fn update(
         };
         comments::update(c.t, c.scope, &after).await?;
         c.record("comment.updated", "comment", after.id, &after)?;
-        Ok(Remark { comment: after, author, attachments })
+        Ok(CommentWithAuthor { comment: after, author, attachments })
     })
     .await
 }

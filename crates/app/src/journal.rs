@@ -4,7 +4,7 @@
 use attestry_domain::Time;
 use attestry_domain::access::{Actor, Scope};
 use attestry_domain::canonical::canonical;
-use attestry_domain::journal::{Entry as SealedEntry, EntryFilter, GENESIS, Head};
+use attestry_domain::journal::{EntryFilter, GENESIS, Head, ShownEntry};
 use attestry_domain::page::Page;
 use attestry_storage::journal::{self, SignedHead};
 use serde::Serialize;
@@ -66,6 +66,30 @@ pub async fn refused(
     .await
 }
 
+#[derive(Serialize)]
+struct Export<'a> {
+    format: &'a str,
+    query: &'a str,
+}
+
+/// Records that somebody takes a whole list with them.
+pub async fn exported(
+    ctx: &Ctx,
+    scope: &Scope,
+    action: &'static str,
+    what: &str,
+    format: &str,
+    query: &str,
+) -> Result<(), Error> {
+    let state = canonical(&Export { format, query })?;
+    let record = Record { action, entity_type: "export", entity_id: what.to_owned(), state: Some(state) };
+    ctx.change(scope, async move |c| {
+        c.put(record.clone());
+        Ok(())
+    })
+    .await
+}
+
 /// Entries, newest first, each with the state before it.
 pub async fn list(
     ctx: &Ctx,
@@ -73,9 +97,15 @@ pub async fn list(
     filter: EntryFilter,
     limit: u16,
     before: Option<i64>,
-) -> Result<Page<(SealedEntry, Option<String>)>, Error> {
+) -> Result<Page<ShownEntry>, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| journal::list(t, &scope, &filter, limit, before).await).await?)
+}
+
+/// How many entries there are.
+pub async fn count(ctx: &Ctx, scope: &Scope, filter: EntryFilter) -> Result<i64, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| journal::count(t, &scope, &filter).await).await?)
 }
 
 /// The signed end of the organization's chain, to be kept elsewhere.

@@ -3,6 +3,7 @@
 //! and knows nothing of HTTP.
 
 pub mod api_keys;
+mod assignees;
 pub mod attachments;
 mod attempts;
 pub mod backups;
@@ -25,12 +26,11 @@ pub mod passwords;
 pub mod precondition;
 pub mod principals;
 pub mod proof;
-pub mod risks;
+pub mod registers;
 mod sealing;
 pub mod sessions;
 pub mod setup;
 mod subjects;
-pub mod vendors;
 
 pub use context::{Ctx, Settings};
 pub use error::{Error, FieldError};

@@ -1,5 +1,7 @@
 //! The people of an organization.
 
+use std::collections::HashMap;
+
 use attestry_domain::access::{Permission, Role, Roles, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::members::{
@@ -7,14 +9,14 @@ use attestry_domain::members::{
 };
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::users::User;
-use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
+use attestry_storage::{invitations, members, organizations, sessions, users};
 
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::{Error, already_member};
 use crate::precondition::Precondition;
 use crate::principals::Forget;
-use crate::{risks, vendors};
+use crate::registers;
 
 const MISSING: Error = Error::NotFound("member");
 
@@ -171,6 +173,17 @@ pub async fn list(
     Ok(ctx.db.read(async move |t| members::list(t, &scope, &filter, &page).await).await?)
 }
 
+pub async fn count(ctx: &Ctx, scope: &Scope, filter: MemberFilter) -> Result<i64, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| members::count(t, &scope, &filter).await).await?)
+}
+
+/// The names of all members, active or not.
+pub async fn names(ctx: &Ctx, scope: &Scope) -> Result<HashMap<MemberId, String>, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| members::names(t, &scope).await).await?.into_iter().collect())
+}
+
 /// Everybody in an organization, for the operator.
 pub async fn everybody(ctx: &Ctx, organization: OrganizationId) -> Result<Vec<Person>, Error> {
     let mut all = Vec::new();
@@ -307,39 +320,9 @@ async fn other_user(c: &Change<'_>, old: &Member, after: &Member, user: &User) -
     Ok(other)
 }
 
-/// An assignee must be an active member of the same organization.
-pub(crate) async fn must_be_active(t: &Tx<'_>, scope: &Scope, member: Option<MemberId>) -> Result<(), Error> {
-    let Some(member) = member else { return Ok(()) };
-    match members::get(t, scope, member).await? {
-        Some(person) if person.member.is_active => Ok(()),
-        _ => Err(Error::field("assigneeId", NO_SUCH_ASSIGNEE)),
-    }
-}
-
-pub const NO_SUCH_ASSIGNEE: &str = "must be an active member of this organization";
-
-/// For each of these, whether it could be an assignee; nobody is fine, too.
-pub async fn are_active(ctx: &Ctx, scope: &Scope, wanted: Vec<Option<MemberId>>) -> Result<Vec<bool>, Error> {
-    let scope = scope.clone();
-    ctx.db
-        .read(async move |t| {
-            let mut fine = Vec::with_capacity(wanted.len());
-            for member in &wanted {
-                fine.push(match must_be_active(t, &scope, *member).await {
-                    Ok(()) => true,
-                    Err(Error::Invalid(_)) => false,
-                    Err(error) => return Err(error),
-                });
-            }
-            Ok(fine)
-        })
-        .await
-}
-
 /// What ends with a membership: open assignments, and sessions that lead nowhere else.
 async fn release(c: &Change<'_>, member: &Member) -> Result<(), Error> {
-    risks::release(c, member.id).await?;
-    vendors::release(c, member.id).await?;
+    registers::release_all(c, member.id).await?;
     end_sessions_without_membership(c, member.user_id).await
 }
 

@@ -1,12 +1,20 @@
-//! What is commented on and has files attached: it must be there, in this organization, and be the caller's
-//! business.
+//! What is commented on and has files attached: it must be there, in this organization, and be the caller's business.
 
-use attestry_domain::access::{Permission, Scope};
-use attestry_domain::comments::CommentEntity as Subject;
-use attestry_domain::id::{RiskId, VendorId};
-use attestry_storage::{Tx, risks, vendors};
+use attestry_domain::access::Scope;
+use attestry_domain::comments::Comment;
+use attestry_domain::id::{CommentId, Id, kind};
+use attestry_domain::subjects;
+use attestry_domain::subjects::Subject;
+use attestry_storage::{Tx, comments, registers};
 
 use crate::error::Error;
+
+/// What somebody wants with what hangs on a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
 
 /// Whether a subject is held until the transaction ends, so that nobody deletes it meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,31 +23,63 @@ pub(crate) enum Hold {
     Yes,
 }
 
-pub(crate) fn may_see(scope: &Scope, subject: Subject) -> Result<(), Error> {
-    Ok(scope.require(match subject {
-        Subject::Risk => Permission::RiskRead,
-        Subject::Vendor => Permission::VendorRead,
-    })?)
-}
-
-pub(crate) async fn must_exist(
+/// The subject is there, and the caller may do this with it.
+pub(crate) async fn admit(
     t: &Tx<'_>,
     scope: &Scope,
     subject: Subject,
     id: &str,
+    access: Access,
     hold: Hold,
 ) -> Result<(), Error> {
-    let found = match subject {
-        Subject::Risk => match (RiskId::read(id), hold) {
-            (Some(id), Hold::Yes) => risks::lock(t, scope, id).await?.is_some(),
-            (Some(id), Hold::No) => risks::get(t, scope, id).await?.is_some(),
-            (None, _) => false,
-        },
-        Subject::Vendor => match (VendorId::read(id), hold) {
-            (Some(id), Hold::Yes) => vendors::lock(t, scope, id).await?.is_some(),
-            (Some(id), Hold::No) => vendors::get(t, scope, id).await?.is_some(),
-            (None, _) => false,
-        },
+    scope.require(subject.permission())?;
+    let missing = Error::NotFound(subject.as_str());
+    macro_rules! admit_each {
+        ([] $($name:ident $word:literal $many:literal $permission:ident $what:ident $type:ty;)*) => {
+            match subject {
+                $(Subject::$name => {
+                    let id = Id::<kind::$name>::read(id).ok_or(missing.clone())?;
+                    admit_each!(@$what $type, id)
+                })*
+            }
+        };
+        (@register $type:ty, $id:ident) => {{
+            let found = match hold {
+                Hold::Yes => registers::lock::<$type>(t, scope, $id).await?,
+                Hold::No => registers::get::<$type>(t, scope, $id).await?,
+            };
+            found.map(|_| ()).ok_or(missing)
+        }};
+        (@comment $type:ty, $id:ident) => {{
+            let comment = visible_comment(t, scope, $id, hold).await?;
+            if access == Access::Write { must_be_author(scope, &comment) } else { Ok(()) }
+        }};
+    }
+    subjects!(admit_each)
+}
+
+/// A comment on something the caller may see; held until the transaction ends, if so wished.
+async fn visible_comment(
+    t: &Tx<'_>,
+    scope: &Scope,
+    comment: CommentId,
+    hold: Hold,
+) -> Result<Comment, Error> {
+    let found = match hold {
+        Hold::Yes => comments::lock(t, scope, comment).await?.map(|found| found.comment),
+        Hold::No => comments::get(t, scope, comment).await?,
     };
-    if found { Ok(()) } else { Err(Error::NotFound(subject.as_str())) }
+    let comment = found.ok_or(Error::NotFound("comment"))?;
+    scope.require(comment.entity_type.subject().permission())?;
+    Ok(comment)
+}
+
+pub(crate) fn must_be_author(scope: &Scope, comment: &Comment) -> Result<(), Error> {
+    if scope.member() == Some(comment.author_id) {
+        return Ok(());
+    }
+    Err(Error::Forbidden {
+        code: "not_the_author",
+        message: "Only the author of a comment can change or delete it.".to_owned(),
+    })
 }

@@ -38,6 +38,7 @@ impl Row<'_> {
     getter!(opt_text, Option<String>, "Text or null.");
     getter!(int, i64, "A number (`BIGINT`).");
     getter!(opt_int, Option<i64>, "A number or null.");
+    getter!(opt_bool, Option<bool>, "A truth value or null.");
     getter!(bool, bool, "A truth value.");
     getter!(bytes, Vec<u8>, "Bytes.");
     getter!(opt_bytes, Option<Vec<u8>>, "Bytes or null.");

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::id::{AttachmentId, MemberId, OrganizationId};
+use crate::subjects::Subject;
 use crate::time::Time;
 
 /// The largest file, in bytes.
@@ -11,21 +12,12 @@ pub const FILE_LIMIT: u64 = 10 << 20;
 /// How many files a comment brings along at most.
 pub const MOST_OF_A_COMMENT: usize = 10;
 
-crate::words! {
-    /// What a file can be attached to.
-    AttachmentEntity {
-        Vendor = "vendor",
-        Risk = "risk",
-        Comment = "comment",
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attachment {
     pub id: AttachmentId,
     pub organization_id: OrganizationId,
-    pub entity_type: AttachmentEntity,
+    pub entity_type: Subject,
     pub entity_id: String,
     pub name: String,
     #[serde(rename = "type")]

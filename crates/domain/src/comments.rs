@@ -4,19 +4,12 @@ use serde::Serialize;
 
 use crate::attachments::Attachment;
 use crate::id::{CommentId, MemberId, OrganizationId, UserId};
+use crate::subjects::Commentable;
 use crate::text::Text;
 use crate::time::Time;
 
 /// What is said: 1 to 2000 characters.
 pub type CommentText = Text<1, 2000>;
-
-crate::words! {
-    /// What can be commented on.
-    CommentEntity {
-        Vendor = "vendor",
-        Risk = "risk",
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +19,7 @@ pub struct Comment {
     pub content: String,
     /// The member who wrote it.
     pub author_id: MemberId,
-    pub entity_type: CommentEntity,
+    pub entity_type: Commentable,
     pub entity_id: String,
     pub created_at: Time,
     pub updated_at: Time,
@@ -46,7 +39,7 @@ pub struct Author {
 
 /// A comment together with its author and what it brings along.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
+pub struct CommentWithAuthor {
     pub comment: Comment,
     pub author: Author,
     pub attachments: Vec<Attachment>,

@@ -173,6 +173,39 @@ pub fn changes(before: Option<&str>, after: Option<&str>) -> Vec<Change> {
         .collect()
 }
 
+/// An entry as it is shown: with the state before it, and names beside the ids.
+#[derive(Clone, Debug)]
+pub struct ShownEntry {
+    pub entry: Entry,
+    pub before: Option<String>,
+    /// The name of the key that acted.
+    pub key_name: Option<String>,
+    /// The name of the member who acted, or whose key did.
+    pub member_name: Option<String>,
+    /// The name of the member it is about.
+    pub subject_name: Option<String>,
+}
+
+/// What an entry is about, as a person would call it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EntryName {
+    pub name: Option<String>,
+    pub reference: Option<String>,
+}
+
+impl ShownEntry {
+    /// What the entry is about: as it is called now, or else by what was recorded of it.
+    pub fn subject(&self) -> EntryName {
+        const NAMED_BY: &[&str] = &["title", "name", "email"];
+        let state = self.entry.state.as_deref().or(self.before.as_deref()).unwrap_or_default();
+        let state: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(state).unwrap_or_default();
+        let text = |field: &&str| state.get(*field).and_then(|value| value.as_str()).map(str::to_owned);
+        let name = self.subject_name.clone().or_else(|| NAMED_BY.iter().find_map(text));
+        EntryName { name, reference: text(&"reference").filter(|text| !text.is_empty()) }
+    }
+}
+
 /// Which entries are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct EntryFilter {

@@ -1,14 +1,10 @@
 //! A risk: what could go wrong, how likely and how bad, before and after treatment.
 
-use serde::{Deserialize, Serialize};
-
-use crate::id::{MemberId, OrganizationId, RiskId};
-use crate::page::{After, Key, Sort};
-use crate::patch::Patch;
-use crate::scales::{Impact, Likelihood, score};
-use crate::text::{LongText, Name};
-use crate::time::Time;
-use crate::words::Department;
+use crate::date::Date;
+use crate::id::{MemberId, kind};
+use crate::plain::Plain;
+use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
+use crate::scales::{Impact, Likelihood, Rated, score};
 
 crate::words! {
     /// What a risk is about.
@@ -28,7 +24,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// Where a risk stands. Any status may follow any.
+    /// The status of a risk. Any status may follow any other.
     #[derive(Default)]
     RiskStatus {
         #[default]
@@ -51,222 +47,125 @@ crate::words! {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Risk {
-    pub id: RiskId,
-    pub title: String,
-    pub description: String,
-    pub category: RiskCategory,
-    pub department: Option<Department>,
-    pub status: RiskStatus,
-    pub likelihood: Likelihood,
-    pub impact: Impact,
-    pub residual_likelihood: Likelihood,
-    pub residual_impact: Impact,
-    pub treatment_strategy: TreatmentStrategy,
-    pub treatment_strategy_description: Option<String>,
-    pub organization_id: OrganizationId,
-    pub assignee_id: Option<MemberId>,
-    pub created_at: Time,
-    pub updated_at: Time,
-    #[serde(skip)]
-    pub version: i64,
-}
-
-#[derive(Clone, Debug)]
-pub struct NewRisk {
-    pub title: Name,
-    pub description: LongText,
-    pub category: RiskCategory,
-    pub department: Option<Department>,
-    pub status: RiskStatus,
-    pub likelihood: Likelihood,
-    pub impact: Impact,
-    pub residual_likelihood: Likelihood,
-    pub residual_impact: Impact,
-    pub treatment_strategy: TreatmentStrategy,
-    pub treatment_strategy_description: Option<LongText>,
-    pub assignee_id: Option<MemberId>,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct RiskPatch {
-    pub title: Option<Name>,
-    pub description: Option<LongText>,
-    pub category: Option<RiskCategory>,
-    pub department: Patch<Department>,
-    pub status: Option<RiskStatus>,
-    pub likelihood: Option<Likelihood>,
-    pub impact: Option<Impact>,
-    pub residual_likelihood: Option<Likelihood>,
-    pub residual_impact: Option<Impact>,
-    pub treatment_strategy: Option<TreatmentStrategy>,
-    pub treatment_strategy_description: Patch<LongText>,
-    pub assignee_id: Patch<MemberId>,
-}
-
-impl Risk {
-    pub fn new(id: RiskId, organization_id: OrganizationId, new: NewRisk, now: Time) -> Self {
-        let NewRisk {
-            title,
-            description,
-            category,
-            department,
-            status,
-            likelihood,
-            impact,
-            residual_likelihood,
-            residual_impact,
-            treatment_strategy,
-            treatment_strategy_description,
-            assignee_id,
-        } = new;
-        Self {
-            id,
-            title: title.into_string(),
-            description: description.into_string(),
-            category,
-            department,
-            status,
-            likelihood,
-            impact,
-            residual_likelihood,
-            residual_impact,
-            treatment_strategy,
-            treatment_strategy_description: treatment_strategy_description.map(LongText::into_string),
-            organization_id,
-            assignee_id,
-            created_at: now,
-            updated_at: now,
-            version: 1,
+/// Every field of a risk.
+#[macro_export]
+macro_rules! risk_fields {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            title "title" required $crate::text::Name = "What could go wrong, in a few words.";
+            description "description" required $crate::text::LongText = "What could go wrong, and why.";
+            category "category" required $crate::risks::RiskCategory = "What the risk is about.";
+            department "department" nullable $crate::words::Department = "The department the risk belongs to.";
+            status "status" default $crate::risks::RiskStatus = "Any status may follow any other.";
+            likelihood "likelihood" default $crate::scales::Likelihood = "How likely it is before treatment.";
+            impact "impact" default $crate::scales::Impact = "How bad it would be before treatment.";
+            residual_likelihood "residualLikelihood" default $crate::scales::Likelihood = "How likely it is after treatment.";
+            residual_impact "residualImpact" default $crate::scales::Impact = "How bad it would be after treatment.";
+            is_assessed "isAssessed" own bool = "Whether somebody has set a rating; until then the ratings are defaults.";
+            treatment_strategy "treatmentStrategy" default $crate::risks::TreatmentStrategy = "What is done about it.";
+            treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "How it is done.";
+            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who is responsible.";
+            review_date "reviewDate" nullable $crate::date::Date = "When the risk is to be reviewed.";
         }
-    }
-
-    /// The risk as the patch leaves it.
-    #[must_use]
-    pub fn patched(&self, patch: RiskPatch) -> Self {
-        let RiskPatch {
-            title,
-            description,
-            category,
-            department,
-            status,
-            likelihood,
-            impact,
-            residual_likelihood,
-            residual_impact,
-            treatment_strategy,
-            treatment_strategy_description,
-            assignee_id,
-        } = patch;
-        Self {
-            title: title.map_or_else(|| self.title.clone(), Name::into_string),
-            description: description.map_or_else(|| self.description.clone(), LongText::into_string),
-            category: category.unwrap_or(self.category),
-            department: department.apply(self.department),
-            status: status.unwrap_or(self.status),
-            likelihood: likelihood.unwrap_or(self.likelihood),
-            impact: impact.unwrap_or(self.impact),
-            residual_likelihood: residual_likelihood.unwrap_or(self.residual_likelihood),
-            residual_impact: residual_impact.unwrap_or(self.residual_impact),
-            treatment_strategy: treatment_strategy.unwrap_or(self.treatment_strategy),
-            treatment_strategy_description: treatment_strategy_description
-                .map(LongText::into_string)
-                .apply(self.treatment_strategy_description.clone()),
-            assignee_id: assignee_id.apply(self.assignee_id),
-            ..self.clone()
-        }
-    }
-
-    pub fn inherent_score(&self) -> i64 {
-        score(self.likelihood, self.impact)
-    }
-
-    pub fn residual_score(&self) -> i64 {
-        score(self.residual_likelihood, self.residual_impact)
-    }
-
-    /// What a search looks at.
-    pub fn search_text(&self) -> String {
-        format!("{}\n{}", self.title, self.description).to_lowercase()
-    }
-
-    pub fn is_archived(&self) -> bool {
-        self.status == RiskStatus::Archived
-    }
-
-    /// The risk's place in a list sorted by `sort`.
-    pub fn place(&self, sort: RiskSort) -> After {
-        let key = match sort {
-            RiskSort::CreatedAt => Key::Id,
-            RiskSort::UpdatedAt => Key::Number(self.updated_at.as_millis()),
-            RiskSort::Title => Key::Text(self.title.to_lowercase()),
-            RiskSort::InherentScore => Key::Number(self.inherent_score()),
-            RiskSort::ResidualScore => Key::Number(self.residual_score()),
-        };
-        After { key, id: self.id.to_string() }
-    }
+    };
 }
 
-crate::words! {
+/// What the list of risks can be narrowed down by.
+#[macro_export]
+macro_rules! risk_filters {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            status "status" Is status $crate::risks::RiskStatus = "Only risks with this status. Archived risks are listed only with `archived`.";
+            category "category" Is category $crate::risks::RiskCategory = "Only risks of this category.";
+            department "department" Is department $crate::words::Department = "Only risks of this department.";
+            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only risks this member is responsible for.";
+            treatment_strategy "treatmentStrategy" Is treatment_strategy $crate::risks::TreatmentStrategy = "Only risks with this strategy.";
+            is_assessed "isAssessed" Is is_assessed bool = "Only risks that have been rated, or have not.";
+            min_score "minScore" AtLeast inherent_score $crate::scales::Score = "Only risks with at least this inherent score.";
+        }
+    };
+}
+
+use crate::{register_filter, register_structs};
+
+risk_fields!(register_structs
+    /// What is known of a risk.
+    Risk RiskPatch);
+
+risk_filters!(register_filter
+    /// Which risks are wanted.
+    RiskFilter of Risk hidden when |filter| filter.status == Some(RiskStatus::Archived));
+
+crate::register_sort! {
     /// What risks can be sorted by.
-    #[derive(Default)]
     RiskSort {
-        #[default]
-        CreatedAt = "createdAt",
-        UpdatedAt = "updatedAt",
-        Title = "title",
-        InherentScore = "inherentScore",
-        ResidualScore = "residualScore",
+        Title = "title", title_key Text;
+        InherentScore = "inherentScore", inherent_score Number;
+        ResidualScore = "residualScore", residual_score Number;
     }
 }
 
-impl Sort for RiskSort {
-    fn takes(self, key: &Key) -> bool {
-        match self {
-            Self::CreatedAt => matches!(key, Key::Id),
-            Self::Title => matches!(key, Key::Text(_)),
-            Self::UpdatedAt | Self::InherentScore | Self::ResidualScore => matches!(key, Key::Number(_)),
-        }
+impl Register for Risk {
+    type Kind = kind::Risk;
+    type Filter = RiskFilter;
+    type Sort = RiskSort;
+
+    const REFERENCE: &'static str = "R";
+    const ENTITY: &'static str = "risk";
+    const ACTIONS: Actions = crate::actions!("risk");
+    const NAMED_BY: &'static str = "title";
+    const HIDDEN: Option<&'static str> = Some("archived");
+    const COMPUTED: &'static [Computed<Self>] = &[
+        Computed::hidden("title_key", |risk| Plain::Text(risk.title.as_str().to_lowercase().into())),
+        Computed::hidden(SEARCH_TEXT, |risk| {
+            Plain::Text(format!("{}\n{}", risk.title, risk.description).to_lowercase().into())
+        }),
+        Computed::hidden("archived", |risk| Plain::Bool(risk.status == RiskStatus::Archived)),
+        Computed::shown(
+            "inherent_score",
+            |risk| Plain::Int(score(risk.likelihood, risk.impact)),
+            "inherentScore",
+            "1 to 25, before treatment.",
+        ),
+        Computed::shown(
+            "residual_score",
+            |risk| Plain::Int(score(risk.residual_likelihood, risk.residual_impact)),
+            "residualScore",
+            "1 to 25, after treatment.",
+        ),
+    ];
+
+    fn name(&self) -> &str {
+        self.title.as_str()
+    }
+
+    fn assignee(&self) -> Option<MemberId> {
+        self.assignee_id
+    }
+
+    fn set_assignee(&mut self, assignee: Option<MemberId>) {
+        self.assignee_id = assignee;
+    }
+
+    fn review_date(&self) -> Option<Date> {
+        self.review_date
+    }
+
+    fn follow(&mut self, given: &RiskPatch) {
+        self.is_assessed |= given.likelihood.is_some()
+            || given.impact.is_some()
+            || given.residual_likelihood.is_some()
+            || given.residual_impact.is_some();
     }
 }
 
-/// Which risks are wanted. Archived ones are left out unless asked for.
-#[derive(Clone, Debug, Default)]
-pub struct RiskFilter {
-    pub status: Option<RiskStatus>,
-    pub category: Option<RiskCategory>,
-    pub department: Option<Department>,
-    pub assignee_id: Option<MemberId>,
-    pub treatment_strategy: Option<TreatmentStrategy>,
-    pub min_score: Option<i64>,
-    pub q: Option<String>,
-}
+impl Rated for Risk {
+    const INHERENT: (&'static str, &'static str) = ("likelihood", "impact");
+    const RESIDUAL: (&'static str, &'static str) = ("residual_likelihood", "residual_impact");
 
-impl RiskFilter {
-    /// Whether nothing narrows the list down.
-    pub fn is_empty(&self) -> bool {
-        let Self { status, category, department, assignee_id, treatment_strategy, min_score, q } = self;
-        status.is_none()
-            && category.is_none()
-            && department.is_none()
-            && assignee_id.is_none()
-            && treatment_strategy.is_none()
-            && min_score.is_none()
-            && q.is_none()
-    }
-
-    /// The same rule as the statement's, for risks as they once were.
-    pub fn takes(&self, risk: &Risk) -> bool {
-        let archived = self.status == Some(RiskStatus::Archived);
-        risk.is_archived() == archived
-            && self.status.is_none_or(|wanted| risk.status == wanted)
-            && self.category.is_none_or(|wanted| risk.category == wanted)
-            && self.department.is_none_or(|wanted| risk.department == Some(wanted))
-            && self.assignee_id.is_none_or(|wanted| risk.assignee_id == Some(wanted))
-            && self.treatment_strategy.is_none_or(|wanted| risk.treatment_strategy == wanted)
-            && self.min_score.is_none_or(|least| risk.inherent_score() >= least)
-            && self.q.as_ref().is_none_or(|q| risk.search_text().contains(&q.to_lowercase()))
+    fn inherent(&self) -> (Likelihood, Impact) {
+        (self.likelihood, self.impact)
     }
 }

@@ -1,5 +1,9 @@
 //! The two five-step scales of risks and vendors, and the score they make: 1–5 × 1–5.
 
+use crate::plain::{Keep, Plain, PlainKind};
+use crate::registers::Register;
+use crate::text::Parse;
+
 crate::words! {
     /// How likely something is.
     #[derive(Default)]
@@ -45,7 +49,63 @@ pub fn score(likelihood: Likelihood, impact: Impact) -> i64 {
     likelihood.step() * impact.step()
 }
 
-/// How many items stand in one cell of the five by five matrix, before and after treatment.
+/// A score from 1 to 25, as a filter asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Score(pub i64);
+
+impl Score {
+    pub const RANGE: std::ops::RangeInclusive<i64> = 1..=25;
+}
+
+impl Parse for Score {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(score) if Self::RANGE.contains(&score) => Ok(Self(score)),
+            _ => Err("must be a whole number from 1 to 25".to_owned()),
+        }
+    }
+}
+
+impl Keep for Score {
+    const KIND: PlainKind = PlainKind::Int;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Int(self.0)
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        i64::kept(value).map(Self)
+    }
+}
+
+impl utoipa::PartialSchema for Score {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        utoipa::openapi::schema::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::Type::Integer)
+            .minimum(Some(*Self::RANGE.start()))
+            .maximum(Some(*Self::RANGE.end()))
+            .into()
+    }
+}
+
+/// A register whose rows have a likelihood and an impact, before and after treatment.
+pub trait Rated: Register {
+    /// The columns of both.
+    const INHERENT: (&'static str, &'static str);
+    const RESIDUAL: (&'static str, &'static str);
+
+    fn inherent(&self) -> (Likelihood, Impact);
+}
+
+/// How many rated rows are in each cell of the matrix, before and after treatment, and how many are not rated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matrix {
+    pub inherent: Vec<Cell>,
+    pub residual: Vec<Cell>,
+    pub not_assessed: i64,
+}
+
+/// How many rows are in one cell of the five by five matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub likelihood: Likelihood,

@@ -3,13 +3,19 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 /// A value that can be read from text, with a message for the person who wrote it otherwise.
 pub trait Parse: Sized {
     fn parse(text: &str) -> Result<Self, String>;
+}
+
+impl Parse for bool {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| "must be true or false".to_owned())
+    }
 }
 
 /// Text of `MIN` to `MAX` characters after trimming, in several lines or in one.
@@ -30,6 +36,23 @@ impl<const MIN: usize, const MAX: usize, const LINES: bool> Text<MIN, MAX, LINES
 
     pub fn into_string(self) -> String {
         self.0
+    }
+
+    /// Takes what was kept.
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize, const LINES: bool> Serialize for Text<MIN, MAX, LINES> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de, const MIN: usize, const MAX: usize, const LINES: bool> Deserialize<'de> for Text<MIN, MAX, LINES> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self)
     }
 }
 
@@ -195,8 +218,29 @@ impl utoipa::ToSchema for Email {}
 pub struct WebAddress(String);
 
 impl WebAddress {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     pub fn into_string(self) -> String {
         self.0
+    }
+
+    /// Takes what was kept.
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl Serialize for WebAddress {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for WebAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self)
     }
 }
 

@@ -1,13 +1,10 @@
 //! A vendor: somebody the organization relies on, and how much could go wrong with them.
 
-use serde::{Deserialize, Serialize};
-
-use crate::id::{MemberId, OrganizationId, VendorId};
-use crate::page::{After, Key, Sort};
-use crate::patch::Patch;
-use crate::scales::{Impact, Likelihood, score};
-use crate::text::{LongText, Name, WebAddress};
-use crate::time::Time;
+use crate::date::Date;
+use crate::id::{MemberId, kind};
+use crate::plain::Plain;
+use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
+use crate::scales::{Impact, Likelihood, Rated, score};
 
 crate::words! {
     /// What a vendor provides.
@@ -26,7 +23,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// How far the assessment of a vendor is. Any status may follow any.
+    /// How far the assessment of a vendor is. Any status may follow any other.
     #[derive(Default)]
     VendorStatus {
         #[default]
@@ -36,190 +33,122 @@ crate::words! {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Vendor {
-    pub id: VendorId,
-    pub name: String,
-    pub description: String,
-    pub category: VendorCategory,
-    pub status: VendorStatus,
-    pub inherent_probability: Likelihood,
-    pub inherent_impact: Impact,
-    pub residual_probability: Likelihood,
-    pub residual_impact: Impact,
-    pub website: Option<String>,
-    pub organization_id: OrganizationId,
-    pub assignee_id: Option<MemberId>,
-    pub created_at: Time,
-    pub updated_at: Time,
-    #[serde(skip)]
-    pub version: i64,
-}
-
-#[derive(Clone, Debug)]
-pub struct NewVendor {
-    pub name: Name,
-    pub description: LongText,
-    pub category: VendorCategory,
-    pub status: VendorStatus,
-    pub inherent_probability: Likelihood,
-    pub inherent_impact: Impact,
-    pub residual_probability: Likelihood,
-    pub residual_impact: Impact,
-    pub website: Option<WebAddress>,
-    pub assignee_id: Option<MemberId>,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct VendorPatch {
-    pub name: Option<Name>,
-    pub description: Option<LongText>,
-    pub category: Option<VendorCategory>,
-    pub status: Option<VendorStatus>,
-    pub inherent_probability: Option<Likelihood>,
-    pub inherent_impact: Option<Impact>,
-    pub residual_probability: Option<Likelihood>,
-    pub residual_impact: Option<Impact>,
-    pub website: Patch<WebAddress>,
-    pub assignee_id: Patch<MemberId>,
-}
-
-impl Vendor {
-    pub fn new(id: VendorId, organization_id: OrganizationId, new: NewVendor, now: Time) -> Self {
-        let NewVendor {
-            name,
-            description,
-            category,
-            status,
-            inherent_probability,
-            inherent_impact,
-            residual_probability,
-            residual_impact,
-            website,
-            assignee_id,
-        } = new;
-        Self {
-            id,
-            name: name.into_string(),
-            description: description.into_string(),
-            category,
-            status,
-            inherent_probability,
-            inherent_impact,
-            residual_probability,
-            residual_impact,
-            website: website.map(WebAddress::into_string),
-            organization_id,
-            assignee_id,
-            created_at: now,
-            updated_at: now,
-            version: 1,
+/// Every field of a vendor.
+#[macro_export]
+macro_rules! vendor_fields {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            name "name" required $crate::text::Name = "The vendor's name.";
+            description "description" required $crate::text::LongText = "What the vendor does for the organization.";
+            category "category" default $crate::vendors::VendorCategory = "What the vendor provides.";
+            status "status" default $crate::vendors::VendorStatus = "How far the assessment is. Any status may follow any other.";
+            inherent_probability "inherentProbability" default $crate::scales::Likelihood = "How likely a failure is before treatment.";
+            inherent_impact "inherentImpact" default $crate::scales::Impact = "How bad a failure would be before treatment.";
+            residual_probability "residualProbability" default $crate::scales::Likelihood = "How likely a failure is after treatment.";
+            residual_impact "residualImpact" default $crate::scales::Impact = "How bad a failure would be after treatment.";
+            is_assessed "isAssessed" own bool = "Whether somebody has set a rating; until then the ratings are defaults.";
+            is_sub_processor "isSubProcessor" default bool = "Whether the vendor processes customers' data on the organization's behalf.";
+            website "website" nullable $crate::text::WebAddress = "The vendor's web site; a bare host name gets `https://`.";
+            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who manages the vendor.";
+            review_date "reviewDate" nullable $crate::date::Date = "When the vendor is to be reviewed.";
         }
-    }
-
-    /// The vendor as the patch leaves it.
-    #[must_use]
-    pub fn patched(&self, patch: VendorPatch) -> Self {
-        let VendorPatch {
-            name,
-            description,
-            category,
-            status,
-            inherent_probability,
-            inherent_impact,
-            residual_probability,
-            residual_impact,
-            website,
-            assignee_id,
-        } = patch;
-        Self {
-            name: name.map_or_else(|| self.name.clone(), Name::into_string),
-            description: description.map_or_else(|| self.description.clone(), LongText::into_string),
-            category: category.unwrap_or(self.category),
-            status: status.unwrap_or(self.status),
-            inherent_probability: inherent_probability.unwrap_or(self.inherent_probability),
-            inherent_impact: inherent_impact.unwrap_or(self.inherent_impact),
-            residual_probability: residual_probability.unwrap_or(self.residual_probability),
-            residual_impact: residual_impact.unwrap_or(self.residual_impact),
-            website: website.map(WebAddress::into_string).apply(self.website.clone()),
-            assignee_id: assignee_id.apply(self.assignee_id),
-            ..self.clone()
-        }
-    }
-
-    pub fn inherent_score(&self) -> i64 {
-        score(self.inherent_probability, self.inherent_impact)
-    }
-
-    pub fn residual_score(&self) -> i64 {
-        score(self.residual_probability, self.residual_impact)
-    }
-
-    /// What a search looks at.
-    pub fn search_text(&self) -> String {
-        format!("{}\n{}", self.name, self.description).to_lowercase()
-    }
-
-    /// The vendor's place in a list sorted by `sort`.
-    pub fn place(&self, sort: VendorSort) -> After {
-        let key = match sort {
-            VendorSort::CreatedAt => Key::Id,
-            VendorSort::UpdatedAt => Key::Number(self.updated_at.as_millis()),
-            VendorSort::Name => Key::Text(self.name.to_lowercase()),
-            VendorSort::InherentScore => Key::Number(self.inherent_score()),
-            VendorSort::ResidualScore => Key::Number(self.residual_score()),
-        };
-        After { key, id: self.id.to_string() }
-    }
+    };
 }
 
-crate::words! {
+/// What the list of vendors can be narrowed down by.
+#[macro_export]
+macro_rules! vendor_filters {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            status "status" Is status $crate::vendors::VendorStatus = "Only vendors with this status.";
+            category "category" Is category $crate::vendors::VendorCategory = "Only vendors of this category.";
+            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only vendors this member manages.";
+            is_assessed "isAssessed" Is is_assessed bool = "Only vendors that have been rated, or have not.";
+            is_sub_processor "isSubProcessor" Is is_sub_processor bool = "Only sub-processors, or only the others.";
+            min_score "minScore" AtLeast inherent_score $crate::scales::Score = "Only vendors with at least this inherent score.";
+        }
+    };
+}
+
+use crate::{register_filter, register_structs};
+
+vendor_fields!(register_structs
+    /// What is known of a vendor.
+    Vendor VendorPatch);
+
+vendor_filters!(register_filter
+    /// Which vendors are wanted.
+    VendorFilter of Vendor);
+
+crate::register_sort! {
     /// What vendors can be sorted by.
-    #[derive(Default)]
     VendorSort {
-        #[default]
-        CreatedAt = "createdAt",
-        UpdatedAt = "updatedAt",
-        Name = "name",
-        InherentScore = "inherentScore",
-        ResidualScore = "residualScore",
+        Name = "name", name_key Text;
+        InherentScore = "inherentScore", inherent_score Number;
+        ResidualScore = "residualScore", residual_score Number;
     }
 }
 
-impl Sort for VendorSort {
-    fn takes(self, key: &Key) -> bool {
-        match self {
-            Self::CreatedAt => matches!(key, Key::Id),
-            Self::Name => matches!(key, Key::Text(_)),
-            Self::UpdatedAt | Self::InherentScore | Self::ResidualScore => matches!(key, Key::Number(_)),
-        }
+impl Register for Vendor {
+    type Kind = kind::Vendor;
+    type Filter = VendorFilter;
+    type Sort = VendorSort;
+
+    const REFERENCE: &'static str = "V";
+    const ENTITY: &'static str = "vendor";
+    const ACTIONS: Actions = crate::actions!("vendor");
+    const NAMED_BY: &'static str = "name";
+    const HIDDEN: Option<&'static str> = None;
+    const COMPUTED: &'static [Computed<Self>] = &[
+        Computed::hidden("name_key", |vendor| Plain::Text(vendor.name.as_str().to_lowercase().into())),
+        Computed::hidden(SEARCH_TEXT, |vendor| {
+            Plain::Text(format!("{}\n{}", vendor.name, vendor.description).to_lowercase().into())
+        }),
+        Computed::shown(
+            "inherent_score",
+            |vendor| Plain::Int(score(vendor.inherent_probability, vendor.inherent_impact)),
+            "inherentScore",
+            "1 to 25, before treatment.",
+        ),
+        Computed::shown(
+            "residual_score",
+            |vendor| Plain::Int(score(vendor.residual_probability, vendor.residual_impact)),
+            "residualScore",
+            "1 to 25, after treatment.",
+        ),
+    ];
+
+    fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    fn assignee(&self) -> Option<MemberId> {
+        self.assignee_id
+    }
+
+    fn set_assignee(&mut self, assignee: Option<MemberId>) {
+        self.assignee_id = assignee;
+    }
+
+    fn review_date(&self) -> Option<Date> {
+        self.review_date
+    }
+
+    fn follow(&mut self, given: &VendorPatch) {
+        self.is_assessed |= given.inherent_probability.is_some()
+            || given.inherent_impact.is_some()
+            || given.residual_probability.is_some()
+            || given.residual_impact.is_some();
     }
 }
 
-/// Which vendors are wanted.
-#[derive(Clone, Debug, Default)]
-pub struct VendorFilter {
-    pub status: Option<VendorStatus>,
-    pub category: Option<VendorCategory>,
-    pub assignee_id: Option<MemberId>,
-    pub min_score: Option<i64>,
-    pub q: Option<String>,
-}
+impl Rated for Vendor {
+    const INHERENT: (&'static str, &'static str) = ("inherent_probability", "inherent_impact");
+    const RESIDUAL: (&'static str, &'static str) = ("residual_probability", "residual_impact");
 
-impl VendorFilter {
-    /// Whether nothing narrows the list down.
-    pub fn is_empty(&self) -> bool {
-        let Self { status, category, assignee_id, min_score, q } = self;
-        status.is_none() && category.is_none() && assignee_id.is_none() && min_score.is_none() && q.is_none()
-    }
-
-    /// The same rule as the statement's, for vendors as they once were.
-    pub fn takes(&self, vendor: &Vendor) -> bool {
-        self.status.is_none_or(|wanted| vendor.status == wanted)
-            && self.category.is_none_or(|wanted| vendor.category == wanted)
-            && self.assignee_id.is_none_or(|wanted| vendor.assignee_id == Some(wanted))
-            && self.min_score.is_none_or(|least| vendor.inherent_score() >= least)
-            && self.q.as_ref().is_none_or(|q| vendor.search_text().contains(&q.to_lowercase()))
+    fn inherent(&self) -> (Likelihood, Impact) {
+        (self.inherent_probability, self.inherent_impact)
     }
 }

@@ -55,6 +55,18 @@ macro_rules! words {
         }
 
         impl utoipa::ToSchema for $name {}
+
+        impl $crate::plain::Keep for $name {
+            const KIND: $crate::plain::PlainKind = $crate::plain::PlainKind::Text;
+
+            fn plain(&self) -> $crate::plain::Plain<'_> {
+                $crate::plain::Plain::Text(self.as_str().into())
+            }
+
+            fn kept(value: $crate::plain::Plain<'_>) -> Result<Self, String> {
+                <Self as $crate::text::Parse>::parse(&$crate::plain::text_of(value)?)
+            }
+        }
     };
 }
 

@@ -8,18 +8,13 @@ use attestry_domain::id::{ApiKeyId, MemberId, UserId};
 use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Key, Order, Page};
 
-use crate::sql::{Columns, PageSql, id, opt_time, page_params, time};
+use crate::sql::{Columns, id, opt_time, page_params, time};
 
 macro_rules! columns {
     () => {
         "k.id, k.org_id, k.member_id, k.name, k.prefix, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at"
     };
 }
-
-const LIST: PageSql = pages!(
-    concat!("SELECT ", columns!(), " FROM api_keys k WHERE k.org_id = $1 AND k.revoked_at IS NULL"),
-    limit "$2", "k.id" > "$3"
-);
 
 statements! {
     INSERT = "INSERT INTO api_keys (id, org_id, member_id, name, prefix, secret_hash, scopes, expires_at, created_at) VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9)";
@@ -28,8 +23,10 @@ statements! {
     REVOKE = "UPDATE api_keys SET revoked_at = $3 WHERE org_id = $1 AND id = $2";
     FIND = concat!("SELECT ", columns!(), ", k.secret_hash, m.role, u.id, u.email FROM api_keys k JOIN members m ON m.id = k.member_id AND m.org_id = k.org_id JOIN users u ON u.id = m.user_id JOIN organizations o ON o.id = k.org_id WHERE k.prefix = $1 AND k.revoked_at IS NULL AND m.is_active = TRUE AND o.deleted_at IS NULL");
     TOUCH = "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
+    COUNT = "SELECT COUNT(*) FROM api_keys WHERE org_id = $1 AND revoked_at IS NULL";
     ;
-    pages [LIST]
+    pages
+    LIST = (concat!("SELECT ", columns!(), " FROM api_keys k WHERE k.org_id = $1 AND k.revoked_at IS NULL"), "k.id", None);
 }
 
 fn read(row: &Row<'_>) -> Result<ApiKey, Error> {
@@ -60,6 +57,10 @@ pub async fn insert(t: &Tx<'_>, scope: &Scope, key: &ApiKey, secret_hash: &Hash)
         time(key.created_at),
     ];
     t.execute(INSERT, &params).await.map(|_| ())
+}
+
+pub async fn count(t: &Tx<'_>, scope: &Scope) -> Result<i64, Error> {
+    t.one(COUNT, &[id(scope.organization())], |row| row.int(0)).await
 }
 
 pub async fn list(

@@ -6,7 +6,7 @@ use attestry_domain::attachments::Attachment;
 use attestry_domain::id::{AttachmentId, CommentId};
 use attestry_domain::page::{After, Key, Order, Page};
 
-use crate::sql::{Columns, PageSql, id, opt_id, page_params, time};
+use crate::sql::{Columns, id, opt_id, page_params, time};
 
 macro_rules! columns {
     () => {
@@ -14,20 +14,17 @@ macro_rules! columns {
     };
 }
 
-const LIST: PageSql = pages!(
-    concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2"),
-    limit "$3", "id" > "$4"
-);
-
 statements! {
     INSERT = "INSERT INTO attachments (org_id, id, entity_type, entity_id, name, media_type, size, sha256, description, uploaded_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     GET = concat!(columns!(), " WHERE org_id = $1 AND id = $2");
     LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
     OF_ENTITY = concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2 ORDER BY id");
     OF_COMMENTS = concat!(columns!(), " WHERE org_id = $1 AND entity_id IN (SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 AND id >= $3 AND id <= $4) ORDER BY id");
+    COUNT = "SELECT COUNT(*) FROM attachments WHERE org_id = $1 AND entity_id = $2";
     DELETE = "DELETE FROM attachments WHERE org_id = $1 AND id = $2";
     ;
-    pages [LIST]
+    pages
+    LIST = (concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2"), "id", None);
 }
 
 fn read(row: &Row<'_>) -> Result<Attachment, Error> {
@@ -87,6 +84,10 @@ pub async fn of_comments(
 ) -> Result<Vec<Attachment>, Error> {
     let params = [id(scope.organization()), Value::from(about), id(first), id(last)];
     t.all(OF_COMMENTS, &params, read).await
+}
+
+pub async fn count(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<i64, Error> {
+    t.one(COUNT, &[id(scope.organization()), Value::from(entity_id)], |row| row.int(0)).await
 }
 
 pub async fn list(

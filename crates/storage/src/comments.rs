@@ -2,37 +2,35 @@
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
-use attestry_domain::comments::{Author, Comment, CommentEntity, Remark};
+use attestry_domain::comments::{Author, Comment, CommentWithAuthor};
 use attestry_domain::id::CommentId;
 use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::subjects::Commentable;
 
 use crate::attachments;
-use crate::sql::{Columns, PageSql, id, page_params, time};
+use crate::sql::{Columns, id, page_params, time};
 
-macro_rules! remark {
+macro_rules! comment {
     () => {
         "SELECT c.id, c.org_id, c.content, c.author_id, c.entity_type, c.entity_id, c.created_at, c.updated_at, c.version, u.id, u.name, u.email, u.image, m.is_active FROM comments c JOIN members m ON m.id = c.author_id JOIN users u ON u.id = m.user_id"
     };
 }
 
-const LIST: PageSql = pages!(
-    concat!(remark!(), " WHERE c.org_id = $1 AND c.entity_id = $2 AND c.entity_type = $3"),
-    limit "$4", "c.id" > "$5"
-);
-
 statements! {
     INSERT = "INSERT INTO comments (org_id, id, content, author_id, entity_type, entity_id, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    GET = concat!(remark!(), " WHERE c.org_id = $1 AND c.id = $2");
-    LOCK = concat!(remark!(), " WHERE c.org_id = $1 AND c.id = $2 FOR UPDATE OF c");
+    GET = concat!(comment!(), " WHERE c.org_id = $1 AND c.id = $2");
+    LOCK = concat!(comment!(), " WHERE c.org_id = $1 AND c.id = $2 FOR UPDATE OF c");
     OF_ENTITY = "SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 ORDER BY id FOR UPDATE";
     UPDATE = "UPDATE comments SET content = $3, updated_at = $4, version = $5 WHERE org_id = $1 AND id = $2";
+    COUNT = "SELECT COUNT(*) FROM comments WHERE org_id = $1 AND entity_id = $2 AND entity_type = $3";
     DELETE = "DELETE FROM comments WHERE org_id = $1 AND id = $2";
     ;
-    pages [LIST]
+    pages
+    LIST = (concat!(comment!(), " WHERE c.org_id = $1 AND c.entity_id = $2 AND c.entity_type = $3"), "c.id", None);
 }
 
-fn read(row: &Row<'_>) -> Result<Remark, Error> {
-    Ok(Remark {
+fn read(row: &Row<'_>) -> Result<CommentWithAuthor, Error> {
+    Ok(CommentWithAuthor {
         comment: Comment {
             id: row.parse(0)?,
             organization_id: row.parse(1)?,
@@ -76,7 +74,7 @@ pub async fn get(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Option
 }
 
 /// The comment, held until the transaction ends.
-pub async fn lock(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Option<Remark>, Error> {
+pub async fn lock(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Option<CommentWithAuthor>, Error> {
     let Some(mut remark) = t.opt(LOCK, &[id(scope.organization()), id(comment)], read).await? else {
         return Ok(None);
     };
@@ -104,14 +102,24 @@ pub async fn of_entity(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Vec
     t.all(OF_ENTITY, &[id(scope.organization()), Value::from(entity_id)], |row| row.parse(0)).await
 }
 
+pub async fn count(
+    t: &Tx<'_>,
+    scope: &Scope,
+    entity_type: Commentable,
+    entity_id: &str,
+) -> Result<i64, Error> {
+    let params = [id(scope.organization()), Value::from(entity_id), Value::from(entity_type.as_str())];
+    t.one(COUNT, &params, |row| row.int(0)).await
+}
+
 pub async fn list(
     t: &Tx<'_>,
     scope: &Scope,
-    entity_type: CommentEntity,
+    entity_type: Commentable,
     entity_id: &str,
     limit: u16,
     after: Option<&After>,
-) -> Result<Page<Remark>, Error> {
+) -> Result<Page<CommentWithAuthor>, Error> {
     let mut params =
         vec![id(scope.organization()), Value::from(entity_id), Value::from(entity_type.as_str())];
     page_params(&mut params, limit, after);
@@ -120,11 +128,11 @@ pub async fn list(
         let (first, last) = (oldest.comment.id, newest.comment.id);
         for attachment in attachments::of_comments(t, scope, entity_id, first, last).await? {
             let id = CommentId::read(&attachment.entity_id);
-            let place = items.binary_search_by(|remark| id.cmp(&Some(remark.comment.id)));
+            let place = items.binary_search_by(|found| id.cmp(&Some(found.comment.id)));
             if let Ok(place) = place {
                 items[place].attachments.push(attachment);
             }
         }
     }
-    Ok(Page::cut(items, limit, |remark| After { key: Key::Id, id: remark.comment.id.to_string() }))
+    Ok(Page::cut(items, limit, |found| After { key: Key::Id, id: found.comment.id.to_string() }))
 }

@@ -5,16 +5,30 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Scope};
 use attestry_domain::id::{MemberId, OrganizationId};
-use attestry_domain::journal::{Entry, EntryFilter, Hash, Head};
+use attestry_domain::journal::{Entry, EntryFilter, Hash, Head, ShownEntry};
 use attestry_domain::page::{After, Key, Order, Page};
 use futures_util::future::{try_join, try_join_all};
 
-use crate::sql::{Columns, PageSql, id, opt_id, opt_time, time};
+use crate::sql::{Columns, id, opt_id, opt_time, time};
 use crate::text::{Sql, insert};
 
 macro_rules! columns {
     () => {
         "SELECT j.id, j.org_id, j.sequence, j.at, j.actor_type, j.actor_id, j.member_id, j.auth_type, j.action, j.entity_type, j.entity_id, j.state, j.state_hash, j.request_id, j.ip, j.hash"
+    };
+}
+
+macro_rules! narrowed {
+    () => {
+        concat!(
+            " WHERE j.org_id = $1 AND j.sequence < $2",
+            " AND (CAST($3 AS TEXT) IS NULL OR j.entity_type = $3)",
+            " AND (CAST($4 AS TEXT) IS NULL OR j.entity_id = $4)",
+            " AND (CAST($5 AS TEXT) IS NULL OR j.actor_id = $5 OR j.member_id = $5)",
+            " AND (CAST($6 AS TEXT) IS NULL OR j.action = $6)",
+            " AND (CAST($7 AS BIGINT) IS NULL OR j.at >= $7)",
+            " AND (CAST($8 AS BIGINT) IS NULL OR j.at < $8)"
+        )
     };
 }
 
@@ -47,11 +61,6 @@ static INSERT: [Sql<4096>; 6] = [
     insert("journal", COLUMNS, 32),
 ];
 
-const STATES_AT: PageSql = pages!(
-    "SELECT j.entity_id, j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id >= $2 AND j.entity_id < $3 AND j.at <= $4 AND j.state IS NOT NULL AND NOT EXISTS (SELECT 1 FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.sequence > j.sequence AND b.at <= $4)",
-    limit "$5", "j.entity_id" > "$6"
-);
-
 statements! {
     LOCK_HEAD = "SELECT sequence, hash, at FROM journal_heads WHERE org_id = $1 FOR UPDATE";
     INSERT_1 = INSERT[0].as_str();
@@ -67,18 +76,22 @@ statements! {
     STATE_AT = "SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.at <= $3 ORDER BY j.sequence DESC LIMIT 1";
     LIST = concat!(
         columns!(),
-        ", p.state FROM journal j LEFT JOIN journal p ON p.org_id = j.org_id AND p.entity_id = j.entity_id AND p.sequence = (SELECT MAX(b.sequence) FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.entity_type = j.entity_type AND b.sequence < j.sequence)",
-        " WHERE j.org_id = $1 AND j.sequence < $2",
-        " AND (CAST($3 AS TEXT) IS NULL OR j.entity_type = $3)",
-        " AND (CAST($4 AS TEXT) IS NULL OR j.entity_id = $4)",
-        " AND (CAST($5 AS TEXT) IS NULL OR j.actor_id = $5 OR j.member_id = $5)",
-        " AND (CAST($6 AS TEXT) IS NULL OR j.action = $6)",
-        " AND (CAST($7 AS BIGINT) IS NULL OR j.at >= $7)",
-        " AND (CAST($8 AS BIGINT) IS NULL OR j.at < $8)",
+        ", p.state, k.name, u.name, su.name FROM journal j",
+        " LEFT JOIN api_keys k ON k.org_id = j.org_id AND k.id = j.actor_id",
+        " LEFT JOIN members m ON m.org_id = j.org_id AND m.id = j.member_id LEFT JOIN users u ON u.id = m.user_id",
+        " LEFT JOIN members s ON s.org_id = j.org_id AND s.id = j.entity_id LEFT JOIN users su ON su.id = s.user_id",
+        " LEFT JOIN journal p ON p.org_id = j.org_id AND p.entity_id = j.entity_id AND p.sequence = (SELECT MAX(b.sequence) FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.entity_type = j.entity_type AND b.sequence < j.sequence)",
+        narrowed!(),
         " ORDER BY j.sequence DESC LIMIT $9"
     );
+    COUNT = concat!("SELECT COUNT(*) FROM journal j", narrowed!());
     ;
-    pages [STATES_AT]
+    pages
+    STATES_AT = (
+        "SELECT j.entity_id, j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id >= $2 AND j.entity_id < $3 AND j.at <= $4 AND j.state IS NOT NULL AND NOT EXISTS (SELECT 1 FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.sequence > j.sequence AND b.at <= $4)",
+        "j.entity_id",
+        None
+    );
 }
 
 fn read(row: &Row<'_>) -> Result<Entry, Error> {
@@ -236,16 +249,9 @@ pub async fn state_at(t: &Tx<'_>, scope: &Scope, entity: &str, at: Time) -> Resu
     Ok(t.opt(STATE_AT, &params, |row| row.opt_text(0)).await?.flatten())
 }
 
-/// Entries, newest first, each with the state its entity had before.
-pub async fn list(
-    t: &Tx<'_>,
-    scope: &Scope,
-    filter: &EntryFilter,
-    limit: u16,
-    before: Option<i64>,
-) -> Result<Page<(Entry, Option<String>)>, Error> {
+fn conditions<'a>(scope: &Scope, filter: &'a EntryFilter, before: Option<i64>) -> Vec<Value<'a>> {
     let EntryFilter { entity_type, entity_id, actor, action, from, to } = filter;
-    let params = [
+    vec![
         id(scope.organization()),
         Value::Int(before.unwrap_or(i64::MAX)),
         Value::from(entity_type.as_ref()),
@@ -254,10 +260,34 @@ pub async fn list(
         Value::from(action.as_ref()),
         opt_time(*from),
         opt_time(*to),
-        Value::Int(i64::from(limit) + 1),
-    ];
-    let items = t.all(LIST, &params, |row| Ok((read(row)?, row.opt_text(16)?))).await?;
-    Ok(Page::cut(items, limit, |(entry, _)| After {
+    ]
+}
+
+pub async fn count(t: &Tx<'_>, scope: &Scope, filter: &EntryFilter) -> Result<i64, Error> {
+    t.one(COUNT, &conditions(scope, filter, None), |row| row.int(0)).await
+}
+
+/// Entries, newest first, each with the state its entity had before.
+pub async fn list(
+    t: &Tx<'_>,
+    scope: &Scope,
+    filter: &EntryFilter,
+    limit: u16,
+    before: Option<i64>,
+) -> Result<Page<ShownEntry>, Error> {
+    let mut params = conditions(scope, filter, before);
+    params.push(Value::Int(i64::from(limit) + 1));
+    let shown = |row: &Row<'_>| {
+        Ok(ShownEntry {
+            entry: read(row)?,
+            before: row.opt_text(16)?,
+            key_name: row.opt_text(17)?,
+            member_name: row.opt_text(18)?,
+            subject_name: row.opt_text(19)?,
+        })
+    };
+    let items = t.all(LIST, &params, shown).await?;
+    Ok(Page::cut(items, limit, |ShownEntry { entry, .. }| After {
         key: Key::Number(entry.sequence),
         id: entry.id.to_string(),
     }))

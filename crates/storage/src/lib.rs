@@ -5,6 +5,8 @@
 #[macro_use]
 mod sql;
 mod text;
+#[macro_use]
+pub mod registers;
 
 pub mod api_keys;
 pub mod archive;
@@ -18,32 +20,35 @@ pub mod journal;
 pub mod members;
 pub mod organizations;
 pub mod password_resets;
-pub mod risks;
+mod risks;
 pub mod schema;
 pub mod sessions;
 pub mod sign_ins;
 pub mod users;
-pub mod vendors;
+mod vendors;
 
 pub use attestry_db::{Db, Error, Tx};
 pub use sql::Conflict;
 
 /// Every statement of the product, with the file it stands in.
-pub const STATEMENTS: &[(&str, &[&str])] = &[
-    ("api_keys", api_keys::STATEMENTS),
-    ("attachments", attachments::STATEMENTS),
-    ("comments", comments::STATEMENTS),
-    ("idempotency", idempotency::STATEMENTS),
-    ("instance", instance::STATEMENTS),
-    ("invitations", invitations::STATEMENTS),
-    ("jobs", jobs::STATEMENTS),
-    ("journal", journal::STATEMENTS),
-    ("members", members::STATEMENTS),
-    ("organizations", organizations::STATEMENTS),
-    ("password_resets", password_resets::STATEMENTS),
-    ("risks", risks::STATEMENTS),
-    ("sessions", sessions::STATEMENTS),
-    ("sign_ins", sign_ins::STATEMENTS),
-    ("users", users::STATEMENTS),
-    ("vendors", vendors::STATEMENTS),
-];
+pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
+    vec![
+        ("api_keys", api_keys::statements()),
+        ("attachments", attachments::statements()),
+        ("comments", comments::statements()),
+        ("idempotency", idempotency::statements()),
+        ("instance", instance::statements()),
+        ("invitations", invitations::statements()),
+        ("jobs", jobs::statements()),
+        ("journal", journal::statements()),
+        ("members", members::statements()),
+        ("organizations", organizations::statements()),
+        ("password_resets", password_resets::statements()),
+        ("registers", registers::statements()),
+        ("risks", registers::texts::<attestry_domain::risks::Risk>()),
+        ("sessions", sessions::statements()),
+        ("sign_ins", sign_ins::statements()),
+        ("users", users::statements()),
+        ("vendors", registers::texts::<attestry_domain::vendors::Vendor>()),
+    ]
+}

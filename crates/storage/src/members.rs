@@ -7,7 +7,7 @@ use attestry_domain::members::{Member, MemberFilter, MemberSort, Person};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::words::Department;
 
-use crate::sql::{Columns, PageSql, contains, id, page_params, time};
+use crate::sql::{Columns, contains, id, page_params, time};
 use crate::users::{self, user_columns};
 
 macro_rules! person {
@@ -23,8 +23,13 @@ macro_rules! person {
 
 macro_rules! list {
     () => {
+        concat!(person!(), narrowed!())
+    };
+}
+
+macro_rules! narrowed {
+    () => {
         concat!(
-            person!(),
             " WHERE m.org_id = $1 AND m.is_active = $2",
             " AND (CAST($3 AS TEXT) IS NULL OR REPLACE(',' || m.role || ',', ',' || $3 || ',', '') <> ',' || m.role || ',')",
             " AND (CAST($4 AS TEXT) IS NULL OR m.department = $4)",
@@ -40,22 +45,24 @@ macro_rules! whole_list {
     };
 }
 
-const WHOLE_BY_ID: PageSql = pages!(whole_list!(), limit "$3", "m.id" > "$4");
-const BY_ID: PageSql = pages!(list!(), limit "$6", "m.id" > "$7");
-const BY_NAME: PageSql = pages!(list!(), limit "$6", "m.id" > "$7", "u.name_key" > "$8");
-const BY_EMAIL: PageSql = pages!(list!(), limit "$6", "m.id" > "$7", "u.email_key" > "$8");
-
 statements! {
     INSERT = "INSERT INTO members (id, org_id, user_id, role, department, is_active, device_label_id, created_at, updated_at, version) VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9, $10)";
     GET = concat!(person!(), " WHERE m.org_id = $1 AND m.id = $2");
     LOCK = concat!(person!(), " WHERE m.org_id = $1 AND m.id = $2 FOR UPDATE OF m");
     LOCK_BY_USER = concat!(person!(), " WHERE m.org_id = $1 AND m.user_id = $2 FOR UPDATE OF m");
     UPDATE = "UPDATE members SET user_id = $3, role = $4, department = $5, is_active = $6, device_label_id = $7, updated_at = $8, version = $9 WHERE org_id = $1 AND id = $2";
+    ACTIVE = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE";
+    NAMES = "SELECT m.id, u.name FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1";
+    COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
     OF_USER = "SELECT m.id, m.org_id, o.name, m.role FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id";
     MEMBERSHIP = "SELECT m.id, m.role, m.is_active FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL";
     ;
-    pages [WHOLE_BY_ID, BY_ID, BY_NAME, BY_EMAIL]
+    pages
+    WHOLE_BY_ID = (whole_list!(), "m.id", None);
+    BY_ID = (list!(), "m.id", None);
+    BY_NAME = (list!(), "m.id", Some("u.name_key"));
+    BY_EMAIL = (list!(), "m.id", Some("u.email_key"));
 }
 
 fn read(row: &Row<'_>) -> Result<Person, Error> {
@@ -144,27 +151,47 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Er
     t.execute(UPDATE, &params).await.map(|_| ())
 }
 
+fn conditions<'a>(scope: &Scope, filter: &'a MemberFilter) -> Vec<Value<'a>> {
+    let MemberFilter { is_active, role, department, q } = filter;
+    vec![
+        id(scope.organization()),
+        Value::Bool(is_active.unwrap_or(true)),
+        Value::from(role.as_ref()),
+        Value::from(department.map(Department::as_str)),
+        Value::from(q.as_deref().map(contains)),
+    ]
+}
+
+pub async fn count(t: &Tx<'_>, scope: &Scope, filter: &MemberFilter) -> Result<i64, Error> {
+    t.one(COUNT, &conditions(scope, filter), |row| row.int(0)).await
+}
+
+/// The names of all members, active or not.
+pub async fn names(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(MemberId, String)>, Error> {
+    t.all(NAMES, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.text(1)?))).await
+}
+
+/// The ids of all active members.
+pub async fn active(t: &Tx<'_>, scope: &Scope) -> Result<Vec<MemberId>, Error> {
+    t.all(ACTIVE, &[id(scope.organization())], |row| row.parse(0)).await
+}
+
 pub async fn list(
     t: &Tx<'_>,
     scope: &Scope,
     filter: &MemberFilter,
     page: &PageRequest<MemberSort>,
 ) -> Result<Page<Person>, Error> {
-    let MemberFilter { is_active, role, department, q } = filter;
-    let mut params = vec![id(scope.organization()), Value::Bool(is_active.unwrap_or(true))];
-    let whole = role.is_none() && department.is_none() && q.is_none();
+    let whole = filter.role.is_none() && filter.department.is_none() && filter.q.is_none();
     let sql = match page.sort {
-        MemberSort::CreatedAt if whole => WHOLE_BY_ID,
-        MemberSort::CreatedAt => BY_ID,
-        MemberSort::Name => BY_NAME,
-        MemberSort::Email => BY_EMAIL,
+        MemberSort::CreatedAt if whole => &WHOLE_BY_ID,
+        MemberSort::CreatedAt => &BY_ID,
+        MemberSort::Name => &BY_NAME,
+        MemberSort::Email => &BY_EMAIL,
     };
-    if !whole || page.sort != MemberSort::CreatedAt {
-        params.extend([
-            Value::from(role.as_ref()),
-            Value::from(department.map(Department::as_str)),
-            Value::from(q.as_deref().map(contains)),
-        ]);
+    let mut params = conditions(scope, filter);
+    if whole && page.sort == MemberSort::CreatedAt {
+        params.truncate(2);
     }
     page_params(&mut params, page.limit, page.after.as_ref());
     let items = t.all(sql.pick(page.order, page.after.is_some()), &params, read).await?;

@@ -24,6 +24,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     8 "0008_invited" "invited"
     9 "0009_removal" "removal"
     10 "0010_claims" "claims"
+    11 "0011_references" "references"
 };
 
 /// What becomes of a table's rows with their organization.
@@ -63,6 +64,7 @@ pub const TABLES: &[Table] = tables! {
     "users" ToNone
     "members" ToOne
     "api_keys" ToOne
+    "register_numbers" ToOne
     "risks" ToOne
     "vendors" ToOne
     "comments" ToOne

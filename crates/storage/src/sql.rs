@@ -3,135 +3,20 @@
 
 use attestry_db::{Constraint, Error, Row, Value};
 use attestry_domain::id::{Id, Kind};
-use attestry_domain::page::{After, Key, Order};
+use attestry_domain::page::{After, Key};
 use attestry_domain::{Parse, Time};
 
 /// Names the statements of a file and lists them for the test that prepares them all.
 macro_rules! statements {
-    ($($name:ident = $sql:expr;)*) => {
+    ($($name:ident = $sql:expr;)* $(; pages $($pages:ident = ($select:expr, $id:literal, $key:expr);)*)?) => {
         $(const $name: &str = $sql;)*
-        pub const STATEMENTS: &[&str] = &[$($name),*];
-    };
-    ($($name:ident = $sql:expr;)* ; pages $pages:expr) => {
-        $(const $name: &str = $sql;)*
-        pub const STATEMENTS: &[&str] = {
-            const NAMED: &[&str] = &[$($name),*];
-            const PAGED: &[$crate::sql::PageSql] = &$pages;
-            const COUNT: usize = NAMED.len() + 4 * PAGED.len();
-            const ALL: [&str; COUNT] = {
-                let mut all = [""; COUNT];
-                let mut i = 0;
-                while i < NAMED.len() {
-                    all[i] = NAMED[i];
-                    i += 1;
-                }
-                let mut p = 0;
-                while p < PAGED.len() {
-                    all[i] = PAGED[p].first_up;
-                    all[i + 1] = PAGED[p].first_down;
-                    all[i + 2] = PAGED[p].next_up;
-                    all[i + 3] = PAGED[p].next_down;
-                    i += 4;
-                    p += 1;
-                }
-                all
-            };
-            &ALL
-        };
-    };
-}
+        $($(static $pages: $crate::text::Pages = $crate::text::Pages::of($select, $id, $key);)*)?
 
-/// The four statements of a sorted list: first page or a later one, ascending or descending.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PageSql {
-    pub(crate) first_up: &'static str,
-    pub(crate) first_down: &'static str,
-    pub(crate) next_up: &'static str,
-    pub(crate) next_down: &'static str,
-}
-
-impl PageSql {
-    pub(crate) fn pick(&self, order: Order, later: bool) -> &'static str {
-        match (order, later) {
-            (Order::Ascending, false) => self.first_up,
-            (Order::Descending, false) => self.first_down,
-            (Order::Ascending, true) => self.next_up,
-            (Order::Descending, true) => self.next_down,
-        }
-    }
-}
-
-/// Writes the four statements of a list. `limit`, `id` and `key` name the parameters after those of
-/// the filter; without `key` the list is sorted by the id alone.
-macro_rules! pages {
-    ($select:expr, limit $limit:literal, $id:literal > $id_param:literal) => {
-        $crate::sql::PageSql {
-            first_up: concat!($select, " ORDER BY ", $id, " ASC LIMIT ", $limit),
-            first_down: concat!($select, " ORDER BY ", $id, " DESC LIMIT ", $limit),
-            next_up: concat!(
-                $select,
-                " AND ",
-                $id,
-                " > ",
-                $id_param,
-                " ORDER BY ",
-                $id,
-                " ASC LIMIT ",
-                $limit
-            ),
-            next_down: concat!(
-                $select,
-                " AND ",
-                $id,
-                " < ",
-                $id_param,
-                " ORDER BY ",
-                $id,
-                " DESC LIMIT ",
-                $limit
-            ),
-        }
-    };
-    ($select:expr, limit $limit:literal, $id:literal > $id_param:literal, $key:literal > $key_param:literal) => {
-        $crate::sql::PageSql {
-            first_up: concat!($select, " ORDER BY ", $key, " ASC, ", $id, " ASC LIMIT ", $limit),
-            first_down: concat!($select, " ORDER BY ", $key, " DESC, ", $id, " DESC LIMIT ", $limit),
-            next_up: concat!(
-                $select,
-                " AND (",
-                $key,
-                ", ",
-                $id,
-                ") > (",
-                $key_param,
-                ", ",
-                $id_param,
-                ")",
-                " ORDER BY ",
-                $key,
-                " ASC, ",
-                $id,
-                " ASC LIMIT ",
-                $limit
-            ),
-            next_down: concat!(
-                $select,
-                " AND (",
-                $key,
-                ", ",
-                $id,
-                ") < (",
-                $key_param,
-                ", ",
-                $id_param,
-                ")",
-                " ORDER BY ",
-                $key,
-                " DESC, ",
-                $id,
-                " DESC LIMIT ",
-                $limit
-            ),
+        pub(crate) fn statements() -> Vec<&'static str> {
+            #[allow(unused_mut, clippy::allow_attributes, reason = "only a file with pages adds to them")]
+            let mut all = vec![$($name),*];
+            $($(all.extend($pages.texts());)*)?
+            all
         }
     };
 }

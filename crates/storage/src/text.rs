@@ -1,9 +1,16 @@
 //! SQL put together by the compiler: what is a list in one place becomes static text, its parameters numbered by
 //! nobody's hand.
 
+#![expect(
+    clippy::large_types_passed_by_value,
+    reason = "all of this is done by the compiler, not when the program runs"
+)]
+
+use attestry_domain::page::Order;
+
 /// Text of up to `N` bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sql<const N: usize> {
+pub struct Sql<const N: usize> {
     bytes: [u8; N],
     length: usize,
 }
@@ -14,13 +21,10 @@ impl<const N: usize> Sql<N> {
     }
 
     pub(crate) const fn text(mut self, text: &str) -> Self {
-        let text = text.as_bytes();
-        let mut place = 0;
-        while place < text.len() {
-            self.bytes[self.length] = text[place];
-            self.length += 1;
-            place += 1;
-        }
+        let (_, rest) = self.bytes.split_at_mut(self.length);
+        let (own, _) = rest.split_at_mut(text.len());
+        own.copy_from_slice(text.as_bytes());
+        self.length += text.len();
         self
     }
 
@@ -33,6 +37,19 @@ impl<const N: usize> Sql<N> {
         const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
         let own = if number >= 10 { self.digits(number / 10) } else { self };
         own.text(DIGITS[number % 10])
+    }
+
+    /// `$3, $4, $5`: so many, from a number on.
+    pub(crate) const fn parameters(mut self, first: usize, count: usize) -> Self {
+        let mut number = first;
+        while number < first + count {
+            if number > first {
+                self = self.text(", ");
+            }
+            self = self.parameter(number);
+            number += 1;
+        }
+        self
     }
 
     /// `a, b, c`, each with something before it.
@@ -63,7 +80,7 @@ impl<const N: usize> Sql<N> {
         self.text(")")
     }
 
-    pub(crate) const fn as_str(&self) -> &str {
+    pub const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(text) => text,
             Err(_) => "",
@@ -82,6 +99,91 @@ pub(crate) const fn insert<const N: usize>(table: &str, columns: &[&str], rows: 
         .rows(columns.len(), rows)
 }
 
+/// The four statements of a sorted list: first page or a later one, ascending or descending.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pages {
+    first_up: Sql<2560>,
+    first_down: Sql<2560>,
+    next_up: Sql<2560>,
+    next_down: Sql<2560>,
+}
+
+impl Pages {
+    /// The pages of `select`, sorted by a column and the id, or by the id alone. The limit and where the page starts are
+    /// the parameters after those of `select`: see [`crate::sql::page_params`].
+    pub(crate) const fn of(select: &str, id: &str, key: Option<&str>) -> Self {
+        let limit = last_parameter(select) + 1;
+        Self {
+            first_up: ordered(Sql::new().text(select), id, key, " ASC", limit),
+            first_down: ordered(Sql::new().text(select), id, key, " DESC", limit),
+            next_up: ordered(behind(select, id, key, " > ", limit), id, key, " ASC", limit),
+            next_down: ordered(behind(select, id, key, " < ", limit), id, key, " DESC", limit),
+        }
+    }
+
+    pub(crate) fn pick(&'static self, order: Order, later: bool) -> &'static str {
+        match (order, later) {
+            (Order::Ascending, false) => &self.first_up,
+            (Order::Descending, false) => &self.first_down,
+            (Order::Ascending, true) => &self.next_up,
+            (Order::Descending, true) => &self.next_down,
+        }
+        .as_str()
+    }
+
+    pub(crate) fn texts(&'static self) -> [&'static str; 4] {
+        [&self.first_up, &self.first_down, &self.next_up, &self.next_down].map(Sql::as_str)
+    }
+}
+
+const fn behind(select: &str, id: &str, key: Option<&str>, than: &str, limit: usize) -> Sql<2560> {
+    let sql = Sql::new().text(select).text(" AND ");
+    match key {
+        None => sql.text(id).text(than).parameter(limit + 1),
+        Some(key) => sql
+            .text("(")
+            .text(key)
+            .text(", ")
+            .text(id)
+            .text(")")
+            .text(than)
+            .text("(")
+            .parameter(limit + 2)
+            .text(", ")
+            .parameter(limit + 1)
+            .text(")"),
+    }
+}
+
+const fn ordered(sql: Sql<2560>, id: &str, key: Option<&str>, order: &str, limit: usize) -> Sql<2560> {
+    let sql = sql.text(" ORDER BY ");
+    let sql = match key {
+        Some(key) => sql.text(key).text(order).text(", "),
+        None => sql,
+    };
+    sql.text(id).text(order).text(" LIMIT ").parameter(limit)
+}
+
+/// The highest number among the parameters of a statement.
+const fn last_parameter(sql: &str) -> usize {
+    let sql = sql.as_bytes();
+    let (mut last, mut place) = (0, 0);
+    while place < sql.len() {
+        let mut number = 0;
+        if sql[place] == b'$' {
+            while place + 1 < sql.len() && sql[place + 1].is_ascii_digit() {
+                place += 1;
+                number = number * 10 + (sql[place] - b'0') as usize;
+            }
+        }
+        if number > last {
+            last = number;
+        }
+        place += 1;
+    }
+    last
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +193,19 @@ mod tests {
         static TWO: Sql<100> = insert("t", &["a", "b"], 2);
         assert_eq!(TWO.as_str(), "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4)");
         assert_eq!(Sql::<20>::new().parameter(120).as_str(), "$120");
+    }
+
+    #[test]
+    fn pages_follow_their_select() {
+        static BY_ID: Pages = Pages::of("SELECT a FROM t WHERE b = $1", "id", None);
+        static PAGES: Pages = Pages::of("SELECT a FROM t WHERE b = $1 AND c = $12", "id", Some("k"));
+        assert_eq!(
+            PAGES.pick(Order::Ascending, true),
+            "SELECT a FROM t WHERE b = $1 AND c = $12 AND (k, id) > ($15, $14) ORDER BY k ASC, id ASC LIMIT $13"
+        );
+        assert_eq!(
+            BY_ID.pick(Order::Descending, true),
+            "SELECT a FROM t WHERE b = $1 AND id < $3 ORDER BY id DESC LIMIT $2"
+        );
     }
 }

@@ -15,6 +15,7 @@ mod known_failures;
 mod limits;
 mod organization;
 mod people;
+mod registers;
 mod risks;
 mod roles;
 mod setup;

@@ -244,14 +244,14 @@ async fn the_register_can_be_read_as_it_stood(app: &TestApp) {
     assert_eq!(at("2026-11-15T09:30:15Z", "").await, ["second", "renamed"]);
     assert_eq!(at("2026-11-15T09:30:15Z", "&sort=inherentScore&order=desc").await, ["renamed", "second"]);
     assert_eq!(at("2026-11-15T09:30:15Z", "&q=ren").await, ["renamed"]);
-    assert_eq!(at("2026-11-15T09:30:25Z", "").await, ["second"]);
+    assert_eq!(at("2026-11-15T09:30:20Z", "").await, ["second"]);
     let page = app.get("/v1/risks?asOf=2026-11-15T09:30:15Z&limit=1").send().await.expect(200);
     let cursor = page["nextCursor"].as_str().expect("more");
     assert_eq!(at("2026-11-15T09:30:15Z", &format!("&limit=1&cursor={cursor}")).await, ["renamed"]);
     let once = app.get(&format!("{}?asOf=2026-11-15T09:30:05Z", path(&first))).send().await.expect(200);
     assert_eq!((&once["title"], &once["likelihood"]), (&json!("first"), &json!("very_unlikely")));
     app.get(&format!("{}?asOf=2026-11-15T09:30:05Z", path(&second))).send().await.problem(404, "not_found");
-    app.get(&format!("{}?asOf=2026-11-15T09:30:25Z", path(&first))).send().await.problem(404, "not_found");
+    app.get(&format!("{}?asOf=2026-11-15T09:30:20Z", path(&first))).send().await.problem(404, "not_found");
     let history = app.get(&format!("{}/history", path(&first))).send().await.expect(200);
     let actions: Vec<&Value> =
         history["data"].as_array().expect("data").iter().map(|e| &e["action"]).collect();
@@ -301,7 +301,7 @@ async fn what_was_exported_can_be_imported(app: &TestApp) {
         .text()
         .lines()
         .skip(1)
-        .map(|line| line.split(',').nth(1).expect("a title").to_owned())
+        .map(|line| line.split(',').nth(2).expect("a title").to_owned())
         .collect();
     assert_eq!(lines, ["a", "b", "c"]);
     let done = app
@@ -345,7 +345,7 @@ async fn exports_are_safe_tables(app: &TestApp) {
     let csv = app.get("/v1/risks/export").send().await;
     assert_eq!(csv.header("content-disposition"), Some("attachment; filename=\"risks.csv\""));
     let text = csv.text();
-    assert!(text.starts_with("id,title,description,category,"), "{text}");
+    assert!(text.starts_with("id,reference,title,description,category,"), "{text}");
     assert!(text.contains(",'=cmd|") && text.contains("\"line one\nline \"\"two\"\"\""), "{text}");
     assert!(!text.contains("archived"), "the same rule as the list");
     let xlsx = app.get("/v1/risks/export?format=xlsx").send().await;
@@ -367,7 +367,10 @@ async fn an_import_takes_all_rows_or_none(app: &TestApp) {
     };
     let good = "\u{feff}title,description,category,likelihood\nOne,\"Text, with a comma\",other,likely\nTwo,Text,people,\n";
     let dry = import("?dryRun=true", good).await.expect(200);
-    assert_eq!(dry, json!({"dryRun": true, "total": 2, "imported": 0, "errors": []}));
+    assert_eq!(
+        dry,
+        json!({"dryRun": true, "total": 2, "imported": 0, "ids": [], "errors": [], "errorCount": 0})
+    );
     assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 0, "a dry run changes nothing");
     let bad = format!(
         "title,description,category,assigneeId\nOne,Text,other,\n,Text,weather,\nThree,Text,other,{}\n",
@@ -381,24 +384,24 @@ async fn an_import_takes_all_rows_or_none(app: &TestApp) {
             .iter()
             .map(|e| e["row"].as_i64().expect("a row"))
             .collect::<Vec<_>>(),
-        [2, 3]
+        [2, 2, 3]
     );
-    assert_eq!(
-        import("", &bad).await.wrong_fields(),
-        ["row 2: category", "row 2: title", "row 3: assigneeId"]
-    );
+    let refused = import("", &bad).await.problem(400, "validation_failed");
+    assert_eq!(refused["errors"], dry["errors"], "one shape for both");
+    assert_eq!(import("", &bad).await.wrong_fields(), ["assigneeId", "category", "title"]);
     assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 0, "none of them");
-    assert_eq!(
-        import("", good).await.expect(200),
-        json!({"dryRun": false, "total": 2, "imported": 2, "errors": []})
-    );
+    let done = import("", good).await.expect(200);
+    assert_eq!((&done["dryRun"], &done["imported"], &done["errors"]), (&json!(false), &json!(2), &json!([])));
+    let ids = done["ids"].as_array().expect("ids");
+    let first = app.get(&format!("/v1/risks/{}", ids[0].as_str().expect("an id"))).send().await.expect(200);
+    assert_eq!((ids.len(), &first["title"]), (2, &json!("One")));
     assert_eq!(titles(&app.get("/v1/risks?sort=title&order=asc").send().await.expect(200)), ["One", "Two"]);
     import("", "").await.problem(400, "malformed_body");
     import("", "title,description,category\n").await.problem(400, "malformed_body");
     import("", "title,description,category\na,b\n").await.problem(400, "malformed_body");
     assert_eq!(
         import("", "title,description,category,colour\na,b,other,red\n").await.wrong_fields(),
-        ["row 1: colour"]
+        ["colour"]
     );
     app.call("POST", "/v1/risks/import")
         .key(&app.home.key)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use attestry_app::Error;
 use attestry_db::{Error as DbError, Value};
 use attestry_storage::schema::{Belongs, TABLES};
-use attestry_storage::{STATEMENTS, archive, instance, jobs};
+use attestry_storage::{archive, instance, jobs, statements};
 use attestry_tests::{Engine, TestApp, both, run};
 
 both! {
@@ -107,8 +107,8 @@ fn both_databases_have_the_same_schema() {
 }
 
 async fn every_statement_is_understood(app: &TestApp) {
-    for (file, statements) in STATEMENTS {
-        for sql in *statements {
+    for (file, statements) in statements() {
+        for sql in statements {
             let prepared = app.ctx.db.read(async move |t| t.prepare(sql).await).await;
             assert!(prepared.is_ok(), "{file}: {sql}: {prepared:?}");
         }

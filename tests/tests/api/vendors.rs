@@ -107,7 +107,7 @@ async fn lists_matrix_export_import_and_history(app: &TestApp) {
     assert_eq!(found("minScore=20&q=HOSTS").await, ["charlie", "delta"]);
     let matrix = app.get("/v1/vendors/matrix").send().await.expect(200);
     assert_eq!(matrix["inherent"].as_array().expect("cells").iter().filter(|c| c["count"] == 1).count(), 3);
-    assert!(app.get("/v1/vendors/export").send().await.text().starts_with("id,name,description,"));
+    assert!(app.get("/v1/vendors/export").send().await.text().starts_with("id,reference,name,description,"));
     assert_eq!(&app.get("/v1/vendors/export?format=xlsx").send().await.body[..2], b"PK");
     let table = "name,description,website\nEcho,Text,echo.example\n";
     let import = async |query: &str| {

@@ -1,0 +1,138 @@
+//! Operations that are described in code: those that exist once for each register or subject.
+
+use attestry_domain::access::Permission;
+use attestry_domain::id::{Id, Kind};
+use axum::routing::MethodRouter;
+use serde_json::{Value, json};
+use utoipa::PartialSchema;
+use utoipa::openapi::path::{
+    HttpMethod, Operation, Parameter, ParameterBuilder, ParameterIn, PathItem, Paths,
+};
+use utoipa::openapi::{RefOr, Required, Schema};
+use utoipa_axum::router::UtoipaMethodRouter;
+
+use crate::state::Api;
+
+/// A reference to a schema of the document.
+pub(crate) fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// A schema that is written as it will be read.
+pub(crate) fn schema(json: Value) -> RefOr<Schema> {
+    serde_json::from_value(json).unwrap_or_default()
+}
+
+/// The parameter of an id in the path.
+pub(crate) fn path_id<K: Kind>(name: &str) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(format!("The {}'s id.", K::NOUN)))
+        .schema(Some(<Id<K> as PartialSchema>::schema()))
+        .build()
+}
+
+/// `risks` is `Risks`.
+pub(crate) fn capitalized(word: &str) -> String {
+    word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect()
+}
+
+/// What is told of an operation.
+pub(crate) struct Described {
+    method: HttpMethod,
+    path: String,
+    /// Its name for programs.
+    id: String,
+    tag: String,
+    summary: String,
+    description: &'static str,
+    permission: Permission,
+    /// A second permission that it needs.
+    also: Option<Permission>,
+    parameters: Vec<Parameter>,
+    body: Option<Value>,
+    status: u16,
+    answer: &'static str,
+    content: Value,
+}
+
+/// JSON of a schema.
+pub(crate) fn json_of(name: &str) -> Value {
+    json!({"application/json": {"schema": reference(name)}})
+}
+
+impl Described {
+    pub(crate) fn new(method: HttpMethod, id: String, summary: String, permission: Permission) -> Self {
+        Self {
+            method,
+            path: String::new(),
+            id,
+            tag: String::new(),
+            summary,
+            description: "",
+            permission,
+            also: None,
+            parameters: Vec::new(),
+            body: None,
+            status: 200,
+            answer: "",
+            content: Value::Null,
+        }
+    }
+
+    pub(crate) fn at(self, path: String, tag: String) -> Self {
+        Self { path, tag, ..self }
+    }
+
+    /// A second permission that it needs.
+    pub(crate) fn also_needs(self, permission: Permission) -> Self {
+        Self { also: Some(permission), ..self }
+    }
+
+    pub(crate) fn says(self, description: &'static str) -> Self {
+        Self { description, ..self }
+    }
+
+    pub(crate) fn takes(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
+        self.parameters.extend(parameters);
+        self
+    }
+
+    /// The content of the body, by its type.
+    pub(crate) fn reads(self, body: Value) -> Self {
+        Self { body: Some(body), ..self }
+    }
+
+    /// The content of the answer, by its type.
+    pub(crate) fn answers(self, status: u16, answer: &'static str, content: Value) -> Self {
+        Self { status, answer, content, ..self }
+    }
+
+    /// The route, with its documentation.
+    pub(crate) fn by(self, handler: MethodRouter<Api>) -> UtoipaMethodRouter<Api> {
+        let mut operation = json!({
+            "tags": [self.tag],
+            "summary": self.summary,
+            "operationId": self.id,
+            "parameters": self.parameters,
+            "responses": {self.status.to_string(): {"description": self.answer, "content": self.content}},
+            "x-permission": self.permission.as_str(),
+        });
+        let also = self.also.filter(|also| *also != self.permission);
+        let also =
+            also.map_or_else(String::new, |also| format!("Also needs the permission `{}`.", also.as_str()));
+        let about = format!("{}\n\n{also}", self.description);
+        if !about.trim().is_empty() {
+            operation["description"] = json!(about.trim());
+        }
+        if let Some(content) = self.body {
+            operation["requestBody"] = json!({"required": true, "content": content});
+        }
+        let operation: Operation = serde_json::from_value(operation).unwrap_or_default();
+        let mut paths = Paths::new();
+        paths.paths.insert(self.path, PathItem::new(self.method, operation));
+        (Vec::new(), paths, handler)
+    }
+}

@@ -1,0 +1,245 @@
+//! What the document says of a register: its schemas and its operations.
+
+use std::marker::PhantomData;
+
+use attestry_domain::access::Grant;
+use attestry_domain::id::Id;
+use axum::routing::{MethodRouter, delete, get, patch, post};
+use serde_json::{Map, Value, json};
+use utoipa::PartialSchema;
+use utoipa::openapi::path::HttpMethod;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa_axum::router::OpenApiRouter;
+
+use super::{
+    AuthInfo, AuthenticatedUser, CellView, Exposed, How, MatrixView, Names, Narrowed, as_of_parameter,
+};
+use crate::audit_logs::EntryList;
+use crate::lists;
+use crate::operations::{Described, capitalized, json_of, path_id, reference, schema};
+use crate::state::Api;
+use crate::tables::export::Shape;
+use crate::tables::import::{DryRun, ImportResult};
+use crate::tables::{CSV, XLSX};
+
+struct Document<R>(PhantomData<fn() -> R>);
+
+impl<R: Exposed> Document<R> {
+    fn view() -> Value {
+        let time = json!({"type": "string", "format": "date-time"});
+        let mut properties = Map::new();
+        let mut add = |name: &str, schema: Value| properties.insert(name.to_owned(), schema);
+        add("id", json!(<Id<R::Kind> as PartialSchema>::schema()));
+        add(
+            "reference",
+            json!({"type": "string", "description": "A short name for it, never given to another one."}),
+        );
+        for field in R::FIELDS {
+            add(field.wire, field.schema());
+        }
+        add("organizationId", json!({"type": "string", "examples": ["org_01jcqg3v5mefzr7d0a6w3k9x2b"]}));
+        add("createdAt", time.clone());
+        add("updatedAt", time);
+        for (wire, about) in R::COMPUTED.iter().filter_map(|computed| computed.shown) {
+            add(wire, json!({"type": "integer", "description": about}));
+        }
+        let required: Vec<&String> = properties.keys().collect();
+        json!({"type": "object", "required": required, "properties": properties, "example": R::example()})
+    }
+
+    fn body(whole: bool) -> Value {
+        let given = || R::FIELDS.iter().filter(|field| field.is_given());
+        let required = given().filter(|field| whole && field.how == How::required);
+        let properties = given().map(|field| (field.wire.to_owned(), field.schema()));
+        let (about, example) = match (whole, R::example()) {
+            (true, Value::Object(row)) => (
+                format!("A {} to add. Fields with a default can be left out.", R::NAMES.one),
+                row.into_iter().filter(|(name, _)| R::GIVEN.contains(&name.as_str())).collect(),
+            ),
+            _ => (
+                "What to change. Fields that are left out stay as they are; null clears.".to_owned(),
+                R::change_example(),
+            ),
+        };
+        json!({
+            "type": "object", "description": about, "additionalProperties": false,
+            "required": required.map(|field| field.wire).collect::<Vec<_>>(),
+            "properties": properties.collect::<Map<_, _>>(), "examples": [example]
+        })
+    }
+
+    fn deletion() -> Value {
+        let (Names { deleted, .. }, row) = (R::NAMES, R::example());
+        json!({
+            "type": "object", "required": ["success", deleted],
+            "properties": {"success": {"type": "boolean"}, deleted: {
+                "type": "object", "required": ["id", R::NAMED_BY],
+                "properties": {"id": {"type": "string"}, R::NAMED_BY: {"type": "string"}}
+            }},
+            "example": {"success": true, deleted: {"id": row["id"], R::NAMED_BY: row[R::NAMED_BY]}}
+        })
+    }
+
+    fn schemas() -> Vec<(String, RefOr<Schema>)> {
+        let Names { schema: name, one, many, .. } = R::NAMES;
+        let (mut answer, view) = (R::example(), reference(&format!("{name}View")));
+        answer["authType"] = json!("api-key");
+        let list = json!({"data": [R::example()], "count": 1, "nextCursor": null, "authType": "api-key"});
+        let page = json!({
+            "type": "object", "required": ["data", "count", "nextCursor"],
+            "properties": {
+                "data": {"type": "array", "items": view},
+                "count": {"type": "integer", "minimum": 0, "description": "How many items this page holds."},
+                "nextCursor": {"type": ["string", "null"]},
+                "total": lists::total_schema()
+            }
+        });
+        let all = [
+            (format!("{name}View"), Self::view()),
+            (format!("Create{name}"), Self::body(true)),
+            (format!("Update{name}"), Self::body(false)),
+            (format!("{name}Deletion"), Self::deletion()),
+            (
+                name.to_owned(),
+                json!({
+                    "description": format!("A {one}, and how the request was authenticated."),
+                    "allOf": [view, reference("AuthInfo")], "example": answer
+                }),
+            ),
+            (
+                format!("{name}List"),
+                json!({
+                    "description": format!("One page of the {many}."),
+                    "allOf": [reference("AuthInfo"), page], "example": list
+                }),
+            ),
+        ];
+        all.into_iter().map(|(name, json)| (name, schema(json))).collect()
+    }
+
+    /// An operation on the register, or on a row of it.
+    fn operation<G: Grant>(method: HttpMethod, under: &str, id: String, summary: String) -> Described {
+        Described::new(method, id, summary, G::PERMISSION)
+            .at(format!("/v1/{}{under}", R::NAMES.many), capitalized(R::NAMES.many))
+            .takes(under.contains('{').then(|| path_id::<R::Kind>("id")))
+            .answers(200, "As it is now.", json_of(R::NAMES.schema))
+    }
+
+    fn rows() -> Vec<(Described, MethodRouter<Api>)> {
+        use HttpMethod::{Delete, Get, Patch, Post};
+        let Names { one, many, schema: name, .. } = R::NAMES;
+        let sorted = lists::parameters::<R::Sort>().into_iter().chain([lists::total_parameter()]);
+        vec![
+            (
+                Self::operation::<R::Read>(Get, "", format!("list_{many}"), format!("Lists the {many}"))
+                    .takes(Narrowed::<R>::parameters().into_iter().chain(sorted))
+                    .answers(200, "One page, newest first.", json_of(&format!("{name}List"))),
+                get(super::list::<R>),
+            ),
+            (
+                Self::operation::<R::Create>(Post, "", format!("create_{one}"), format!("Adds a {one}"))
+                    .reads(json_of(&format!("Create{name}")))
+                    .answers(201, "What was added.", json_of(name)),
+                post(super::create::<R>),
+            ),
+            (
+                Self::operation::<R::Read>(Get, "/{id}", format!("get_{one}"), format!("Shows one {one}"))
+                    .takes([as_of_parameter()])
+                    .answers(200, "As it is, or as it was.", json_of(name)),
+                get(super::show::<R>),
+            ),
+            (
+                Self::operation::<R::Update>(
+                    Patch,
+                    "/{id}",
+                    format!("update_{one}"),
+                    format!("Changes a {one}"),
+                )
+                .reads(json_of(&format!("Update{name}"))),
+                patch(super::update::<R>),
+            ),
+            (
+                Self::operation::<R::Delete>(
+                    Delete,
+                    "/{id}",
+                    format!("delete_{one}"),
+                    format!("Deletes a {one}"),
+                )
+                .says("Deletes its comments and files as well; its history stays.")
+                .answers(200, "It is gone.", json_of(&format!("{name}Deletion"))),
+                delete(super::remove::<R>),
+            ),
+            (
+                Self::operation::<R::Read>(
+                    Get,
+                    "/{id}/history",
+                    format!("get_{one}_history"),
+                    format!("Shows who changed a {one}, when and how, field by field"),
+                )
+                .takes(lists::plain_parameters())
+                .answers(200, "The entries about it, newest first.", json_of("EntryList")),
+                get(super::show_history::<R>),
+            ),
+        ]
+    }
+
+    fn tables() -> Vec<(Described, MethodRouter<Api>)> {
+        use HttpMethod::{Get, Post};
+        let Names { one, many, .. } = R::NAMES;
+        let binary = json!({"schema": {"type": "string", "format": "binary"}});
+        let table = json!({CSV: {"schema": {"type": "string"}}, XLSX: binary});
+        let counted = match R::HIDDEN {
+            Some(_) => "The counts. Archived ones are not counted.",
+            None => "The counts.",
+        };
+        let matrix = format!("Counts the {many} in each cell of the matrix");
+        let export = format!("Downloads the {many} as a table");
+        let import = format!("Adds the {many} of a table: all rows or none");
+        let sorted = lists::sorting_parameters::<R::Sort>();
+        vec![
+            (
+                Self::operation::<R::Read>(Get, "/matrix", format!("get_{one}_matrix"), matrix)
+                    .answers(200, counted, json_of("MatrixView")),
+                get(super::show_matrix::<R>),
+            ),
+            (
+                Self::operation::<R::Read>(Get, "/export", format!("export_{many}"), export)
+                    .says("The export is recorded in the audit log.")
+                    .takes(Narrowed::<R>::parameters().into_iter().chain(Shape::parameters()).chain(sorted))
+                    .answers(200, "The table.", table.clone()),
+                get(super::export::<R>),
+            ),
+            (
+                Self::operation::<R::Create>(Post, "/import", format!("import_{many}"), import)
+                    .says(
+                        "The first line names the fields of a creation, in any case; an empty cell is a field that is \
+                         left out. The columns that an export adds to these fields are ignored.",
+                    )
+                    .takes([DryRun::parameter()])
+                    .reads(table)
+                    .answers(200, "What was added, or in a dry run what is wrong.", json_of("ImportResult")),
+                post(super::import::<R>),
+            ),
+        ]
+    }
+}
+
+/// The routes of a register, with their documentation.
+pub(crate) fn routes<R: Exposed>() -> OpenApiRouter<Api> {
+    let mut all = OpenApiRouter::new();
+    for (described, handler) in Document::<R>::rows().into_iter().chain(Document::<R>::tables()) {
+        all = all.routes(described.by(handler));
+    }
+    let components = all.get_openapi_mut().components.get_or_insert_default();
+    components.schemas.extend(Document::<R>::schemas());
+    let shared = [
+        ("AuthInfo", AuthInfo::schema()),
+        ("AuthenticatedUser", AuthenticatedUser::schema()),
+        ("MatrixView", MatrixView::schema()),
+        ("CellView", CellView::schema()),
+        ("EntryList", EntryList::schema()),
+        ("ImportResult", ImportResult::schema()),
+    ];
+    components.schemas.extend(shared.map(|(name, schema)| (name.to_owned(), schema)));
+    all
+}

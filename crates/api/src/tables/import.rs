@@ -1,0 +1,330 @@
+//! Tables whose rows are creations: CSV or the first sheet of an Excel file.
+
+use std::io::{Cursor, Read};
+
+use attestry_app::FieldError;
+use attestry_app::registers::{Imported, ReadRow, RowErrors};
+use attestry_domain::plain::PlainKind;
+use axum::extract::{FromRequest, Request};
+use bytes::Bytes;
+use calamine::{DataRef, Reader, Xlsx};
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+use utoipa::openapi::path::Parameter;
+
+use super::{CSV, XLSX, as_meant};
+use crate::bodies::{MediaType, media_type, must_be};
+use crate::json::Json;
+use crate::lists;
+use crate::problem::{FieldProblem, Problem};
+use crate::query::{FromQuery, Query};
+use crate::registers::{Exposed, Field};
+use crate::state::Api;
+use crate::wire::{Fields, read_request};
+
+/// How many rows one import takes.
+const MOST_ROWS: usize = 5000;
+const MOST_COLUMNS: u32 = 200;
+/// How many errors an answer lists.
+const MOST_ERRORS: usize = 100;
+/// How large the parts of an Excel file may be when they are unpacked.
+const UNPACKED: u64 = 64 << 20;
+
+/// The rows of a table, each read as the body of a creation.
+#[derive(Debug)]
+pub(crate) struct Table<R: Exposed>(pub(crate) Vec<ReadRow<R::Patch>>);
+
+/// A table as it came: the line of names, and the lines after it. An empty cell is empty text.
+struct Lines {
+    names: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl<R: Exposed> FromRequest<Api> for Table<R> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
+        let excel = media_type(request.headers(), XLSX) != MediaType::Other;
+        if !excel {
+            must_be_csv(request.headers())?;
+        }
+        let bytes = read_request(request).await?;
+        // Unpacking and reading thousands of rows takes a while.
+        let read = tokio::task::spawn_blocking(move || {
+            let lines = if excel { read_xlsx(bytes) } else { read_csv(&bytes) }?;
+            rows_of::<R>(lines)
+        });
+        Ok(Self(read.await.map_err(Problem::internal)??))
+    }
+}
+
+fn must_be_csv(headers: &HeaderMap) -> Result<(), Problem> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if kind.starts_with("application/x-www-form-urlencoded") {
+        let detail = "Send the table as it is, with its type: curl --data-binary @table.csv -H 'Content-Type: text/csv'. \
+                      With -d, curl removes the line breaks and sends a form.";
+        return Err(Problem::new("unsupported_media_type", detail));
+    }
+    must_be(headers, CSV).map_err(|problem| Problem {
+        detail: format!("Send the table as Content-Type: {CSV} in UTF-8, or as {XLSX}."),
+        ..problem
+    })
+}
+
+fn malformed(detail: impl Into<String>) -> Problem {
+    Problem::new("malformed_body", detail)
+}
+
+fn too_many_rows() -> Problem {
+    malformed(format!("The table has more than {MOST_ROWS} rows; send it in parts."))
+}
+
+fn read_csv(bytes: &Bytes) -> Result<Lines, Problem> {
+    let wrong = |error: csv::Error| malformed(format!("The table is not CSV in UTF-8: {error}."));
+    // Spreadsheets of many countries write semicolons.
+    let first = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+    let delimiter = if first.contains(&b';') && !first.contains(&b',') { b';' } else { b',' };
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(bytes.as_ref());
+    let names = reader.headers().map_err(wrong)?;
+    let names = names.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        if rows.len() == MOST_ROWS {
+            return Err(too_many_rows());
+        }
+        rows.push(record.map_err(wrong)?.iter().map(|cell| as_meant(cell).to_owned()).collect());
+    }
+    Ok(Lines { names, rows })
+}
+
+/// Small files can unpack to large ones: how large is known before anything is built of it.
+fn must_unpack(bytes: &Bytes) -> Result<(), Problem> {
+    let wrong = |_| malformed("The file is not an Excel workbook (.xlsx).");
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(wrong)?;
+    let mut left = UNPACKED;
+    for place in 0..archive.len() {
+        let part = archive.by_index(place).map_err(wrong)?;
+        left = left.saturating_sub(
+            std::io::copy(&mut part.take(left), &mut std::io::sink())
+                .map_err(|_| malformed("The Excel workbook is damaged."))?,
+        );
+        if left == 0 {
+            return Err(malformed(format!(
+                "The Excel workbook is larger than {} MiB when unpacked; send it in parts.",
+                UNPACKED >> 20
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn read_xlsx(bytes: Bytes) -> Result<Lines, Problem> {
+    let wrong =
+        |error: calamine::XlsxError| malformed(format!("The Excel workbook cannot be read: {error}."));
+    must_unpack(&bytes)?;
+    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(wrong)?;
+    let first =
+        book.sheet_names().first().cloned().ok_or_else(|| malformed("The Excel workbook has no sheet."))?;
+    let mut cells = book.worksheet_cells_reader(&first).map_err(wrong)?;
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    while let Some(cell) = cells.next_cell().map_err(wrong)? {
+        let (row, column) = cell.get_position();
+        let text = cell_text(cell.get_value())?;
+        if text.is_empty() {
+            continue;
+        }
+        let row = row as usize;
+        if row > MOST_ROWS {
+            return Err(too_many_rows());
+        }
+        if column >= MOST_COLUMNS {
+            return Err(malformed(format!("The table has more than {MOST_COLUMNS} columns.")));
+        }
+        if lines.len() <= row {
+            lines.resize(row + 1, Vec::new());
+        }
+        let column = column as usize;
+        if lines[row].len() <= column {
+            lines[row].resize(column + 1, String::new());
+        }
+        lines[row][column] = text;
+    }
+    let mut lines = lines.into_iter();
+    let names = lines.next().unwrap_or_default();
+    Ok(Lines { names, rows: lines.filter(|line| !line.is_empty()).collect() })
+}
+
+/// A cell as it would be written in CSV.
+fn cell_text(value: &DataRef<'_>) -> Result<String, Problem> {
+    Ok(match value {
+        DataRef::Empty => String::new(),
+        DataRef::Int(number) => number.to_string(),
+        DataRef::Float(number) => number.to_string(),
+        DataRef::Bool(value) => value.to_string(),
+        DataRef::String(text) => text.trim().to_owned(),
+        DataRef::SharedString(text) => text.trim().to_owned(),
+        DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => text.clone(),
+        DataRef::DateTime(moment) => {
+            let (year, month, day, hour, minute, second, _) = moment.to_ymd_hms_milli();
+            match (hour, minute, second) {
+                (0, 0, 0) => format!("{year:04}-{month:02}-{day:02}"),
+                _ => format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"),
+            }
+        }
+        DataRef::Error(error) => {
+            return Err(malformed(format!("A cell of the table holds the error {error}.")));
+        }
+    })
+}
+
+/// What a column is taken for.
+enum Taken {
+    /// A field of a creation.
+    Field(&'static Field),
+    /// Not for anybody to set: an export has it, so that an export can be imported again.
+    Nothing,
+}
+
+/// The columns by their names, in any case.
+fn columns<R: Exposed>(names: &[String]) -> Result<Vec<Taken>, Problem> {
+    let (mut columns, mut errors) = (Vec::new(), Vec::new());
+    for (place, name) in names.iter().enumerate() {
+        let is = |known: &str| known.eq_ignore_ascii_case(name);
+        let before = &names[..place];
+        let mut note = |message: &str| errors.push(FieldProblem::new(name.clone(), message));
+        if !name.is_empty() && before.iter().any(|other| is(other)) {
+            note("is given more than once");
+        }
+        columns.push(match R::FIELDS.iter().find(|field| is(field.wire) && field.is_given()) {
+            Some(field) => Taken::Field(field),
+            None => {
+                let exported = crate::registers::columns::<R>().iter().any(|column| is(column.name));
+                if !exported && !name.is_empty() {
+                    note("is not a known column");
+                }
+                Taken::Nothing
+            }
+        });
+    }
+    if errors.is_empty() { Ok(columns) } else { Err(Problem::invalid(errors)) }
+}
+
+fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Patch>>, Problem> {
+    let columns = columns::<R>(&names)?;
+    let mut read = Vec::with_capacity(rows.len());
+    for row in rows {
+        let mut object = Map::new();
+        // An empty cell is a field that is left out.
+        for (cell, column) in row.iter().zip(&columns).filter(|(cell, _)| !cell.is_empty()) {
+            if let Taken::Field(field) = column {
+                object.insert(field.wire.to_owned(), value(field, cell));
+            }
+        }
+        read.push(read_row::<R>(object));
+    }
+    if read.is_empty() {
+        return Err(malformed(
+            "The table has no rows; its first line names the fields. With curl, use --data-binary: -d removes the line breaks.",
+        ));
+    }
+    Ok(read)
+}
+
+fn read_row<R: Exposed>(object: Map<String, Value>) -> ReadRow<R::Patch> {
+    let fields = Fields::of(&Json::from(&Value::Object(object)));
+    let fields = fields.map_err(|message| vec![FieldError { field: String::new(), message }])?;
+    fields.read_by(|fields| R::given_in(fields, true)).map_err(|errors| {
+        errors.into_iter().map(|FieldProblem { field, message, .. }| FieldError { field, message }).collect()
+    })
+}
+
+/// A cell as the property of a body.
+fn value(field: &Field, cell: &str) -> Value {
+    match field.kind {
+        PlainKind::Bool if cell.eq_ignore_ascii_case("true") => json!(true),
+        PlainKind::Bool if cell.eq_ignore_ascii_case("false") => json!(false),
+        PlainKind::Int => cell.parse::<i64>().map_or_else(|_| json!(cell), |number| json!(number)),
+        _ => json!(cell),
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "dryRun": true, "total": 2, "imported": 0, "ids": [],
+    "errors": [{"row": 2, "field": "title", "message": "is required"}], "errorCount": 1
+}))]
+pub(crate) struct ImportResult {
+    dry_run: bool,
+    /// How many rows the table has.
+    total: usize,
+    /// How many were added; 0 in a dry run.
+    imported: usize,
+    /// The ids of the rows that were added, in the order of the table.
+    ids: Vec<String>,
+    /// What is wrong, row by row: the first 100 errors.
+    errors: Vec<FieldProblem>,
+    /// How many errors there are.
+    error_count: usize,
+}
+
+impl ImportResult {
+    /// What came of an import; rows that are wrong are a problem, unless only their errors were asked for.
+    pub(crate) fn new<R: Exposed>(
+        DryRun(dry_run): DryRun,
+        total: usize,
+        imported: Imported<R>,
+    ) -> Result<Self, Problem> {
+        let (ids, wrong) = match imported {
+            Imported::Made(records) => {
+                (records.iter().map(|record| record.id.to_string()).collect(), Vec::new())
+            }
+            Imported::Refused(wrong) => (Vec::new(), wrong),
+        };
+        let of_row = |RowErrors { row, errors }| {
+            let errors: Vec<FieldError> = errors;
+            errors.into_iter().map(move |error| FieldProblem { row: Some(row), ..error.into() })
+        };
+        let mut errors: Vec<FieldProblem> = wrong.into_iter().flat_map(of_row).collect();
+        let error_count = errors.len();
+        errors.truncate(MOST_ERRORS);
+        if !dry_run && error_count > 0 {
+            return Err(refused(errors, error_count));
+        }
+        Ok(Self { dry_run, total, imported: ids.len(), ids, errors, error_count })
+    }
+}
+
+fn refused(errors: Vec<FieldProblem>, count: usize) -> Problem {
+    let detail = match (errors.as_slice(), count) {
+        ([FieldProblem { field, message, row: Some(row) }], 1) => format!("Row {row}: {field} {message}."),
+        (listed, count) if listed.len() < count => {
+            format!(
+                "The table has {count} errors; the first {} are listed in errors. Nothing was added.",
+                listed.len()
+            )
+        }
+        _ => format!("The table has {count} errors; see errors. Nothing was added."),
+    };
+    Problem { errors, ..Problem::new("validation_failed", detail) }
+}
+
+/// `dryRun`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DryRun(pub(crate) bool);
+
+impl FromQuery for DryRun {
+    fn read(query: &mut Query) -> Self {
+        Self(query.get("dryRun").unwrap_or(false))
+    }
+}
+
+impl DryRun {
+    pub(crate) fn parameter() -> Parameter {
+        lists::parameter("dryRun", lists::flag(), "true checks the table and changes nothing.")
+    }
+}

@@ -1,0 +1,252 @@
+//! The use cases of every register: written once, for any kind of row that is stored.
+
+use std::collections::HashSet;
+
+use attestry_domain::Time;
+use attestry_domain::access::Scope;
+use attestry_domain::id::{Id, Kind, MemberId};
+use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::registers::{Record, Wanted};
+use attestry_domain::scales::Matrix;
+use attestry_domain::subjects;
+use attestry_storage::registers as rows;
+pub use attestry_storage::registers::{Stored, StoredRating};
+
+use crate::assignees;
+use crate::attachments;
+use crate::change::Change;
+use crate::comments;
+use crate::context::Ctx;
+use crate::error::{Error, FieldError};
+use crate::history;
+use crate::precondition::Precondition;
+
+fn missing<R: Stored>() -> Error {
+    Error::NotFound(R::Kind::NOUN)
+}
+
+/// A new row; its number comes with the insert.
+fn new<R: Stored>(c: &Change<'_>, given: &R::Patch) -> Result<Record<R>, Error> {
+    let mut fields = R::given(given.clone()).ok_or_else(|| Error::internal("a required field is missing"))?;
+    fields.follow(given);
+    Ok(Record {
+        id: c.next_id(),
+        organization_id: c.organization(),
+        number: 0,
+        fields,
+        created_at: c.now,
+        updated_at: c.now,
+        version: 1,
+    })
+}
+
+pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Result<Record<R>, Error> {
+    ctx.change(scope, async move |c| {
+        let mut record = new::<R>(c, &given)?;
+        assignees::must_be_active(c.t, c.scope, record.assignee()).await?;
+        rows::insert(c.t, c.scope, &mut record).await?;
+        c.record(R::ACTIONS.created, R::ENTITY, record.id, &record)?;
+        Ok(record)
+    })
+    .await
+}
+
+/// A row of a table: what it gives, or what is wrong with it.
+pub type ReadRow<P> = Result<P, Vec<FieldError>>;
+
+/// What is wrong with one row of a table; the first after the header is 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowErrors {
+    pub row: usize,
+    pub errors: Vec<FieldError>,
+}
+
+/// What came of an import: the rows that were made, or what is wrong.
+#[derive(Clone, Debug)]
+pub enum Imported<R: Stored> {
+    Made(Vec<Record<R>>),
+    Refused(Vec<RowErrors>),
+}
+
+/// Adds the rows of a table in one transaction: all of them, or none and what is wrong. A trial run only looks.
+pub async fn import<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    table: Vec<ReadRow<R::Patch>>,
+    trial: bool,
+) -> Result<Imported<R>, Error> {
+    if trial || table.iter().any(Result::is_err) {
+        let own = scope.clone();
+        let active = ctx.db.read(async move |t| assignees::active(t, &own).await).await?;
+        return Ok(Imported::Refused(wrong_rows::<R>(&table, &active)));
+    }
+    ctx.change(scope, async move |c| {
+        let active = assignees::active(c.t, c.scope).await?;
+        let wrong = wrong_rows::<R>(&table, &active);
+        if !wrong.is_empty() {
+            return Ok(Imported::Refused(wrong));
+        }
+        let made: Result<Vec<_>, _> = table.iter().flatten().map(|given| new::<R>(c, given)).collect();
+        let mut made = made?;
+        rows::insert_many(c.t, c.scope, &mut made).await?;
+        for record in &made {
+            c.record(R::ACTIONS.created, R::ENTITY, record.id, record)?;
+        }
+        Ok(Imported::Made(made))
+    })
+    .await
+}
+
+fn wrong_rows<R: Stored>(table: &[ReadRow<R::Patch>], active: &HashSet<MemberId>) -> Vec<RowErrors> {
+    let wrong = |row: &ReadRow<R::Patch>| match row {
+        Err(errors) => Some(errors.clone()),
+        Ok(given) => {
+            let assignee = R::given(given.clone()).and_then(|fields| fields.assignee());
+            assignee.filter(|member| !active.contains(member)).map(|_| vec![assignees::not_active()])
+        }
+    };
+    (1..).zip(table).filter_map(|(row, given)| wrong(given).map(|errors| RowErrors { row, errors })).collect()
+}
+
+pub async fn get<R: Stored>(ctx: &Ctx, scope: &Scope, id: Id<R::Kind>) -> Result<Record<R>, Error> {
+    let scope = scope.clone();
+    ctx.db.read(async move |t| rows::get(t, &scope, id).await).await?.ok_or_else(missing::<R>)
+}
+
+/// The row as it stood at a moment.
+pub async fn get_at<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: Id<R::Kind>,
+    at: Time,
+) -> Result<Record<R>, Error> {
+    let state = history::one_at(ctx, scope, id, at).await?;
+    let mut records = vec![Record::recorded(&state)?];
+    number(ctx, scope, &mut records).await?;
+    records.pop().ok_or_else(missing::<R>)
+}
+
+/// The register as it is, or as it stood at a moment.
+pub async fn list<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: &Wanted<R>,
+    page: PageRequest<R::Sort>,
+    at: Option<Time>,
+) -> Result<Page<Record<R>>, Error> {
+    if let Some(at) = at {
+        let past = history::Past { kind: R::Kind::PREFIX, at, read: Record::<R>::recorded };
+        let takes = |record: &Record<R>| wanted.takes(record);
+        let mut page = past.page(ctx, scope, &page, takes, Record::place).await?;
+        number(ctx, scope, &mut page.items).await?;
+        return Ok(page);
+    }
+    let (scope, wanted) = (scope.clone(), wanted.clone());
+    Ok(ctx.db.read(async move |t| rows::list(t, &scope, &wanted, &page).await).await?)
+}
+
+/// How many rows the list has, all pages together.
+pub async fn count<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: &Wanted<R>,
+    at: Option<Time>,
+) -> Result<i64, Error> {
+    if let Some(at) = at {
+        let past = history::Past { kind: R::Kind::PREFIX, at, read: Record::<R>::recorded };
+        return past.count(ctx, scope, |record: &Record<R>| wanted.takes(record)).await;
+    }
+    let (scope, wanted) = (scope.clone(), wanted.clone());
+    Ok(ctx.db.read(async move |t| rows::count(t, &scope, &wanted).await).await?)
+}
+
+/// Gives states that were recorded before rows had numbers the number their row has now.
+async fn number<R: Stored>(ctx: &Ctx, scope: &Scope, records: &mut [Record<R>]) -> Result<(), Error> {
+    for record in records.iter_mut().filter(|record| record.number == 0) {
+        let (own, id) = (scope.clone(), record.id);
+        let now: Option<Record<R>> = ctx.db.read(async move |t| rows::get(t, &own, id).await).await?;
+        record.number = now.map_or(0, |now| now.number);
+    }
+    Ok(())
+}
+
+pub async fn update<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: Id<R::Kind>,
+    patch: R::Patch,
+    precondition: Precondition,
+) -> Result<Record<R>, Error> {
+    ctx.change(scope, async move |c| {
+        let before = rows::lock::<R>(c.t, c.scope, id).await?.ok_or_else(missing::<R>)?;
+        precondition.check(&[before.version])?;
+        let after = before.patched(&patch);
+        if after.assignee() != before.assignee() {
+            assignees::must_be_active(c.t, c.scope, after.assignee()).await?;
+        }
+        save(c, &before, after).await
+    })
+    .await
+}
+
+async fn save<R: Stored>(
+    c: &Change<'_>,
+    before: &Record<R>,
+    mut after: Record<R>,
+) -> Result<Record<R>, Error> {
+    if after.fields == before.fields {
+        return Ok(after);
+    }
+    after.updated_at = c.now;
+    after.version += 1;
+    rows::update(c.t, c.scope, &after).await?;
+    c.record(R::ACTIONS.updated, R::ENTITY, after.id, &after)?;
+    Ok(after)
+}
+
+/// Takes a member who leaves off everything they were responsible for.
+pub(crate) async fn release_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+    macro_rules! release_each {
+        ([] $($name:ident $word:literal $many:literal $permission:ident $what:ident $type:ty;)*) => {
+            $(release_each!(@$what $type);)*
+        };
+        (@register $type:ty) => { release::<$type>(c, member).await? };
+        (@comment $type:ty) => {};
+    }
+    subjects!(release_each);
+    Ok(())
+}
+
+async fn release<R: Stored>(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+    for before in rows::lock_assigned::<R>(c.t, c.scope, member).await? {
+        let mut after = before.clone();
+        after.fields.set_assignee(None);
+        save(c, &before, after).await?;
+    }
+    Ok(())
+}
+
+/// Deletes a row with its comments and files.
+pub async fn delete<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: Id<R::Kind>,
+    precondition: Precondition,
+) -> Result<Record<R>, Error> {
+    ctx.change(scope, async move |c| {
+        let before = rows::lock::<R>(c.t, c.scope, id).await?.ok_or_else(missing::<R>)?;
+        precondition.check(&[before.version])?;
+        comments::remove_all(c, &id.to_string()).await?;
+        attachments::remove_all(c, &id.to_string()).await?;
+        rows::delete::<R>(c.t, c.scope, id).await?;
+        c.record_gone(R::ACTIONS.deleted, R::ENTITY, id);
+        Ok(before)
+    })
+    .await
+}
+
+/// How many rows are in each cell of the matrix.
+pub async fn matrix<R: StoredRating>(ctx: &Ctx, scope: &Scope) -> Result<Matrix, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| rows::matrix::<R>(t, &scope).await).await?)
+}

@@ -1,0 +1,151 @@
+//! A day of the calendar, without a time and without a zone.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::text::Parse;
+use crate::time::Time;
+
+const DAY: i64 = 86_400_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(jiff::civil::Date);
+
+impl Date {
+    /// The day a moment belongs to, in UTC.
+    pub fn of(time: Time) -> Self {
+        let stamp =
+            jiff::Timestamp::from_millisecond(time.as_millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        Self(stamp.to_zoned(jiff::tz::TimeZone::UTC).date())
+    }
+
+    /// The first millisecond of the day in UTC.
+    pub fn start(self) -> Time {
+        let since = self.0.duration_since(jiff::civil::date(1970, 1, 1));
+        Time::from_millis(since.as_secs() * 1000)
+    }
+
+    /// The last millisecond of the day in UTC.
+    pub fn end(self) -> Time {
+        Time::from_millis(self.start().as_millis() + DAY - 1)
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
+    }
+}
+
+impl Parse for Date {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || "must be a date such as 2026-11-15".to_owned();
+        let is_plain = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        if !is_plain {
+            return Err(wrong());
+        }
+        text.parse().map(Self).map_err(|_| wrong())
+    }
+}
+
+impl Serialize for Date {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Date {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+impl utoipa::PartialSchema for Date {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)))
+            .examples(["2026-11-15"])
+            .into()
+    }
+}
+
+impl utoipa::ToSchema for Date {}
+
+/// A time, or a whole day in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    Time(Time),
+    Day(Date),
+}
+
+impl Moment {
+    pub fn start(self) -> Time {
+        match self {
+            Self::Time(time) => time,
+            Self::Day(date) => date.start(),
+        }
+    }
+
+    /// The time itself, or the last millisecond of the day.
+    pub fn end(self) -> Time {
+        match self {
+            Self::Time(time) => time,
+            Self::Day(date) => date.end(),
+        }
+    }
+
+    /// The first millisecond that is no longer before it: the time itself, or the day after.
+    pub fn limit(self) -> Time {
+        match self {
+            Self::Time(time) => time,
+            Self::Day(date) => Time::from_millis(date.end().as_millis() + 1),
+        }
+    }
+}
+
+impl Parse for Moment {
+    fn parse(text: &str) -> Result<Self, String> {
+        match Date::parse(text) {
+            Ok(date) => Ok(Self::Day(date)),
+            Err(_) => Time::parse(text).map(Self::Time).map_err(|_| {
+                "must be a time such as 2026-11-15T09:30:00Z, or a date such as 2026-11-15".to_owned()
+            }),
+        }
+    }
+}
+
+impl utoipa::PartialSchema for Moment {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .examples(["2026-11-15T09:30:00.000Z", "2026-11-15"])
+            .into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_day_of_the_calendar_is_a_day() {
+        let last = Date::parse("9999-12-31").expect("a date");
+        assert_eq!(last.start().as_millis(), 253_402_214_400_000);
+    }
+
+    #[test]
+    fn a_day_has_a_beginning_and_an_end() {
+        let day = Date::parse("2026-11-15").expect("a date");
+        assert_eq!(day.start().to_string(), "2026-11-15T00:00:00.000Z");
+        assert_eq!(day.end().to_string(), "2026-11-15T23:59:59.999Z");
+        assert_eq!((Date::of(day.start()), Date::of(day.end())), (day, day));
+        assert_eq!(day.to_string(), "2026-11-15");
+        for bad in ["", "2026-02-30", "2026-1-1", "20261115", "2026-11-15T00:00:00Z", "15.11.2026"] {
+            assert!(Date::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A value in its plain form: as a column keeps it, a cell of a table shows it and a filter compares it.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+
+use crate::date::Date;
+use crate::id::{Id, Kind};
+use crate::text::{Parse, Text, WebAddress};
+use crate::time::Time;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Plain<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Text(Cow<'a, str>),
+    Date(Date),
+    Time(Time),
+}
+
+/// Which of them a type is, when it is not null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainKind {
+    Bool,
+    Int,
+    Text,
+    Date,
+    Time,
+}
+
+/// A value that can be kept.
+pub trait Keep: Sized {
+    const KIND: PlainKind;
+
+    fn plain(&self) -> Plain<'_>;
+
+    /// Takes what was kept. It passed its rule when it came in, under the rules of that time.
+    fn kept(value: Plain<'_>) -> Result<Self, String>;
+}
+
+impl Serialize for Plain<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Int(value) => serializer.serialize_i64(*value),
+            Self::Text(value) => serializer.serialize_str(value),
+            Self::Date(value) => value.serialize(serializer),
+            Self::Time(value) => value.serialize(serializer),
+        }
+    }
+}
+
+fn other(value: &Plain<'_>) -> String {
+    format!("is of another kind: {value:?}")
+}
+
+macro_rules! keep {
+    ($($type:ty, $kind:ident;)*) => {
+        $(impl Keep for $type {
+            const KIND: PlainKind = PlainKind::$kind;
+
+            fn plain(&self) -> Plain<'_> {
+                Plain::$kind(*self)
+            }
+
+            fn kept(value: Plain<'_>) -> Result<Self, String> {
+                match value {
+                    Plain::$kind(value) => Ok(value),
+                    value => Err(other(&value)),
+                }
+            }
+        })*
+    };
+}
+
+keep! {
+    bool, Bool;
+    i64, Int;
+    Date, Date;
+    Time, Time;
+}
+
+impl<T: Keep> Keep for Option<T> {
+    const KIND: PlainKind = T::KIND;
+
+    fn plain(&self) -> Plain<'_> {
+        self.as_ref().map_or(Plain::Null, T::plain)
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        match value {
+            Plain::Null => Ok(None),
+            value => T::kept(value).map(Some),
+        }
+    }
+}
+
+/// The text of a value that is kept as text.
+pub fn text_of(value: Plain<'_>) -> Result<Cow<'_, str>, String> {
+    match value {
+        Plain::Text(text) => Ok(text),
+        value => Err(other(&value)),
+    }
+}
+
+impl<K: Kind> Keep for Id<K> {
+    const KIND: PlainKind = PlainKind::Text;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(self.to_string().into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        Self::parse(&text_of(value)?)
+    }
+}
+
+impl<const MIN: usize, const MAX: usize, const LINES: bool> Keep for Text<MIN, MAX, LINES> {
+    const KIND: PlainKind = PlainKind::Text;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(self.as_str().into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        Ok(Self::stored(text_of(value)?.into_owned()))
+    }
+}
+
+impl Keep for WebAddress {
+    const KIND: PlainKind = PlainKind::Text;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(self.as_str().into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        Ok(Self::stored(text_of(value)?.into_owned()))
+    }
+}

@@ -1,0 +1,461 @@
+//! Registers: what the plain kinds of things (risks, vendors …) have in common. A register's own file lists its fields
+//! once, in a table that is a macro; each layer makes of that table what it needs: here the structs, in storage the
+//! columns, in the interface the bodies, the views and the columns of an export.
+//!
+//! A line of the table: the field, its name on the wire, how it can be given, its type, what it means.
+//!
+//! | how | in a creation | in a change | kept as |
+//! |---|---|---|---|
+//! | `required` | must be there | may be left out | `T` |
+//! | `default` | may be left out | may be left out | `T` |
+//! | `nullable` | may be left out or null | null clears it | `Option<T>` |
+//! | `own` | not taken: the product sets it | not taken | `T` |
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::date::Date;
+use crate::id::{Id, Kind, MemberId, OrganizationId};
+use crate::page::{After, Key, Sort};
+use crate::plain::{Plain, PlainKind};
+use crate::time::Time;
+
+/// What the table of fields yields.
+pub trait Fields: Clone + fmt::Debug + PartialEq + Send + Sync + Sized + 'static {
+    /// What somebody gives: everything in a creation, some of it in a change.
+    type Patch: Clone + fmt::Debug + Default + Send + Sync + 'static;
+
+    /// `None` when something required is missing.
+    fn given(patch: Self::Patch) -> Option<Self>;
+
+    #[must_use]
+    fn patched(&self, patch: Self::Patch) -> Self;
+
+    /// Takes the fields out of a state that was recorded.
+    fn recorded(state: &mut Map<String, Value>) -> Result<Self, serde_json::Error>;
+
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+}
+
+/// A register's own facts and rules.
+pub trait Register: Fields {
+    type Kind: Kind;
+    type Filter: Filter<Self>;
+    type Sort: RegisterSort;
+
+    /// What its references begin with: `R-14`.
+    const REFERENCE: &'static str;
+    /// What its rows are called in the journal; the actions are this and what happened.
+    const ENTITY: &'static str;
+    const ACTIONS: Actions;
+    /// The field a row is known by.
+    const NAMED_BY: &'static str;
+    const COMPUTED: &'static [Computed<Self>];
+    /// The computed column that keeps a row out of lists unless it is asked for.
+    const HIDDEN: Option<&'static str>;
+
+    /// What the row is known by.
+    fn name(&self) -> &str;
+
+    fn assignee(&self) -> Option<MemberId>;
+
+    fn set_assignee(&mut self, assignee: Option<MemberId>);
+
+    fn review_date(&self) -> Option<Date>;
+
+    /// What follows from what somebody gave.
+    fn follow(&mut self, _given: &Self::Patch) {}
+
+    /// The value of a computed column.
+    fn computed(&self, column: &str) -> Plain<'_> {
+        Self::COMPUTED
+            .iter()
+            .find(|known| known.column == column)
+            .map_or(Plain::Null, |known| (known.of)(self))
+    }
+}
+
+/// What a change of a row is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Actions {
+    pub created: &'static str,
+    pub updated: &'static str,
+    pub deleted: &'static str,
+    pub exported: &'static str,
+}
+
+#[macro_export]
+macro_rules! actions {
+    ($entity:literal) => {
+        $crate::registers::Actions {
+            created: concat!($entity, ".created"),
+            updated: concat!($entity, ".updated"),
+            deleted: concat!($entity, ".deleted"),
+            exported: concat!($entity, ".exported"),
+        }
+    };
+}
+
+/// A column that follows from the fields.
+#[derive(Debug)]
+pub struct Computed<R> {
+    pub column: &'static str,
+    pub of: fn(&R) -> Plain<'_>,
+    /// Its name on the wire and what it means, if it is shown.
+    pub shown: Option<(&'static str, &'static str)>,
+}
+
+impl<R> Computed<R> {
+    /// For lists and searches alone.
+    pub const fn hidden(column: &'static str, of: fn(&R) -> Plain<'_>) -> Self {
+        Self { column, of, shown: None }
+    }
+
+    pub const fn shown(
+        column: &'static str,
+        of: fn(&R) -> Plain<'_>,
+        wire: &'static str,
+        about: &'static str,
+    ) -> Self {
+        Self { column, of, shown: Some((wire, about)) }
+    }
+}
+
+/// How a condition compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    Is,
+    AtLeast,
+}
+
+/// A condition that narrows a list down, if it is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Condition {
+    pub column: &'static str,
+    pub compare: Compare,
+    pub kind: PlainKind,
+}
+
+/// The conditions of one register.
+pub trait Filter<R>: Clone + fmt::Debug + Default + Send + Sync + 'static {
+    const CONDITIONS: &'static [Condition];
+
+    /// What is asked for, in the order of the conditions; null is anything.
+    fn values(&self) -> Vec<Plain<'_>>;
+
+    /// Whether rows are wanted that lists leave out.
+    fn wants_hidden(&self) -> bool {
+        false
+    }
+
+    /// The same rule as the statement's, for rows as they once were.
+    fn takes(&self, row: &R) -> bool;
+}
+
+/// What a register can be sorted by.
+pub trait RegisterSort: Sort + utoipa::PartialSchema + fmt::Debug + Send + Sync + 'static {
+    /// The column of each, in the order of the words; none is the id.
+    const COLUMNS: &'static [Option<&'static str>];
+
+    fn column(self) -> Option<&'static str>;
+
+    fn index(self) -> usize;
+}
+
+/// Which rows are wanted.
+#[derive(Clone, Debug)]
+pub struct Wanted<R: Register> {
+    pub filter: R::Filter,
+    /// Part of the name or the description, or a reference.
+    pub q: Option<String>,
+    /// Only those whose review is due by then.
+    pub due_by: Option<Date>,
+}
+
+impl<R: Register> Default for Wanted<R> {
+    fn default() -> Self {
+        Self { filter: R::Filter::default(), q: None, due_by: None }
+    }
+}
+
+impl<R: Register> Wanted<R> {
+    /// Whether nothing narrows the list down.
+    pub fn is_everything(&self) -> bool {
+        self.q.is_none()
+            && self.due_by.is_none()
+            && self.filter.values().iter().all(|value| *value == Plain::Null)
+    }
+
+    /// The number of the reference that is searched for, if it is one.
+    pub fn number(&self) -> Option<i64> {
+        let q = self.q.as_ref()?.trim();
+        let (prefix, number) = q.split_at_checked(R::REFERENCE.len())?;
+        let number = number.strip_prefix('-')?;
+        if !prefix.eq_ignore_ascii_case(R::REFERENCE) || !number.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        number.parse().ok()
+    }
+
+    pub fn takes(&self, row: &Record<R>) -> bool {
+        let hidden = R::HIDDEN.is_some_and(|column| row.fields.computed(column) == Plain::Bool(true));
+        let found = |q: &String| match row.fields.computed(SEARCH_TEXT) {
+            Plain::Text(text) => text.contains(&q.to_lowercase()),
+            _ => false,
+        };
+        hidden == self.filter.wants_hidden()
+            && self.filter.takes(&row.fields)
+            && self.q.as_ref().is_none_or(|q| found(q) || self.number() == Some(row.number))
+            && self.due_by.is_none_or(|by| row.fields.review_date().is_some_and(|date| date <= by))
+    }
+}
+
+/// The computed column every register has: what a search looks at.
+pub const SEARCH_TEXT: &str = "search_text";
+pub const UPDATED_AT: &str = "updated_at";
+
+/// A row of a register.
+pub struct Record<R: Register> {
+    pub id: Id<R::Kind>,
+    pub organization_id: OrganizationId,
+    /// Counts the rows of an organization, and is never given twice. 0 in what was recorded before rows had one.
+    pub number: i64,
+    pub fields: R,
+    pub created_at: Time,
+    pub updated_at: Time,
+    pub version: i64,
+}
+
+impl<R: Register> Clone for Record<R> {
+    fn clone(&self) -> Self {
+        Self { fields: self.fields.clone(), ..*self }
+    }
+}
+
+impl<R: Register> fmt::Debug for Record<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?}", self.id, self.fields)
+    }
+}
+
+impl<R: Register> std::ops::Deref for Record<R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        &self.fields
+    }
+}
+
+impl<R: Register> Record<R> {
+    /// What people call it: `R-14`.
+    pub fn reference(&self) -> String {
+        format!("{}-{}", R::REFERENCE, self.number)
+    }
+
+    #[must_use]
+    pub fn patched(&self, patch: &R::Patch) -> Self {
+        let mut fields = self.fields.patched(patch.clone());
+        fields.follow(patch);
+        Self { fields, ..self.clone() }
+    }
+
+    /// Its place in a list sorted by `sort`.
+    pub fn place(&self, sort: R::Sort) -> After {
+        let key = match sort.column() {
+            None => Key::Id,
+            Some(UPDATED_AT) => Key::Number(self.updated_at.as_millis()),
+            Some(column) => match self.fields.computed(column) {
+                Plain::Text(text) => Key::Text(text.into_owned()),
+                Plain::Int(number) => Key::Number(number),
+                _ => Key::Id,
+            },
+        };
+        After { key, id: self.id.to_string() }
+    }
+
+    /// Takes a state that was recorded.
+    pub fn recorded(text: &str) -> Result<Self, serde_json::Error> {
+        let mut state: Map<String, Value> = serde_json::from_str(text)?;
+        let reference: Option<String> = take(&mut state, "reference")?;
+        let number =
+            reference.and_then(|text| text.rsplit('-').next().and_then(|number| number.parse().ok()));
+        Ok(Self {
+            id: take(&mut state, "id")?,
+            organization_id: take(&mut state, "organizationId")?,
+            number: number.unwrap_or(0),
+            created_at: take(&mut state, "createdAt")?,
+            updated_at: take(&mut state, "updatedAt")?,
+            fields: R::recorded(&mut state)?,
+            version: 0,
+        })
+    }
+
+    /// Writes what its state and its view share.
+    pub fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("reference", &self.reference())?;
+        self.fields.write(map)?;
+        map.serialize_entry("organizationId", &self.organization_id)?;
+        map.serialize_entry("createdAt", &self.created_at)?;
+        map.serialize_entry("updatedAt", &self.updated_at)
+    }
+}
+
+/// The state that is recorded.
+impl<R: Register> Serialize for Record<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.write(&mut map)?;
+        map.end()
+    }
+}
+
+/// A property of a recorded state; what was not recorded then is null.
+pub fn take<T: DeserializeOwned>(state: &mut Map<String, Value>, name: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_value(state.remove(name).unwrap_or_default())
+}
+
+/// Makes the structs of a table of fields.
+#[macro_export]
+macro_rules! register_structs {
+    (@kept nullable $type:ty) => { Option<$type> };
+    (@kept $how:ident $type:ty) => { $type };
+    (@patch nullable $type:ty) => { $crate::Patch<$type> };
+    (@patch own $type:ty) => { () };
+    (@patch $how:ident $type:ty) => { Option<$type> };
+    (@given required $value:expr) => { $value? };
+    (@given default $value:expr) => { $value.unwrap_or_default() };
+    (@given nullable $value:expr) => { $value.into_option() };
+    (@given own $value:expr) => { Default::default() };
+    (@patched nullable $value:expr, $before:expr) => { $value.apply($before.clone()) };
+    (@patched own $value:expr, $before:expr) => { $before.clone() };
+    (@patched $how:ident $value:expr, $before:expr) => { $value.unwrap_or_else(|| $before.clone()) };
+    (@recorded own $state:ident $wire:literal) => { $crate::registers::take::<Option<_>>($state, $wire)?.unwrap_or_default() };
+    (@recorded $how:ident $state:ident $wire:literal) => { $crate::registers::take($state, $wire)? };
+    (
+        [$(#[$meta:meta])* $name:ident $patch:ident]
+        $($field:ident $wire:literal $how:ident $type:ty = $about:literal;)*
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name {
+            $(#[doc = $about] pub $field: $crate::register_structs!(@kept $how $type)),*
+        }
+
+        #[doc = concat!("What is given of a [`", stringify!($name), "`].")]
+        #[derive(Clone, Debug, Default)]
+        pub struct $patch {
+            $(#[doc = $about] pub $field: $crate::register_structs!(@patch $how $type)),*
+        }
+
+        impl $crate::registers::Fields for $name {
+            type Patch = $patch;
+
+            fn given(patch: $patch) -> Option<Self> {
+                Some(Self { $($field: $crate::register_structs!(@given $how patch.$field)),* })
+            }
+
+            fn patched(&self, patch: $patch) -> Self {
+                Self { $($field: $crate::register_structs!(@patched $how patch.$field, self.$field)),* }
+            }
+
+            fn recorded(
+                state: &mut serde_json::Map<String, serde_json::Value>,
+            ) -> Result<Self, serde_json::Error> {
+                Ok(Self { $($field: $crate::register_structs!(@recorded $how state $wire)),* })
+            }
+
+            fn write<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+                $(map.serialize_entry($wire, &self.$field)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+
+/// Makes the filter of a table of conditions: `field "wire" Compare column Type = "what it means";`
+#[macro_export]
+macro_rules! register_filter {
+    (
+        [$(#[$meta:meta])* $name:ident of $row:ident $(hidden when $wanted:expr)?]
+        $($field:ident $wire:literal $compare:ident $column:ident $type:ty = $about:literal;)*
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default)]
+        pub struct $name {
+            $(#[doc = $about] pub $field: Option<$type>),*
+        }
+
+        impl $crate::registers::Filter<$row> for $name {
+            const CONDITIONS: &'static [$crate::registers::Condition] = &[$($crate::registers::Condition {
+                column: stringify!($column),
+                compare: $crate::registers::Compare::$compare,
+                kind: <$type as $crate::plain::Keep>::KIND,
+            }),*];
+
+            fn values(&self) -> Vec<$crate::plain::Plain<'_>> {
+                vec![$($crate::plain::Keep::plain(&self.$field)),*]
+            }
+
+            $(fn wants_hidden(&self) -> bool {
+                let wanted: fn(&Self) -> bool = $wanted;
+                wanted(self)
+            })?
+
+            fn takes(&self, row: &$row) -> bool {
+                $(self.$field.as_ref().is_none_or(|wanted| {
+                    let wanted = $crate::plain::Keep::plain(wanted);
+                    $crate::register_filter!(@takes $compare row $column wanted)
+                }))&&*
+            }
+        }
+    };
+    (@takes Is $row:ident $column:ident $wanted:ident) => { $crate::plain::Keep::plain(&$row.$column) == $wanted };
+    (@takes AtLeast $row:ident $column:ident $wanted:ident) => {
+        $crate::registers::Register::computed($row, stringify!($column)) >= $wanted
+    };
+}
+
+/// Makes the words a register can be sorted by: `Variant = "word", column Kind;`
+#[macro_export]
+macro_rules! register_sort {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal, $column:ident $kind:ident;)* }) => {
+        $crate::words! {
+            $(#[$meta])*
+            #[derive(Default)]
+            $name {
+                #[default]
+                CreatedAt = "createdAt",
+                UpdatedAt = "updatedAt",
+                $($variant = $word,)*
+            }
+        }
+
+        impl $crate::page::Sort for $name {
+            fn takes(self, key: &$crate::page::Key) -> bool {
+                match self {
+                    Self::CreatedAt => matches!(key, $crate::page::Key::Id),
+                    Self::UpdatedAt => matches!(key, $crate::page::Key::Number(_)),
+                    $(Self::$variant => matches!(key, $crate::page::Key::$kind(_)),)*
+                }
+            }
+        }
+
+        impl $crate::registers::RegisterSort for $name {
+            const COLUMNS: &'static [Option<&'static str>] =
+                &[None, Some($crate::registers::UPDATED_AT) $(, Some(stringify!($column)))*];
+
+            fn column(self) -> Option<&'static str> {
+                Self::COLUMNS[self as usize]
+            }
+
+            fn index(self) -> usize {
+                self as usize
+            }
+        }
+    };
+}

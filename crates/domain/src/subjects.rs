@@ -1,0 +1,89 @@
+//! What can be commented on and have files attached: one table.
+
+use crate::access::Permission;
+use crate::text::Parse;
+
+/// Every kind of subject: its name (also the name of its id's kind), its word, the word for many, the permission to see
+/// it, and what it is: a register, or a comment.
+#[macro_export]
+macro_rules! subjects {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            Risk "risk" "risks" RiskRead register $crate::risks::Risk;
+            Vendor "vendor" "vendors" VendorRead register $crate::vendors::Vendor;
+            Comment "comment" "comments" CommentRead comment $crate::comments::Comment;
+        }
+    };
+}
+
+macro_rules! subject_enum {
+    ([] $($name:ident $word:literal $many:literal $permission:ident $what:ident $type:ty;)*) => {
+        crate::words! {
+            /// What a file is attached to.
+            Subject { $($name = $word,)* }
+        }
+
+        impl Subject {
+            /// The permission to see it.
+            pub fn permission(self) -> Permission {
+                match self {
+                    $(Self::$name => Permission::$permission,)*
+                }
+            }
+
+            /// Whether it can be commented on.
+            pub fn takes_comments(self) -> bool {
+                match self {
+                    $(Self::$name => stringify!($what) != "comment",)*
+                }
+            }
+        }
+    };
+}
+
+subjects!(subject_enum);
+
+/// A subject that can be commented on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Commentable(Subject);
+
+impl Commentable {
+    pub fn subject(self) -> Subject {
+        self.0
+    }
+
+    pub fn as_str(self) -> &'static str {
+        self.0.as_str()
+    }
+
+    fn words() -> impl Iterator<Item = &'static str> {
+        Subject::ALL.iter().filter(|subject| subject.takes_comments()).map(|subject| subject.as_str())
+    }
+}
+
+impl Parse for Commentable {
+    fn parse(text: &str) -> Result<Self, String> {
+        match Subject::parse(text) {
+            Ok(subject) if subject.takes_comments() => Ok(Self(subject)),
+            _ => Err(format!("must be one of: {}", Self::words().collect::<Vec<_>>().join(" "))),
+        }
+    }
+}
+
+impl serde::Serialize for Commentable {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl utoipa::PartialSchema for Commentable {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        utoipa::openapi::schema::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::Type::String)
+            .enum_values(Some(Self::words()))
+            .into()
+    }
+}
+
+impl utoipa::ToSchema for Commentable {}

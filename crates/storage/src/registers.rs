@@ -1,0 +1,461 @@
+//! The rows of registers. A register's own file names its table and its columns; every statement follows from the two
+//! lists (and the conditions and orders in the domain), as static text, and so do reading and binding.
+
+#![expect(
+    clippy::large_types_passed_by_value,
+    clippy::large_stack_arrays,
+    reason = "statements are put together by the compiler, not when the program runs"
+)]
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::access::Scope;
+use attestry_domain::id::{Id, MemberId};
+use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::plain::{Keep, Plain, PlainKind};
+use attestry_domain::registers::{
+    Compare, Computed, Condition, Filter, Record, Register, RegisterSort, Wanted,
+};
+use attestry_domain::scales::{Cell, Matrix, Rated};
+use futures_util::future::try_join;
+
+use crate::sql::{Columns, contains, id, page_params, time};
+use crate::text::{Pages, Sql};
+
+/// How many orders a list has at most.
+const MOST_SORTS: usize = 6;
+/// How many rows one statement inserts.
+pub const MANY: usize = 32;
+
+/// A register whose rows are kept in a table.
+pub trait Stored: Register {
+    const TABLE: &'static str;
+    /// The columns of its fields, in the order in which they are read and bound.
+    const COLUMNS: &'static [&'static str];
+    const SQL: &'static Statements = &Statements::of::<Self>(Self::TABLE, Self::COLUMNS);
+
+    fn read(cells: &mut Cells<'_, '_>) -> Result<Self, Error>;
+
+    fn bind<'a>(&'a self, values: &mut Vec<Value<'a>>);
+}
+
+/// Makes a register's table of fields its columns.
+macro_rules! stored {
+    (
+        [$name:ident in $table:literal]
+        $($field:ident $wire:literal $how:ident $type:ty = $about:literal;)*
+    ) => {
+        impl $crate::registers::Stored for $name {
+            const TABLE: &'static str = $table;
+            const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            fn read(cells: &mut $crate::registers::Cells<'_, '_>) -> Result<Self, attestry_db::Error> {
+                Ok(Self { $($field: cells.take()?),* })
+            }
+
+            fn bind<'a>(&'a self, values: &mut Vec<attestry_db::Value<'a>>) {
+                $(values.push($crate::registers::value(attestry_domain::plain::Keep::plain(&self.$field)));)*
+            }
+        }
+    };
+}
+
+/// The cells of a row, one after the other.
+#[derive(Debug)]
+pub struct Cells<'r, 's> {
+    row: &'r Row<'s>,
+    next: usize,
+}
+
+impl Cells<'_, '_> {
+    pub fn take<T: Keep>(&mut self) -> Result<T, Error> {
+        let column = self.next;
+        self.next += 1;
+        let row = self.row;
+        let plain = match T::KIND {
+            PlainKind::Text => row.opt_str(column)?.map_or(Plain::Null, |text| Plain::Text(text.into())),
+            PlainKind::Int => row.opt_int(column)?.map_or(Plain::Null, Plain::Int),
+            PlainKind::Bool => row.opt_bool(column)?.map_or(Plain::Null, Plain::Bool),
+            PlainKind::Time => row.opt_time(column)?.map_or(Plain::Null, Plain::Time),
+            PlainKind::Date => row.opt_parse(column)?.map_or(Plain::Null, Plain::Date),
+        };
+        T::kept(plain).map_err(|message| Error::Column { column, message })
+    }
+}
+
+/// A plain value as a parameter.
+pub fn value(plain: Plain<'_>) -> Value<'_> {
+    match plain {
+        Plain::Null => Value::Null,
+        Plain::Bool(value) => Value::Bool(value),
+        Plain::Int(value) => Value::Int(value),
+        Plain::Text(value) => Value::Text(value),
+        Plain::Date(value) => Value::from(value.to_string()),
+        Plain::Time(value) => time(value),
+    }
+}
+
+/// Every statement of a register.
+#[derive(Debug)]
+pub struct Statements {
+    insert: Sql<2048>,
+    /// The same with a number that is known.
+    insert_numbered: Sql<2048>,
+    insert_many: Sql<12_288>,
+    get: Sql<2048>,
+    lock: Sql<2048>,
+    lock_assigned: Sql<2048>,
+    update: Sql<2048>,
+    delete: Sql<2048>,
+    whole: Listing,
+    narrowed: Listing,
+}
+
+/// A list: how many there are, and its pages in each order.
+#[derive(Debug)]
+struct Listing {
+    count: Sql<2048>,
+    pages: [Pages; MOST_SORTS],
+}
+
+type Text = Sql<2048>;
+
+const BEFORE: &[&str] = &["id", "org_id", "number"];
+const AFTER: &[&str] = &["created_at", "updated_at", "version"];
+
+const fn with_computed<R: Register>(mut sql: Text, before: &str, after: &str) -> Text {
+    let computed: &[Computed<R>] = R::COMPUTED;
+    let mut place = 0;
+    while place < computed.len() {
+        sql = sql.text(before).text(computed[place].column).text(after);
+        place += 1;
+    }
+    sql
+}
+
+const fn select(table: &str, names: &[&str]) -> Text {
+    Sql::new()
+        .text("SELECT ")
+        .names("", BEFORE)
+        .text(", ")
+        .names("", names)
+        .text(", ")
+        .names("", AFTER)
+        .text(" FROM ")
+        .text(table)
+}
+
+/// What every insert sets but the number, which comes last.
+const fn inserted<R: Register>(table: &str, names: &[&str]) -> Text {
+    let sql = Sql::new().text("INSERT INTO ").text(table).text(" (org_id, id, ").names("", names);
+    with_computed::<R>(sql, ", ", "").text(", ").names("", AFTER).text(", number) VALUES ")
+}
+
+/// How many values a row has without its number.
+const fn width<R: Register>(names: &[&str]) -> usize {
+    2 + names.len() + R::COMPUTED.len() + AFTER.len()
+}
+
+const fn set<R: Register>(table: &str, names: &[&str]) -> Text {
+    let mut sql: Text = Sql::new().text("UPDATE ").text(table).text(" SET ");
+    let mut number = 3;
+    let mut place = 0;
+    while place < names.len() {
+        sql = sql.text(names[place]).text(" = ").parameter(number).text(", ");
+        (number, place) = (number + 1, place + 1);
+    }
+    let computed: &[Computed<R>] = R::COMPUTED;
+    place = 0;
+    while place < computed.len() {
+        sql = sql.text(computed[place].column).text(" = ").parameter(number).text(", ");
+        (number, place) = (number + 1, place + 1);
+    }
+    sql.text("updated_at = ").parameter(number).text(", version = ").parameter(number + 1).text(ONE)
+}
+
+const ONE: &str = " WHERE org_id = $1 AND id = $2";
+
+/// The rows nobody narrowed down: without the optional conditions both planners find the short way.
+const fn everything<R: Register>(sql: Text) -> Text {
+    let sql = sql.text(" WHERE org_id = $1");
+    match R::HIDDEN {
+        Some(column) => sql.text(" AND ").text(column).text(" = $2"),
+        None => sql,
+    }
+}
+
+const fn narrowed<R: Register>(sql: Text) -> Text {
+    let mut sql = everything::<R>(sql);
+    let mut number = if R::HIDDEN.is_some() { 3 } else { 2 };
+    let conditions: &[Condition] = R::Filter::CONDITIONS;
+    let mut place = 0;
+    while place < conditions.len() {
+        let Condition { column, compare, kind } = conditions[place];
+        sql = optional(sql, number, kind).text(column);
+        sql = sql.text(match compare {
+            Compare::Is => " = ",
+            Compare::AtLeast => " >= ",
+        });
+        sql = sql.parameter(number).text(")");
+        (number, place) = (number + 1, place + 1);
+    }
+    sql = optional(sql, number, PlainKind::Text).text("search_text LIKE ").parameter(number);
+    sql = sql.text(" ESCAPE '\\' OR number = ").parameter(number + 1).text(")");
+    optional(sql, number + 2, PlainKind::Text).text("review_date <= ").parameter(number + 2).text(")")
+}
+
+/// `AND (CAST($3 AS TEXT) IS NULL OR `
+const fn optional(sql: Text, number: usize, kind: PlainKind) -> Text {
+    let kind = match kind {
+        PlainKind::Text | PlainKind::Date => "TEXT",
+        PlainKind::Int | PlainKind::Time => "BIGINT",
+        PlainKind::Bool => "BOOLEAN",
+    };
+    sql.text(" AND (CAST(").parameter(number).text(" AS ").text(kind).text(") IS NULL OR ")
+}
+
+impl Listing {
+    const fn of<R: Register>(rows: Text, count: Text) -> Self {
+        let columns = <R::Sort as RegisterSort>::COLUMNS;
+        let mut pages = [Pages::of(rows.as_str(), "id", None); MOST_SORTS];
+        let mut place = 1;
+        while place < columns.len() {
+            pages[place] = Pages::of(rows.as_str(), "id", columns[place]);
+            place += 1;
+        }
+        Self { count, pages }
+    }
+}
+
+impl Statements {
+    const fn of<R: Register>(table: &str, names: &[&str]) -> Self {
+        let count: Text = Sql::new().text("SELECT COUNT(*) FROM ").text(table);
+        let width = width::<R>(names);
+        let insert = inserted::<R>(table, names);
+        Self {
+            insert: insert
+                .text("(")
+                .parameters(1, width)
+                .text(", (SELECT last FROM register_numbers WHERE org_id = $1 AND register = '")
+                .text(R::ENTITY)
+                .text("')) RETURNING number"),
+            insert_numbered: insert.rows(width + 1, 1),
+            insert_many: Sql::new().text(insert.as_str()).rows(width + 1, MANY),
+            get: select(table, names).text(ONE),
+            lock: select(table, names).text(ONE).text(" FOR UPDATE"),
+            lock_assigned: select(table, names)
+                .text(" WHERE org_id = $1 AND assignee_id = $2 ORDER BY id FOR UPDATE"),
+            update: set::<R>(table, names),
+            delete: Sql::new().text("DELETE FROM ").text(table).text(ONE),
+            whole: Listing::of::<R>(everything::<R>(select(table, names)), everything::<R>(count)),
+            narrowed: Listing::of::<R>(narrowed::<R>(select(table, names)), narrowed::<R>(count)),
+        }
+    }
+
+    /// All of them, for the test that prepares every statement.
+    pub fn texts(&'static self) -> Vec<&'static str> {
+        let Self {
+            insert,
+            insert_numbered,
+            insert_many,
+            get,
+            lock,
+            lock_assigned,
+            update,
+            delete,
+            whole,
+            narrowed,
+        } = self;
+        let mut all = vec![insert_many.as_str()];
+        all.extend([insert, insert_numbered, get, lock, lock_assigned, update, delete].map(Sql::as_str));
+        for listing in [whole, narrowed] {
+            all.push(listing.count.as_str());
+            all.extend(listing.pages.iter().flat_map(Pages::texts));
+        }
+        all
+    }
+}
+
+statements! {
+    BUMP = "INSERT INTO register_numbers (org_id, register, last) VALUES ($1, $2, $3) ON CONFLICT (org_id, register) DO UPDATE SET last = register_numbers.last + $3 RETURNING last";
+}
+
+fn read<R: Stored>(row: &Row<'_>) -> Result<Record<R>, Error> {
+    let mut cells = Cells { row, next: 0 };
+    Ok(Record {
+        id: cells.take()?,
+        organization_id: cells.take()?,
+        number: cells.take()?,
+        fields: R::read(&mut cells)?,
+        created_at: cells.take()?,
+        updated_at: cells.take()?,
+        version: cells.take()?,
+    })
+}
+
+/// What both writing statements set, after the organization and the id.
+fn bind<'a, R: Stored>(record: &'a Record<R>, values: &mut Vec<Value<'a>>) {
+    record.fields.bind(values);
+    values.extend(R::COMPUTED.iter().map(|computed| value((computed.of)(&record.fields))));
+}
+
+fn row_values<'a, R: Stored>(scope: &Scope, record: &'a Record<R>, values: &mut Vec<Value<'a>>) {
+    values.extend([id(scope.organization()), id(record.id)]);
+    bind(record, values);
+    values.extend([time(record.created_at), time(record.updated_at), Value::Int(record.version)]);
+}
+
+async fn bump<R: Stored>(t: &Tx<'_>, scope: &Scope, by: usize) -> Result<i64, Error> {
+    let by = i64::try_from(by).map_err(|error| Error::Other(error.to_string()))?;
+    let params = [id(scope.organization()), Value::from(R::ENTITY), Value::Int(by)];
+    t.one(BUMP, &params, |row| row.int(0)).await
+}
+
+/// Adds a row and gives it the next number.
+pub async fn insert<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &mut Record<R>) -> Result<(), Error> {
+    let mut values = Vec::with_capacity(32);
+    row_values(scope, record, &mut values);
+    // On PostgreSQL both travel together, in this order.
+    let inserted = t.one(R::SQL.insert.as_str(), &values, |row| row.int(0));
+    let (_, number) = try_join(bump::<R>(t, scope, 1), inserted).await?;
+    record.number = number;
+    Ok(())
+}
+
+/// Adds many rows and numbers them in their order.
+pub async fn insert_many<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    records: &mut [Record<R>],
+) -> Result<(), Error> {
+    if records.is_empty() {
+        return Ok(());
+    }
+    let last = bump::<R>(t, scope, records.len()).await?;
+    for (number, record) in (1..=last).rev().zip(records.iter_mut().rev()) {
+        record.number = number;
+    }
+    let (many, rest) = records.as_chunks::<MANY>();
+    let (sql, one) = (R::SQL.insert_many.as_str(), R::SQL.insert_numbered.as_str());
+    let pieces = many.iter().map(|piece| (sql, piece.as_slice()));
+    for (sql, piece) in pieces.chain(rest.chunks(1).map(|piece| (one, piece))) {
+        let mut values = Vec::with_capacity(piece.len() * 32);
+        for record in piece {
+            row_values(scope, record, &mut values);
+            values.push(Value::Int(record.number));
+        }
+        t.execute(sql, &values).await?;
+    }
+    Ok(())
+}
+
+pub async fn get<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    record: Id<R::Kind>,
+) -> Result<Option<Record<R>>, Error> {
+    t.opt(R::SQL.get.as_str(), &[id(scope.organization()), id(record)], read).await
+}
+
+/// The row, held until the transaction ends.
+pub async fn lock<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    record: Id<R::Kind>,
+) -> Result<Option<Record<R>>, Error> {
+    t.opt(R::SQL.lock.as_str(), &[id(scope.organization()), id(record)], read).await
+}
+
+/// What a member is responsible for, held until the transaction ends.
+pub async fn lock_assigned<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    member: MemberId,
+) -> Result<Vec<Record<R>>, Error> {
+    t.all(R::SQL.lock_assigned.as_str(), &[id(scope.organization()), id(member)], read).await
+}
+
+pub async fn update<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &Record<R>) -> Result<(), Error> {
+    let mut values = vec![id(scope.organization()), id(record.id)];
+    bind(record, &mut values);
+    values.extend([time(record.updated_at), Value::Int(record.version)]);
+    t.execute(R::SQL.update.as_str(), &values).await.map(|_| ())
+}
+
+pub async fn delete<R: Stored>(t: &Tx<'_>, scope: &Scope, record: Id<R::Kind>) -> Result<(), Error> {
+    t.execute(R::SQL.delete.as_str(), &[id(scope.organization()), id(record)]).await.map(|_| ())
+}
+
+/// The statements of a list, and the values of its conditions.
+fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (&'static Listing, Vec<Value<'a>>) {
+    let mut values = vec![id(scope.organization())];
+    if R::HIDDEN.is_some() {
+        values.push(Value::Bool(wanted.filter.wants_hidden()));
+    }
+    if wanted.is_everything() {
+        return (&R::SQL.whole, values);
+    }
+    values.extend(wanted.filter.values().into_iter().map(value));
+    values.push(Value::from(wanted.q.as_deref().map(contains)));
+    values.push(Value::from(wanted.number()));
+    values.push(Value::from(wanted.due_by.map(|date| date.to_string())));
+    (&R::SQL.narrowed, values)
+}
+
+pub async fn list<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    wanted: &Wanted<R>,
+    page: &PageRequest<R::Sort>,
+) -> Result<Page<Record<R>>, Error> {
+    let (listing, mut values) = listing(scope, wanted);
+    page_params(&mut values, page.limit, page.after.as_ref());
+    let sql = listing.pages[page.sort.index()].pick(page.order, page.after.is_some());
+    let items = t.all(sql, &values, read).await?;
+    Ok(Page::cut(items, page.limit, |record| record.place(page.sort)))
+}
+
+pub async fn count<R: Stored>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> Result<i64, Error> {
+    let (listing, values) = listing(scope, wanted);
+    t.one(listing.count.as_str(), &values, |row| row.int(0)).await
+}
+
+/// The statements of the matrix.
+pub trait StoredRating: Stored + Rated {
+    const MATRIX: &'static [Sql<512>; 3] = &[
+        cells::<Self>(Self::TABLE, Self::INHERENT),
+        cells::<Self>(Self::TABLE, Self::RESIDUAL),
+        rated::<Self>(Sql::new().text("SELECT COUNT(*) FROM "), Self::TABLE, "FALSE"),
+    ];
+}
+
+impl<R: Stored + Rated> StoredRating for R {}
+
+const fn rated<R: Register>(sql: Sql<512>, table: &str, is: &str) -> Sql<512> {
+    let sql = sql.text(table).text(" WHERE org_id = $1 AND is_assessed = ").text(is);
+    match R::HIDDEN {
+        Some(column) => sql.text(" AND ").text(column).text(" = FALSE"),
+        None => sql,
+    }
+}
+
+const fn cells<R: Register>(table: &str, (likelihood, impact): (&str, &str)) -> Sql<512> {
+    let sql = Sql::new().text("SELECT ").text(likelihood).text(", ").text(impact).text(", COUNT(*) FROM ");
+    rated::<R>(sql, table, "TRUE").text(" GROUP BY ").text(likelihood).text(", ").text(impact)
+}
+
+pub async fn matrix<R: StoredRating>(t: &Tx<'_>, scope: &Scope) -> Result<Matrix, Error> {
+    let own = [id(scope.organization())];
+    let cell =
+        |row: &Row<'_>| Ok(Cell { likelihood: row.parse(0)?, impact: row.parse(1)?, count: row.int(2)? });
+    let [inherent, residual, not_assessed] = R::MATRIX;
+    Ok(Matrix {
+        inherent: t.all(inherent.as_str(), &own, cell).await?,
+        residual: t.all(residual.as_str(), &own, cell).await?,
+        not_assessed: t.one(not_assessed.as_str(), &own, |row| row.int(0)).await?,
+    })
+}
+
+/// Every statement of a rated register.
+pub(crate) fn texts<R: StoredRating>() -> Vec<&'static str> {
+    R::SQL.texts().into_iter().chain(R::MATRIX.iter().map(Sql::as_str)).collect()
+}

@@ -1,0 +1,344 @@
+//! What every register has, tried on risks and vendors.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::time::Duration;
+
+use attestry_tests::{Reply, TestApp, both, id};
+use calamine::{Data, Reader, Xlsx};
+use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
+use serde_json::{Value, json};
+
+both! {
+    rows_have_references_that_are_never_reused,
+    a_rating_is_somebodys_or_a_default,
+    reviews_fall_due,
+    sub_processors_are_told_apart,
+    lists_count_when_asked,
+    the_past_is_asked_by_time_or_day_and_not_the_future,
+    spreadsheets_hold_numbers_and_dates,
+    an_excel_file_is_imported_like_csv,
+    a_workbook_that_is_none_or_too_large_is_refused,
+    tables_are_read_with_patience,
+    errors_of_a_table_are_counted_and_capped,
+    exports_are_entries_with_names,
+    the_log_is_a_table_too,
+}
+
+const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
+async fn import(app: &TestApp, register: &str, kind: &str, table: impl Into<Vec<u8>>) -> Reply {
+    app.call("POST", &format!("/v1/{register}/import")).key(&app.home.key).raw(kind, table).send().await
+}
+
+/// One field of each row of a list, oldest first.
+async fn each(app: &TestApp, register: &str, query: &str, field: &str) -> Vec<String> {
+    let list = app.get(&format!("/v1/{register}?order=asc&{query}")).send().await.expect(200);
+    let rows = list["data"].as_array().expect("rows").iter();
+    rows.map(|row| row[field].as_str().expect(field).to_owned()).collect()
+}
+
+async fn rows_have_references_that_are_never_reused(app: &TestApp) {
+    let first = app.risk(json!({})).await;
+    let second = app.risk(json!({})).await;
+    assert_eq!((&first["reference"], &second["reference"]), (&json!("R-1"), &json!("R-2")));
+    assert_eq!(app.vendor(json!({})).await["reference"], "V-1");
+    app.delete(&format!("/v1/risks/{}", id(&second))).send().await.expect(200);
+    assert_eq!(app.risk(json!({})).await["reference"], "R-3");
+    let table = "title,description,category\na,b,other\nc,d,other\n";
+    import(app, "risks", "text/csv", table).await.expect(200);
+    assert_eq!(each(app, "risks", "", "reference").await, ["R-1", "R-3", "R-4", "R-5"]);
+    assert_eq!(each(app, "risks", "q=r-4", "reference").await, ["R-4"]);
+    assert!(each(app, "risks", "q=R-44", "reference").await.is_empty());
+    let other = app.tenant("Other", "other@example.com").await;
+    let body = json!({"title": "a", "description": "b", "category": "other"});
+    let theirs = app.call("POST", "/v1/risks").key(&other.key).json(&body).send().await.expect(201);
+    assert_eq!(theirs["reference"], "R-1", "each organization counts for itself");
+    let log = app.get(&format!("/v1/risks/{}/history", id(&second))).send().await.expect(200);
+    assert_eq!(
+        (&log["data"][0]["action"], &log["data"][0]["reference"]),
+        (&json!("risk.deleted"), &json!("R-2"))
+    );
+    assert_eq!(each(app, "risks", "asOf=2026-11-15", "reference").await, ["R-1", "R-3", "R-4", "R-5"]);
+}
+
+async fn a_rating_is_somebodys_or_a_default(app: &TestApp) {
+    let plain = app.risk(json!({})).await;
+    assert_eq!((&plain["isAssessed"], &plain["likelihood"]), (&json!(false), &json!("very_unlikely")));
+    let rated = app.risk(json!({"title": "Rated", "residualImpact": "insignificant"})).await;
+    assert_eq!(rated["isAssessed"], true, "a rating that is the default is one");
+    assert_eq!(app.vendor(json!({"inherentProbability": "likely"})).await["isAssessed"], true);
+    let matrix = app.get("/v1/risks/matrix").send().await.expect(200);
+    let counted: i64 =
+        matrix["inherent"].as_array().expect("cells").iter().filter_map(|cell| cell["count"].as_i64()).sum();
+    assert_eq!((counted, &matrix["notAssessed"]), (1, &json!(1)));
+    assert_eq!(each(app, "risks", "isAssessed=true", "title").await, ["Rated"]);
+    let path = format!("/v1/risks/{}", id(&plain));
+    let renamed = app.patch(&path, &json!({"title": "Renamed"})).send().await.expect(200);
+    assert_eq!(renamed["isAssessed"], false);
+    let set = app.patch(&path, &json!({"impact": "insignificant"})).send().await.expect(200);
+    assert_eq!(set["isAssessed"], true, "somebody has said so");
+    let own = app.patch(&path, &json!({"isAssessed": false})).send().await;
+    assert_eq!(own.wrong_fields(), ["isAssessed"], "nobody sets it by hand");
+    assert!(
+        app.get("/v1/risks/export")
+            .send()
+            .await
+            .text()
+            .lines()
+            .next()
+            .expect("a header")
+            .contains("isAssessed")
+    );
+}
+
+async fn reviews_fall_due(app: &TestApp) {
+    for (title, date) in [
+        ("past", json!("2026-11-14")),
+        ("today", json!("2026-11-15")),
+        ("later", json!("2026-11-16")),
+        ("never", Value::Null),
+    ] {
+        app.risk(json!({"title": title, "reviewDate": date})).await;
+    }
+    assert_eq!(each(app, "risks", "reviewDue=true", "title").await, ["past", "today"]);
+    assert_eq!(each(app, "risks", "reviewDue=false", "title").await.len(), 4);
+    assert_eq!(each(app, "risks", "reviewDue=true&asOf=2026-11-15", "title").await, ["past", "today"]);
+    app.clock.advance(Duration::from_hours(24));
+    assert_eq!(each(app, "risks", "reviewDue=true", "title").await, ["past", "today", "later"]);
+    for wrong in ["2026-02-30", "15.11.2026", "2026-11-15T00:00:00Z", ""] {
+        let body = json!({"title": "a", "description": "b", "category": "other", "reviewDate": wrong});
+        assert_eq!(app.post("/v1/risks", &body).send().await.wrong_fields(), ["reviewDate"], "{wrong}");
+    }
+}
+
+async fn sub_processors_are_told_apart(app: &TestApp) {
+    assert_eq!(app.vendor(json!({"name": "Plain"})).await["isSubProcessor"], false);
+    app.vendor(json!({"name": "Cloudy", "isSubProcessor": true})).await;
+    assert_eq!(each(app, "vendors", "isSubProcessor=true", "name").await, ["Cloudy"]);
+    assert_eq!(each(app, "vendors", "isSubProcessor=false", "name").await, ["Plain"]);
+    assert_eq!(app.get("/v1/vendors?isSubProcessor=yes").send().await.wrong_fields(), ["isSubProcessor"]);
+}
+
+async fn lists_count_when_asked(app: &TestApp) {
+    let made = app.risk(json!({"title": "one"})).await;
+    app.risk(json!({"title": "two"})).await;
+    app.risk(json!({"title": "gone", "status": "archived"})).await;
+    let about = json!({"content": "c", "entityType": "risk", "entityId": made["id"]});
+    app.post("/v1/comments", &about).send().await.expect(201);
+    for (path, total) in [
+        ("/v1/risks?limit=1", 2),
+        ("/v1/risks?limit=1&q=one", 1),
+        ("/v1/risks?status=archived", 1),
+        ("/v1/risks?limit=1&asOf=2026-11-15", 2),
+        ("/v1/vendors?", 0),
+        ("/v1/people?limit=1", 1),
+        ("/v1/people?isActive=false", 0),
+        ("/v1/organization/api-keys?", 1),
+        (&format!("/v1/comments?entityType=risk&entityId={}", id(&made)), 1),
+        (&format!("/v1/risks/{}/attachments?", id(&made)), 0),
+        ("/v1/audit-logs?limit=1&entityType=risk", 3),
+    ] {
+        let counted = app.get(&format!("{path}&total=true")).send().await.expect(200);
+        assert_eq!(counted["total"], total, "{path}");
+        assert!(
+            app.get(path).send().await.expect(200).get("total").is_none(),
+            "{path} counts only when asked"
+        );
+    }
+}
+
+async fn the_past_is_asked_by_time_or_day_and_not_the_future(app: &TestApp) {
+    app.risk(json!({"title": "today"})).await;
+    app.clock.advance(Duration::from_hours(24));
+    app.risk(json!({"title": "tomorrow"})).await;
+    for (moment, count) in
+        [("2026-11-14", 0), ("2026-11-15", 1), ("2026-11-16", 2), ("2026-11-16T09:29:59Z", 1)]
+    {
+        let found = app.get(&format!("/v1/risks?asOf={moment}")).send().await.expect(200);
+        assert_eq!(found["count"], count, "{moment}: the end of the day, and today means now");
+    }
+    for path in ["/v1/risks?asOf=", "/v1/vendors/export?asOf="] {
+        for future in ["2026-11-17", "2026-11-16T09:30:01Z", "9999-12-31"] {
+            let reply = app.get(&format!("{path}{future}")).send().await;
+            assert_eq!(reply.wrong_fields(), ["asOf"], "{future}");
+            assert!(reply.text().contains("future"), "{}", reply.text());
+        }
+        assert_eq!(app.get(&format!("{path}yesterday")).send().await.wrong_fields(), ["asOf"]);
+    }
+    for (range, count) in [
+        ("from=2026-11-16", 1),
+        ("to=2026-11-15", 1),
+        ("from=2026-11-15&to=2026-11-16", 2),
+        ("to=2026-11-14", 0),
+    ] {
+        let log = app.get(&format!("/v1/audit-logs?action=risk.created&{range}")).send().await.expect(200);
+        assert_eq!(log["count"], count, "{range}");
+    }
+}
+
+/// The first sheet of a workbook: its name, and its rows by the names of their columns.
+fn sheet(bytes: &[u8]) -> (String, Vec<BTreeMap<String, Data>>) {
+    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.to_vec())).expect("a workbook");
+    let name = book.sheet_names()[0].clone();
+    let range = book.worksheet_range(&name).expect("a sheet");
+    let mut rows = range.rows();
+    let header: Vec<String> = rows.next().expect("a header").iter().map(ToString::to_string).collect();
+    (name, rows.map(|row| header.iter().cloned().zip(row.iter().cloned()).collect()).collect())
+}
+
+fn part(bytes: &[u8], name: &str) -> String {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes.to_vec())).expect("an archive");
+    std::io::read_to_string(archive.by_name(name).expect("a part")).expect("text")
+}
+
+async fn spreadsheets_hold_numbers_and_dates(app: &TestApp) {
+    app.risk(json!({
+        "title": "=1+1", "likelihood": "likely", "impact": "major", "reviewDate": "2027-01-31",
+        "assigneeId": app.home.member
+    }))
+    .await;
+    let reply = app.get("/v1/risks/export?format=xlsx").send().await;
+    let (name, rows) = sheet(&reply.body);
+    assert_eq!((name.as_str(), rows.len()), ("Risks", 1));
+    let row = &rows[0];
+    assert_eq!(row["inherentScore"], Data::Float(16.0));
+    assert_eq!(row["isAssessed"], Data::Bool(true));
+    assert_eq!(row["title"], Data::String("=1+1".to_owned()), "text, and no formula");
+    assert_eq!(row["reference"], Data::String("R-1".to_owned()));
+    assert!(matches!(row["reviewDate"], Data::DateTime(day) if day.to_ymd_hms_milli().0 == 2027), "{row:?}");
+    assert!(matches!(row["createdAt"], Data::DateTime(time) if time.to_ymd_hms_milli().3 == 9), "{row:?}");
+    let owner = app.get(&format!("/v1/people/{}", app.home.member)).send().await.expect(200);
+    assert_eq!(row["assigneeName"].to_string(), owner["user"]["name"].as_str().expect("a name"));
+    let xml = part(&reply.body, "xl/worksheets/sheet1.xml");
+    for wanted in ["<pane ", "state=\"frozen\"", "<autoFilter ref=\"A1:", "<col min=\"1\""] {
+        assert!(xml.contains(wanted), "{wanted} is missing");
+    }
+    let csv = app.get("/v1/risks/export?bom=true").send().await;
+    assert!(csv.body.starts_with("\u{feff}id,reference,".as_bytes()));
+    assert!(!app.get("/v1/risks/export").send().await.text().starts_with('\u{feff}'));
+}
+
+async fn an_excel_file_is_imported_like_csv(app: &TestApp) {
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    let names = ["Name", "DESCRIPTION", "isSubProcessor", "reviewDate", "assigneeId", "assigneeName"];
+    for (column, name) in (0_u16..).zip(names) {
+        sheet.write(0, column, name).expect("a header");
+    }
+    let day = ExcelDateTime::from_ymd(2027, 1, 31).expect("a day");
+    sheet.write(1, 0, "Cloudy").expect("a cell");
+    sheet.write(1, 1, 42).expect("a cell");
+    sheet.write(1, 2, true).expect("a cell");
+    sheet.write_with_format(1, 3, &day, &Format::new().set_num_format("yyyy-mm-dd")).expect("a cell");
+    sheet.write(1, 4, &app.home.member).expect("a cell");
+    // A blank line between rows.
+    sheet.write(3, 0, "Plain").expect("a cell");
+    sheet.write(3, 1, "Text").expect("a cell");
+    let done = import(app, "vendors", XLSX, book.save_to_buffer().expect("a workbook")).await.expect(200);
+    assert_eq!((&done["total"], &done["imported"]), (&json!(2), &json!(2)), "{done}");
+    let first = done["ids"][0].as_str().expect("an id");
+    let made = app.get(&format!("/v1/vendors/{first}")).send().await.expect(200);
+    for (field, value) in [
+        ("name", json!("Cloudy")),
+        ("description", json!("42")),
+        ("isSubProcessor", json!(true)),
+        ("reviewDate", json!("2027-01-31")),
+        ("assigneeId", json!(app.home.member)),
+    ] {
+        assert_eq!(made[field], value, "{field}");
+    }
+    let exported = app.get("/v1/vendors/export?format=xlsx").send().await;
+    let again = import(app, "vendors", XLSX, exported.body).await.expect(200);
+    assert_eq!(again["imported"], 2, "what was exported can be imported: {again}");
+}
+
+async fn a_workbook_that_is_none_or_too_large_is_refused(app: &TestApp) {
+    import(app, "risks", XLSX, "title,description,category\n").await.problem(400, "malformed_body");
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    sheet.write(0, 0, "title").expect("a cell");
+    sheet.write(1_000_000, 16_000, "far away").expect("a cell");
+    let far = book.save_to_buffer().expect("a workbook");
+    let refused = import(app, "risks", XLSX, far).await.problem(400, "malformed_body");
+    assert!(refused.to_string().contains("rows"), "{refused}");
+    let mut bomb = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    bomb.start_file("xl/sharedStrings.xml", zip::write::SimpleFileOptions::default()).expect("a part");
+    for _ in 0..80 {
+        std::io::Write::write_all(&mut bomb, &vec![b' '; 1 << 20]).expect("blanks");
+    }
+    let bomb = bomb.finish().expect("an archive").into_inner();
+    assert!(bomb.len() < 200_000);
+    let refused = import(app, "risks", XLSX, bomb).await.problem(400, "malformed_body");
+    assert!(refused.to_string().contains("unpacked"), "{refused}");
+    assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 0);
+}
+
+async fn tables_are_read_with_patience(app: &TestApp) {
+    let done = import(app, "risks", "text/csv", "TITLE,Description,category\na,b,other\n").await.expect(200);
+    assert_eq!(done["imported"], 1, "names in any case");
+    let twice = import(app, "risks", "text/csv", "title,description,Title,category\na,b,c,other\n").await;
+    assert_eq!(twice.wrong_fields(), ["Title"]);
+    assert!(twice.text().contains("more than once"));
+    let form = import(app, "risks", "application/x-www-form-urlencoded", "title,description").await;
+    assert!(form.problem(415, "unsupported_media_type").to_string().contains("--data-binary"));
+    let joined = import(app, "risks", "text/csv", "title,description,categorya,b,other").await;
+    assert_eq!(joined.wrong_fields(), ["b", "categorya", "other"]);
+    let lost = import(app, "risks", "text/csv", "title,description,category").await;
+    assert!(lost.problem(400, "malformed_body").to_string().contains("--data-binary"));
+}
+
+async fn errors_of_a_table_are_counted_and_capped(app: &TestApp) {
+    let table = format!("title,description,category,reviewDate\n{}", "a,b,weather,soon\n".repeat(150));
+    let refused = import(app, "risks", "text/csv", table.clone()).await.problem(400, "validation_failed");
+    assert_eq!(refused["errors"].as_array().expect("errors").len(), 100);
+    assert!(refused["detail"].as_str().expect("a detail").contains("300 errors"), "{refused}");
+    let dry = app.call("POST", "/v1/risks/import?dryRun=true").key(&app.home.key).raw("text/csv", table);
+    let dry = dry.send().await.expect(200);
+    assert_eq!((&dry["errorCount"], &dry["errors"]), (&json!(300), &refused["errors"]));
+    let message = "must be a date such as 2026-11-15";
+    assert_eq!(dry["errors"][1], json!({"row": 1, "field": "reviewDate", "message": message}));
+}
+
+async fn exports_are_entries_with_names(app: &TestApp) {
+    let made = app.risk(json!({"title": "Laptops are lost"})).await;
+    app.get("/v1/risks/export?status=open").send().await;
+    let log = app.get("/v1/audit-logs").send().await.expect(200);
+    let (export, created) = (&log["data"][0], &log["data"][1]);
+    assert_eq!((&export["action"], &export["entityId"]), (&json!("risk.exported"), &json!("risk")));
+    assert_eq!(export["state"], json!({"format": "csv", "query": "status=open"}));
+    assert_eq!(
+        (&created["entityName"], &created["reference"]),
+        (&json!("Laptops are lost"), &made["reference"])
+    );
+    let owner = app.get(&format!("/v1/people/{}", app.home.member)).send().await.expect(200);
+    assert_eq!(created["actor"]["memberName"], owner["user"]["name"]);
+    assert!(created["actor"]["name"].is_string(), "the key's name: {created}");
+    let session = app.sign_in(&app.home.email).await;
+    let path = format!("/v1/risks/{}", id(&made));
+    app.call("DELETE", &path).session(&session, &app.home.organization).send().await.expect(200);
+    let log = app.get("/v1/audit-logs").send().await.expect(200);
+    let gone = &log["data"][0];
+    assert_eq!((&gone["action"], &gone["entityName"]), (&json!("risk.deleted"), &json!("Laptops are lost")));
+    assert_eq!(gone["actor"]["name"], owner["user"]["name"]);
+    let auditor = app.member(&app.home, "auditor@example.com", "auditor").await;
+    let log = app.get(&format!("/v1/audit-logs?entityId={}", id(&auditor))).send().await.expect(200);
+    assert_eq!(log["data"][0]["entityName"], auditor["user"]["name"], "{log}");
+}
+
+async fn the_log_is_a_table_too(app: &TestApp) {
+    app.risk(json!({"title": "One, two"})).await;
+    let reply = app.get("/v1/audit-logs/export?entityType=risk").send().await;
+    assert_eq!(reply.header("content-disposition"), Some("attachment; filename=\"audit-log.csv\""));
+    let text = reply.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("sequence,at,action,entityType,entityId,entityName,reference,"), "{text}");
+    assert!(lines.len() == 2 && lines[1].contains("risk.created"), "{text}");
+    assert!(lines[1].contains("\"One, two\",R-1,"), "{text}");
+    let log = app.get("/v1/audit-logs?limit=1").send().await.expect(200);
+    assert_eq!(log["data"][0]["action"], "audit_log.exported");
+    let (name, rows) = sheet(&app.get("/v1/audit-logs/export?format=xlsx").send().await.body);
+    assert_eq!(name, "Audit-log");
+    let head = app.get("/v1/audit-logs/head").send().await.expect(200)["sequence"].to_string();
+    assert_eq!((rows[0]["sequence"].to_string(), rows.len().to_string()), (head.clone(), head), "all of it");
+}
