@@ -217,6 +217,8 @@ impl TestApp {
     pub async fn sign_in(&self, email: &str) -> String {
         let body = json!({"email": email, "password": PASSWORD});
         let session = self.call("POST", "/v1/auth/login").json(&body).send().await.expect(200);
+        // The entry is a job's business.
+        self.work().await;
         session["token"].as_str().expect("a token").to_owned()
     }
 
@@ -271,6 +273,7 @@ impl TestApp {
     }
 
     async fn finish(self) {
+        self.work().await;
         let (jobs, failed) = self
             .ctx
             .db

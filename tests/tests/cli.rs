@@ -461,7 +461,30 @@ async fn no_acknowledged_write_is_lost_by_a_kill_on_postgres() {
     crash(Engine::Postgres).await;
 }
 
-/// Two servers and a worker on one PostgreSQL: what one does, the other sees.
+/// A worker alone does what a command left in the queue.
+#[tokio::test]
+async fn a_worker_runs_the_jobs() {
+    let data = folder();
+    bootstrap(data.path(), &[]);
+    succeed(
+        data.path(),
+        &["admin", "reset-password", "--email", "ada@example.com", "--password", "quite another one"],
+    );
+    let database = rusqlite::Connection::open(data.path().join("attestry.db")).expect("the database");
+    let recorded = || {
+        let sql = "SELECT COUNT(*) FROM journal WHERE action = 'user.password_changed'";
+        database.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a count")
+    };
+    assert_eq!(recorded(), 0, "the entry is a job's business");
+    let mut worker = command(data.path(), &["worker"]).spawn().expect("a worker");
+    wait_until(async || recorded() == 1).await;
+    let asked = std::process::Command::new("kill").args(["-TERM", &worker.id().to_string()]).status();
+    assert!(asked.expect("kill runs").success());
+    assert!(worker.wait().expect("it ends").success());
+    assert_eq!(recorded(), 1);
+}
+
+/// Two servers on one PostgreSQL: what one does, the other sees.
 #[tokio::test]
 async fn several_processes_share_one_database() {
     let (data, (database, flags)) = (folder(), database(Engine::Postgres).await);

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use attestry_domain::id::JobId;
+use attestry_domain::id::RequestId;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -204,8 +204,8 @@ fn request_id(api: &Api, headers: &HeaderMap) -> Arc<str> {
     match headers.get(REQUEST_ID).and_then(|value| value.to_str().ok()).filter(sane) {
         Some(text) => text.into(),
         None => {
-            let id: JobId = api.ctx.ids.next();
-            id.to_string().trim_start_matches("job_").into()
+            let id: RequestId = api.ctx.ids.next();
+            id.to_string().trim_start_matches("req_").into()
         }
     }
 }

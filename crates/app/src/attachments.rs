@@ -22,7 +22,7 @@ use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::files::{self, Link};
-use crate::jobs::removal;
+use crate::jobs::Removal;
 use crate::precondition::Precondition;
 use crate::subjects::{self, Access, Hold};
 
@@ -313,7 +313,10 @@ async fn remove(c: &Change<'_>, all: &[Attachment]) -> Result<(), Error> {
     for one in all {
         attachments::delete(c.t, c.scope, one.id).await?;
         c.record_gone("attachment.deleted", "attachment", one.id);
-        keys.push(key(one.organization_id, one.id));
+        keys.push(key(one.organization_id, one.id).to_string());
     }
-    removal::enqueue(c, &keys).await
+    if keys.is_empty() {
+        return Ok(());
+    }
+    c.enqueue(&Removal::Files(keys)).await
 }

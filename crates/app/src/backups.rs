@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use attestry_domain::Time;
-use attestry_domain::id::JobId;
+use attestry_domain::id::BackupId;
 use attestry_storage::{Error as DbError, Tx, instance};
 
 use crate::context::Ctx;
@@ -19,7 +19,7 @@ const RENEW: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub struct Backup {
     ctx: Ctx,
-    id: JobId,
+    id: BackupId,
     renewing: tokio::task::JoinHandle<()>,
 }
 
@@ -52,7 +52,7 @@ impl Drop for Backup {
     }
 }
 
-async fn ask(ctx: &Ctx, id: JobId) -> Result<(), DbError> {
+async fn ask(ctx: &Ctx, id: BackupId) -> Result<(), DbError> {
     let until = ctx.now().plus(LEASE);
     ctx.db.write(async move |t| instance::put_backup(t, id, until).await).await
 }

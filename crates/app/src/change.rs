@@ -14,12 +14,13 @@ use attestry_domain::canonical::canonical;
 use attestry_domain::id::{Id, Kind, OrganizationId, UserId};
 use attestry_storage::jobs::NewJob;
 use attestry_storage::members::Membership;
-use attestry_storage::{Tx, idempotency, jobs, journal, members};
+use attestry_storage::{Tx, idempotency, jobs as queue, members};
+use futures_util::future::try_join_all;
 use serde::Serialize;
 
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::jobs::CHANNEL;
+use crate::jobs::{self, AccountEntry, CHANNEL, Job};
 use crate::journal::{Entry, Record};
 use crate::principals::Forget;
 
@@ -81,10 +82,17 @@ impl<'a> Work<'a> {
             run_at: self.now,
             created_at: self.now,
         };
-        jobs::enqueue(self.t, &job).await?;
-        self.t.notify(CHANNEL).await?;
-        self.afterwards().enqueued = true;
+        let is_first = !std::mem::replace(&mut self.afterwards().enqueued, true);
+        queue::enqueue(self.t, &job).await?;
+        if is_first {
+            self.t.notify(CHANNEL).await?;
+        }
         Ok(())
+    }
+
+    /// Puts a job of the installation itself into the queue.
+    pub(crate) async fn enqueue<J: Job>(&self, job: &J) -> Result<(), Error> {
+        self.put_job(J::KIND, None, &jobs::seal(self.ctx, job)?, None).await
     }
 
     /// Whatever is remembered of this is no longer true once the transaction is on disk.
@@ -141,18 +149,43 @@ impl Change<'_> {
         id: Id<K>,
         state: &T,
     ) -> Result<(), Error> {
-        self.put(Record { action, entity_type, entity_id: id.to_string(), state: Some(canonical(state)?) });
+        self.put(record(action, entity_type, id, Some(state))?);
         Ok(())
     }
 
     /// Records that an entity is gone.
     pub(crate) fn record_gone<K: Kind>(&self, action: &'static str, entity_type: &'static str, id: Id<K>) {
+        let (action, entity_type) = (action.into(), entity_type.into());
         self.put(Record { action, entity_type, entity_id: id.to_string(), state: None });
     }
 
     pub(crate) fn put(&self, record: Record) {
-        self.t.leave(Entry { scope: self.scope.clone(), at: self.now, record });
+        self.append(Entry { author: self.scope.into(), at: self.now, record });
     }
+
+    /// Appends an entry of this organization that was made elsewhere.
+    pub(crate) fn append(&self, entry: Entry) {
+        self.t.leave(entry);
+    }
+
+    /// Puts a job of the organization into the queue.
+    pub(crate) async fn enqueue<J: Job>(&self, job: &J) -> Result<(), Error> {
+        self.put_job(J::KIND, Some(self.organization()), &jobs::seal(self.ctx, job)?, None).await
+    }
+}
+
+fn record<K: Kind, T: Serialize>(
+    action: &'static str,
+    entity_type: &'static str,
+    id: Id<K>,
+    state: Option<&T>,
+) -> Result<Record, Error> {
+    Ok(Record {
+        action: action.into(),
+        entity_type: entity_type.into(),
+        entity_id: id.to_string(),
+        state: state.map(canonical).transpose()?,
+    })
 }
 
 /// A change of a user's own account, which shows in each organization they are active in.
@@ -170,8 +203,9 @@ impl<'a> Deref for AccountChange<'a> {
 }
 
 impl AccountChange<'_> {
-    /// Records the same in each organization, each time in the scope it is given.
-    pub(crate) fn record_everywhere<K: Kind, T: Serialize>(
+    /// Records the same in each organization, each time in the scope it is given. A job for each does it: nobody holds
+    /// the journals of several organizations at once.
+    pub(crate) async fn record_everywhere<K: Kind, T: Serialize>(
         &self,
         scope: impl Fn(&Membership) -> Scope,
         action: &'static str,
@@ -179,15 +213,15 @@ impl AccountChange<'_> {
         id: Id<K>,
         state: Option<&T>,
     ) -> Result<(), Error> {
-        for membership in self.memberships {
+        let record = record(action, entity_type, id, state)?;
+        // On PostgreSQL all of them travel together.
+        let enqueued = self.memberships.iter().map(async |membership| {
             let scope = scope(membership);
-            let change = self.work.within(&scope);
-            match state {
-                Some(state) => change.record(action, entity_type, id, state)?,
-                None => change.record_gone(action, entity_type, id),
-            }
-        }
-        Ok(())
+            let author = (&scope).into();
+            let entry = AccountEntry(Entry { author, at: self.now, record: record.clone() });
+            self.work.within(&scope).enqueue(&entry).await
+        });
+        try_join_all(enqueued).await.map(drop)
     }
 }
 
@@ -211,8 +245,7 @@ impl Ctx {
         Ok(value)
     }
 
-    /// A change of a user's own account. The ends of all journals it will show in are held first, in the order of their
-    /// ids, so that nobody waits for anybody who waits for them.
+    /// A change of a user's own account.
     pub(crate) async fn change_account<T, F>(
         &self,
         user: UserId,
@@ -226,11 +259,7 @@ impl Ctx {
         let (ctx, origin) = (self.clone(), origin.clone());
         let changed = self.db.write(async move |t| {
             let work = Work::new(&ctx, t);
-            let mut memberships = members::of_user(t, user).await?;
-            memberships.sort_by_key(|membership| membership.organization);
-            for membership in &memberships {
-                journal::lock_head(t, membership.organization).await?;
-            }
+            let memberships = members::of_user(t, user).await?;
             let value = body(&AccountChange { work: &work, memberships: &memberships }).await?;
             work.settle(&origin).await?;
             Ok::<_, Error>((value, work.end()))

@@ -14,9 +14,10 @@ use attestry_storage::{invitations, members, organizations, users};
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::{EMAIL_TAKEN, Error, already_member};
+use crate::jobs::Mail;
+use crate::letters;
 use crate::members::record;
 use crate::principals::Forget;
-use crate::{jobs, letters};
 
 /// Somebody who was invited, and the link if it is not on its way by mail.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ pub async fn invite(ctx: &Ctx, scope: &Scope, new: NewInvitation) -> Result<Invi
             };
             invitations::insert(c.t, c.scope, &invitation, &token.hash).await?;
             let letter = letters::invitation(c.ctx, &person.user, &organization.name, &url);
-            jobs::mail::enqueue(c, Some(c.organization()), &letter).await?;
+            c.enqueue(&Mail(letter)).await?;
             record(c, "member.invited", &person.member, &person.user)?;
             Ok((person, invitation))
         })

@@ -1,13 +1,17 @@
 //! The journal: what is recorded, and how it is read. Entries are made by [`crate::change`] and come into the chain with
 //! the commit, see [`crate::sealing`].
 
+use std::borrow::Cow;
+use std::net::IpAddr;
+
 use attestry_domain::Time;
-use attestry_domain::access::{Actor, Scope};
+use attestry_domain::access::{Actor, ActorType, AuthType, Scope};
 use attestry_domain::canonical::canonical;
+use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::journal::{EntryFilter, GENESIS, Head, ShownEntry};
 use attestry_domain::page::Page;
 use attestry_storage::journal::{self, SignedHead};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::change::Work;
 use crate::context::Ctx;
@@ -15,19 +19,46 @@ use crate::error::Error;
 use crate::sealing::signed;
 
 /// What happened to what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
-    pub action: &'static str,
-    pub entity_type: &'static str,
+    pub action: Cow<'static, str>,
+    pub entity_type: Cow<'static, str>,
     pub entity_id: String,
     /// The entity after the change in canonical JSON; `None` when it is gone.
     pub state: Option<String>,
 }
 
+/// Who did it, where, and how they came in.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Author {
+    pub(crate) organization: OrganizationId,
+    pub(crate) actor_type: ActorType,
+    pub(crate) actor_id: String,
+    pub(crate) member: Option<MemberId>,
+    pub(crate) auth_type: Option<AuthType>,
+    pub(crate) request_id: String,
+    pub(crate) ip: Option<IpAddr>,
+}
+
+impl From<&Scope> for Author {
+    fn from(scope: &Scope) -> Self {
+        let (actor_type, actor_id) = scope.actor();
+        Self {
+            organization: scope.organization(),
+            actor_type,
+            actor_id,
+            member: scope.member(),
+            auth_type: scope.auth_type(),
+            request_id: scope.origin().request_id.to_string(),
+            ip: scope.origin().ip,
+        }
+    }
+}
+
 /// A record on its way into the chain: who did it, and when.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    pub(crate) scope: Scope,
+    pub(crate) author: Author,
     pub(crate) at: Time,
     pub(crate) record: Record,
 }
@@ -54,8 +85,8 @@ pub async fn refused(
     code: &str,
 ) -> Result<(), Error> {
     let record = Record {
-        action: "access.refused",
-        entity_type: "operation",
+        action: "access.refused".into(),
+        entity_type: "operation".into(),
         entity_id: operation.to_owned(),
         state: Some(canonical(&Refusal { code, operation, target })?),
     };
@@ -82,7 +113,12 @@ pub async fn exported(
     query: &str,
 ) -> Result<(), Error> {
     let state = canonical(&Export { format, query })?;
-    let record = Record { action, entity_type: "export", entity_id: what.to_owned(), state: Some(state) };
+    let record = Record {
+        action: action.into(),
+        entity_type: "export".into(),
+        entity_id: what.to_owned(),
+        state: Some(state),
+    };
     ctx.change(scope, async move |c| {
         c.put(record.clone());
         Ok(())

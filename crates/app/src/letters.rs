@@ -67,7 +67,7 @@ fn compose(ctx: &Ctx, to: &User, letter: &Letter<'_>) -> Message {
         escape(closing)
     );
     Message {
-        id: ctx.ids.next::<attestry_domain::id::kind::Job>().to_string(),
+        id: ctx.ids.next::<attestry_domain::id::kind::Message>().to_string(),
         to_name: to.name.clone(),
         to_address: to.email.clone(),
         subject: subject.clone(),

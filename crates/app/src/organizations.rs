@@ -10,7 +10,7 @@ use attestry_storage::organizations::{self, Listed};
 
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::jobs::removal;
+use crate::jobs::Removal;
 use crate::precondition::Precondition;
 use crate::principals::Forget;
 
@@ -94,7 +94,7 @@ pub(crate) async fn remove_deleted(ctx: &Ctx) -> Result<(), Error> {
                 return Ok(());
             }
             organizations::remove(c.t, c.scope, c.now).await?;
-            removal::enqueue_all(c).await?;
+            c.enqueue(&Removal::Organization(c.organization())).await?;
             c.record_gone("organization.removed", "organization", organization);
             Ok(())
         })

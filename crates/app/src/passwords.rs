@@ -15,9 +15,9 @@ use crate::attempts::prove;
 use crate::change::{AccountChange, Work};
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::jobs::password_reset;
+use crate::jobs::{Mail, PasswordReset};
+use crate::letters;
 use crate::principals::Forget;
-use crate::{jobs, letters};
 
 /// How many links an account is sent …
 const RESETS: i64 = 3;
@@ -51,8 +51,8 @@ pub async fn change(
 /// Sends a link for a new password, if there is such an account. That is a job's business: neither the answer nor the
 /// time it takes tells whether there is.
 pub async fn request_reset(ctx: &Ctx, email: &Email, origin: Origin) -> Result<(), Error> {
-    let wanted = password_reset::Payload { email: email.key(), origin };
-    ctx.work(async move |work| password_reset::enqueue(work, &wanted).await).await
+    let wanted = PasswordReset { email: email.key(), origin };
+    ctx.work(async move |work| work.enqueue(&wanted).await).await
 }
 
 /// Makes the link and the mail that carries it.
@@ -69,9 +69,9 @@ pub(crate) async fn send_link(ctx: &Ctx, email: String, origin: Origin) -> Resul
         let expires = a.now.plus(a.ctx.settings.reset_lifetime);
         password_resets::insert(a.t, &token.hash, user.id, a.now, expires).await?;
         let link = a.ctx.link(&format!("/reset-password?token={}", token.text));
-        jobs::mail::enqueue(a, None, &letters::reset(a.ctx, &user, &link)).await?;
+        a.enqueue(&Mail(letters::reset(a.ctx, &user, &link))).await?;
         let scope = |membership: &Membership| visitor(membership, user.id, &from);
-        a.record_everywhere(scope, "user.password_reset_requested", "user", user.id, Some(&user))
+        a.record_everywhere(scope, "user.password_reset_requested", "user", user.id, Some(&user)).await
     })
     .await
 }
@@ -145,5 +145,5 @@ async fn changed(
     scope: impl Fn(&Membership) -> Scope,
 ) -> Result<(), Error> {
     let after: User = users::get(a.t, user).await?.ok_or(Error::NotFound("user"))?;
-    a.record_everywhere(scope, "user.password_changed", "user", user, Some(&after))
+    a.record_everywhere(scope, "user.password_changed", "user", user, Some(&after)).await
 }

@@ -44,7 +44,7 @@ impl Seal for Sealer {
             let mut chains: BTreeMap<OrganizationId, Vec<Unsealed>> = BTreeMap::new();
             for note in notes {
                 if let Ok(entry) = note.downcast::<Unsealed>() {
-                    chains.entry(entry.scope.organization()).or_default().push(*entry);
+                    chains.entry(entry.author.organization).or_default().push(*entry);
                 }
             }
             for (organization, entries) in chains {
@@ -75,27 +75,25 @@ impl Sealer {
     ) -> Result<(Vec<Entry>, SignedHead), serde_json::Error> {
         let mut last = end;
         let mut sealed = Vec::with_capacity(entries.len());
-        for Unsealed { scope, at, record } in entries {
+        for Unsealed { author, at, record } in entries {
             let Record { action, entity_type, entity_id, state } = record;
-            let (actor_type, actor_id) = scope.actor();
-            let origin = scope.origin();
             let mut entry = Entry {
                 id: self.ids.next(),
                 organization_id: organization,
                 sequence: last.sequence + 1,
                 // The clocks of several servers differ; a chain does not run backwards.
                 at: at.max(last.at),
-                actor_type,
-                actor_id,
-                member_id: scope.member(),
-                auth_type: scope.auth_type(),
-                action: action.to_owned(),
-                entity_type: entity_type.to_owned(),
+                actor_type: author.actor_type,
+                actor_id: author.actor_id,
+                member_id: author.member,
+                auth_type: author.auth_type,
+                action: action.into_owned(),
+                entity_type: entity_type.into_owned(),
                 entity_id,
                 state_hash: state.as_ref().map(|state| sha256(state.as_bytes())),
                 state,
-                request_id: origin.request_id.to_string(),
-                ip: origin.ip.map(|ip| ip.to_string()),
+                request_id: author.request_id,
+                ip: author.ip.map(|ip| ip.to_string()),
                 hash: GENESIS,
             };
             entry.hash = entry.seal(&last.hash)?;

@@ -16,7 +16,7 @@ use crate::attempts::{Proof, prove};
 use crate::change::Work;
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::jobs::sign_in_failure;
+use crate::jobs::SignInFailure;
 use crate::keys::Token;
 use crate::principals::Forget;
 
@@ -45,8 +45,8 @@ pub async fn sign_in(ctx: &Ctx, email: &Email, password: &str, origin: Origin) -
     let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), hash));
     let check = ctx.keys.check_password(password, hash);
     // The same is written down whether or not there is such an account, so that the time tells nothing.
-    let failed = sign_in_failure::Payload::new(&key, &origin);
-    let note = async move |work: &Work<'_>| sign_in_failure::enqueue(work, &failed).await;
+    let failed = SignInFailure { email: key.clone(), origin: origin.clone() };
+    let note = async move |work: &Work<'_>| work.enqueue(&failed).await;
     let proof = prove(ctx, &key, origin.ip, check, note).await?;
     let (Some(user), Some(proof)) = (user, proof) else {
         return Err(Error::Unauthenticated {
@@ -79,7 +79,6 @@ async fn open(ctx: &Ctx, user: User, origin: Origin, proof: Proof) -> Result<Sig
             });
         }
         sessions::insert(a.t, &kept, &hash).await?;
-        users::signed_in(a.t, account.id, now).await?;
         proof.clear(a.t).await?;
         let scope = |membership: &Membership| own_scope(membership, &account, kept.id, &from);
         let state = SessionState {
@@ -88,7 +87,9 @@ async fn open(ctx: &Ctx, user: User, origin: Origin, proof: Proof) -> Result<Sig
             created_at: kept.created_at,
             expires_at: kept.expires_at,
         };
-        a.record_everywhere(scope, "session.created", "session", kept.id, Some(&state))
+        a.record_everywhere(scope, "session.created", "session", kept.id, Some(&state)).await?;
+        // Last, because whoever signs in at the same moment waits for it.
+        Ok(users::signed_in(a.t, account.id, now).await?)
     })
     .await?;
     Ok(SignedIn { token, session, user: User { last_login: Some(now), ..user } })
@@ -116,7 +117,7 @@ pub async fn sign_out(ctx: &Ctx, session: &Session, origin: Origin) -> Result<()
         }
         let Some(user) = users::get(a.t, kept.user_id).await? else { return Ok(()) };
         let scope = |membership: &Membership| own_scope(membership, &user, kept.id, &from);
-        a.record_everywhere(scope, "session.ended", "session", kept.id, None::<&SessionState>)
+        a.record_everywhere(scope, "session.ended", "session", kept.id, None::<&SessionState>).await
     })
     .await
 }

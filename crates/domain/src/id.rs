@@ -213,6 +213,10 @@ kinds! {
     Attachment AttachmentId "att" "attachment"
     Entry EntryId "aud" "audit entry"
     Job JobId "job" "job"
+    Lease LeaseId "lse" "lease"
+    Request RequestId "req" "request"
+    Message MessageId "msg" "message"
+    Backup BackupId "bak" "backup"
 }
 
 #[cfg(test)]

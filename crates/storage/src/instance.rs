@@ -2,7 +2,7 @@
 
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
-use attestry_domain::id::JobId;
+use attestry_domain::id::BackupId;
 
 use crate::sql::Columns;
 
@@ -44,11 +44,11 @@ pub async fn backups(t: &Tx<'_>) -> Result<Vec<Time>, Error> {
     t.all(BACKUPS, &[], |row| row.parse(0)).await
 }
 
-pub async fn put_backup(t: &Tx<'_>, id: JobId, until: Time) -> Result<(), Error> {
+pub async fn put_backup(t: &Tx<'_>, id: BackupId, until: Time) -> Result<(), Error> {
     put(t, &format!("backup:{id}"), &until.to_string()).await
 }
 
-pub async fn delete_backup(t: &Tx<'_>, id: JobId) -> Result<(), Error> {
+pub async fn delete_backup(t: &Tx<'_>, id: BackupId) -> Result<(), Error> {
     delete(t, &format!("backup:{id}")).await.map(|_| ())
 }
 

@@ -6,12 +6,42 @@ use attestry_domain::id::{JobId, OrganizationId};
 
 use crate::sql::{Columns, id, opt_id, time};
 
+/// A job that is due and nobody's.
+macro_rules! due {
+    ($job:literal, $now:literal) => {
+        concat!(
+            $job,
+            ".state = 'waiting' AND ",
+            $job,
+            ".run_at <= ",
+            $now,
+            " AND (",
+            $job,
+            ".lease_until IS NULL OR ",
+            $job,
+            ".lease_until < ",
+            $now,
+            ")"
+        )
+    };
+}
+
 statements! {
     ENQUEUE = "INSERT INTO jobs (id, kind, org_id, payload, state, unique_key, run_at, attempts, created_at) VALUES ($1, $2, $3, $4, 'waiting', $5, $6, 0, $7) ON CONFLICT (unique_key) DO NOTHING";
-    CLAIM = "UPDATE jobs SET lease_owner = $1, lease_until = $2, attempts = attempts + 1 WHERE id IN (SELECT id FROM jobs WHERE state = 'waiting' AND run_at <= $3 AND (lease_until IS NULL OR lease_until < $3) ORDER BY run_at, id LIMIT $4 FOR UPDATE SKIP LOCKED) RETURNING id, kind, org_id, payload, attempts";
+    DUE = concat!("SELECT DISTINCT kind FROM jobs j WHERE ", due!("j", "$1"));
+    CLAIM = concat!(
+        "UPDATE jobs SET lease_owner = $1, lease_until = $2, attempts = attempts + 1 WHERE id IN (",
+        "SELECT j.id FROM jobs j JOIN (",
+        "SELECT w.id, ROW_NUMBER() OVER (PARTITION BY w.org_id ORDER BY w.run_at, w.id) AS turn FROM jobs w WHERE w.kind = $5 AND ",
+        due!("w", "$3"),
+        ") r ON r.id = j.id WHERE ",
+        due!("j", "$3"),
+        " ORDER BY r.turn, j.run_at, j.id LIMIT $4 FOR UPDATE OF j SKIP LOCKED) RETURNING id, kind, org_id, payload, attempts"
+    );
     EXTEND = "UPDATE jobs SET lease_until = $3 WHERE id = $1 AND lease_owner = $2";
     COMPLETE = "DELETE FROM jobs WHERE id = $1 AND lease_owner = $2";
     RETRY = "UPDATE jobs SET run_at = $3, lease_owner = NULL, lease_until = NULL, last_error = $4 WHERE id = $1 AND lease_owner = $2";
+    AGAIN = "UPDATE jobs SET run_at = $3, attempts = 0, lease_owner = NULL, lease_until = NULL, last_error = NULL WHERE id = $1 AND lease_owner = $2";
     FAIL = "UPDATE jobs SET state = 'failed', unique_key = NULL, lease_owner = NULL, lease_until = NULL, last_error = $3 WHERE id = $1 AND lease_owner = $2";
     NEXT = "SELECT MIN(CASE WHEN lease_until IS NOT NULL AND lease_until > run_at THEN lease_until ELSE run_at END) FROM jobs WHERE state = 'waiting'";
     COUNTS = "SELECT COUNT(*), SUM(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) FROM jobs";
@@ -54,14 +84,22 @@ pub async fn enqueue(t: &Tx<'_>, job: &NewJob<'_>) -> Result<(), Error> {
     t.execute(ENQUEUE, &params).await.map(|_| ())
 }
 
+/// The kinds of which a job is due.
+pub async fn due(t: &Tx<'_>, now: Time) -> Result<Vec<String>, Error> {
+    t.all(DUE, &[time(now)], |row| row.text(0)).await
+}
+
+/// Takes jobs of a kind for as long as the lease lasts: one of each organization before a second of any.
 pub async fn claim(
     t: &Tx<'_>,
-    owner: &str,
+    kind: &str,
+    lease: &str,
     now: Time,
     lease_until: Time,
     most: i64,
 ) -> Result<Vec<ClaimedJob>, Error> {
-    t.all(CLAIM, &[Value::from(owner), time(lease_until), time(now), Value::Int(most)], |row| {
+    let params = [Value::from(lease), time(lease_until), time(now), Value::Int(most), Value::from(kind)];
+    t.all(CLAIM, &params, |row| {
         Ok(ClaimedJob {
             id: row.parse(0)?,
             kind: row.text(1)?,
@@ -74,20 +112,25 @@ pub async fn claim(
 }
 
 /// Keeps a long job ours; `false` when it no longer is.
-pub async fn extend(t: &Tx<'_>, job: JobId, owner: &str, until: Time) -> Result<bool, Error> {
-    Ok(t.execute(EXTEND, &[id(job), Value::from(owner), time(until)]).await? > 0)
+pub async fn extend(t: &Tx<'_>, job: JobId, lease: &str, until: Time) -> Result<bool, Error> {
+    Ok(t.execute(EXTEND, &[id(job), Value::from(lease), time(until)]).await? > 0)
 }
 
-pub async fn complete(t: &Tx<'_>, job: JobId, owner: &str) -> Result<bool, Error> {
-    Ok(t.execute(COMPLETE, &[id(job), Value::from(owner)]).await? > 0)
+pub async fn complete(t: &Tx<'_>, job: JobId, lease: &str) -> Result<bool, Error> {
+    Ok(t.execute(COMPLETE, &[id(job), Value::from(lease)]).await? > 0)
 }
 
-pub async fn retry(t: &Tx<'_>, job: JobId, owner: &str, run_at: Time, error: &str) -> Result<(), Error> {
-    t.execute(RETRY, &[id(job), Value::from(owner), time(run_at), Value::from(error)]).await.map(|_| ())
+pub async fn retry(t: &Tx<'_>, job: JobId, lease: &str, run_at: Time, error: &str) -> Result<bool, Error> {
+    Ok(t.execute(RETRY, &[id(job), Value::from(lease), time(run_at), Value::from(error)]).await? > 0)
 }
 
-pub async fn fail(t: &Tx<'_>, job: JobId, owner: &str, error: &str) -> Result<(), Error> {
-    t.execute(FAIL, &[id(job), Value::from(owner), Value::from(error)]).await.map(|_| ())
+/// Lets a job come again as if it were new.
+pub async fn again(t: &Tx<'_>, job: JobId, lease: &str, run_at: Time) -> Result<bool, Error> {
+    Ok(t.execute(AGAIN, &[id(job), Value::from(lease), time(run_at)]).await? > 0)
+}
+
+pub async fn fail(t: &Tx<'_>, job: JobId, lease: &str, error: &str) -> Result<bool, Error> {
+    Ok(t.execute(FAIL, &[id(job), Value::from(lease), Value::from(error)]).await? > 0)
 }
 
 /// When the next job can be claimed.

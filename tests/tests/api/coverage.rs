@@ -259,6 +259,7 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
             Some(_) => Some(app.sign_in(&app.home.email).await),
             None => None,
         };
+        app.work().await;
         let before = sequence(app).await;
         let call = app.call(&operation.method, &things.path(operation));
         let call = match &session {

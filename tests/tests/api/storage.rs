@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use attestry_app::Error;
 use attestry_db::{Error as DbError, Value};
+use attestry_domain::id::OrganizationId;
 use attestry_storage::schema::{Belongs, TABLES};
 use attestry_storage::{archive, instance, jobs, statements};
 use attestry_tests::{Engine, TestApp, both, run};
@@ -15,6 +16,8 @@ both! {
     a_swallowed_error_is_not_told_as_success,
     a_cancelled_write_leaves_the_connection_usable,
     jobs_are_claimed_once,
+    organizations_take_turns_in_the_queue,
+    an_end_is_written_by_the_holder_of_the_lease,
     a_unique_job_waits_once,
     housekeeping_removes_what_expired,
     a_dump_can_be_loaded_again,
@@ -202,7 +205,7 @@ async fn jobs_are_claimed_once(app: &TestApp) {
     let claims = (0..4).map(|worker| {
         ctx.db.write(async move |t| {
             let until = now.plus(std::time::Duration::from_mins(1));
-            jobs::claim(t, &format!("w{worker}"), now, until, 8).await
+            jobs::claim(t, "test", &format!("w{worker}"), now, until, 8).await
         })
     });
     let mut ids: Vec<String> = futures_util::future::join_all(claims)
@@ -217,10 +220,72 @@ async fn jobs_are_claimed_once(app: &TestApp) {
     assert_eq!((ids.len(), total), (20, 20));
     // A lease that ran out is claimed again.
     let later = now.plus(std::time::Duration::from_secs(61));
-    let again =
-        ctx.db.write(async move |t| jobs::claim(t, "w9", later, later, 100).await).await.expect("claimed");
+    let again = ctx
+        .db
+        .write(async move |t| jobs::claim(t, "test", "w9", later, later, 100).await)
+        .await
+        .expect("claimed");
     assert_eq!((again.len(), again[0].attempts), (20, 2));
     ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
+}
+
+async fn put_job(app: &TestApp, organization: Option<OrganizationId>) {
+    let (id, now) = (app.ctx.ids.next(), app.ctx.now());
+    let put = app.ctx.db.write(async move |t| {
+        let (kind, payload, unique_key) = ("test", b"".as_slice(), None);
+        let job = jobs::NewJob { id, kind, organization, payload, unique_key, run_at: now, created_at: now };
+        jobs::enqueue(t, &job).await
+    });
+    put.await.expect("enqueued");
+}
+
+async fn organizations_take_turns_in_the_queue(app: &TestApp) {
+    let (one, two) = (OrganizationId::from_u128(1), OrganizationId::from_u128(2));
+    for organization in [one, one, one, one, two] {
+        put_job(app, Some(organization)).await;
+    }
+    let now = app.ctx.now();
+    let claim = async |lease: &'static str| {
+        let until = now.plus(std::time::Duration::from_mins(1));
+        let claimed =
+            app.ctx.db.write(async move |t| jobs::claim(t, "test", lease, now, until, 2).await).await;
+        claimed.expect("claimed").into_iter().filter_map(|job| job.organization).collect::<Vec<_>>()
+    };
+    let mut first = claim("first").await;
+    first.sort();
+    assert_eq!(first, [one, two], "one of each before a second of any");
+    assert_eq!(claim("second").await, [one, one]);
+    app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
+}
+
+async fn an_end_is_written_by_the_holder_of_the_lease(app: &TestApp) {
+    put_job(app, None).await;
+    let now = app.ctx.now();
+    let claim = async |lease: &'static str, at: attestry_domain::Time| {
+        let until = at.plus(std::time::Duration::from_mins(1));
+        let claimed =
+            app.ctx.db.write(async move |t| jobs::claim(t, "test", lease, at, until, 2).await).await;
+        claimed.expect("claimed").pop()
+    };
+    let lost = claim("lost", now).await.expect("the job");
+    let later = now.plus(std::time::Duration::from_secs(61));
+    let held = claim("held", later).await.expect("the job again");
+    assert_eq!((held.id, held.attempts), (lost.id, 2));
+    let id = held.id;
+    let ends = app.ctx.db.write(async move |t| {
+        Ok::<_, DbError>([
+            jobs::extend(t, id, "lost", later).await?,
+            jobs::complete(t, id, "lost").await?,
+            jobs::retry(t, id, "lost", later, "error").await?,
+            jobs::fail(t, id, "lost", "error").await?,
+            jobs::again(t, id, "lost", later).await?,
+        ])
+    });
+    assert_eq!(ends.await.expect("nothing changed"), [false; 5]);
+    let again = app.ctx.db.write(async move |t| jobs::again(t, id, "held", later).await).await;
+    assert!(again.expect("put back"), "it is the holder's");
+    assert_eq!(claim("afresh", later).await.expect("the job").attempts, 1, "a recurring job starts afresh");
+    app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
 }
 
 async fn a_unique_job_waits_once(app: &TestApp) {

@@ -4,18 +4,32 @@ use std::time::Duration;
 
 use attestry_storage::{idempotency, jobs, password_resets, sessions, sign_ins};
 
-use super::{Failure, Outcome};
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
 use crate::idempotency::REMEMBERED;
 use crate::organizations;
-
-pub(super) const KIND: &str = "housekeeping";
 
 const EVERY: Duration = Duration::from_hours(1);
 /// How long failed jobs can be looked at.
 const FAILED_KEPT: Duration = Duration::from_hours(30 * 24);
 
-pub(super) async fn run(ctx: &Ctx) -> Result<Outcome, Failure> {
+#[derive(Serialize, Deserialize)]
+pub(super) struct Housekeeping;
+
+impl Job for Housekeeping {
+    const KIND: &'static str = "housekeeping";
+    const TRIES: i64 = i64::MAX;
+    const AT_ONCE: usize = 1;
+    const RECURRING: bool = true;
+
+    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+        tidy_up(ctx).await
+    }
+}
+
+async fn tidy_up(ctx: &Ctx) -> Result<Outcome, Failure> {
     let now = ctx.now();
     let idle_since = now.minus(ctx.settings.session_idle);
     ctx.db

@@ -2,36 +2,75 @@
 //! claims it with a lease, runs it, and completes it. A worker that dies loses its lease, and the
 //! job is claimed again: jobs are idempotent.
 
-pub mod housekeeping;
-pub mod mail;
-pub(crate) mod password_reset;
-pub mod removal;
-pub(crate) mod sign_in_failure;
-pub mod sweep;
+mod account_entry;
+mod housekeeping;
+mod mail;
+mod password_reset;
+mod removal;
+mod sign_in_failure;
+mod sweep;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::Duration;
 
 use attestry_domain::Time;
-use attestry_storage::Error as DbError;
+use attestry_domain::id::{JobId, OrganizationId, kind};
 use attestry_storage::jobs::{self, ClaimedJob};
+use attestry_storage::{Error as DbError, Tx};
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
+
+pub(crate) use account_entry::AccountEntry;
+pub(crate) use mail::Mail;
+pub(crate) use password_reset::PasswordReset;
+pub(crate) use removal::Removal;
+pub(crate) use sign_in_failure::SignInFailure;
 
 use crate::context::Ctx;
 use crate::error::Error;
 
 const LEASE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_secs(5);
-const AT_ONCE: usize = 4;
 pub(crate) const CHANNEL: &str = "attestry_jobs";
+
+/// A kind of job: what it needs to know, and what it does.
+pub(crate) trait Job: Serialize + DeserializeOwned + Send + Sync + Sized + 'static {
+    /// Its name in the queue.
+    const KIND: &'static str;
+    /// How often it is tried.
+    const TRIES: i64 = 12;
+    /// How many of the kind a process runs at once: a slow kind holds up nobody but itself.
+    const AT_ONCE: usize = 2;
+    /// Whether it is always in the queue.
+    const RECURRING: bool = false;
+
+    fn run(self, ctx: &Ctx, held: &Held) -> impl Future<Output = Result<Outcome, Failure>> + Send;
+}
+
+/// A job that is ours for as long as its lease lasts.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    id: JobId,
+    lease: String,
+}
+
+impl Held {
+    /// Ends the job in the transaction of what it does, so that it is done once; refused when it is no longer ours.
+    pub(crate) async fn complete(&self, t: &Tx<'_>) -> Result<(), Error> {
+        match jobs::complete(t, self.id, &self.lease).await? {
+            true => Ok(()),
+            false => Err(Error::Unavailable("the lease of the job was lost".to_owned())),
+        }
+    }
+}
 
 /// How a job ended; there is no other way.
 #[derive(Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     Done,
     /// Done for now: the same job comes again.
     Again(Time),
@@ -39,7 +78,7 @@ pub enum Outcome {
 
 /// Why a job did not end well.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// It may go better later.
     Retry(String),
     /// It will never go better.
@@ -67,73 +106,110 @@ impl From<Error> for Failure {
     }
 }
 
-/// Every kind of job: its name in the queue, how often it is tried.
-const KINDS: &[(&str, i64)] = &[
-    (mail::KIND, 12),
-    (password_reset::KIND, 12),
-    (sign_in_failure::KIND, 12),
-    (removal::KIND, 100),
-    (housekeeping::KIND, i64::MAX),
-    (sweep::KIND, i64::MAX),
-];
+type Run = for<'a> fn(&'a Ctx, &'a Held, &'a [u8]) -> BoxFuture<'a, Result<Outcome, Failure>>;
 
-/// The kinds that are always in the queue.
-const RECURRING: &[&str] = &[housekeeping::KIND, sweep::KIND];
+/// A kind of job as the worker knows it.
+struct Known {
+    kind: &'static str,
+    tries: i64,
+    at_once: usize,
+    recurring: bool,
+    run: Run,
+}
 
-async fn run(ctx: &Ctx, job: &ClaimedJob) -> Result<Outcome, Failure> {
-    match job.kind.as_str() {
-        mail::KIND => mail::run(ctx, &job.payload).await,
-        password_reset::KIND => password_reset::run(ctx, &job.payload).await,
-        sign_in_failure::KIND => sign_in_failure::run(ctx, &job.payload).await,
-        removal::KIND => removal::run(ctx, &job.payload).await,
-        housekeeping::KIND => housekeeping::run(ctx).await,
-        sweep::KIND => sweep::run(ctx).await,
-        other => Err(Failure::Fail(format!("this version knows no job {other:?}"))),
+const fn known<J: Job>() -> Known {
+    Known {
+        kind: J::KIND,
+        tries: J::TRIES,
+        at_once: J::AT_ONCE,
+        recurring: J::RECURRING,
+        run: |ctx, held, payload| {
+            async move {
+                let job: J = unseal(ctx, payload)?;
+                job.run(ctx, held).await
+            }
+            .boxed()
+        },
     }
 }
 
-/// Reads a payload that was encrypted, because it tells of somebody.
-fn unseal<T: DeserializeOwned>(ctx: &Ctx, kind: &str, payload: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(&ctx.keys.open(kind, payload)?)
-        .map_err(|error| Failure::Fail(format!("not a payload of {kind}: {error}")))
+/// Every kind of job.
+const KINDS: &[Known] = &[
+    known::<Mail>(),
+    known::<PasswordReset>(),
+    known::<SignInFailure>(),
+    known::<AccountEntry>(),
+    known::<Removal>(),
+    known::<housekeeping::Housekeeping>(),
+    known::<sweep::Sweep>(),
+];
+
+/// What a job needs to know, encrypted: it may tell of somebody, or open something.
+pub(crate) fn seal<J: Job>(ctx: &Ctx, job: &J) -> Result<Vec<u8>, Error> {
+    ctx.keys.seal(J::KIND, &serde_json::to_vec(job)?)
+}
+
+fn unseal<J: Job>(ctx: &Ctx, payload: &[u8]) -> Result<J, Failure> {
+    // A job that needs to know nothing has no payload.
+    let plain = if payload.is_empty() { b"null".to_vec() } else { ctx.keys.open(J::KIND, payload)? };
+    serde_json::from_slice(&plain)
+        .map_err(|error| Failure::Fail(format!("not a payload of {}: {error}", J::KIND)))
 }
 
 /// Makes sure that the recurring jobs are in the queue.
 pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
     ctx.work(async |work| {
-        for kind in RECURRING {
-            work.put_job(kind, None, &[], Some(kind)).await?;
+        for known in KINDS.iter().filter(|known| known.recurring) {
+            work.put_job(known.kind, None::<OrganizationId>, &[], Some(known.kind)).await?;
         }
         Ok(())
     })
     .await
 }
 
+/// How many jobs of each kind can be started now.
+#[derive(Debug)]
+struct Places(Vec<usize>);
+
+impl Places {
+    fn all() -> Self {
+        Self(KINDS.iter().map(|known| known.at_once).collect())
+    }
+
+    fn take(&mut self, kind: usize) {
+        self.0[kind] = self.0[kind].saturating_sub(1);
+    }
+
+    fn give_back(&mut self, kind: usize) {
+        self.0[kind] += 1;
+    }
+}
+
 /// Works until told to stop, then lets the running jobs end.
 pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
-    let owner: Arc<str> = ctx.keys.key_prefix().into();
-    let turns = Arc::new(Semaphore::new(AT_ONCE));
-    let mut running = JoinSet::new();
+    // Each task answers the kind of its job, whose place is free again.
+    let mut running: JoinSet<usize> = JoinSet::new();
+    let mut places = Places::all();
     tokio::spawn(relay_wakeups(ctx.clone(), stop.clone()));
     while !*stop.borrow() {
-        while running.try_join_next().is_some() {}
-        let free = i64::try_from(turns.available_permits()).unwrap_or(1);
-        let claimed = if free == 0 { Ok(Vec::new()) } else { claim(&ctx, &owner, free).await };
-        match claimed {
-            Ok(jobs) if jobs.is_empty() => wait(&ctx, &mut stop, &mut running).await,
-            Ok(jobs) => {
-                for job in jobs {
-                    let (ctx, owner, turns) = (ctx.clone(), Arc::clone(&owner), Arc::clone(&turns));
+        while let Some(ended) = running.try_join_next() {
+            places.give_back(ended.unwrap_or_default());
+        }
+        match claim(&ctx, &places).await {
+            Ok(claimed) if claimed.is_empty() => wait(&ctx, &mut stop, &mut running, &mut places).await,
+            Ok(claimed) => {
+                for (kind, held, job) in claimed {
+                    places.take(kind);
+                    let ctx = ctx.clone();
                     running.spawn(async move {
-                        let _turn = turns.acquire_owned().await;
-                        perform(&ctx, &owner, job).await;
+                        perform(&ctx, kind, held, job).await;
+                        kind
                     });
                 }
-                tokio::task::yield_now().await;
             }
             Err(error) => {
                 tracing::warn!(%error, "the queue cannot be read");
-                wait(&ctx, &mut stop, &mut running).await;
+                wait(&ctx, &mut stop, &mut running, &mut places).await;
             }
         }
     }
@@ -141,12 +217,20 @@ pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
 }
 
 /// Sleeps until a bell rings, the next job is due, a running job ends, or it is time to look.
-async fn wait(ctx: &Ctx, stop: &mut watch::Receiver<bool>, running: &mut JoinSet<()>) {
+async fn wait(
+    ctx: &Ctx,
+    stop: &mut watch::Receiver<bool>,
+    running: &mut JoinSet<usize>,
+    places: &mut Places,
+) {
     let due = ctx.db.read(async |t| jobs::next(t).await).await.ok().flatten();
     let nap = due.map_or(POLL, |at| at.since(ctx.now()).clamp(Duration::from_millis(20), POLL));
+    // What is due and was not claimed waits for a place, and so for the end of a running job.
+    let nap = if running.is_empty() { nap } else { nap.max(Duration::from_secs(1)) };
     let ended = async {
-        if running.join_next().await.is_none() {
-            std::future::pending::<()>().await;
+        match running.join_next().await {
+            Some(ended) => places.give_back(ended.unwrap_or_default()),
+            None => std::future::pending::<()>().await,
         }
     };
     tokio::select! {
@@ -177,61 +261,86 @@ async fn relay_wakeups(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     }
 }
 
-async fn claim(ctx: &Ctx, owner: &Arc<str>, most: i64) -> Result<Vec<ClaimedJob>, DbError> {
-    let (owner, now) = (Arc::clone(owner), ctx.now());
-    ctx.db.write(async move |t| jobs::claim(t, &owner, now, now.plus(LEASE), most).await).await
+/// Its kind, our lease, and what is to be done.
+type Claimed = (usize, Held, ClaimedJob);
+
+/// Claims what is due, as far as there is a free place for its kind.
+async fn claim(ctx: &Ctx, places: &Places) -> Result<Vec<Claimed>, DbError> {
+    let now = ctx.now();
+    let due = ctx.db.read(async move |t| jobs::due(t, now).await).await?;
+    let mut all = Vec::new();
+    for (kind, known) in KINDS.iter().enumerate() {
+        let (name, most) = (known.kind.to_owned(), i64::try_from(places.0[kind]).unwrap_or(1));
+        if most == 0 || !due.contains(&name) {
+            continue;
+        }
+        // Each lease has a name of its own: an end is written by its holder and nobody else.
+        let lease = ctx.ids.next::<kind::Lease>().to_string();
+        let ours = lease.clone();
+        let claimed = ctx
+            .db
+            .write(async move |t| jobs::claim(t, &name, &ours, now, now.plus(LEASE), most).await)
+            .await?;
+        all.extend(claimed.into_iter().map(|job| (kind, Held { id: job.id, lease: lease.clone() }, job)));
+    }
+    Ok(all)
+}
+
+/// Extends the lease of a job again and again; ends when the lease is lost.
+async fn keep(ctx: &Ctx, held: &Held) {
+    let mut until = ctx.now().plus(LEASE);
+    loop {
+        tokio::time::sleep(LEASE / 3).await;
+        let (held, next) = (held.clone(), ctx.now().plus(LEASE));
+        match ctx.db.write(async move |t| jobs::extend(t, held.id, &held.lease, next).await).await {
+            Ok(true) => until = next,
+            Ok(false) => return,
+            Err(_) if ctx.now() >= until => return,
+            Err(_) => {}
+        }
+    }
 }
 
 /// Runs one claimed job to its end and writes down how it went.
-async fn perform(ctx: &Ctx, owner: &Arc<str>, job: ClaimedJob) {
-    let id = job.id;
-    let keep_lease = async {
-        loop {
-            tokio::time::sleep(LEASE / 3).await;
-            let (owner, until) = (Arc::clone(owner), ctx.now().plus(LEASE));
-            // A lease that cannot be extended runs out, and the job is claimed again.
-            let _ = ctx.db.write(async move |t| jobs::extend(t, id, &owner, until).await).await;
-        }
-    };
-    let most = tries(&job.kind);
+async fn perform(ctx: &Ctx, kind: usize, held: Held, job: ClaimedJob) {
+    let ClaimedJob { id, payload, attempts, .. } = job;
+    let known = &KINDS[kind];
+    let kind = known.kind;
     let guarded = async {
-        if job.attempts > most {
+        if attempts > known.tries {
             return Err(Failure::Fail("its worker died each time".to_owned()));
         }
-        AssertUnwindSafe(run(ctx, &job))
+        AssertUnwindSafe((known.run)(ctx, &held, &payload))
             .catch_unwind()
             .await
             .unwrap_or_else(|_| Err(Failure::Retry("the job panicked".to_owned())))
     };
     let result = tokio::select! {
         result = guarded => result,
-        () = keep_lease => return,
-    };
-    let owner = Arc::clone(owner);
-    let now = ctx.now();
-    let attempts = job.attempts;
-    let written: Result<(), DbError> = match result {
-        Ok(Outcome::Done) => {
-            ctx.db.write(async move |t| jobs::complete(t, id, &owner).await.map(|_| ())).await
+        () = keep(ctx, &held) => {
+            tracing::warn!(job = %id, kind, "a job was stopped because another worker has taken it over");
+            return;
         }
-        Ok(Outcome::Again(at)) => ctx.db.write(async move |t| jobs::retry(t, id, &owner, at, "").await).await,
-        Err(Failure::Retry(error)) if attempts < most => {
-            tracing::warn!(job = %id, kind = job.kind, %error, attempts, "a job will be tried again");
-            let at = now.plus(back_off(attempts));
-            ctx.db.write(async move |t| jobs::retry(t, id, &owner, at, &error).await).await
+    };
+    let lease = held.lease;
+    let written: Result<(), DbError> = match result {
+        Ok(Outcome::Done) => ctx.db.write(async move |t| jobs::complete(t, id, &lease).await.map(drop)).await,
+        Ok(Outcome::Again(at)) => {
+            ctx.db.write(async move |t| jobs::again(t, id, &lease, at).await.map(drop)).await
+        }
+        Err(Failure::Retry(error)) if attempts < known.tries => {
+            tracing::warn!(job = %id, kind, %error, attempts, "a job will be tried again");
+            let at = ctx.now().plus(back_off(attempts));
+            ctx.db.write(async move |t| jobs::retry(t, id, &lease, at, &error).await.map(drop)).await
         }
         Err(Failure::Retry(error) | Failure::Fail(error)) => {
-            tracing::error!(job = %id, kind = job.kind, %error, attempts, "a job failed for good");
-            ctx.db.write(async move |t| jobs::fail(t, id, &owner, &error).await).await
+            tracing::error!(job = %id, kind, %error, attempts, "a job failed for good");
+            ctx.db.write(async move |t| jobs::fail(t, id, &lease, &error).await.map(drop)).await
         }
     };
     if let Err(error) = written {
         tracing::warn!(job = %id, %error, "the end of a job was not written down; it will run again");
     }
-}
-
-fn tries(kind: &str) -> i64 {
-    KINDS.iter().find(|(name, _)| *name == kind).map_or(1, |(_, tries)| *tries)
 }
 
 /// 2 s, 4 s, 8 s … at most an hour.
@@ -241,16 +350,15 @@ fn back_off(attempts: i64) -> Duration {
 
 /// Runs every job that is due, in this task, until none is left: what tests do instead of waiting.
 pub async fn drain(ctx: &Ctx) -> Result<usize, Error> {
-    let owner: Arc<str> = "drain".into();
     let mut count = 0;
     loop {
-        let jobs = claim(ctx, &owner, 16).await?;
-        if jobs.is_empty() {
+        let claimed = claim(ctx, &Places::all()).await?;
+        if claimed.is_empty() {
             return Ok(count);
         }
-        for job in jobs {
+        for (kind, held, job) in claimed {
             count += 1;
-            perform(ctx, &owner, job).await;
+            perform(ctx, kind, held, job).await;
         }
     }
 }

@@ -8,50 +8,40 @@ use attestry_domain::id::OrganizationId;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Outcome};
+use super::{Failure, Held, Job, Outcome};
 use crate::backups;
-use crate::change::Change;
 use crate::context::Ctx;
-use crate::error::Error;
-
-pub(super) const KIND: &str = "removal";
 
 /// How long to wait while a backup needs the files.
 const WAIT: Duration = Duration::from_secs(30);
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Payload {
+pub(crate) enum Removal {
     Files(Vec<String>),
     /// Everything an organization has.
     Organization(OrganizationId),
 }
 
-pub(crate) async fn enqueue(c: &Change<'_>, keys: &[Key]) -> Result<(), Error> {
-    if keys.is_empty() {
-        return Ok(());
+impl Job for Removal {
+    const KIND: &'static str = "removal";
+    const TRIES: i64 = 100;
+
+    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+        remove(ctx, self).await
     }
-    let payload = serde_json::to_vec(&Payload::Files(keys.iter().map(ToString::to_string).collect()))?;
-    c.put_job(KIND, Some(c.organization()), &payload, None).await
 }
 
-pub(crate) async fn enqueue_all(c: &Change<'_>) -> Result<(), Error> {
-    let payload = serde_json::to_vec(&Payload::Organization(c.organization()))?;
-    c.put_job(KIND, Some(c.organization()), &payload, None).await
-}
-
-pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {
+async fn remove(ctx: &Ctx, removal: Removal) -> Result<Outcome, Failure> {
     let now = ctx.now();
     if ctx.db.read(async move |t| backups::running(t, now).await).await?.is_some() {
         return Ok(Outcome::Again(now.plus(WAIT)));
     }
-    let payload = serde_json::from_slice(payload)
-        .map_err(|error| Failure::Fail(format!("not a list of files: {error}")))?;
-    let mut keys = match payload {
-        Payload::Files(keys) => {
+    let mut keys = match removal {
+        Removal::Files(keys) => {
             stream::iter(keys).map(Ok).try_filter_map(async |key| Ok(Key::read(&key))).boxed()
         }
-        Payload::Organization(organization) => ctx.blobs.list(Some(organization)),
+        Removal::Organization(organization) => ctx.blobs.list(Some(organization)),
     };
     // One that cannot be removed does not keep the others.
     let mut failed = None;

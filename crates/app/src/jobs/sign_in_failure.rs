@@ -6,40 +6,31 @@ use attestry_storage::members::Membership;
 use attestry_storage::users;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Outcome};
-use crate::change::Work;
+use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
-use crate::error::Error;
-
-pub(super) const KIND: &str = "sign_in_failure";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Payload {
-    email: String,
-    origin: Origin,
+pub(crate) struct SignInFailure {
+    pub(crate) email: String,
+    pub(crate) origin: Origin,
 }
 
-impl Payload {
-    pub(crate) fn new(email: &str, origin: &Origin) -> Self {
-        Self { email: email.to_owned(), origin: origin.clone() }
+impl Job for SignInFailure {
+    const KIND: &'static str = "sign_in_failure";
+
+    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+        let Self { email, origin } = self;
+        let found = ctx.db.read(async move |t| users::by_email(t, &email).await).await?;
+        let Some((user, _)) = found else { return Ok(Outcome::Done) };
+        let (from, held) = (origin.clone(), held.clone());
+        ctx.change_account(user.id, &origin, async move |a| {
+            held.complete(a.t).await?;
+            let scope = |membership: &Membership| {
+                Scope::visitor(membership.organization, Some(user.id), from.clone())
+            };
+            a.record_everywhere(scope, "user.sign_in_failed", "user", user.id, Some(&user)).await
+        })
+        .await?;
+        Ok(Outcome::Done)
     }
-}
-
-pub(crate) async fn enqueue(work: &Work<'_>, payload: &Payload) -> Result<(), Error> {
-    let payload = work.ctx.keys.seal(KIND, &serde_json::to_vec(payload)?)?;
-    work.put_job(KIND, None, &payload, None).await
-}
-
-pub(super) async fn run(ctx: &Ctx, payload: &[u8]) -> Result<Outcome, Failure> {
-    let Payload { email, origin } = super::unseal(ctx, KIND, payload)?;
-    let found = ctx.db.read(async move |t| users::by_email(t, &email).await).await?;
-    let Some((user, _)) = found else { return Ok(Outcome::Done) };
-    let from = origin.clone();
-    ctx.change_account(user.id, &origin, async move |a| {
-        let scope =
-            |membership: &Membership| Scope::visitor(membership.organization, Some(user.id), from.clone());
-        a.record_everywhere(scope, "user.sign_in_failed", "user", user.id, Some(&user))
-    })
-    .await?;
-    Ok(Outcome::Done)
 }

@@ -11,11 +11,11 @@ use attestry_domain::id::AttachmentId;
 use attestry_storage::{attachments, organizations};
 use futures_util::TryStreamExt;
 
-use super::{Failure, Outcome};
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
 use crate::backups;
 use crate::context::Ctx;
-
-pub(super) const KIND: &str = "sweep";
 
 const EVERY: Duration = Duration::from_hours(24);
 /// How old a file must be: its upload is over, and its row written or never to come.
@@ -23,7 +23,21 @@ const AGE: Duration = Duration::from_hours(24);
 /// How many files are looked up at once.
 const BATCH: usize = 500;
 
-pub(super) async fn run(ctx: &Ctx) -> Result<Outcome, Failure> {
+#[derive(Serialize, Deserialize)]
+pub(super) struct Sweep;
+
+impl Job for Sweep {
+    const KIND: &'static str = "sweep";
+    const TRIES: i64 = i64::MAX;
+    const AT_ONCE: usize = 1;
+    const RECURRING: bool = true;
+
+    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+        sweep(ctx).await
+    }
+}
+
+async fn sweep(ctx: &Ctx) -> Result<Outcome, Failure> {
     let now = ctx.now();
     let before = now.minus(AGE);
     let mut failed = ctx.blobs.tidy(before).await.err();

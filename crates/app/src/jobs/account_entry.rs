@@ -1,0 +1,30 @@
+//! Records in one organization what somebody did with their own account: signed in, changed their password. A job for
+//! each of their organizations, so that nobody holds the journals of several at once.
+
+use attestry_domain::access::Scope;
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+use crate::journal::Entry;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AccountEntry(pub(crate) Entry);
+
+impl Job for AccountEntry {
+    const KIND: &'static str = "account_entry";
+    const TRIES: i64 = 100;
+    const AT_ONCE: usize = 4;
+
+    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+        let scope = Scope::system(self.0.author.organization, "an entry about an account");
+        let held = held.clone();
+        ctx.change(&scope, async move |c| {
+            held.complete(c.t).await?;
+            c.append(self.0.clone());
+            Ok(())
+        })
+        .await?;
+        Ok(Outcome::Done)
+    }
+}
