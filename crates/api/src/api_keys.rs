@@ -16,14 +16,14 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::caller::Granted;
-use crate::idempotency::WithoutSecret;
-use crate::lists;
-use crate::path::PathId;
-use crate::problem::Problem;
-use crate::query::{FromQuery, NoQuery, Query, ValidQuery};
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::request::idempotency::WithoutSecret;
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, NoQuery, Query, ValidQuery};
+use crate::request::wire::Valid;
 use crate::state::Api;
-use crate::wire::Valid;
 
 const CURSOR: &str = "api-keys";
 
@@ -36,7 +36,7 @@ pub(crate) struct ApiKeyView {
     name: String,
     /// The public part, to tell keys apart.
     prefix: String,
-    /// What the key may do; `*` is all that its maker may.
+    /// What the key can do; `*` means everything its owner can.
     scopes: Vec<&'static str>,
     /// The member who made it and as whom it acts.
     #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
@@ -81,7 +81,7 @@ fn key_example() -> Value {
 #[schema(example = json!({"data": [key_example()], "count": 1, "nextCursor": null}))]
 pub(crate) struct ApiKeyList {
     data: Vec<ApiKeyView>,
-    /// How many items this page holds.
+    /// The number of items in this page.
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
@@ -112,7 +112,7 @@ impl IntoParams for ListApiKeys {
     }
 }
 
-/// Lists the API keys that work or have expired
+/// Lists the API keys that have not been revoked
 #[utoipa::path(
     get, path = "/v1/organization/api-keys", tag = "API keys", params(ListApiKeys),
     responses((status = 200, body = ApiKeyList, description = "The keys, newest first; never their secrets.")),
@@ -132,10 +132,10 @@ pub(crate) async fn list_api_keys(
 }
 
 body! {
-    /// A key to make. It acts as you and may do no more than you.
+    /// A new API key. It acts as you and can do no more than you.
     CreateApiKey {
         name "name": required Name = "What the key is for.",
-        scopes "scopes": optional Scopes = "What the key may do; all that you may (`*`) if left out.",
+        scopes "scopes": optional Scopes = "What the key can do; everything you can (`*`) by default.",
         expires_at "expiresAt": nullable Time = "When the key stops working; never if left out or null.",
     }
     example json!({"name": "Nightly import", "scopes": ["member:read"], "expiresAt": "2027-11-15T00:00:00.000Z"})
@@ -147,7 +147,7 @@ body! {
 pub(crate) struct CreatedApiKey {
     #[serde(flatten)]
     api_key: ApiKeyView,
-    /// The key itself, shown this once. A repetition with the same `Idempotency-Key` answers null.
+    /// The key itself, shown only once. A repeated request with the same `Idempotency-Key` gets null.
     #[schema(required)]
     key: Option<String>,
 }
@@ -158,10 +158,10 @@ fn made_example() -> Value {
     example
 }
 
-/// Makes an API key
+/// Creates an API key
 #[utoipa::path(
     post, path = "/v1/organization/api-keys", tag = "API keys", request_body = CreateApiKey,
-    responses((status = 201, body = CreatedApiKey, description = "The key. Keep it: it is not shown again.")),
+    responses((status = 201, body = CreatedApiKey, description = "The key. Store it safely: it is not shown again.")),
     extensions(("x-permission" = json!("api-key:create")))
 )]
 pub(crate) async fn create_api_key(
@@ -197,7 +197,7 @@ pub(crate) struct ScopeList {
     count: usize,
 }
 
-/// Lists the scopes you could give to a key
+/// Lists the scopes you can give to a key
 #[utoipa::path(
     get, path = "/v1/organization/api-keys/available-scopes", tag = "API keys",
     responses((status = 200, body = ScopeList, description = "The scopes.")),
@@ -233,7 +233,7 @@ pub(crate) struct RevokedApiKey {
 #[utoipa::path(
     delete, path = "/v1/organization/api-keys/{id}", tag = "API keys",
     params(("id" = inline(ApiKeyId), Path, description = "The key's id.")),
-    responses((status = 200, body = ApiKeyRevocation, description = "The key works no more.")),
+    responses((status = 200, body = ApiKeyRevocation, description = "The key no longer works.")),
     extensions(("x-permission" = json!("api-key:delete")))
 )]
 pub(crate) async fn revoke_api_key(

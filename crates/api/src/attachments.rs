@@ -19,16 +19,16 @@ use utoipa::openapi::path::{HttpMethod, Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::caller::{Granted, OwnName, must_be_own};
-use crate::conditions::Conditions;
-use crate::lists;
-use crate::operations::{Described, capitalized, json_of, path_id, reference};
-use crate::path::{ParentId, PathId};
-use crate::problem::Problem;
-use crate::query::{FromQuery, Query, ValidQuery};
+use crate::answer::conditions::Conditions;
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::document::operations::{Described, capitalized, json_of, path_id, reference};
+use crate::request::caller::{Granted, OwnName, must_be_own};
+use crate::request::path::{ParentId, PathId};
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::uploads::{AttachmentForm, CreateAttachment, Sent};
+use crate::request::wire::Optional;
 use crate::state::Api;
-use crate::uploads::{AttachmentForm, CreateAttachment, Sent};
-use crate::wire::Optional;
 
 const CURSOR: &str = "attachments";
 
@@ -43,7 +43,7 @@ pub(crate) struct AttachmentView {
     media_type: String,
     /// Bytes.
     size: i64,
-    /// SHA-256 of the content, in hexadecimal digits.
+    /// The SHA-256 of the content, in hexadecimal.
     sha256: String,
     #[schema(required)]
     description: Option<String>,
@@ -102,7 +102,7 @@ fn attachment_example() -> Value {
 #[schema(example = json!({"data": [attachment_example()], "count": 1, "nextCursor": null}))]
 pub(crate) struct AttachmentList {
     data: Vec<AttachmentView>,
-    /// How many items this page holds.
+    /// The number of items in this page.
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
@@ -133,12 +133,12 @@ impl IntoParams for ListAttachments {
     }
 }
 
-/// Where a file can be fetched for a while.
+/// A temporary download link.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"downloadUrl": "https://compliance.example.com/v1/files/aGVsbG8", "expiresIn": 900}))]
 pub(crate) struct AttachmentLink {
-    /// Needs no credentials: whoever has it can fetch the file.
+    /// Needs no credentials: anybody who has the link can download the file.
     download_url: String,
     /// Seconds.
     expires_in: u64,
@@ -259,7 +259,7 @@ fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
     });
     let listed = format!("Lists the files attached to a {noun}");
     let created = format!("Attaches a file to a {noun}");
-    let shown = format!("Shows what is known of a file attached to a {noun}");
+    let shown = format!("Shows the details of a file attached to a {noun}");
     let removed = format!("Deletes a file attached to a {noun}");
     let linked = format!("Makes a link to a file attached to a {noun}");
     let listed = described(Get, "", read, format!("list_{noun}_attachments"), listed)
@@ -270,15 +270,15 @@ fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
         .answers(201, "The file is stored.", json_of("Attachment"));
     let shown = described(Get, one, read, format!("get_{noun}_attachment"), shown).answers(
         200,
-        "The attachment, without its content.",
+        "The details, without the content.",
         json_of("Attachment"),
     );
     let removed = described(Delete, one, end, format!("delete_{noun}_attachment"), removed)
         .reads(json_of("OwnName"))
         .answers(200, "It is gone, and the file with it.", json_of("AttachmentDeletion"));
     let linked = described(Get, download, read, format!("get_{noun}_attachment_link"), linked)
-        .says("That the link was made is recorded in the audit log as a download.")
-        .answers(200, "The link, and how long it lives.", json_of("AttachmentLink"));
+        .says("The audit log records this as a download.")
+        .answers(200, "The link, and how long it works.", json_of("AttachmentLink"));
     OpenApiRouter::new()
         .routes(listed.by(get(list::<H>)))
         .routes(created.by(post(create::<H>)))
@@ -347,11 +347,11 @@ async fn link(
 
 /// Makes a link to an attached file, whatever it is attached to
 ///
-/// That the link was made is recorded in the audit log as a download.
+/// The audit log records this as a download.
 #[utoipa::path(
     get, path = "/v1/attachments/{id}/download", tag = "Attachments",
     params(("id" = inline(AttachmentId), Path, description = "The attachment's id.")),
-    responses((status = 200, body = AttachmentLink, description = "The link, and how long it lives.")),
+    responses((status = 200, body = AttachmentLink, description = "The link, and how long it works.")),
     extensions(("x-permission" = json!("attachment:read")))
 )]
 pub(crate) async fn get_attachment_link(

@@ -20,13 +20,13 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::caller::Granted;
-use crate::lists;
-use crate::problem::Problem;
-use crate::query::{FromQuery, NoQuery, Query, ValidQuery};
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::answer::tables::export::{Column, Shape, all_rows, download};
+use crate::answer::tables::{Cell, text};
+use crate::request::caller::Granted;
+use crate::request::query::{FromQuery, NoQuery, Query, ValidQuery};
 use crate::state::Api;
-use crate::tables::export::{Column, Shape, all_rows, download};
-use crate::tables::{Cell, text};
 
 const CURSOR: &str = "audit-logs";
 
@@ -93,12 +93,12 @@ pub(crate) struct EntryView {
     /// The whole entity after the change; null when it was deleted or its state was erased.
     #[schema(value_type = Option<Object>, required)]
     state: Option<Box<RawValue>>,
-    /// What changed since the entity's entry before.
+    /// What changed since the previous entry about the entity.
     changes: Vec<ChangeView>,
     request_id: String,
     #[schema(required)]
     ip: Option<String>,
-    /// The hash of this entry, which covers the one before: hexadecimal SHA-256.
+    /// The hash of this entry, which covers the previous one: SHA-256 in hexadecimal.
     hash: String,
 }
 
@@ -169,7 +169,7 @@ impl From<ShownEntry> for EntryView {
 #[schema(example = json!({"data": [entry_example()], "count": 1, "nextCursor": null}))]
 pub(crate) struct EntryList {
     pub(crate) data: Vec<EntryView>,
-    /// How many items this page holds.
+    /// The number of items in this page.
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
@@ -402,7 +402,7 @@ pub(crate) struct HeadView {
     #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
     organization_id: OrganizationId,
     sequence: i64,
-    /// The hash of the last entry: hexadecimal SHA-256.
+    /// The hash of the last entry: SHA-256 in hexadecimal.
     hash: String,
     #[schema(value_type = String, format = DateTime)]
     at: Time,

@@ -1,12 +1,12 @@
 //! `/v1/auth`: signing in and out, passwords, invitations.
 
 use attestry_app::invitations::Offer;
+use attestry_app::sessions::Membership;
 use attestry_app::{invitations, passwords, sessions};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Permission, Roles};
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::text::{Email, Line, Name, Password};
-use attestry_storage::members::Membership;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -18,14 +18,14 @@ use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::caller::{SESSION_COOKIE, SignedIn, Visitor, session_cookie};
-use crate::json::Secret;
-use crate::lists;
+use crate::answer::lists;
+use crate::answer::problem::Problem;
 use crate::members::{UserView, user_example};
-use crate::problem::Problem;
-use crate::query::{FromQuery, Query, ValidQuery};
+use crate::request::caller::{SESSION_COOKIE, SignedIn, Visitor, session_cookie};
+use crate::request::json::Secret;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::wire::Valid;
 use crate::state::Api;
-use crate::wire::Valid;
 
 body! {
     /// Who signs in.
@@ -42,7 +42,7 @@ body! {
     "token": "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0", "expiresAt": "2026-12-15T09:30:00.000Z", "user": user_example()
 }))]
 pub(crate) struct LoggedIn {
-    /// For `Authorization: Bearer`; a browser gets the same as a cookie.
+    /// The token for `Authorization: Bearer`; browsers get the same one as a cookie.
     token: String,
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
@@ -144,7 +144,7 @@ pub(crate) struct CurrentSession {
     user: UserView,
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
-    /// Where the user is active, and as what.
+    /// The organizations in which the user is active, with their roles.
     organizations: Vec<MembershipView>,
 }
 
@@ -176,16 +176,16 @@ pub(crate) async fn get_session(
 body! {
     /// A new password for one's own account.
     ChangePassword {
-        current_password "currentPassword": required Secret = "The password as it is.",
-        new_password "newPassword": required Password = "The password as it shall be.",
+        current_password "currentPassword": required Secret = "The current password.",
+        new_password "newPassword": required Password = "The new password.",
     }
     example json!({"currentPassword": "correct horse battery", "newPassword": "staple after staple"})
 }
 
-/// Changes one's password and ends one's other sessions
+/// Changes your password and ends your other sessions
 #[utoipa::path(
     post, path = "/v1/auth/change-password", tag = "Sign-in", request_body = ChangePassword,
-    responses((status = 200, body = Done, description = "The new password holds.")),
+    responses((status = 200, body = Done, description = "The password is changed.")),
     extensions(("x-session" = json!(true)))
 )]
 pub(crate) async fn change_password(
@@ -217,7 +217,7 @@ pub(crate) struct Message {
 /// Sends a link to choose a new password
 #[utoipa::path(
     post, path = "/v1/auth/forgot-password", tag = "Sign-in", request_body = ForgotPassword,
-    responses((status = 200, body = Message, description = "The same answer whether or not there is such an account."))
+    responses((status = 200, body = Message, description = "The answer is the same whether or not the account exists."))
 )]
 pub(crate) async fn forgot_password(
     api: State<Api>,
@@ -230,20 +230,20 @@ pub(crate) async fn forgot_password(
 }
 
 body! {
-    /// A new password by the link that was sent.
+    /// A new password, set with the link from the e-mail.
     ResetPassword {
         token "token": required Secret = "The token in the link.",
-        new_password "newPassword": required Password = "The password as it shall be.",
+        new_password "newPassword": required Password = "The new password.",
     }
     example json!({"token": "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0", "newPassword": "staple after staple"})
 }
 
-/// Chooses a new password by the link, and ends all sessions
+/// Sets a new password with the link, and ends all sessions
 #[utoipa::path(
     post, path = "/v1/auth/reset-password", tag = "Sign-in", request_body = ResetPassword,
     responses(
-        (status = 200, body = Done, description = "The new password holds."),
-        (status = 410, description = "The link was used or is too old."),
+        (status = 200, body = Done, description = "The password is changed."),
+        (status = 410, description = "The link has been used or has expired."),
     )
 )]
 pub(crate) async fn reset_password(
@@ -290,7 +290,7 @@ pub(crate) struct InvitationOffer {
     expires_at: Time,
 }
 
-/// Shows what an invitation leads to
+/// Shows what an invitation is for
 #[utoipa::path(
     get, path = "/v1/auth/invitation", tag = "Sign-in", params(LookUpInvitation),
     responses(
@@ -313,7 +313,7 @@ body! {
     /// The answer to an invitation.
     AcceptInvitation {
         token "token": required Secret = "The token in the link.",
-        name "name": optional Name = "How you want to be called.",
+        name "name": optional Name = "Your name.",
         password "password": optional Password = "A password, if your account has none yet.",
     }
     example json!({"token": "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0", "name": "Ada Byron", "password": "correct horse battery"})
@@ -339,8 +339,8 @@ pub(crate) struct AcceptedInvitation {
 #[utoipa::path(
     post, path = "/v1/auth/accept-invitation", tag = "Sign-in", request_body = AcceptInvitation,
     responses(
-        (status = 200, body = AcceptedInvitation, description = "The member is active; sign in next."),
-        (status = 410, description = "The invitation was used, withdrawn, or is too old."),
+        (status = 200, body = AcceptedInvitation, description = "The member is active and can sign in."),
+        (status = 410, description = "The invitation has been used or withdrawn, or has expired."),
     )
 )]
 pub(crate) async fn accept_invitation(

@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::caller::{Granted, OwnName, must_be_own};
-use crate::lists;
-use crate::path::PathId;
-use crate::problem::Problem;
-use crate::query::{FromQuery, Query, ValidQuery};
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::request::caller::{Granted, OwnName, must_be_own};
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::uploads::Enclosures;
+use crate::request::wire::{Optional, Valid};
 use crate::state::Api;
-use crate::uploads::Enclosures;
-use crate::wire::{Optional, Valid};
 
 const CURSOR: &str = "comments";
 
@@ -43,7 +43,7 @@ pub(crate) struct AuthorView {
     deactivated: bool,
 }
 
-/// A file that a comment brings along.
+/// A file attached to a comment.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"id": "att_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "access-review.txt", "type": "text/plain", "size": 9, "createdAt": "2026-11-15T09:30:00.000Z"}))]
@@ -118,7 +118,7 @@ fn comment_example() -> Value {
 #[schema(example = json!({"data": [comment_example()], "count": 1, "nextCursor": null}))]
 pub(crate) struct CommentList {
     data: Vec<CommentView>,
-    /// How many items this page holds.
+    /// The number of items in this page.
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
@@ -151,12 +151,8 @@ impl FromQuery for ListComments {
 impl IntoParams for ListComments {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut all = vec![
-            lists::required(
-                "entityType",
-                Commentable::schema(),
-                "What kind of thing the comments are about.",
-            ),
-            lists::required("entityId", lists::text(), "The id of that thing."),
+            lists::required("entityType", Commentable::schema(), "What the comments are about."),
+            lists::required("entityId", lists::text(), "Its id."),
         ];
         all.extend(lists::plain_parameters());
         all.push(lists::total_parameter());
@@ -164,12 +160,12 @@ impl IntoParams for ListComments {
     }
 }
 
-/// Lists the comments about one thing
+/// Lists the comments on something
 #[utoipa::path(
     get, path = "/v1/comments", tag = "Comments", params(ListComments),
     responses(
         (status = 200, body = CommentList, description = "The comments, newest first."),
-        (status = 404, description = "There is no such thing.")
+        (status = 404, description = "It does not exist.")
     ),
     extensions(("x-permission" = json!("comment:read")))
 )]
@@ -188,13 +184,13 @@ pub(crate) async fn list_comments(
 }
 
 body! {
-    /// Something to say about a thing.
+    /// A new comment.
     CreateComment {
-        content "content": required CommentText = "What is said.",
-        entity_id "entityId": required Line<1, 64> = "The id of what it is about.",
-        entity_type "entityType": required Commentable = "What kind of thing that is.",
-        user_id "userId": optional UserId = "Your own user id, if sent at all.",
-        attachments "attachments": optional Enclosures = "Files that it brings along.",
+        content "content": required CommentText = "The text of the comment.",
+        entity_id "entityId": required Line<1, 64> = "The id of what the comment is about.",
+        entity_type "entityType": required Commentable = "What the comment is about.",
+        user_id "userId": optional UserId = "Your own user id; optional.",
+        attachments "attachments": optional Enclosures = "Files to attach to the comment.",
     }
     example json!({"content": "Disks are encrypted since Monday.", "entityId": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "entityType": "risk"})
 }
@@ -204,7 +200,7 @@ body! {
     post, path = "/v1/comments", tag = "Comments", request_body = CreateComment,
     responses(
         (status = 201, body = CommentView, description = "The comment."),
-        (status = 404, description = "There is no such thing.")
+        (status = 404, description = "It does not exist.")
     ),
     extensions(("x-permission" = json!("comment:create")))
 )]
@@ -224,13 +220,13 @@ pub(crate) async fn create_comment(
 body! {
     /// The new text of a comment.
     UpdateComment {
-        content "content": required CommentText = "What is said instead.",
-        user_id "userId": optional UserId = "Your own user id, if sent at all.",
+        content "content": required CommentText = "The new text.",
+        user_id "userId": optional UserId = "Your own user id; optional.",
     }
     example json!({"content": "Disks are encrypted since Tuesday."})
 }
 
-/// Changes one's own comment
+/// Changes your own comment
 #[utoipa::path(
     put, path = "/v1/comments/{commentId}", tag = "Comments", request_body = UpdateComment,
     params(("commentId" = inline(CommentId), Path, description = "The comment's id.")),
@@ -258,7 +254,7 @@ pub(crate) struct CommentDeletion {
     message: &'static str,
 }
 
-/// Deletes one's own comment
+/// Deletes your own comment
 #[utoipa::path(
     delete, path = "/v1/comments/{commentId}", tag = "Comments", request_body(content = OwnName),
     params(("commentId" = inline(CommentId), Path, description = "The comment's id.")),

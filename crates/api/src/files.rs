@@ -10,9 +10,9 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use utoipa::ToSchema;
 
-use crate::caller::Visitor;
-use crate::conditions::Conditions;
-use crate::problem::Problem;
+use crate::answer::conditions::Conditions;
+use crate::answer::problem::Problem;
+use crate::request::caller::Visitor;
 use crate::state::Api;
 
 /// Put on an answer that is sent byte for byte, so that ranges fit.
@@ -23,13 +23,13 @@ pub(crate) struct AsStored;
 #[utoipa::path(
     get, path = "/v1/files/{ticket}", tag = "Attachments",
     params(
-        ("ticket" = String, Path, description = "What a `downloadUrl` ends in."),
+        ("ticket" = String, Path, description = "The last part of a `downloadUrl`."),
         ("Range" = Option<String>, Header, description = "One range of bytes.", example = "bytes=0-1023"),
-        ("If-Range" = Option<String>, Header, description = "The ETag under which the range is wanted.")
+        ("If-Range" = Option<String>, Header, description = "The ETag for which the range is wanted.")
     ),
     responses(
-        (status = 200, description = "The file, in its own type.", content_type = "*/*", body = FileBytes),
-        (status = 206, description = "The range that was query for.", content_type = "*/*", body = FileBytes),
+        (status = 200, description = "The file, with its own content type.", content_type = "*/*", body = FileBytes),
+        (status = 206, description = "The requested range.", content_type = "*/*", body = FileBytes),
         (status = 410, description = "The link has expired; ask for a new one."),
         (status = 416, description = "The file has no such range.")
     )

@@ -1,16 +1,16 @@
 //! Whether the service lives and can work.
 
+use attestry_app::service;
 use attestry_domain::Time;
 use attestry_domain::journal::hex;
-use attestry_storage::schema::MIGRATIONS;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::problem::Problem;
-use crate::query::{NoQuery, ValidQuery};
+use crate::answer::problem::Problem;
+use crate::request::query::{NoQuery, ValidQuery};
 use crate::state::Api;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,8 +25,8 @@ pub(crate) struct Health {
     version: &'static str,
 }
 
-/// Tells that the service runs
-#[utoipa::path(get, path = "/v1/health", tag = "Service", responses((status = 200, body = Health, description = "It runs.")))]
+/// Shows that the service is running
+#[utoipa::path(get, path = "/v1/health", tag = "Service", responses((status = 200, body = Health, description = "The service is running.")))]
 pub(crate) async fn health(api: State<Api>, _none: ValidQuery<NoQuery>) -> Json<Health> {
     let now = api.ctx.now();
     Json(Health {
@@ -44,18 +44,13 @@ pub(crate) async fn live() -> Json<Value> {
 
 /// For a load balancer: the database answers and has this version's schema.
 pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Value>, Problem> {
-    api.ctx
-        .db
-        .read(async |t| attestry_storage::instance::ping(t).await)
-        .await
-        .map_err(attestry_app::Error::from)?;
-    let pending = api.ctx.db.pending(MIGRATIONS).await.map_err(attestry_app::Error::from)?;
-    if pending.missing.is_empty() {
+    let missing = service::missing_migrations(&api.ctx).await?;
+    if missing.is_empty() {
         return Ok(Json(json!({"status": "ok"})));
     }
     Err(Problem {
         retry_after: Some(5),
-        ..Problem::new("unavailable", format!("Migrations are missing: {}.", pending.missing.join(", ")))
+        ..Problem::new("unavailable", format!("Migrations are missing: {}.", missing.join(", ")))
     })
 }
 

@@ -14,13 +14,14 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use tracing::instrument::WithSubscriber;
 
-use crate::arrival::Arriving;
-use crate::bodies::too_large;
-use crate::caller::{RequestContext, client_address};
-use crate::problem::Problem;
+use crate::answer::problem::Problem;
+use crate::answer::watched::Watched;
+use crate::document::openapi;
+use crate::request::arrival::Arriving;
+use crate::request::bodies::too_large;
+use crate::request::caller::{RequestContext, client_address};
+use crate::request::idempotency;
 use crate::state::Api;
-use crate::watched::Watched;
-use crate::{idempotency, openapi};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -166,7 +167,7 @@ fn foreign_failure(response: &Response) -> Option<Problem> {
         StatusCode::NOT_FOUND => Problem::not_found("address"),
         StatusCode::METHOD_NOT_ALLOWED => method_not_allowed(),
         StatusCode::PAYLOAD_TOO_LARGE => {
-            Problem::new("payload_too_large", "The body is larger than this server takes.")
+            Problem::new("payload_too_large", "The body is larger than this operation accepts.")
         }
         StatusCode::UNSUPPORTED_MEDIA_TYPE => {
             Problem::new("unsupported_media_type", "Send the body as JSON.")

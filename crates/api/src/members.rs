@@ -20,18 +20,18 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::caller::Granted;
-use crate::conditions::{Conditions, with_tag};
-use crate::idempotency::WithoutSecret;
-use crate::json::{Count, Items};
-use crate::lists;
-use crate::path::PathId;
-use crate::problem::{Problem, in_one_line};
-use crate::query::{FromQuery, Query, ValidQuery};
+use crate::answer::conditions::{Conditions, with_tag};
+use crate::answer::lists;
+use crate::answer::problem::{Problem, in_one_line};
+use crate::request::caller::Granted;
+use crate::request::idempotency::WithoutSecret;
+use crate::request::json::{Count, Items};
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::wire::{Fields, Valid};
 use crate::state::Api;
-use crate::wire::{Fields, Valid};
 
-/// Who a member is.
+/// The user behind a member.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = User, example = json!(user_example()))]
@@ -150,7 +150,7 @@ fn member_example() -> Value {
 #[schema(example = json!({"data": [member_example()], "count": 1, "nextCursor": null}))]
 pub struct MemberList {
     data: Vec<MemberView>,
-    /// How many items this page holds.
+    /// The number of items in this page.
     count: usize,
     /// Where the next page starts; null on the last page.
     #[schema(required)]
@@ -170,10 +170,10 @@ impl MemberList {
 body! {
     /// A user to add to the organization.
     CreateMember {
-        user_id "userId": required UserId = "The user to add. A member who was deactivated is brought back.",
-        role "role": required Roles = "What the member may do.",
-        department "department": optional Department = "Where the member works; `none` if left out.",
-        is_active "isActive": optional bool = "Whether the member can act; true if left out.",
+        user_id "userId": required UserId = "The user to add. A deactivated member is reactivated.",
+        role "role": required Roles = "The member's roles.",
+        department "department": optional Department = "The member's department; `none` by default.",
+        is_active "isActive": optional bool = "Whether the member is active; true by default.",
         device_label_id "deviceLabelId": nullable Count = "The label of the member's devices in a device-management system.",
     }
     example json!({"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee", "department": "it"})
@@ -193,12 +193,12 @@ impl From<CreateMember> for NewMember {
 }
 
 body! {
-    /// What to change of a member. What is left out stays.
+    /// What to change in a member. Fields that are left out stay as they are.
     UpdateMember {
-        user_id "userId": optional UserId = "Another user who takes this member's place.",
-        role "role": optional Roles = "What the member may do.",
-        department "department": optional Department = "Where the member works.",
-        is_active "isActive": optional bool = "false deactivates the member, true brings it back.",
+        user_id "userId": optional UserId = "Another user who replaces this member's user.",
+        role "role": optional Roles = "The member's roles.",
+        department "department": optional Department = "The member's department.",
+        is_active "isActive": optional bool = "false deactivates the member, true reactivates them.",
         device_label_id "deviceLabelId": nullable Count = "The label of the member's devices; null clears it.",
     }
     example json!({"department": "gov", "deviceLabelId": null})
@@ -213,7 +213,7 @@ impl From<UpdateMember> for MemberPatch {
 }
 
 body! {
-    /// Users to add, up to 1000. One that cannot be added does not keep out the rest.
+    /// Users to add, up to 1000. The rest are added even if some cannot be.
     CreateMembers {
         members "members": required Items<CreateMember> = "The users to add.",
     }
@@ -223,10 +223,10 @@ body! {
 body! {
     /// Somebody to invite by e-mail.
     InviteMember {
-        email "email": required Email = "Where the link is sent.",
-        name "name": optional Name = "The person's name, if nobody has this address yet.",
-        role "role": required Roles = "What the member may do once the invitation is accepted.",
-        department "department": optional Department = "Where the member works; `none` if left out.",
+        email "email": required Email = "The address to invite.",
+        name "name": optional Name = "The person's name, used if the address is new.",
+        role "role": required Roles = "The member's roles once the invitation is accepted.",
+        department "department": optional Department = "The member's department; `none` by default.",
     }
     example json!({"email": "ada@example.com", "name": "Ada Byron", "role": "employee"})
 }
@@ -259,7 +259,7 @@ impl IntoParams for ListMembers {
             lists::parameter(
                 "isActive",
                 lists::flag(),
-                "false lists those who were deactivated or have not accepted yet.",
+                "false lists members who were deactivated or have not accepted their invitation yet.",
             ),
             lists::parameter("role", lists::text(), "Only members with this role."),
             lists::parameter("department", Department::schema(), "Only members of this department."),
@@ -309,12 +309,12 @@ pub(crate) async fn create_member(
     Ok(with_tag(StatusCode::CREATED, &versions(&person), MemberView::from(person)))
 }
 
-/// An item that was not taken.
+/// An item that could not be added.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"index": 3, "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "error": "there is no such user"}))]
 pub(crate) struct BulkError {
-    /// The place of the item in the request, from 0.
+    /// The index of the item in the request, from 0.
     index: usize,
     #[schema(required)]
     user_id: Option<String>,
@@ -344,7 +344,7 @@ pub(crate) struct BulkResult {
 /// Adds many users to the organization
 #[utoipa::path(
     post, path = "/v1/people/bulk", tag = "People", request_body = CreateMembers,
-    responses((status = 201, body = BulkResult, description = "Who was added, and who was not and why.")),
+    responses((status = 201, body = BulkResult, description = "Who was added, and who was not, with the reason.")),
     extensions(("x-permission" = json!("member:create")))
 )]
 pub(crate) async fn create_members(
@@ -384,11 +384,11 @@ pub(crate) async fn create_members(
 pub(crate) struct InvitedMember {
     #[serde(flatten)]
     member: MemberView,
-    /// Until when the link works.
+    /// When the link expires.
     #[schema(value_type = String, format = DateTime)]
     invitation_expires_at: Time,
-    /// The link, where mail is only written to files, so that you can pass it on; null where it is sent. A repetition
-    /// with the same `Idempotency-Key` answers null.
+    /// The link, if mail is only written to files, so that you can pass it on; null if it was sent. A repeated request
+    /// with the same `Idempotency-Key` gets null.
     #[schema(required)]
     invitation_link: Option<String>,
 }
@@ -403,12 +403,12 @@ fn invited_example() -> Value {
 
 /// Invites somebody by e-mail
 ///
-/// Until they accept, `user` only stands for them: it shows nothing of an account they may have, and its id changes if
+/// Until they accept, `user` is a placeholder: it shows nothing of an account they may have, and its id changes if
 /// they have one.
 #[utoipa::path(
     post, path = "/v1/people/invite", tag = "People", request_body = InviteMember,
     responses(
-        (status = 201, body = InvitedMember, description = "The link is on its way."),
+        (status = 201, body = InvitedMember, description = "The invitation will be sent."),
         (status = 409, description = "The person is a member already."),
     ),
     extensions(("x-permission" = json!("member:create")))
@@ -435,7 +435,7 @@ pub(crate) async fn invite_member(
 
 /// Shows one member
 ///
-/// Who may not see the people can still see their own entry.
+/// Members without the permission `member:read` can see their own entry.
 #[utoipa::path(
     get, path = "/v1/people/{id}", tag = "People", params(("id" = inline(MemberId), Path, description = "The member's id.")),
     responses((status = 200, body = MemberView, description = "The member.")),
@@ -496,7 +496,7 @@ pub(crate) struct MemberDeletion {
 #[utoipa::path(
     delete, path = "/v1/people/{id}", tag = "People", params(("id" = inline(MemberId), Path, description = "The member's id.")),
     responses(
-        (status = 200, body = MemberDeletion, description = "The member is inactive; it stays on record."),
+        (status = 200, body = MemberDeletion, description = "The member is inactive and stays on record."),
         (status = 409, description = "The last active owner."),
     ),
     extensions(("x-permission" = json!("member:delete")))

@@ -16,7 +16,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::problem::Problem;
+use crate::answer::problem::Problem;
 use crate::state::Api;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -117,7 +117,7 @@ impl Metrics {
 
 /// The counters as text. Not part of the interface under `/v1`, so not in its document.
 pub(crate) async fn metrics(State(api): State<Api>) -> Result<impl IntoResponse, Problem> {
-    if let Ok((all, failed)) = api.ctx.db.read(async |t| attestry_storage::jobs::counts(t).await).await {
+    if let Ok((all, failed)) = attestry_app::jobs::counts(&api.ctx).await {
         api.metrics.jobs.set(all);
         api.metrics.failed_jobs.set(failed);
     }

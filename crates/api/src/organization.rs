@@ -14,11 +14,11 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::caller::Granted;
-use crate::conditions::{Conditions, with_tag};
-use crate::problem::Problem;
+use crate::answer::conditions::{Conditions, with_tag};
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::request::wire::Valid;
 use crate::state::Api;
-use crate::wire::Valid;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -46,9 +46,9 @@ impl From<Organization> for OrganizationView {
 }
 
 body! {
-    /// What to change of the organization. What is left out stays.
+    /// What to change in the organization. Fields that are left out stay as they are.
     UpdateOrganization {
-        name "name": optional Name = "What the organization is called.",
+        name "name": optional Name = "The organization's name.",
         website "website": nullable WebAddress = "Its web site; null clears it.",
     }
     example json!({"name": "Analytical Engines Ltd", "website": "engines.example"})
@@ -104,7 +104,7 @@ pub(crate) struct DeletedOrganization {
 }
 
 body! {
-    /// The proof that a deletion is meant.
+    /// Confirms the deletion.
     DeleteOrganization {
         name "name": required Name = "The exact name of the organization.",
     }
@@ -113,9 +113,9 @@ body! {
 
 /// Deletes the organization
 ///
-/// Owners only. Nobody reaches it from now on. For 30 days whoever runs the server can bring it back
-/// (`attestry admin restore-organization`); then it is removed with its files, and of the audit log only the chain of
-/// hashes stays.
+/// For owners only. The organization is inaccessible from then on. For 30 days the operator can restore it
+/// (`attestry admin restore-organization`); then it is removed with its files, and only the hashes of the audit log
+/// remain.
 #[utoipa::path(
     delete, path = "/v1/organization", tag = "Organization", request_body = DeleteOrganization,
     responses((status = 200, body = OrganizationDeletion, description = "The organization is deleted.")),

@@ -24,18 +24,18 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::answer::conditions::{Conditions, with_tag};
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::answer::tables::export::{Column, Shape, all_rows, download};
+use crate::answer::tables::import::{DryRun, ImportResult, Table};
+use crate::answer::tables::{Cell, cell, text};
 use crate::audit_logs::{EntryList, ListHistory};
-use crate::caller::Granted;
-use crate::conditions::{Conditions, with_tag};
-use crate::lists;
-use crate::path::PathId;
-use crate::problem::Problem;
-use crate::query::{FromQuery, Query, ValidQuery};
+use crate::request::caller::Granted;
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::wire::{Fields, described, or_null};
 use crate::state::Api;
-use crate::tables::export::{Column, Shape, all_rows, download};
-use crate::tables::import::{DryRun, ImportResult, Table};
-use crate::tables::{Cell, cell, text};
-use crate::wire::{Fields, described, or_null};
 
 mod document;
 
@@ -108,11 +108,11 @@ macro_rules! wire {
                 $wire,
                 $crate::registers::How::$how,
                 <$type as attestry_domain::plain::Keep>::KIND,
-                <$type as $crate::json::FromJson>::schema,
+                <$type as $crate::request::json::FromJson>::schema,
                 $about,
             )),*];
 
-            fn given_in(fields: &mut $crate::wire::Fields, whole: bool) -> Option<Self::Patch> {
+            fn given_in(fields: &mut $crate::request::wire::Fields, whole: bool) -> Option<Self::Patch> {
                 $(let $field = wire!(@read $how fields whole $wire);)*
                 Some(Self::Patch { $($field: $field?),* })
             }
@@ -133,12 +133,12 @@ macro_rules! wire {
 macro_rules! wire_filter {
     ([$name:ident] $($field:ident $wire:literal $compare:ident $column:ident $type:ty = $about:literal;)*) => {
         impl $crate::registers::WireFilter for $name {
-            fn read(query: &mut $crate::query::Query) -> Self {
+            fn read(query: &mut $crate::request::query::Query) -> Self {
                 Self { $($field: query.get($wire)),* }
             }
 
             fn parameters() -> Vec<utoipa::openapi::path::Parameter> {
-                vec![$($crate::lists::parameter($wire, <$type as utoipa::PartialSchema>::schema(), $about)),*]
+                vec![$($crate::answer::lists::parameter($wire, <$type as utoipa::PartialSchema>::schema(), $about)),*]
             }
         }
     };

@@ -1,4 +1,4 @@
-//! The one list of routes. What stands in `routes!` is documented by its own handler, so a route
+//! The one list of routes. What is listed in `routes!` is documented by its own handler, so a route
 //! cannot exist undocumented.
 
 use std::sync::Arc;
@@ -16,10 +16,11 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::document::docs;
 use crate::state::Api;
 use crate::{
-    api_keys, attachments, audit_logs, auth, comments, docs, files, health, layers, members, metrics,
-    organization, registers, setup,
+    api_keys, attachments, audit_logs, auth, comments, files, health, layers, members, metrics, organization,
+    registers, setup,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -84,6 +85,7 @@ pub fn router(api: Api, pages: &'static [Page]) -> Router {
         .route("/docs", get(docs::root))
         .route("/docs/", get(docs::index))
         .route("/docs/errors", get(docs::errors))
+        .route("/docs/guide", get(docs::guide))
         .route("/docs/{*path}", get(docs::asset))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))

@@ -11,25 +11,25 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::caller::Visitor;
-use crate::idempotency::WithoutSecret;
-use crate::json::Secret;
-use crate::problem::Problem;
+use crate::answer::problem::Problem;
+use crate::request::caller::Visitor;
+use crate::request::idempotency::WithoutSecret;
+use crate::request::json::Secret;
+use crate::request::wire::Valid;
 use crate::state::Api;
-use crate::wire::Valid;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"needed": true}))]
 pub(crate) struct SetupStatus {
-    /// Whether nobody has set this installation up yet.
+    /// Whether the installation still has to be set up.
     needed: bool,
 }
 
-/// Tells whether the installation waits to be set up
+/// Shows whether the installation has to be set up
 #[utoipa::path(
     get, path = "/v1/setup", tag = "Set-up",
-    responses((status = 200, body = SetupStatus, description = "Whether it is needed."))
+    responses((status = 200, body = SetupStatus, description = "Whether set-up is needed."))
 )]
 pub(crate) async fn get_setup(api: State<Api>, _visitor: Visitor) -> Result<Json<SetupStatus>, Problem> {
     Ok(Json(SetupStatus { needed: setup::is_open(&api.ctx).await? }))
@@ -39,7 +39,7 @@ body! {
     /// The first organization and its owner.
     SetUp {
         token "token": required Secret = "The one-time token that the server printed when it started.",
-        organization "organization": required Name = "What the organization is called.",
+        organization "organization": required Name = "The organization's name.",
         name "name": optional Name = "The owner's name.",
         email "email": required Email = "The owner's address.",
         password "password": required Password = "The owner's password.",
@@ -63,18 +63,18 @@ pub(crate) struct SetUpDone {
     user_id: UserId,
     #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
     member_id: MemberId,
-    /// A key that may do everything, shown this once. A repetition with the same `Idempotency-Key` answers null.
+    /// An API key with all permissions, shown only once. A repeated request with the same `Idempotency-Key` gets null.
     #[schema(required)]
     api_key: Option<String>,
 }
 
-/// Sets the installation up
+/// Sets up the installation
 #[utoipa::path(
     post, path = "/v1/setup", tag = "Set-up", request_body = SetUp,
     responses(
-        (status = 201, body = SetUpDone, description = "Sign in next."),
+        (status = 201, body = SetUpDone, description = "The installation is set up; you can sign in."),
         (status = 403, description = "The token is wrong."),
-        (status = 409, description = "It is set up already."),
+        (status = 409, description = "The installation is already set up."),
     )
 )]
 pub(crate) async fn set_up(

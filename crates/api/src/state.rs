@@ -8,9 +8,9 @@ use std::time::Duration;
 use attestry_app::Ctx;
 use attestry_domain::Time;
 
-use crate::bodies::Budget;
-use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::request::bodies::Budget;
+use crate::request::limits::Limits;
 
 /// Settings of the HTTP side.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use attestry_storage::api_keys;
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::principals::Forget;
+use crate::remembered::Forget;
 
 /// What the text of every key begins with.
 pub const PREFIX: &str = "atk_";

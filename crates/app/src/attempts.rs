@@ -2,15 +2,12 @@
 //! counts. In one process the attempts of one account from one network take turns, so that many at once are no way
 //! around the limit.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use attestry_domain::access::network;
 use attestry_domain::journal::Hash;
 use attestry_storage::{Tx, sign_ins};
-use tokio::sync::Mutex as Turns;
 
 use crate::change::Work;
 use crate::context::Ctx;
@@ -20,26 +17,6 @@ use crate::error::Error;
 const FAILURES: i64 = 5;
 /// … within this time.
 const WINDOW: Duration = Duration::from_mins(15);
-
-/// Who is proving a password at the moment.
-#[derive(Debug, Default)]
-pub(crate) struct Attempts(Mutex<HashMap<Hash, Arc<Turns<()>>>>);
-
-impl Attempts {
-    fn of(&self, subject: Hash) -> Arc<Turns<()>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(all.entry(subject).or_default())
-    }
-
-    /// Forgets a subject that nobody else is waiting for.
-    fn leave(&self, subject: Hash, turns: Arc<Turns<()>>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(turns);
-        if all.get(&subject).is_some_and(|turns| Arc::strong_count(turns) == 1) {
-            all.remove(&subject);
-        }
-    }
-}
 
 /// A password that was right: its failures before are forgotten in the transaction of what it was for.
 #[derive(Clone, Copy, Debug)]

@@ -22,7 +22,7 @@ use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::{self, AccountEntry, CHANNEL, Job};
 use crate::journal::{Entry, Record};
-use crate::principals::Forget;
+use crate::remembered::Forget;
 
 /// What is done when the transaction is on disk.
 #[derive(Debug, Default)]
@@ -109,7 +109,7 @@ impl<'a> Work<'a> {
         match &origin.claim {
             Some(claim) if !idempotency::apply(self.t, claim).await? => Err(Error::Conflict {
                 code: "idempotency_in_progress",
-                message: "Another request with this Idempotency-Key has taken over; try again in a moment."
+                message: "Another request with this Idempotency-Key has taken over. Try again in a moment."
                     .to_owned(),
             }),
             _ => Ok(()),

@@ -1,4 +1,4 @@
-//! What members say about risks and vendors.
+//! Comments on risks and vendors.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ pub async fn count(ctx: &Ctx, scope: &Scope, entity: Commentable, id: String) ->
         .await
 }
 
-/// A file that a comment brings along.
+/// A file attached to a comment.
 pub struct Enclosure {
     pub file: NewFile,
     pub description: Option<LongText>,

@@ -11,10 +11,10 @@ use attestry_mail::Mailer;
 use attestry_storage::Db;
 use tokio::sync::Notify;
 
-use crate::attempts::Attempts;
 use crate::keys::Keys;
-use crate::principals::Principals;
+use crate::remembered::Principals;
 use crate::sealing::Sealer;
+use crate::turns::Attempts;
 
 /// Settings the use cases look at.
 #[derive(Clone, Debug)]

@@ -45,19 +45,19 @@ pub async fn begin(ctx: &Ctx, request: Request<'_>) -> Result<Begun, Error> {
     let claim = Arc::new(Claim { name, holder: ctx.keys.token().text });
     let fingerprint: Hash = ctx.keys.mac(&[&[b"request", operation.as_bytes()], body].concat());
     let (now, wanted) = (ctx.now(), Arc::clone(&claim));
-    let (taken, stands) = ctx
+    let (taken, existing) = ctx
         .db
         .write(async move |t| {
             let (until, expired) = (now.plus(LOCKED), now.minus(REMEMBERED));
             let taken = idempotency::take(t, &wanted, &fingerprint, now, until, expired).await?;
-            let stands = if taken { None } else { idempotency::get(t, &wanted.name).await? };
-            Ok::<_, Error>((taken, stands))
+            let existing = if taken { None } else { idempotency::get(t, &wanted.name).await? };
+            Ok::<_, Error>((taken, existing))
         })
         .await?;
     if taken {
         return Ok(Begun::Run(claim));
     }
-    match stands {
+    match existing {
         Some((stored, _)) if stored != fingerprint => Err(Error::IdempotencyMismatch),
         Some((_, Standing::Answered(answer))) => Ok(Begun::Replay(ctx.keys.open(PURPOSE, &answer)?)),
         Some((_, Standing::Applied { locked_until })) if locked_until < now => Err(Error::Conflict {

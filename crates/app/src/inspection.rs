@@ -65,15 +65,15 @@ async fn flaw(ctx: &Ctx, scope: &Scope, recorded: &Recorded) -> Result<Option<St
     };
     // It may have been deleted since it was looked up: then nothing is wrong.
     let (own, id, now) = (scope.clone(), recorded.id, ctx.now());
-    let (stands, row) = ctx
+    let (exists, row) = ctx
         .db
         .read(async move |t| {
-            let stands = state_at(t, &own, &id.to_string(), now).await?.is_some();
-            Ok::<_, Error>((stands, attachments::get(t, &own, id).await?.is_some()))
+            let exists = state_at(t, &own, &id.to_string(), now).await?.is_some();
+            Ok::<_, Error>((exists, attachments::get(t, &own, id).await?.is_some()))
         })
         .await?;
     let flaw = content.or_else(|| (!row).then_some("its row is missing"));
-    Ok(flaw.filter(|_| stands).map(ToOwned::to_owned))
+    Ok(flaw.filter(|_| exists).map(ToOwned::to_owned))
 }
 
 async fn content_hash(ctx: &Ctx, key: &Key) -> Result<Option<String>, Error> {

@@ -17,7 +17,7 @@ use crate::error::{EMAIL_TAKEN, Error, already_member};
 use crate::jobs::Mail;
 use crate::letters;
 use crate::members::record;
-use crate::principals::Forget;
+use crate::remembered::Forget;
 
 /// Somebody who was invited, and the link if it is not on its way by mail.
 #[derive(Clone, Debug)]

@@ -27,10 +27,13 @@ pub mod precondition;
 pub mod principals;
 pub mod proof;
 pub mod registers;
+mod remembered;
 mod sealing;
+pub mod service;
 pub mod sessions;
 pub mod setup;
 mod subjects;
+mod turns;
 
 pub use context::{Ctx, Settings};
 pub use error::{Error, FieldError};

@@ -15,8 +15,8 @@ use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::{Error, already_member};
 use crate::precondition::Precondition;
-use crate::principals::Forget;
 use crate::registers;
+use crate::remembered::Forget;
 
 const MISSING: Error = Error::NotFound("member");
 

@@ -12,7 +12,7 @@ use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::Removal;
 use crate::precondition::Precondition;
-use crate::principals::Forget;
+use crate::remembered::Forget;
 
 const MISSING: Error = Error::NotFound("organization");
 

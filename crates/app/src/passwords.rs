@@ -17,7 +17,7 @@ use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::{Mail, PasswordReset};
 use crate::letters;
-use crate::principals::Forget;
+use crate::remembered::Forget;
 
 /// How many links an account is sent …
 const RESETS: i64 = 3;

@@ -3,117 +3,24 @@
 //! or a membership in this process forgets it at once; other processes follow within [`FRESH`].
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::access::{Credential, Principal};
-use attestry_domain::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
-use attestry_domain::journal::{Hash, sha256};
-use attestry_domain::sessions::Session;
+use attestry_domain::id::OrganizationId;
+use attestry_domain::journal::sha256;
 use attestry_storage::{api_keys, members, sessions};
-use quick_cache::sync::Cache;
-use tokio::sync::mpsc;
 
 use crate::api_keys::PREFIX;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::keys::same;
+use crate::remembered::Touch;
+pub use crate::remembered::{Forget, Known, KnownSession, Principals};
 
 /// How long a credential is trusted without a look at the database.
 const FRESH: Duration = Duration::from_secs(4);
-/// How often the use of a credential is written down at most.
-const TOUCH_EVERY: Duration = Duration::from_mins(1);
-
-/// What is remembered of a credential.
-#[derive(Debug)]
-pub struct Known {
-    pub principal: Arc<Principal>,
-    until: Time,
-    touched: AtomicI64,
-}
-
-/// What is remembered of a session apart from any organization.
-#[derive(Debug)]
-pub struct KnownSession {
-    pub session: Session,
-    pub email: String,
-    until: Time,
-    touched: AtomicI64,
-}
-
-/// The memory of credentials.
-#[derive(Debug)]
-pub struct Principals {
-    known: Cache<Hash, Arc<Known>>,
-    sessions: Cache<Hash, Arc<KnownSession>>,
-    /// Counts what was forgotten, so that a look-up that was under way meanwhile is not remembered.
-    forgotten: AtomicU64,
-    touches: (mpsc::Sender<Touch>, std::sync::Mutex<Option<mpsc::Receiver<Touch>>>),
-}
-
-impl Default for Principals {
-    fn default() -> Self {
-        let (send, receive) = mpsc::channel(1024);
-        Self {
-            known: Cache::new(20_000),
-            sessions: Cache::new(20_000),
-            forgotten: AtomicU64::new(0),
-            touches: (send, std::sync::Mutex::new(Some(receive))),
-        }
-    }
-}
-
-/// What is no longer what it was.
-#[derive(Clone, Copy, Debug)]
-pub enum Forget {
-    Key(ApiKeyId),
-    Member(MemberId),
-    Organization(OrganizationId),
-    Session(SessionId),
-    User(UserId),
-}
-
-impl Forget {
-    fn is_about(self, principal: &Principal) -> bool {
-        match self {
-            Self::Key(key) => principal.credential == Credential::ApiKey(key),
-            Self::Member(member) => principal.member == member,
-            Self::Organization(organization) => principal.organization == organization,
-            Self::Session(session) => principal.credential == Credential::Session(session),
-            Self::User(user) => principal.user == user,
-        }
-    }
-}
-
-/// A credential that was used.
-#[derive(Clone, Copy, Debug)]
-enum Touch {
-    Key(ApiKeyId, Time),
-    Session(SessionId, Time),
-}
-
-impl Principals {
-    /// Forgets what is no longer true, in this process at once.
-    pub fn forget(&self, what: Forget) {
-        self.forgotten.fetch_add(1, Ordering::SeqCst);
-        self.known.retain(|_, known| !what.is_about(&known.principal));
-        self.sessions.retain(|_, known| match what {
-            Forget::Session(session) => known.session.id != session,
-            Forget::User(user) => known.session.user_id != user,
-            Forget::Key(_) | Forget::Member(_) | Forget::Organization(_) => true,
-        });
-    }
-
-    fn touch(&self, touched: &AtomicI64, now: Time, touch: Touch) {
-        let last = Time::from_millis(touched.load(Ordering::Relaxed));
-        if now.since(last) >= TOUCH_EVERY {
-            touched.store(now.as_millis(), Ordering::Relaxed);
-            // A full channel loses a note of use, nothing else.
-            let _ = self.touches.0.try_send(touch);
-        }
-    }
-}
 
 fn bad_key() -> Error {
     Error::Unauthenticated {

@@ -63,10 +63,7 @@ async fn verify_at(
     if head.sequence != sequence || head.hash != previous {
         return broken(
             sequence.min(head.sequence) + 1,
-            format!(
-                "the chain ends at entry {sequence}, but the signed head stands at entry {}",
-                head.sequence
-            ),
+            format!("the chain ends at entry {sequence}, but the signed head is at entry {}", head.sequence),
         );
     }
     if signing_key != ctx.keys.signer_id() {

@@ -8,7 +8,7 @@ use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::sessions::Session;
 use attestry_domain::text::Email;
 use attestry_domain::users::User;
-use attestry_storage::members::Membership;
+pub use attestry_storage::members::Membership;
 use attestry_storage::{members, sessions, users};
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::SignInFailure;
 use crate::keys::Token;
-use crate::principals::Forget;
+use crate::remembered::Forget;
 
 /// What the journal keeps of a session: nothing that would let somebody use it.
 #[derive(Serialize)]

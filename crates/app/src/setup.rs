@@ -39,7 +39,7 @@ pub struct Founded {
     pub member: MemberId,
 }
 
-/// Whether nobody has set this installation up yet.
+/// Whether the installation still has to be set up.
 pub async fn is_open(ctx: &Ctx) -> Result<bool, Error> {
     Ok(!ctx.db.read(async |t| organizations::any(t).await).await?)
 }
@@ -181,7 +181,7 @@ pub async fn end_restore(t: &Tx<'_>) -> Result<(), DbError> {
     instance::delete(t, RESTORE).await.map(|_| ())
 }
 
-/// Whether a restore was begun and did not come to its end.
+/// Whether a restore was begun and was interrupted.
 pub async fn is_half_restored(ctx: &Ctx) -> Result<bool, Error> {
     Ok(ctx.db.read(async |t| instance::get(t, RESTORE).await).await?.is_some())
 }
@@ -193,8 +193,7 @@ pub async fn must_be_whole(ctx: &Ctx) -> Result<(), Error> {
     }
     Err(Error::Conflict {
         code: "half_restored",
-        message: "a restore into this database did not come to its end; run `attestry restore` again"
-            .to_owned(),
+        message: "a restore into this database was interrupted; run `attestry restore` again".to_owned(),
     })
 }
 

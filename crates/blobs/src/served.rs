@@ -13,7 +13,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// `Content-Disposition`: always a download, never shown in place. The name stands twice: in ASCII
+    /// `Content-Disposition`: always a download, never shown in place. The name is given twice: in ASCII
     /// for old programs, and as it is (RFC 6266).
     pub fn disposition(&self) -> String {
         let plain = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '_' };

@@ -15,7 +15,7 @@ pub struct Migration {
     pub postgres: &'static str,
 }
 
-/// How the schema of a database stands to this version of the program.
+/// How the schema of a database compares with this version of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
     /// Steps this version would apply.

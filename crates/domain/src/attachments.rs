@@ -23,7 +23,7 @@ pub struct Attachment {
     #[serde(rename = "type")]
     pub media_type: String,
     pub size: i64,
-    /// SHA-256 of the content, in hexadecimal digits.
+    /// The SHA-256 of the content, in hexadecimal.
     pub sha256: String,
     pub description: Option<String>,
     /// Nobody, if the product itself made the file.

@@ -1,6 +1,6 @@
 //! Typed ids: a prefix that names the kind and a TypeID suffix (Crockford base32 of a UUIDv7),
 //! so that an id sorts by creation and a member's id can never be passed for an organization's.
-//! Every prefix of the product stands in one table at the end of this file.
+//! Every prefix of the product is in one table at the end of this file.
 
 use std::cmp::Ordering;
 use std::fmt;

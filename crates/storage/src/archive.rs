@@ -127,7 +127,7 @@ pub async fn load(t: &Tx<'_>, table: &str, columns: &[Column], lines: &[String])
     Ok(())
 }
 
-/// Empties every table: of what a fresh start leaves in them, or a restore that did not come to its end.
+/// Empties every table: of what a fresh start leaves in them, or a restore that was interrupted.
 pub async fn clear(t: &Tx<'_>) -> Result<(), Error> {
     for table in TABLES.iter().rev() {
         t.execute(keep(format!("DELETE FROM {}", table.name)), &[]).await?;

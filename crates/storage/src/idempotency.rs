@@ -17,7 +17,7 @@ statements! {
     DELETE_EXPIRED = "DELETE FROM idempotency_keys WHERE created_at < $1";
 }
 
-/// How a claim stands.
+/// The state of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     Running,

@@ -30,7 +30,7 @@ mod vendors;
 pub use attestry_db::{Db, Error, Tx};
 pub use sql::Conflict;
 
-/// Every statement of the product, with the file it stands in.
+/// Every statement of the product, with the file it is in.
 pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
     vec![
         ("api_keys", api_keys::statements()),

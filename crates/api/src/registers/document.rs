@@ -14,13 +14,13 @@ use utoipa_axum::router::OpenApiRouter;
 use super::{
     AuthInfo, AuthenticatedUser, CellView, Exposed, How, MatrixView, Names, Narrowed, as_of_parameter,
 };
+use crate::answer::lists;
+use crate::answer::tables::export::Shape;
+use crate::answer::tables::import::{DryRun, ImportResult};
+use crate::answer::tables::{CSV, XLSX};
 use crate::audit_logs::EntryList;
-use crate::lists;
-use crate::operations::{Described, capitalized, json_of, path_id, reference, schema};
+use crate::document::operations::{Described, capitalized, json_of, path_id, reference, schema};
 use crate::state::Api;
-use crate::tables::export::Shape;
-use crate::tables::import::{DryRun, ImportResult};
-use crate::tables::{CSV, XLSX};
 
 struct Document<R>(PhantomData<fn() -> R>);
 
@@ -89,7 +89,7 @@ impl<R: Exposed> Document<R> {
             "type": "object", "required": ["data", "count", "nextCursor"],
             "properties": {
                 "data": {"type": "array", "items": view},
-                "count": {"type": "integer", "minimum": 0, "description": "How many items this page holds."},
+                "count": {"type": "integer", "minimum": 0, "description": "The number of items in this page."},
                 "nextCursor": {"type": ["string", "null"]},
                 "total": lists::total_schema()
             }
@@ -206,7 +206,7 @@ impl<R: Exposed> Document<R> {
                 Self::operation::<R::Read>(Get, "/export", format!("export_{many}"), export)
                     .says("The export is recorded in the audit log.")
                     .takes(Narrowed::<R>::parameters().into_iter().chain(Shape::parameters()).chain(sorted))
-                    .answers(200, "The table.", table.clone()),
+                    .answers(200, "The table as a file.", table.clone()),
                 get(super::export::<R>),
             ),
             (

@@ -348,6 +348,11 @@ fn back_off(attempts: i64) -> Duration {
     Duration::from_secs(1_u64 << attempts.clamp(1, 11)).min(Duration::from_hours(1))
 }
 
+/// How many jobs there are, and how many of them failed for good.
+pub async fn counts(ctx: &Ctx) -> Result<(i64, i64), Error> {
+    Ok(ctx.db.read(async |t| jobs::counts(t).await).await?)
+}
+
 /// Runs every job that is due, in this task, until none is left: what tests do instead of waiting.
 pub async fn drain(ctx: &Ctx) -> Result<usize, Error> {
     let mut count = 0;

@@ -13,7 +13,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "malformed_body",
         400,
         "Malformed body",
-        "The body is missing, is not JSON, is not an object, or names a property twice.",
+        "The body is missing, is not a JSON object, or gives a property more than once.",
     ),
     (
         "validation_failed",
@@ -42,10 +42,20 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "The key is mistyped, expired or revoked, or its member is inactive.",
     ),
     ("invalid_session", 401, "Invalid session", "The session ended, expired or lay idle too long."),
-    ("invalid_credentials", 401, "Wrong e-mail address or password", "Signing in failed."),
-    ("forbidden", 403, "Not allowed", "The caller is known and lacks the permission."),
-    ("role_exceeds_own", 403, "Role exceeds your own", "Nobody gives a role with permissions they lack."),
-    ("scope_exceeds_own", 403, "Scope exceeds your own", "Nobody makes a key with scopes they lack."),
+    ("invalid_credentials", 401, "Wrong e-mail address or password", "The sign-in failed."),
+    ("forbidden", 403, "Not allowed", "The caller is authenticated but lacks the permission."),
+    (
+        "role_exceeds_own",
+        403,
+        "Role exceeds your own",
+        "You cannot give a role with permissions you do not have.",
+    ),
+    (
+        "scope_exceeds_own",
+        403,
+        "Scope exceeds your own",
+        "You cannot create a key with scopes you do not have.",
+    ),
     (
         "organization_mismatch",
         403,
@@ -63,7 +73,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "session_required",
         403,
         "Session required",
-        "This is about a user's own account: an API key cannot do it.",
+        "This concerns a user's own account and needs a session; an API key cannot do it.",
     ),
     (
         "not_the_author",
@@ -75,44 +85,44 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "wrong_setup_token",
         403,
         "Wrong set-up token",
-        "The token is not the one the server printed at its last start.",
+        "The token is not the one printed in the server's log at its last start.",
     ),
-    ("not_found", 404, "Not found", "There is no such thing, or it belongs to another organization."),
+    ("not_found", 404, "Not found", "It does not exist, or belongs to another organization."),
     ("method_not_allowed", 405, "Method not allowed", "The path exists; `Allow` lists its methods."),
     ("body_timeout", 408, "Body took too long", "The body stopped arriving, or arrived too slowly."),
-    ("already_member", 409, "Already a member", "The user is an active member already."),
+    ("already_member", 409, "Already a member", "The user is already an active member."),
     (
         "invitation_pending",
         409,
         "Invitation pending",
-        "The person has been invited and becomes active by accepting, not otherwise.",
+        "The person has been invited and becomes active by accepting the invitation.",
     ),
     ("last_owner", 409, "Last owner", "An organization keeps at least one active owner."),
-    ("too_many_attachments", 409, "Too many attachments", "A comment brings along ten files at most."),
+    ("too_many_attachments", 409, "Too many attachments", "A comment can have at most ten files."),
     ("email_taken", 409, "E-mail address taken", "Another user has this address."),
     ("already_set_up", 409, "Already set up", "The installation has an organization; sign in."),
     (
         "idempotency_in_progress",
         409,
         "Still running",
-        "The first request with this `Idempotency-Key` has not ended.",
+        "The first request with this `Idempotency-Key` is still running.",
     ),
     (
         "idempotency_answer_lost",
         409,
         "Done, answer lost",
-        "The first request was carried out, but its answer was lost in a restart.",
+        "The first request was carried out, but its response was lost in a restart.",
     ),
-    ("link_expired", 410, "Link expired", "The link was used or is too old."),
-    ("invitation_expired", 410, "Invitation expired", "The invitation was used, withdrawn, or is too old."),
+    ("link_expired", 410, "Link expired", "The link has been used or has expired."),
     (
-        "precondition_failed",
-        412,
-        "Precondition failed",
-        "`If-Match` names another version than the present one.",
+        "invitation_expired",
+        410,
+        "Invitation expired",
+        "The invitation has been used or withdrawn, or has expired.",
     ),
-    ("payload_too_large", 413, "Payload too large", "The body is larger than this server takes."),
-    ("file_too_large", 413, "File too large", "A file may have 10 MiB."),
+    ("precondition_failed", 412, "Precondition failed", "`If-Match` does not match the current version."),
+    ("payload_too_large", 413, "Payload too large", "The body is larger than this operation accepts."),
+    ("file_too_large", 413, "File too large", "Files are limited to 10 MiB."),
     (
         "unsupported_media_type",
         415,
@@ -123,16 +133,21 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "range_not_satisfiable",
         416,
         "Range not satisfiable",
-        "`Range` asks for bytes that the file does not have.",
+        "`Range` asks for bytes beyond the end of the file.",
     ),
     (
         "idempotency_mismatch",
         422,
         "Key used for another request",
-        "This `Idempotency-Key` came with another body or path before.",
+        "This `Idempotency-Key` was used with another body or path before.",
     ),
     ("rate_limited", 429, "Too many requests", "Wait as long as `Retry-After` says."),
-    ("internal_error", 500, "Internal error", "Our fault; the log has the cause under the request id."),
+    (
+        "internal_error",
+        500,
+        "Internal error",
+        "Something went wrong in the server; the log has the cause under the request id.",
+    ),
     (
         "unavailable",
         503,
@@ -170,7 +185,7 @@ pub(crate) fn in_one_line(errors: &[FieldProblem]) -> String {
     all.join("; ")
 }
 
-/// The body of every failure.
+/// The body of every error response.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem, example = json!({
@@ -182,17 +197,17 @@ pub(crate) fn in_one_line(errors: &[FieldProblem]) -> String {
     "requestId": "01jcqg3v5mefzr7d0a6w3k9x2b"
 }))]
 pub(crate) struct ProblemBody<'a> {
-    /// A stable relative address in this product's own documentation.
+    /// A stable link to the documentation of this error.
     pub r#type: String,
     pub title: &'a str,
     pub status: u16,
     /// One sentence that says what to do.
     pub detail: &'a str,
-    /// A stable name for programs.
+    /// A stable code for programs.
     pub code: &'a str,
-    /// The same id stands in the log.
+    /// The request id, as in the log.
     pub request_id: &'a str,
-    /// The fields that are wrong, all of them.
+    /// All fields that are wrong.
     #[serde(skip_serializing_if = "<[FieldProblem]>::is_empty")]
     #[schema(required = false)]
     pub errors: &'a [FieldProblem],
@@ -227,7 +242,7 @@ impl Problem {
     }
 
     pub(crate) fn internal(cause: impl std::fmt::Display) -> Self {
-        let detail = "Something went wrong on our side; the log has the cause under this request id.";
+        let detail = "Something went wrong in the server; the log has the cause under this request id.";
         Self { cause: Some(cause.to_string()), ..Self::new("internal_error", detail) }
     }
 
@@ -291,7 +306,7 @@ impl From<Error> for Problem {
             Error::NotFound(what) => Self::not_found(what),
             Error::PreconditionFailed => Self::new(
                 "precondition_failed",
-                "It was changed since you read it; read it again and repeat your change.",
+                "It has changed since you read it. Read it again and repeat your change.",
             ),
             Error::IdempotencyMismatch => Self::new(
                 "idempotency_mismatch",

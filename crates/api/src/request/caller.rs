@@ -15,10 +15,10 @@ use cookie::Cookie;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, header};
 
-use crate::bodies::Share;
-use crate::openapi::Facts;
-use crate::problem::Problem;
-use crate::query::Query;
+use crate::answer::problem::Problem;
+use crate::request::bodies::Share;
+use crate::request::facts::Facts;
+use crate::request::query::Query;
 use crate::state::Api;
 
 pub(crate) const API_KEY: &str = "x-api-key";
@@ -249,9 +249,9 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
 }
 
 body! {
-    /// In whose name something is done.
+    /// On whose behalf the request is made.
     OwnName {
-        user_id "userId": optional UserId = "Your own user id, if sent at all.",
+        user_id "userId": optional UserId = "Your own user id; optional.",
     }
     example serde_json::json!({"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b"})
 }
@@ -262,7 +262,7 @@ pub(crate) fn must_be_own(scope: &Scope, user: Option<UserId>) -> Result<(), Pro
     if user.is_none() || user == own {
         return Ok(());
     }
-    Err(Problem::new("not_the_author", "You act in your own name: userId must be your own, or be left out."))
+    Err(Problem::new("not_the_author", "userId must be your own id, or be left out."))
 }
 
 /// A user with a session, about their own account.
@@ -284,7 +284,7 @@ impl FromRequestParts<Api> for SignedIn {
                 let _ = context.actor.set(Actor { principal, origin: context.origin() });
                 Err(Problem::new(
                     "session_required",
-                    "This is about your own account: sign in; an API key cannot do it.",
+                    "This concerns your own account: sign in. An API key cannot do it.",
                 ))
             }
             Presented::Session { token, by_cookie } => {

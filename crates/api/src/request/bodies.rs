@@ -10,8 +10,8 @@ use http::header::CONTENT_TYPE;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::arrival::Stalled;
-use crate::problem::Problem;
+use crate::answer::problem::Problem;
+use crate::request::arrival::Stalled;
 
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const MULTIPART: &str = "multipart/form-data";
@@ -102,7 +102,7 @@ async fn next_bytes(body: &mut Limited<Body>, limit: usize) -> Result<Option<Byt
     }
 }
 
-/// Why a body did not come to its end.
+/// Why a body was interrupted.
 pub(crate) fn broken_off(error: &(dyn std::error::Error + 'static)) -> Problem {
     let mut cause = Some(error);
     while let Some(error) = cause {

@@ -10,28 +10,29 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 
-use crate::bodies::MULTIPART;
-use crate::body_limits::{SMALL_BODY, largest_body};
-use crate::problem::CODES;
+use crate::answer::problem::CODES;
+use crate::request::bodies::MULTIPART;
+use crate::request::body_limits::{SMALL_BODY, largest_body};
+use crate::request::facts::Facts;
 use crate::routes::{PUBLIC, documented};
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Attestry",
-        description = "Compliance management: people, risks, vendors, and an audit log that can be proved. \
+        description = "Compliance management: people, risks, vendors, and a provable audit log. \
                        Every operation acts within one organization.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    components(schemas(crate::problem::ProblemBody, crate::problem::FieldProblem)),
+    components(schemas(crate::answer::problem::ProblemBody, crate::answer::problem::FieldProblem)),
     tags(
         (name = "People", description = "The members of the organization."),
         (name = "Risks", description = "What could go wrong, and what is done about it."),
-        (name = "Vendors", description = "Whom the organization relies on."),
-        (name = "Comments", description = "What members say about risks and vendors."),
-        (name = "Attachments", description = "Files, and the links under which they are fetched."),
+        (name = "Vendors", description = "The companies the organization relies on."),
+        (name = "Comments", description = "Comments on risks and vendors."),
+        (name = "Attachments", description = "Files and their download links."),
         (name = "Organization", description = "The organization itself."),
-        (name = "API keys", description = "Keys for programs."),
+        (name = "API keys", description = "API keys for scripts."),
         (name = "Audit log", description = "Who changed what and when, chained and signed."),
         (name = "Sign-in", description = "Sessions, passwords, invitations."),
         (name = "Set-up", description = "The first start."),
@@ -39,19 +40,6 @@ use crate::routes::{PUBLIC, documented};
     )
 )]
 struct Base;
-
-/// What the layers need to know of an operation, looked up by method and route.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
-    pub(crate) is_public: bool,
-    /// None for a user's own account and for the public.
-    pub(crate) permission: Option<Permission>,
-    pub(crate) takes_query: bool,
-    /// Whether the body may be a form.
-    pub(crate) takes_form: bool,
-    /// The most bytes a body of its schema can have; none where only the server's own limit holds.
-    pub(crate) body_limit: Option<usize>,
-}
 
 static FACTS: LazyLock<HashMap<String, Vec<(Method, Facts)>>> = LazyLock::new(|| {
     let document = document();
@@ -120,8 +108,8 @@ pub fn document() -> Value {
 fn security_schemes() -> Value {
     json!({
         "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "An API key of the organization."},
-        "bearer": {"type": "http", "scheme": "bearer", "description": "The token of a session; organization operations also need X-Organization-Id."},
-        "cookie": {"type": "apiKey", "in": "cookie", "name": "attestry_session", "description": "The cookie of a session; organization operations and all changes also need X-Organization-Id."}
+        "bearer": {"type": "http", "scheme": "bearer", "description": "A session token; operations on an organization also need X-Organization-Id."},
+        "cookie": {"type": "apiKey", "in": "cookie", "name": "attestry_session", "description": "A session cookie; operations on an organization and all changes also need X-Organization-Id."}
     })
 }
 
@@ -152,22 +140,22 @@ fn problem_responses() -> Value {
 
 fn meaning(status: u16) -> &'static str {
     match status {
-        400 => "The request is wrong",
-        401 => "No or bad credentials",
-        403 => "Known, but not allowed",
-        404 => "Not there, or another organization's",
-        405 => "The method is not known here",
+        400 => "The request is invalid",
+        401 => "Missing or invalid credentials",
+        403 => "Authenticated, but not allowed",
+        404 => "It does not exist, or belongs to another organization",
+        405 => "The method is not supported here",
         408 => "The body did not arrive in time",
-        409 => "A conflict with what is there",
-        410 => "The link no longer holds",
+        409 => "The request conflicts with the current state",
+        410 => "The link is no longer valid",
         412 => "It was changed in the meantime",
         413 => "The body is too large",
-        415 => "The body is not in a form that is taken",
-        416 => "There is no such range",
+        415 => "The content type is not supported",
+        416 => "The range is not in the file",
         422 => "The Idempotency-Key was used for another request",
         429 => "Too many requests",
-        503 => "Not available for the moment",
-        _ => "Our fault",
+        503 => "Temporarily unavailable",
+        _ => "Internal server error",
     }
 }
 
@@ -187,11 +175,14 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
         (false, false) => json!([{"apiKey": []}, {"bearer": []}, {"cookie": []}]),
     };
     let mut statuses = vec![400, 429, 500, 503];
-    let mut parameters = vec![header("X-Request-Id", "An id for tracing; made up and answered if left out.")];
+    let mut parameters = vec![header(
+        "X-Request-Id",
+        "An id for tracing. One is generated if you leave it out, and returned either way.",
+    )];
     if !is_public {
         statuses.extend([401, 403]);
         let about = match session_only {
-            true => "With a session cookie: needed for any change, as proof that it was meant.",
+            true => "Required for any change with a session cookie, to protect against forged requests.",
             false => "The organization. Needed with a session, optional with an API key.",
         };
         parameters.push(header("X-Organization-Id", about));
@@ -206,16 +197,16 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
         statuses.extend([409, 422]);
         parameters.push(header(
             "Idempotency-Key",
-            "The same key and body within 24 h answer the same, and act once.",
+            "Within 24 hours, the same key and body have one effect and one answer.",
         ));
     }
     if matches!(method, "patch" | "delete") && !UNVERSIONED.contains(&path) {
         statuses.push(412);
-        parameters.push(header("If-Match", "Only if this is still the ETag."));
+        parameters.push(header("If-Match", "Proceed only if this is still the ETag."));
     }
     if is_one {
         parameters.push(header("If-None-Match", "Answers 304 if this is still the ETag."));
-        operation["responses"]["304"] = json!({"description": "It is still the version you have."});
+        operation["responses"]["304"] = json!({"description": "Not modified: you have the current version."});
         operation["responses"]["200"]["headers"] =
             json!({"ETag": {"description": "The version.", "schema": {"type": "string"}}});
     }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::bodies::JSON;
+use crate::request::bodies::JSON;
 
 /// What every route takes, whatever its schema: room for spaces and mistakes.
 pub(crate) const SMALL_BODY: usize = 64 << 10;

@@ -16,14 +16,14 @@ use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
 
 use super::{CSV, XLSX, as_meant};
-use crate::bodies::{MediaType, media_type, must_be};
-use crate::json::Json;
-use crate::lists;
-use crate::problem::{FieldProblem, Problem};
-use crate::query::{FromQuery, Query};
+use crate::answer::lists;
+use crate::answer::problem::{FieldProblem, Problem};
 use crate::registers::{Exposed, Field};
+use crate::request::bodies::{MediaType, media_type, must_be};
+use crate::request::json::Json;
+use crate::request::query::{FromQuery, Query};
+use crate::request::wire::{Fields, read_request};
 use crate::state::Api;
-use crate::wire::{Fields, read_request};
 
 /// How many rows one import takes.
 const MOST_ROWS: usize = 5000;

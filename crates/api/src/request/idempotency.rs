@@ -21,12 +21,12 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::bodies::{JSON, read_body};
-use crate::caller::{idempotency_owner, request_context};
+use crate::answer::problem::{FieldProblem, Problem};
 use crate::layers::timed_out;
-use crate::problem::{FieldProblem, Problem};
+use crate::request::bodies::{JSON, read_body};
+use crate::request::caller::{idempotency_owner, request_context};
+use crate::request::uploads::boundary;
 use crate::state::Api;
-use crate::uploads::boundary;
 
 const KEY: &str = "idempotency-key";
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");

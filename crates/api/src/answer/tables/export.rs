@@ -15,10 +15,10 @@ use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
 
 use super::{CSV, Cell, XLSX, harmless};
-use crate::lists;
-use crate::operations::capitalized;
-use crate::problem::Problem;
-use crate::query::Query;
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::document::operations::capitalized;
+use crate::request::query::Query;
 
 attestry_domain::words! {
     /// What a table is written as.

@@ -45,7 +45,7 @@ impl Json {
             .map_err(|_| "must not contain half a character (a lone surrogate)".to_owned())
     }
 
-    /// What stands between the quotes of a string, escapes and all.
+    /// What is between the quotes of a string, escapes and all.
     pub(crate) fn quoted(&self) -> Result<Bytes, String> {
         let inner = self.0.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
         inner.map(|inner| self.0.slice_ref(inner)).ok_or_else(|| "must be a string".to_owned())

@@ -9,7 +9,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::query::Query;
+use crate::request::query::Query;
 
 pub(crate) const DEFAULT_LIMIT: u16 = 100;
 const MOST: u16 = 1000;
@@ -143,8 +143,8 @@ pub(crate) fn plain_parameters() -> Vec<Parameter> {
         .default(Some(DEFAULT_LIMIT.into()));
     let cursor = ObjectBuilder::new().schema_type(Type::String);
     vec![
-        parameter("limit", number.into(), "How many items a page holds at most."),
-        parameter("cursor", cursor.into(), "The `nextCursor` of the page before."),
+        parameter("limit", number.into(), "The maximum number of items in a page."),
+        parameter("cursor", cursor.into(), "The `nextCursor` of the previous page."),
     ]
 }
 
@@ -160,6 +160,6 @@ pub(crate) fn sorting_parameters<S: Sort + PartialSchema>() -> [Parameter; 2] {
         .schema_type(Type::String)
         .enum_values(Some(["asc", "desc"]))
         .default(Some("desc".into()));
-    let about = format!("What the list is sorted by; `{}` if left out.", S::default());
+    let about = format!("The sort order; `{}` by default.", S::default());
     [parameter("sort", S::schema(), &about), parameter("order", order.into(), "Ascending or descending.")]
 }

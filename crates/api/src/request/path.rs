@@ -4,7 +4,7 @@ use attestry_domain::id::{Id, Kind};
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
 
-use crate::problem::Problem;
+use crate::answer::problem::Problem;
 use crate::state::Api;
 
 /// The last id of a path: what the request is about.

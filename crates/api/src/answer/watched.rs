@@ -12,8 +12,8 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use crate::caller::RequestContext;
 use crate::layers::panic_text;
+use crate::request::caller::RequestContext;
 use crate::state::Api;
 
 pub(crate) struct Watched {

@@ -6,7 +6,7 @@ use attestry_domain::text::Parse;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 
-use crate::problem::{FieldProblem, Problem};
+use crate::answer::problem::{FieldProblem, Problem};
 use crate::state::Api;
 
 /// The parameters, each looked at once.

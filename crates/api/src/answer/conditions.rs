@@ -9,7 +9,7 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-use crate::problem::Problem;
+use crate::answer::problem::Problem;
 use crate::state::Api;
 
 /// `If-Match` and `If-None-Match`.

@@ -8,7 +8,7 @@ use attestry_domain::access::{Credential, network};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-use crate::problem::Problem;
+use crate::answer::problem::Problem;
 
 #[derive(Debug)]
 pub(crate) struct Limits {

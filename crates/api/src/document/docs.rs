@@ -11,9 +11,9 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode, Uri};
 use utoipa_swagger_ui::{Config, serve};
 
+use crate::answer::problem::{CODES, Problem};
+use crate::document::openapi::document;
 use crate::layers::PagePolicy;
-use crate::openapi::document;
-use crate::problem::{CODES, Problem};
 use crate::state::Api;
 
 /// The page brings styles in attributes and small images as data.
@@ -83,6 +83,30 @@ pub(crate) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
     response
 }
 
+/// The conventions of the interface, for people.
+pub(crate) async fn guide() -> Response {
+    static GUIDE: LazyLock<String> = LazyLock::new(|| {
+        let mut text = String::new();
+        let options = pulldown_cmark::Options::ENABLE_TABLES;
+        let parser = pulldown_cmark::Parser::new_ext(include_str!("../../../../docs/api.md"), options);
+        pulldown_cmark::html::push_html(&mut text, parser);
+        plain_page("The API", &text)
+    });
+    page("text/html; charset=utf-8", GUIDE.as_str())
+}
+
+/// A page of text.
+fn plain_page(title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title} · Attestry</title>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><link rel=\"icon\" href=\"data:,\"><style>\
+         body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}}\
+         table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}}\
+         pre{{background:#f4f4f4;padding:.8rem;overflow-x:auto}}code{{font-size:.9em}}\
+         tr:target{{background:#fff4c2}}</style></head><body>{body}</body></html>"
+    )
+}
+
 /// What the `type` of a problem leads to.
 pub(crate) async fn errors() -> Response {
     let mut rows = String::new();
@@ -93,15 +117,11 @@ pub(crate) async fn errors() -> Response {
             meaning.replace('`', "")
         );
     }
-    let text = format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Errors · Attestry</title>\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><style>\
-         body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}}\
-         table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}}\
-         tr:target{{background:#fff4c2}}</style></head><body><h1>Errors</h1>\
+    let body = format!(
+        "<h1>Errors</h1>\
          <p>Every failure is an <code>application/problem+json</code> with a stable <code>code</code>; \
          <code>detail</code> says what to do, <code>requestId</code> finds it in the log.</p>\
-         <table><thead><tr><th>Status</th><th>Code</th><th>Title</th><th>Meaning</th></tr></thead><tbody>{rows}</tbody></table></body></html>"
+         <table><thead><tr><th>Status</th><th>Code</th><th>Title</th><th>Meaning</th></tr></thead><tbody>{rows}</tbody></table>"
     );
-    page("text/html; charset=utf-8", text)
+    page("text/html; charset=utf-8", plain_page("Errors", &body))
 }

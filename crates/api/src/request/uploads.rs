@@ -20,12 +20,12 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::bodies::{JSON, MULTIPART, MediaType as BodyType, broken_off, media_type, too_large};
-use crate::caller::{must_be_own, request_context};
-use crate::json::{FromJson, Json};
-use crate::problem::{FieldProblem, Problem, in_one_line};
+use crate::answer::problem::{FieldProblem, Problem, in_one_line};
+use crate::request::bodies::{JSON, MULTIPART, MediaType as BodyType, broken_off, media_type, too_large};
+use crate::request::caller::{must_be_own, request_context};
+use crate::request::json::{FromJson, Json};
+use crate::request::wire::{Fields, Valid};
 use crate::state::Api;
-use crate::wire::{Fields, Valid};
 
 /// A file in base64: the standard alphabet with padding, and nothing else. The text stays in the body.
 #[derive(Clone, Debug)]
@@ -124,11 +124,11 @@ impl FromJson for FileData {
 body! {
     /// A file to attach.
     CreateAttachment {
-        file_name "fileName": required FileName = "What it is called; a path before it is left out.",
-        file_type "fileType": required MediaType = "What it is. The content must agree; programs and scripts are refused.",
+        file_name "fileName": required FileName = "The file name; any path is removed.",
+        file_type "fileType": required MediaType = "The media type. The content must match it; programs and scripts are refused.",
         file_data "fileData": required FileData = "The file in base64; at most 10 MiB when decoded.",
         description "description": optional LongText = "What it shows.",
-        user_id "userId": optional UserId = "Your own user id, if sent at all.",
+        user_id "userId": optional UserId = "Your own user id; optional.",
     }
     example serde_json::json!({"fileName": "access-review.txt", "fileType": "text/plain", "fileData": "UmV2aWV3ZWQu", "description": "Who may sign in, as of October."})
 }
@@ -163,7 +163,7 @@ impl Enclosures {
     }
 }
 
-/// The form of an upload, for the document.
+/// A file to attach, as a form.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase", example = json!({"file": "(binary)", "description": "Who may sign in, as of October."}))]
 #[expect(dead_code, reason = "describes what Sent reads")]
@@ -174,7 +174,7 @@ pub(crate) struct AttachmentForm {
     /// What it shows.
     #[schema(min_length = 1, max_length = 10_000, nullable = false)]
     description: Option<String>,
-    /// Your own user id, if sent at all.
+    /// Your own user id; optional.
     #[schema(nullable = false)]
     user_id: Option<String>,
 }

@@ -14,10 +14,10 @@ use serde_json::value::RawValue;
 use utoipa::openapi::schema::{SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::bodies::{JSON, must_be, read_body};
-use crate::caller::request_context;
-use crate::json::{FromJson, Json};
-use crate::problem::{FieldProblem, Problem};
+use crate::answer::problem::{FieldProblem, Problem};
+use crate::request::bodies::{JSON, must_be, read_body};
+use crate::request::caller::request_context;
+use crate::request::json::{FromJson, Json};
 use crate::state::Api;
 
 /// The properties of an object, each looked at once.
@@ -221,8 +221,8 @@ macro_rules! body {
     (@type required $type:ty) => { $type };
     (@type optional $type:ty) => { Option<$type> };
     (@type nullable $type:ty) => { attestry_domain::Patch<$type> };
-    (@schema nullable $type:ty) => { $crate::wire::or_null(<$type as $crate::json::FromJson>::schema()) };
-    (@schema $mode:ident $type:ty) => { <$type as $crate::json::FromJson>::schema() };
+    (@schema nullable $type:ty) => { $crate::request::wire::or_null(<$type as $crate::request::json::FromJson>::schema()) };
+    (@schema $mode:ident $type:ty) => { <$type as $crate::request::json::FromJson>::schema() };
     (@required required $builder:ident $wire:literal) => { $builder.required($wire) };
     (@required $mode:ident $builder:ident $wire:literal) => { $builder };
     (
@@ -238,8 +238,8 @@ macro_rules! body {
             $(#[doc = $doc] pub(crate) $field: body!(@type $mode $type)),*
         }
 
-        impl $crate::wire::Body for $name {
-            fn read(fields: &mut $crate::wire::Fields) -> Option<Self> {
+        impl $crate::request::wire::Body for $name {
+            fn read(fields: &mut $crate::request::wire::Fields) -> Option<Self> {
                 $(let $field = fields.$mode::<$type>($wire);)*
                 Some(Self { $($field: $field?),* })
             }
@@ -251,7 +251,7 @@ macro_rules! body {
                     .description(Some(concat!($($about),*).trim()))
                     .additional_properties(Some(utoipa::openapi::schema::AdditionalProperties::<utoipa::openapi::Schema>::FreeForm(false)))
                     .examples([$example]);
-                $(let builder = builder.property($wire, $crate::wire::described(body!(@schema $mode $type), $doc));)*
+                $(let builder = builder.property($wire, $crate::request::wire::described(body!(@schema $mode $type), $doc));)*
                 $(let builder = body!(@required $mode builder $wire);)*
                 builder.into()
             }

@@ -1,0 +1,7 @@
+//! How a request is answered: problems, versions, pages of lists, tables, and bodies that are watched on their way out.
+
+pub(crate) mod conditions;
+pub(crate) mod lists;
+pub(crate) mod problem;
+pub(crate) mod tables;
+pub(crate) mod watched;

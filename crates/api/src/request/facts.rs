@@ -1,0 +1,16 @@
+//! What is known of an operation before a handler sees the request.
+
+use attestry_domain::access::Permission;
+
+/// What the layers need to know of an operation, looked up by method and route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) is_public: bool,
+    /// None for a user's own account and for the public.
+    pub(crate) permission: Option<Permission>,
+    pub(crate) takes_query: bool,
+    /// Whether the body may be a form.
+    pub(crate) takes_form: bool,
+    /// The most bytes a body of its schema can have; none where only the server's own limit holds.
+    pub(crate) body_limit: Option<usize>,
+}
