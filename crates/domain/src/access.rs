@@ -92,6 +92,9 @@ permissions! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Permissions(u64);
 
+// One bit each.
+const _: () = assert!(Permission::ALL.len() <= u64::BITS as usize, "the set of permissions is full");
+
 impl Permissions {
     pub const NONE: Self = Self(0);
 

@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use attestry_app::Error;
 use attestry_db::{Error as DbError, Value};
 use attestry_domain::id::OrganizationId;
+use attestry_domain::risks::{RiskCategory, RiskStatus, TreatmentStrategy};
+use attestry_domain::subjects::Subject;
+use attestry_domain::vendors::{VendorCategory, VendorStatus};
+use attestry_domain::words::Department;
 use attestry_storage::schema::{Belongs, TABLES};
 use attestry_storage::{archive, instance, jobs, statements};
 use attestry_tests::{Engine, TestApp, both, run};
@@ -107,6 +111,61 @@ fn both_databases_have_the_same_schema() {
     assert_eq!(sqlite.1, postgres.1);
     assert_eq!(sqlite.2, postgres.2);
     assert_eq!(sqlite.0.len(), TABLES.len());
+}
+
+/// The lists of words that the migrations of an engine allow: by table and column.
+fn allowed_words(engine: &str) -> BTreeMap<(String, String), Vec<String>> {
+    let folder = format!("{}/../crates/storage/migrations/{engine}", env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path()).collect();
+    files.sort();
+    let mut found = BTreeMap::new();
+    for file in files {
+        let mut table = String::new();
+        for line in std::fs::read_to_string(file).expect("text").lines() {
+            if let Some(rest) = line.strip_prefix("CREATE TABLE ") {
+                rest.trim_end_matches(" (").clone_into(&mut table);
+            }
+            let Some((_, check)) = line.split_once("CHECK (") else { continue };
+            let Some((column, words)) = check.split_once(" IN (") else { continue };
+            let words = words.split(')').next().expect("words").split(", ");
+            let words = words.map(|word| word.trim_matches('\'').to_owned()).collect();
+            found.insert((table.clone(), column.to_owned()), words);
+        }
+    }
+    found
+}
+
+#[test]
+fn the_databases_allow_the_words_of_the_program() {
+    macro_rules! words {
+        ($($table:literal $column:literal $type:ty;)*) => {
+            [$(($table, $column, <$type>::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>())),*]
+        };
+    }
+    let known = words! {
+        "members" "department" Department;
+        "risks" "category" RiskCategory;
+        "risks" "department" Department;
+        "risks" "status" RiskStatus;
+        "risks" "treatment_strategy" TreatmentStrategy;
+        "vendors" "category" VendorCategory;
+        "vendors" "status" VendorStatus;
+        "attachments" "entity_type" Subject;
+        "comments" "entity_type" Subject;
+    };
+    let both = [allowed_words("sqlite"), allowed_words("postgres")];
+    assert_eq!(both[0], both[1], "the databases allow the same");
+    for (table, column, mut words) in known {
+        let allowed = &both[0][&(table.to_owned(), column.to_owned())];
+        if table == "comments" {
+            words.retain(|word| *word != "comment");
+        }
+        // What comments and files can be about is still to grow.
+        let is_open = column == "entity_type";
+        assert!(words.iter().all(|word| allowed.iter().any(|known| known == word)), "{table}.{column}");
+        assert!(is_open || allowed.len() == words.len(), "{table}.{column}: {allowed:?}");
+    }
 }
 
 async fn every_statement_is_understood(app: &TestApp) {
