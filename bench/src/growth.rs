@@ -1,7 +1,7 @@
 //! What the list and the creation cost when a register grows, in one organization: the share of the bare
 //! route at each size, and how many times what it was at the first.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::{Cli, bare, load, process, seed};
 
@@ -18,7 +18,7 @@ const ROUTES: &[&str] = &[
 pub(crate) async fn run(cli: &Cli, engine: &str, sizes: &[usize]) -> Result<()> {
     let data = tempfile::tempdir()?;
     let database = if engine == "postgres" { Some(seed::fresh_postgres().await?) } else { None };
-    let home = seed::seed(data.path(), database.as_deref(), 1, 1).await?;
+    let home = seed::seed(data.path(), database.as_deref(), 1, 1).await?.pop().context("an organization")?;
     let mut first: Vec<f64> = Vec::new();
     println!(
         "{:<9} {:>9}  {:<42} {:>9} {:>9} {:>6} {:>8}",

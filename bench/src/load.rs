@@ -40,8 +40,22 @@ pub(crate) fn script(folder: &Path, route: &str, home: &Home) -> Result<PathBuf>
     Ok(path)
 }
 
+/// The creation of risks by all these keys in turn.
+pub(crate) fn by_all(folder: &Path, homes: &[Home]) -> Result<PathBuf> {
+    let keys: Vec<String> = homes.iter().map(|home| home.key.clone()).collect();
+    let text = format!(
+        "local keys = {{{}}}\nlocal n = 0\n\
+         function request()\n  n = n + 1\n  local headers = {{['X-API-Key'] = keys[n % #keys + 1], ['Content-Type'] = 'application/json'}}\n\
+         \x20 return wrk.format('POST', '/v1/risks', headers, '{RISK}')\nend\n",
+        quoted(&keys)
+    );
+    let path = folder.join("by-all.lua");
+    std::fs::write(&path, text)?;
+    Ok(path)
+}
+
 /// One window of load.
-fn drive(url: &str, script: &Path, seconds: u32, server: Option<&Server>) -> Result<Measured> {
+pub(crate) fn drive(url: &str, script: &Path, seconds: u32, server: Option<&Server>) -> Result<Measured> {
     let before = server.map(Server::cpu_seconds).transpose()?;
     let output = Command::new("wrk")
         .args(["-t1", "-c16", "--latency", &format!("-d{seconds}s"), "-s"])

@@ -10,6 +10,7 @@ mod load;
 mod process;
 mod report;
 mod seed;
+mod together;
 mod uploads;
 
 use std::path::{Path, PathBuf};
@@ -47,6 +48,9 @@ struct Cli {
     /// the other
     #[arg(long, value_delimiter = ',', num_args = 0.., default_missing_value = "1000,100000,1000000")]
     risks: Option<Vec<usize>>,
+    /// Instead: what two servers on one PostgreSQL write together, against one server
+    #[arg(long)]
+    together: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -62,10 +66,10 @@ enum Command {
 const TARGETS: &[(&str, f64, f64)] = &[
     ("GET /v1/people/{id}", 0.40, 0.18),
     ("GET /v1/people?limit=50", 0.35, 0.20),
-    ("PATCH /v1/people/{id}", 0.06, 0.03),
+    ("PATCH /v1/people/{id}", 0.10, 0.05),
     ("GET /v1/vendors/{id}", 0.40, 0.18),
     ("GET /v1/risks?limit=50", 0.35, 0.20),
-    ("POST /v1/risks", 0.06, 0.025),
+    ("POST /v1/risks", 0.10, 0.05),
 ];
 
 #[tokio::main]
@@ -78,6 +82,9 @@ async fn main() -> Result<()> {
         .into_iter()
         .filter(|engine| cli.only.as_deref().is_none_or(|only| only == *engine))
         .collect();
+    if cli.together {
+        return together::run(&cli).await;
+    }
     if let Some(sizes) = &cli.risks {
         for engine in engines {
             growth::run(&cli, engine, sizes).await?;
@@ -106,7 +113,8 @@ async fn run(cli: &Cli, engine: &str, size: usize) -> Result<Vec<Case>> {
     let database = if engine == "postgres" { Some(seed::fresh_postgres().await?) } else { None };
     let (organizations, keys) = (cli.organizations * size, cli.keys * size);
     eprintln!("{engine}: seeding {organizations} organizations × 500 members, {keys} keys …");
-    let home = seed::seed(data.path(), database.as_deref(), organizations, keys).await?;
+    let mut homes = seed::seed(data.path(), database.as_deref(), organizations, keys).await?;
+    let home = homes.pop().context("an organization")?;
     let server = process::Server::start(data.path(), database.as_deref())?;
     eprintln!(
         "{engine}: ready after {} ms, {} MB resident",

@@ -90,7 +90,7 @@ pub(crate) async fn seed(
     database: Option<&str>,
     organizations: usize,
     keys: usize,
-) -> Result<Home> {
+) -> Result<Vec<Home>> {
     let ctx = context(data, database)?;
     ctx.db.migrate(MIGRATIONS).await?;
     setup::bind_secret_key(&ctx, false).await?;
@@ -99,9 +99,9 @@ pub(crate) async fn seed(
         .buffer_unordered(8)
         .collect()
         .await;
-    let mut homes = made.into_iter().collect::<Result<Vec<_>>>()?;
+    let homes = made.into_iter().collect::<Result<Vec<_>>>()?;
     settle(&ctx, database).await?;
-    homes.pop().context("an organization")
+    Ok(homes)
 }
 
 /// Lets the database look after what was written, as it does by itself in time.

@@ -266,7 +266,7 @@ fn organizations_are_named_added_and_brought_back() {
     failure(&["audit", "verify", "--organization", "Gamma"], "admin list");
     let proof = succeed(data.path(), &["audit", "verify", "--organization", "Beta"]);
     assert!(proof.starts_with("Beta (org_") && proof.contains("intact"), "{proof}");
-    failure(&["admin", "restore-organization", "Acme"], "no such deleted organization");
+    failure(&["admin", "restore-organization", "Acme"], "no deleted organization");
     let db = rusqlite::Connection::open(data.path().join("attestry.db")).expect("a database");
     db.execute("UPDATE organizations SET deleted_at = 1 WHERE name = 'Acme'", []).expect("deleted");
     assert!(succeed(data.path(), &["admin", "list"]).contains("deleted"));
@@ -459,6 +459,72 @@ async fn no_acknowledged_write_is_lost_by_a_kill_on_sqlite() {
 #[tokio::test]
 async fn no_acknowledged_write_is_lost_by_a_kill_on_postgres() {
     crash(Engine::Postgres).await;
+}
+
+/// Every form of the SMTP setting that is documented can be checked, and used by every command.
+#[test]
+fn smtp_settings_are_checked() {
+    let data = folder();
+    bootstrap(data.path(), &[]);
+    for url in [
+        "smtp://localhost",
+        "smtps://user:password@mail.example.com",
+        "smtp://mail.example.com:587?tls=required",
+    ] {
+        for words in [&["config", "check"][..], &["admin", "list"][..]] {
+            let output = command(data.path(), words).env("ATTESTRY_SMTP_URL", url).output().expect("it runs");
+            assert!(output.status.success(), "{url}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+    let output = command(data.path(), &["config", "check"]).env("ATTESTRY_SMTP_URL", "gopher://x").output();
+    assert!(!output.expect("it runs").status.success());
+}
+
+/// A head proves something only if it is what the server signed, and its organization is there.
+#[tokio::test]
+async fn an_exported_head_is_proof() {
+    let data = folder();
+    let made = bootstrap(data.path(), &[]);
+    let key = made["apiKey"].as_str().expect("a key").to_owned();
+    let server = Server::start(data.path(), &[]);
+    let head = get(&server, "/v1/audit-logs/head", &key).await;
+    assert!(server.stop());
+    let verify = |head: &serde_json::Value, more: &[&str]| {
+        let file = data.path().join("head.json");
+        std::fs::write(&file, head.to_string()).expect("a file");
+        let mut words = vec!["audit", "verify", "--head", file.to_str().expect("a path")];
+        words.extend(more);
+        let output = run(data.path(), &words);
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+    };
+    let (fine, text) = verify(&head, &[]);
+    assert!(fine && text.contains("contains the exported head"), "{text}");
+    for (field, value) in
+        [("sequence", json!(9999)), ("signature", json!("AAAA")), ("keyId", json!("0000000000000000"))]
+    {
+        let mut forged = head.clone();
+        forged[field] = value;
+        let (fine, text) = verify(&forged, &[]);
+        assert!(!fine && text.contains("head.json") && text.contains("sign"), "{field}: {text}");
+    }
+    bootstrap_another(data.path());
+    let (fine, text) = verify(&head, &["--organization", "Second"]);
+    assert!(!fine && text.contains("not among what was checked"), "{text}");
+}
+
+fn bootstrap_another(data: &Path) {
+    let words = [
+        "admin",
+        "bootstrap",
+        "--another",
+        "--organization",
+        "Second",
+        "--email",
+        "ada@example.com",
+        "--json",
+    ];
+    succeed(data, &words);
 }
 
 /// A worker alone does what a command left in the queue.

@@ -155,7 +155,7 @@ async fn a_file_that_was_changed_or_lost_is_named() {
     let risk = client.risk().await;
     let (changed, lost) =
         (client.attach(&risk, large()).await, client.attach(&risk, b"hello".to_vec()).await);
-    assert!(succeed(data.path(), &["audit", "verify", "--files"]).contains("2 files, 0 of them broken"));
+    assert!(succeed(data.path(), &["audit", "verify", "--files"]).contains("2 files, all intact"));
     let blobs =
         data.path().join("blobs").join(made["organizationId"].as_str().expect("an id")).join("attachments");
     let name = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
@@ -175,14 +175,14 @@ async fn a_file_that_was_changed_or_lost_is_named() {
     database.execute("DELETE FROM attachments", []).expect("deleted");
     drop(database);
     let found = command(data.path(), &["audit", "verify", "--files"]).output().expect("it runs");
-    assert!(String::from_utf8_lossy(&found.stdout).contains("2 of them broken"), "{found:?}");
+    assert!(String::from_utf8_lossy(&found.stdout).contains("2 files, 2 BROKEN"), "{found:?}");
     // A backup of that is no better, and a restore says so.
     let archive = folder();
     let archive = archive.path().join("backup.tar");
     let archive = archive.to_str().expect("a path");
     succeed(data.path(), &["backup", "--to", archive]);
     let restored = command(folder().path(), &["restore", "--from", archive]).output().expect("it runs");
-    assert!(String::from_utf8_lossy(&restored.stdout).contains("2 of them broken"), "{restored:?}");
+    assert!(String::from_utf8_lossy(&restored.stdout).contains("2 files, 2 BROKEN"), "{restored:?}");
     assert!(!restored.status.success());
 }
 

@@ -275,7 +275,7 @@ fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
     );
     let removed = described(Delete, one, end, format!("delete_{noun}_attachment"), removed)
         .reads(json_of("OwnName"))
-        .answers(200, "It is gone, and the file with it.", json_of("AttachmentDeletion"));
+        .answers(200, "Deleted, and the file with it.", json_of("AttachmentDeletion"));
     let linked = described(Get, download, read, format!("get_{noun}_attachment_link"), linked)
         .says("The audit log records this as a download.")
         .answers(200, "The link, and how long it works.", json_of("AttachmentLink"));

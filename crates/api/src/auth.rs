@@ -31,7 +31,7 @@ body! {
     /// Who signs in.
     Login {
         email "email": required Email = "The account's address.",
-        password "password": required Secret = "Its password.",
+        password "password": required Secret = "The account's password.",
     }
     example json!({"email": "ada@example.com", "password": "correct horse battery"})
 }

@@ -258,7 +258,7 @@ pub(crate) struct CommentDeletion {
 #[utoipa::path(
     delete, path = "/v1/comments/{commentId}", tag = "Comments", request_body(content = OwnName),
     params(("commentId" = inline(CommentId), Path, description = "The comment's id.")),
-    responses((status = 200, body = CommentDeletion, description = "It is gone.")),
+    responses((status = 200, body = CommentDeletion, description = "Deleted.")),
     extensions(("x-permission" = json!("comment:delete")))
 )]
 pub(crate) async fn delete_comment(

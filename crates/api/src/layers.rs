@@ -180,10 +180,7 @@ fn foreign_failure(response: &Response) -> Option<Problem> {
 }
 
 pub(crate) fn method_not_allowed() -> Problem {
-    Problem::new(
-        "method_not_allowed",
-        "This address does not know that method; the Allow header lists those it does.",
-    )
+    Problem::new("method_not_allowed", "This path does not support that method; see the Allow header.")
 }
 
 fn log(problem: &Problem, context: &RequestContext, operation: &str) {

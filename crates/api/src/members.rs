@@ -263,7 +263,7 @@ impl IntoParams for ListMembers {
             ),
             lists::parameter("role", lists::text(), "Only members with this role."),
             lists::parameter("department", Department::schema(), "Only members of this department."),
-            lists::parameter("q", lists::text(), "Part of a name or an e-mail address, in any case."),
+            lists::parameter("q", lists::text(), "Part of a name or an e-mail address, case-insensitive."),
         ];
         all.push(lists::total_parameter());
         all.extend(lists::parameters::<MemberSort>());

@@ -306,7 +306,7 @@ impl<R: Exposed> Narrowed<R> {
         let mut all = R::Filter::parameters();
         let named_by = R::NAMED_BY;
         let about = format!(
-            "Part of the {named_by} or the description, in any case, or a reference such as `{}-14`.",
+            "Part of the {named_by} or the description, case-insensitive, or a reference such as `{}-14`.",
             R::REFERENCE
         );
         all.push(lists::parameter("q", lists::text(), &about));

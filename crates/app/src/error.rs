@@ -22,7 +22,7 @@ pub enum Error {
     Unauthenticated { code: &'static str, message: &'static str },
     #[error("{message}")]
     Forbidden { code: &'static str, message: String },
-    #[error("there is no such {0}")]
+    #[error("{}", missing(.0))]
     NotFound(&'static str),
     #[error("{message}")]
     Conflict { code: &'static str, message: String },
@@ -38,6 +38,11 @@ pub enum Error {
     Unavailable(String),
     #[error("{0}")]
     Internal(String),
+}
+
+/// "there is no such risk", "there is no user with this address"
+fn missing(what: &str) -> String {
+    if what.contains(' ') { format!("there is no {what}") } else { format!("there is no such {what}") }
 }
 
 impl Error {

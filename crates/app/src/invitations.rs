@@ -69,7 +69,11 @@ pub async fn invite(ctx: &Ctx, scope: &Scope, new: NewInvitation) -> Result<Invi
     // Where mail is only written to files, whoever invites passes the link on.
     let link = ctx.mailer.is_folder().then_some(link);
     if let Some(link) = &link {
-        tracing::info!(email = invitation.email, link, "invitation; pass the link on, or set up SMTP");
+        tracing::info!(
+            email = invitation.email,
+            link,
+            "invitation created; no SMTP server is configured, so pass the link on yourself"
+        );
     }
     Ok(Invited { person, invitation, link })
 }

@@ -26,7 +26,7 @@ pub(crate) fn invitation(ctx: &Ctx, to: &User, organization: &str, link: &str) -
             action: "Accept the invitation",
             link,
             closing: format!(
-                "The link works for {days} days and once. If you did not expect it, ignore this message: nothing happens without you."
+                "The link can be used once and expires in {days} days. If you were not expecting it, ignore this message."
             ),
         },
     )
@@ -40,13 +40,12 @@ pub(crate) fn reset(ctx: &Ctx, to: &User, link: &str) -> Message {
         &Letter {
             subject: "Choose a new password".to_owned(),
             paragraphs: vec![
-                "Somebody, most likely you, asked to set a new password for your Attestry account."
-                    .to_owned(),
+                "Someone (probably you) asked for a new password for your Attestry account.".to_owned(),
             ],
             action: "Choose a new password",
             link,
             closing: format!(
-                "The link works for {minutes} minutes and once. If it was not you, ignore this message: your password stays as it is."
+                "The link can be used once and expires in {minutes} minutes. If it was not you, ignore this message; your password stays the same."
             ),
         },
     )

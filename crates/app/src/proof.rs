@@ -92,7 +92,7 @@ fn flaw(
     } else if entry.seal(previous)? != entry.hash {
         Some(format!("entry {} was changed, or an entry before it was replaced", entry.id))
     } else if known.iter().any(|(at, hash)| *at == expected && *hash != entry.hash) {
-        Some(format!("entry {} is not the one of the head that was exported", entry.id))
+        Some(format!("entry {} does not match the exported head", entry.id))
     } else {
         None
     })

@@ -46,7 +46,7 @@ impl Parse for FileName {
         // A leading dot hides a file, so it went with the trimming; the ending is what is left.
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
         if let Some(ending) = ending.filter(|ending| PROGRAM_ENDINGS.contains(&ending.as_str())) {
-            return Err(format!("ends in .{ending}: programs and scripts are not taken"));
+            return Err(format!("ends in .{ending}: programs and scripts are not accepted"));
         }
         Ok(Self(name.to_owned()))
     }
@@ -94,14 +94,14 @@ impl MediaType {
         let is_text = looks_like_text(head);
         let found = infer::get(head).map(|found| found.mime_type());
         if is_script(head) || found == Some("text/x-shellscript") {
-            return Err("The file is a script; programs and scripts are not taken.".to_owned());
+            return Err("The file is a script; programs and scripts are not accepted.".to_owned());
         }
         // Letters can look like the first bytes of anything: "BMW", "MZ".
         let found = found.filter(|found| {
             !(is_text && says_text) || is_text_type(found) || WRITTEN_IN_LETTERS.contains(found)
         });
         if found.is_some_and(|found| PROGRAM_TYPES.contains(&found)) {
-            return Err("The file is a program; programs and scripts are not taken.".to_owned());
+            return Err("The file is a program; programs and scripts are not accepted.".to_owned());
         }
         let fits = match found {
             _ if declared == Self::ANY => true,
@@ -134,7 +134,7 @@ impl Parse for MediaType {
             _ => return Err("must be a media type such as application/pdf".to_owned()),
         }
         if PROGRAM_TYPES.contains(&plain.as_str()) {
-            return Err(format!("is {plain}: programs and scripts are not taken"));
+            return Err(format!("is {plain}: programs and scripts are not accepted"));
         }
         Ok(Self(plain))
     }

@@ -66,7 +66,7 @@ impl Parse for Commentable {
     fn parse(text: &str) -> Result<Self, String> {
         match Subject::parse(text) {
             Ok(subject) if subject.takes_comments() => Ok(Self(subject)),
-            _ => Err(format!("must be one of: {}", Self::words().collect::<Vec<_>>().join(" "))),
+            _ => Err(format!("must be one of: {}", Self::words().collect::<Vec<_>>().join(", "))),
         }
     }
 }

@@ -21,7 +21,7 @@ macro_rules! words {
             fn parse(text: &str) -> Result<Self, String> {
                 match text {
                     $($word => Ok($name::$variant),)+
-                    _ => Err(concat!("must be one of:" $(, " ", $word)+).to_owned()),
+                    _ => Err(concat!("must be one of: " $(, $word, ", ")+).trim_end_matches(", ").to_owned()),
                 }
             }
         }

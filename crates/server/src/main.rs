@@ -42,13 +42,13 @@ struct Common {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve the interface and the pages, and run jobs
+    /// Serve the API and the pages, and run jobs
     Serve {
         /// The address and port to listen on
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<String>,
     },
-    /// Run jobs alone, beside servers on the same database
+    /// Run jobs only, alongside servers on the same database
     Worker,
     /// Bring the database's schema up to date
     Migrate {
@@ -56,7 +56,7 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Set up and mend from the command line, also beside a running server
+    /// Set up and repair an installation, also while a server is running
     #[command(subcommand)]
     Admin(commands::admin::Admin),
     /// Print the OpenAPI document
@@ -66,7 +66,7 @@ enum Command {
     Config(commands::settings::Settings),
     /// Check database, key, files and mail, and say what to do
     Doctor,
-    /// Prove the audit log
+    /// Verify the audit log
     #[command(subcommand)]
     Audit(commands::audit::Audit),
     /// Write database and files into one archive, while serving
@@ -117,14 +117,17 @@ fn run() -> anyhow::Result<ExitCode> {
     if let Command::Openapi = command {
         return commands::settings::print_document();
     }
+    // One provider for all TLS in the process.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // Checking the settings builds what they describe, and some of that lives in a runtime.
+    let inside = runtime.enter();
     let config = Config::load(&flags)?;
     if let Command::Config(command) = &command {
         return Ok(commands::settings::run(command, &config));
     }
     telemetry::start(&config);
-    // One provider for all TLS in the process.
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    drop(inside);
     runtime.block_on(async {
         match command {
             Command::Serve { .. } => serve::serve(&config).await,

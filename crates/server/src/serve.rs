@@ -127,7 +127,7 @@ async fn accept(listener: TcpListener, router: Router, patience: Duration, mut s
         });
     }
     drop(listener);
-    tracing::info!("stopping: no new connections, waiting for those that are open");
+    tracing::info!("shutting down: finishing the open connections");
     tokio::select! {
         () = graceful.shutdown() => {}
         () = tokio::time::sleep(DRAIN) => tracing::warn!("some requests did not end in time"),

@@ -7,6 +7,7 @@ pub const PAGES: &[(&str, &str, &str)] = &[
     ("/setup", HTML, include_str!("../assets/setup.html")),
     ("/sign-in", HTML, include_str!("../assets/sign-in.html")),
     ("/accept-invitation", HTML, include_str!("../assets/accept-invitation.html")),
+    ("/forgot-password", HTML, include_str!("../assets/forgot-password.html")),
     ("/reset-password", HTML, include_str!("../assets/reset-password.html")),
     ("/assets/pages.css", "text/css; charset=utf-8", include_str!("../assets/pages.css")),
     ("/assets/pages.js", "text/javascript; charset=utf-8", include_str!("../assets/pages.js")),

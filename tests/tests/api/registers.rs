@@ -19,6 +19,8 @@ both! {
     spreadsheets_hold_numbers_and_dates,
     an_excel_file_is_imported_like_csv,
     a_workbook_that_is_none_or_too_large_is_refused,
+    what_nobody_rated_stays_unrated,
+    a_version_is_written_in_quotes,
     tables_are_read_with_patience,
     errors_of_a_table_are_counted_and_capped,
     exports_are_entries_with_names,
@@ -272,6 +274,36 @@ async fn a_workbook_that_is_none_or_too_large_is_refused(app: &TestApp) {
     let refused = import(app, "risks", XLSX, bomb).await.problem(400, "malformed_body");
     assert!(refused.to_string().contains("unpacked"), "{refused}");
     assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 0);
+}
+
+async fn what_nobody_rated_stays_unrated(app: &TestApp) {
+    app.risk(json!({"title": "Unrated"})).await;
+    app.risk(json!({"title": "Rated", "likelihood": "very_unlikely"})).await;
+    for format in ["csv", "xlsx"] {
+        let exported = app.get(&format!("/v1/risks/export?format={format}&order=asc")).send().await;
+        let kind = if format == "csv" { "text/csv" } else { XLSX };
+        let done = import(app, "risks", kind, exported.body).await.expect(200);
+        let first = app
+            .get(&format!("/v1/risks/{}", done["ids"][0].as_str().expect("an id")))
+            .send()
+            .await
+            .expect(200);
+        let second = app
+            .get(&format!("/v1/risks/{}", done["ids"][1].as_str().expect("an id")))
+            .send()
+            .await
+            .expect(200);
+        assert_eq!((&first["isAssessed"], &second["isAssessed"]), (&json!(false), &json!(true)), "{format}");
+    }
+}
+
+async fn a_version_is_written_in_quotes(app: &TestApp) {
+    let path = format!("/v1/risks/{}", id(&app.risk(json!({})).await));
+    let body = json!({"title": "Renamed"});
+    let bare = app.patch(&path, &body).header("if-match", "1").send().await;
+    assert_eq!(bare.wrong_fields(), ["If-Match"]);
+    app.patch(&path, &body).header("if-match", "W/\"1\"").send().await.problem(412, "precondition_failed");
+    app.patch(&path, &body).header("if-match", "\"another server\", \"1\"").send().await.expect(200);
 }
 
 async fn tables_are_read_with_patience(app: &TestApp) {

@@ -9,7 +9,7 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-use crate::answer::problem::Problem;
+use crate::answer::problem::{FieldProblem, Problem};
 use crate::state::Api;
 
 /// `If-Match` and `If-None-Match`.
@@ -35,6 +35,12 @@ fn versions(tag: &str) -> Option<Vec<i64>> {
     tag.strip_prefix('"')?.strip_suffix('"')?.split('.').map(|number| number.parse().ok()).collect()
 }
 
+/// Whether this is a tag at all, ours or another server's.
+fn is_tag(text: &str) -> bool {
+    let text = text.strip_prefix("W/").unwrap_or(text);
+    text == ANY || (text.len() >= 2 && text.starts_with('"') && text.ends_with('"'))
+}
+
 fn write(versions: &[i64]) -> String {
     let numbers: Vec<String> = versions.iter().map(ToString::to_string).collect();
     format!("\"{}\"", numbers.join("."))
@@ -44,7 +50,12 @@ impl FromRequestParts<Api> for Conditions {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, Problem> {
-        let if_match = tags(parts, &header::IF_MATCH)
+        let given = tags(parts, &header::IF_MATCH);
+        if given.iter().flatten().any(|tag| !is_tag(tag)) {
+            let message = "must be one or more ETags in quotes, such as \"3\"";
+            return Err(Problem::invalid(vec![FieldProblem::new("If-Match", message)]));
+        }
+        let if_match = given
             .filter(|tags| !tags.iter().any(|tag| tag == ANY))
             .map(|tags| tags.iter().filter_map(|tag| versions(tag)).collect());
         Ok(Self { if_match: Precondition(if_match), if_none_match: tags(parts, &header::IF_NONE_MATCH) })

@@ -60,7 +60,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "organization_mismatch",
         403,
         "Another organization",
-        "The credential belongs to another organization than the one named.",
+        "The credential belongs to a different organization from the one named.",
     ),
     (
         "not_a_member",
@@ -127,7 +127,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "unsupported_media_type",
         415,
         "Unsupported media type",
-        "Send `Content-Type: application/json`; for an import `text/csv`, for a file also `multipart/form-data`.",
+        "Send `Content-Type: application/json`; for an import `text/csv` or XLSX, for a file also `multipart/form-data`.",
     ),
     (
         "range_not_satisfiable",
@@ -236,7 +236,7 @@ impl Problem {
     pub(crate) fn invalid(errors: Vec<FieldProblem>) -> Self {
         let detail = match errors.as_slice() {
             [only] => format!("{} {}.", only.field, only.message),
-            several => format!("{} fields are wrong; see errors.", several.len()),
+            several => format!("{} fields are invalid; see errors.", several.len()),
         };
         Self { errors, ..Self::new("validation_failed", detail) }
     }
@@ -306,7 +306,7 @@ impl From<Error> for Problem {
             Error::NotFound(what) => Self::not_found(what),
             Error::PreconditionFailed => Self::new(
                 "precondition_failed",
-                "It has changed since you read it. Read it again and repeat your change.",
+                "It has changed since you read it. Fetch it again and reapply your change.",
             ),
             Error::IdempotencyMismatch => Self::new(
                 "idempotency_mismatch",

@@ -166,7 +166,7 @@ impl<R: Exposed> Document<R> {
                     format!("Deletes a {one}"),
                 )
                 .says("Deletes its comments and files as well; its history stays.")
-                .answers(200, "It is gone.", json_of(&format!("{name}Deletion"))),
+                .answers(200, "Deleted.", json_of(&format!("{name}Deletion"))),
                 delete(super::remove::<R>),
             ),
             (
@@ -212,8 +212,8 @@ impl<R: Exposed> Document<R> {
             (
                 Self::operation::<R::Create>(Post, "/import", format!("import_{many}"), import)
                     .says(
-                        "The first line names the fields of a creation, in any case; an empty cell is a field that is \
-                         left out. The columns that an export adds to these fields are ignored.",
+                        "The header row holds the names of the fields, case-insensitive; an empty cell is a field that is left out. \
+                         The columns that an export adds are ignored.",
                     )
                     .takes([DryRun::parameter()])
                     .reads(table)

@@ -184,7 +184,7 @@ async fn by_key(api: &Api, context: &RequestContext, text: &str, named: Named) -
         Named::Organization(named) if named == principal.organization => Ok(()),
         _ => Err(Problem::new(
             "organization_mismatch",
-            "This API key belongs to another organization than X-Organization-Id names.",
+            "This API key belongs to a different organization from the one in X-Organization-Id.",
         )),
     };
     Ok((principal, allowed))
@@ -284,7 +284,7 @@ impl FromRequestParts<Api> for SignedIn {
                 let _ = context.actor.set(Actor { principal, origin: context.origin() });
                 Err(Problem::new(
                     "session_required",
-                    "This concerns your own account: sign in. An API key cannot do it.",
+                    "This acts on your own account and needs a session; an API key cannot be used.",
                 ))
             }
             Presented::Session { token, by_cookie } => {

@@ -20,7 +20,7 @@ use crate::start;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Admin {
-    /// Make an organization, its owner and an API key
+    /// Create an organization, its owner and an API key
     Bootstrap {
         /// The organization's name
         #[arg(long)]
@@ -37,17 +37,17 @@ pub(crate) enum Admin {
         /// Add an organization to an installation that has one already
         #[arg(long)]
         another: bool,
-        /// Answer as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// List the organizations and their users
     List {
-        /// Answer as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Make an API key that acts as a member
+    /// Create an API key that acts as a member
     CreateApiKey {
         /// The organization's name or id
         #[arg(long)]
@@ -58,13 +58,13 @@ pub(crate) enum Admin {
         /// What the key is for
         #[arg(long, default_value = "command line")]
         name: String,
-        /// What it may do; all that the member may, if left out
+        /// What it can do; everything the member can, by default
         #[arg(long, value_delimiter = ',')]
         scopes: Vec<String>,
         /// When it stops working (RFC 3339)
         #[arg(long)]
         expires_at: Option<String>,
-        /// Answer as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -82,7 +82,7 @@ pub(crate) enum Admin {
         /// The organization's name or id
         organization: String,
     },
-    /// Use the present secret key from now on, although the database was made with another
+    /// Use the current secret key from now on, although the database was made with another one
     AdoptSecretKey,
 }
 
@@ -99,7 +99,9 @@ fn password(given: Option<String>) -> Result<Password> {
         }
         None => {
             let mut line = String::new();
-            std::io::stdin().read_line(&mut line).context("no password on standard input")?;
+            if std::io::stdin().read_line(&mut line).context("no password on standard input")? == 0 {
+                bail!("no password was given: use --password, or write it to standard input");
+            }
             line.trim_end_matches(['\r', '\n']).to_owned()
         }
     };
@@ -136,7 +138,11 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
             say(format_args!("{} is back; its people can sign in again.", restored.name));
         }
         Admin::CreateApiKey { organization, email, name, scopes, expires_at, json } => {
-            let organization = named_organization(&ctx, &organization).await?.id;
+            let found = named_organization(&ctx, &organization).await?;
+            if found.deleted_at.is_some() {
+                bail!("{} is deleted; bring it back first: attestry admin restore-organization", found.name);
+            }
+            let organization = found.id;
             let scopes = if scopes.is_empty() {
                 Scopes::All
             } else {
@@ -153,7 +159,7 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
             if json {
                 say(json!({"id": made.key.id, "apiKey": made.text}));
             } else {
-                say(format_args!("API key: {}  (shown this once)", made.text));
+                say(format_args!("API key: {}  (shown only once)", made.text));
             }
         }
         Admin::ResetPassword { email, password: given } => {
@@ -182,7 +188,7 @@ async fn bootstrap(
     let given = given.map(|text| read::<Password>("password", &text)).transpose()?;
     let ctx = start::migrated(config, None).await?;
     if !another && !setup::is_open(&ctx).await.map_err(plain)? {
-        bail!("this installation has an organization already; add --another to make one more");
+        bail!("this installation already has an organization; use --another to add one");
     }
     let password = match (given, setup::has_account(&ctx, &email).await.map_err(plain)?) {
         (Some(_), true) => {
@@ -203,7 +209,7 @@ async fn bootstrap(
         say(format_args!("Organization: {}", founded.organization));
         say(format_args!("User:         {}", founded.user));
         say(format_args!("Member:       {}", founded.member));
-        say(format_args!("API key:      {}  (shown this once)", made.text));
+        say(format_args!("API key:      {}  (shown only once)", made.text));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -239,6 +245,8 @@ async fn list(ctx: &Ctx, json: bool) -> Result<()> {
     }
     if json {
         say(serde_json::Value::Array(all));
+    } else if all.is_empty() {
+        say("There are no organizations yet.");
     }
     Ok(())
 }

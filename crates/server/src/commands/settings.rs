@@ -12,7 +12,7 @@ use crate::config::Config;
 pub(crate) enum Settings {
     /// Print every setting with where it came from
     Show,
-    /// Tell whether the settings are understood
+    /// Check that the settings are valid
     Check,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn run(command: &Settings, config: &Config) -> ExitCode {
                 say(format_args!("{key} = {value}  # {from}"));
             }
         }
-        Settings::Check => say("The settings are understood."),
+        Settings::Check => say("The configuration is valid."),
     }
     ExitCode::SUCCESS
 }

@@ -28,6 +28,8 @@ use crate::state::Api;
 /// How many rows one import takes.
 const MOST_ROWS: usize = 5000;
 const MOST_COLUMNS: u32 = 200;
+/// What an export shows of a rating that nobody has set.
+const UNRATED: [&str; 2] = ["very_unlikely", "insignificant"];
 /// How many errors an answer lists.
 const MOST_ERRORS: usize = 100;
 /// How large the parts of an Excel file may be when they are unpacked.
@@ -223,6 +225,12 @@ fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Pa
             if let Taken::Field(field) = column {
                 object.insert(field.wire.to_owned(), value(field, cell));
             }
+        }
+        let is_unrated = row.iter().zip(&names).any(|(cell, name)| {
+            name.eq_ignore_ascii_case("isAssessed") && cell.eq_ignore_ascii_case("false")
+        });
+        if is_unrated {
+            object.retain(|_, value| !UNRATED.iter().any(|word| value == word));
         }
         read.push(read_row::<R>(object));
     }
