@@ -145,7 +145,7 @@ async fn add<R: Stored>(
     scope: &Scope,
     rows: impl Iterator<Item = Result<R::Patch>>,
 ) -> Result<Vec<Record<R>>> {
-    let rows = rows.map(|row| row.map(Ok)).collect::<Result<_>>()?;
+    let rows = rows.map(|row| row.map(|row| (0, Ok(row)))).collect::<Result<_>>()?;
     match registers::import::<R>(ctx, scope, rows, false).await? {
         Imported::Made(records) => Ok(records),
         Imported::Refused(errors) => anyhow::bail!("{errors:?}"),

@@ -14,6 +14,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use http::Method;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -24,6 +25,7 @@ use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::answer::tables::export::{Column, Shape, all_rows, download};
 use crate::answer::tables::{Cell, text};
+use crate::files::FileBytes;
 use crate::request::caller::Granted;
 use crate::request::query::{FromQuery, NoQuery, Query, ValidQuery};
 use crate::state::Api;
@@ -119,6 +121,8 @@ impl From<ShownEntry> for EntryView {
     fn from(shown: ShownEntry) -> Self {
         let EntryName { name: entity_name, reference } = shown.subject();
         let ShownEntry { entry, before, key_name, member_name, .. } = shown;
+        // What happened without changing anything is not compared with what happened before.
+        let before = before.filter(|_| !matches!(entry.entity_type.as_str(), "export" | "operation"));
         let changes =
             changes(before.as_deref(), entry.state.as_deref()).into_iter().map(Into::into).collect();
         let name = match entry.actor_type {
@@ -366,7 +370,7 @@ fn cells(entry: ShownEntry) -> Vec<Cell> {
 #[utoipa::path(
     get, path = "/v1/audit-logs/export", tag = "Audit log", params(ExportEntries),
     responses((status = 200, description = "The entries, newest first.", content(
-        (String = "text/csv"), (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+        (String = "text/csv"), (FileBytes = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
     ))),
     extensions(("x-permission" = json!("audit-log:read")))
 )]
@@ -375,11 +379,13 @@ pub(crate) async fn export_audit_logs(
     scope: Granted<grant::AuditRead>,
     query: ValidQuery<ExportEntries>,
     RawQuery(asked): RawQuery,
+    method: Method,
 ) -> Result<Response, Problem> {
     let ValidQuery(ExportEntries { filter, shape }) = query;
-    let asked = asked.unwrap_or_default();
-    let format = shape.format.as_str();
-    journal::exported(&api.ctx, &scope, "audit_log.exported", "audit_log", format, &asked).await?;
+    if method != Method::HEAD {
+        let (format, asked) = (shape.format.as_str(), asked.unwrap_or_default());
+        journal::exported(&api.ctx, &scope, "audit_log.exported", "audit_log", format, &asked).await?;
+    }
     let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
     let rows = all_rows(None, cells, move |after, limit| {
         let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());

@@ -16,7 +16,7 @@ use attestry_domain::scales::{self, Impact, Likelihood, Matrix, score};
 use axum::Json;
 use axum::extract::{FromRequest, RawQuery, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -482,12 +482,14 @@ async fn export<R: Exposed>(
     scope: Granted<R::Read>,
     query: ValidQuery<ExportQuery<R>>,
     RawQuery(asked): RawQuery,
+    method: Method,
 ) -> Result<Response, Problem> {
     let ValidQuery(ExportQuery { narrowed: Narrowed { wanted, as_of }, shape, sorting: (sort, order) }) =
         query;
-    let asked = asked.unwrap_or_default();
-    journal::exported(&api.ctx, &scope, R::ACTIONS.exported, R::ENTITY, shape.format.as_str(), &asked)
-        .await?;
+    if method != Method::HEAD {
+        let (format, asked) = (shape.format.as_str(), asked.unwrap_or_default());
+        journal::exported(&api.ctx, &scope, R::ACTIONS.exported, R::ENTITY, format, &asked).await?;
+    }
     let assignees = members::names(&api.ctx, &scope).await?;
     let (api, scope, wanted): (Api, Scope, _) = (api.0.clone(), (*scope).clone(), Arc::new(wanted));
     let rows = all_rows(

@@ -51,8 +51,8 @@ pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Res
     .await
 }
 
-/// A row of a table: what it gives, or what is wrong with it.
-pub type ReadRow<P> = Result<P, Vec<FieldError>>;
+/// A row of a table: its number, and what it gives or what is wrong with it.
+pub type ReadRow<P> = (usize, Result<P, Vec<FieldError>>);
 
 /// What is wrong with one row of a table; the first after the header is 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub async fn import<R: Stored>(
     table: Vec<ReadRow<R::Patch>>,
     trial: bool,
 ) -> Result<Imported<R>, Error> {
-    if trial || table.iter().any(Result::is_err) {
+    if trial || table.iter().any(|(_, row)| row.is_err()) {
         let own = scope.clone();
         let active = ctx.db.read(async move |t| assignees::active(t, &own).await).await?;
         return Ok(Imported::Refused(wrong_rows::<R>(&table, &active)));
@@ -86,7 +86,8 @@ pub async fn import<R: Stored>(
         if !wrong.is_empty() {
             return Ok(Imported::Refused(wrong));
         }
-        let made: Result<Vec<_>, _> = table.iter().flatten().map(|given| new::<R>(c, given)).collect();
+        let made: Result<Vec<_>, _> =
+            table.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|given| new::<R>(c, given)).collect();
         let mut made = made?;
         rows::insert_many(c.t, c.scope, &mut made).await?;
         for record in &made {
@@ -98,14 +99,17 @@ pub async fn import<R: Stored>(
 }
 
 fn wrong_rows<R: Stored>(table: &[ReadRow<R::Patch>], active: &HashSet<MemberId>) -> Vec<RowErrors> {
-    let wrong = |row: &ReadRow<R::Patch>| match row {
+    let wrong = |given: &Result<R::Patch, Vec<FieldError>>| match given {
         Err(errors) => Some(errors.clone()),
         Ok(given) => {
             let assignee = R::given(given.clone()).and_then(|fields| fields.assignee());
             assignee.filter(|member| !active.contains(member)).map(|_| vec![assignees::not_active()])
         }
     };
-    (1..).zip(table).filter_map(|(row, given)| wrong(given).map(|errors| RowErrors { row, errors })).collect()
+    table
+        .iter()
+        .filter_map(|(row, given)| wrong(given).map(|errors| RowErrors { row: *row, errors }))
+        .collect()
 }
 
 pub async fn get<R: Stored>(ctx: &Ctx, scope: &Scope, id: Id<R::Kind>) -> Result<Record<R>, Error> {

@@ -19,6 +19,9 @@ both! {
     spreadsheets_hold_numbers_and_dates,
     an_excel_file_is_imported_like_csv,
     a_workbook_that_is_none_or_too_large_is_refused,
+    a_hostile_workbook_is_refused_in_little_memory,
+    a_wide_table_is_refused,
+    early_dates_and_odd_texts_survive_a_round_trip,
     what_nobody_rated_stays_unrated,
     a_version_is_written_in_quotes,
     tables_are_read_with_patience,
@@ -274,6 +277,89 @@ async fn a_workbook_that_is_none_or_too_large_is_refused(app: &TestApp) {
     let refused = import(app, "risks", XLSX, bomb).await.problem(400, "malformed_body");
     assert!(refused.to_string().contains("unpacked"), "{refused}");
     assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 0);
+}
+
+/// A workbook whose first sheet has this XML in place of its rows, and these shared strings.
+fn workbook(rows: &str, strings: &str) -> Vec<u8> {
+    let mut book = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let parts = [
+        ("[Content_Types].xml", r#"<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"></Types>"#.to_owned()),
+                (
+            "_rels/.rels",
+            r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>"#.to_owned(),
+        ),
+("xl/_rels/workbook.xml.rels", r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/></Relationships>"#.to_owned()),
+        ("xl/workbook.xml", r#"<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>"#.to_owned()),
+        ("xl/sharedStrings.xml", format!(r#"<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{strings}</sst>"#)),
+        ("xl/worksheets/sheet1.xml", format!(r#"<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>"#)),
+    ];
+    for (name, text) in parts {
+        book.start_file(name, zip::write::SimpleFileOptions::default()).expect("a part");
+        std::io::Write::write_all(&mut book, text.as_bytes()).expect("text");
+    }
+    book.finish().expect("an archive").into_inner()
+}
+
+async fn a_hostile_workbook_is_refused_in_little_memory(app: &TestApp) {
+    let header = r#"<row r="1"><c r="A1" t="s"><v>0</v></c></row>"#;
+    // One long text in many cells.
+    let strings = format!("<si><t>title</t></si><si><t>{}</t></si>", "x".repeat(100_000));
+    let row = |row: usize| format!(r#"<row r="{row}"><c r="A{row}" t="s"><v>1</v></c></row>"#);
+    let rows = (2..2000).map(row).collect::<Vec<_>>().concat();
+    let refused = import(app, "risks", XLSX, workbook(&format!("{header}{rows}"), &strings)).await;
+    let problem = refused.problem(400, "malformed_body");
+    assert!(problem.to_string().contains("MiB of text"), "{problem}");
+    // Cells nobody named are not read.
+    let unnamed = r#"<row r="2"><c r="A2" t="s"><v>0</v></c><c r="Z2" t="e"><v>#REF!</v></c></row>"#;
+    let refused = import(app, "risks", XLSX, workbook(&format!("{header}{unnamed}"), &strings)).await;
+    assert_eq!(refused.wrong_fields(), ["category", "description"]);
+    let error = r#"<row r="3"><c r="A3" t="e"><v>#REF!</v></c></row>"#;
+    let refused = import(app, "risks", XLSX, workbook(&format!("{header}{error}"), &strings)).await;
+    assert_eq!(refused.problem(400, "validation_failed")["errors"][0]["row"], 2, "as the sheet counts");
+    for strange in [
+        "<row r=\"2\"><c r=\"ZZZZZZZZZZZZ2\"><v>1</v></c></row>",
+        "<row r=\"4294967296\"><c r=\"A99999999999999\"><v>1</v></c></row>",
+    ] {
+        let reply = import(app, "risks", XLSX, workbook(&format!("{header}{strange}"), &strings)).await;
+        assert_eq!(reply.status.as_u16(), 400, "{}", reply.text());
+    }
+    assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 0);
+}
+
+async fn a_wide_table_is_refused(app: &TestApp) {
+    let wide: Vec<String> = (0..20_000).map(|number| format!("c{number}")).collect();
+    let reply = import(app, "risks", "text/csv", format!("{}\n", wide.join(","))).await;
+    assert!(reply.problem(400, "malformed_body").to_string().contains("200 columns"));
+    let known: Vec<String> = (0..150).map(|number| format!("c{number}")).collect();
+    let reply = import(app, "risks", "text/csv", format!("{}\n", known.join(","))).await;
+    assert_eq!(reply.problem(400, "validation_failed")["errors"].as_array().expect("errors").len(), 100);
+    for table in
+        ["sep=;\ntitle;description;category\na;b;other\n", "title;\"description\";category\ra;b, c;other\r"]
+    {
+        import(app, "risks", "text/csv", table).await.expect(200);
+    }
+    let ragged = import(app, "risks", "text/csv", "title,description,category\na,b\n").await;
+    assert!(ragged.problem(400, "malformed_body").to_string().contains("has 2 cells; the header has 3"));
+}
+
+async fn early_dates_and_odd_texts_survive_a_round_trip(app: &TestApp) {
+    for (title, date) in [("'=1+1", "1850-01-01"), ("'", "0001-01-01"), ("-x", "9999-12-31")] {
+        app.risk(json!({"title": title, "reviewDate": date})).await;
+    }
+    let titles = each(app, "risks", "", "title").await;
+    let (_, rows) = sheet(&app.get("/v1/risks/export?format=xlsx&order=asc").send().await.body);
+    assert_eq!(rows[0]["reviewDate"], Data::String("1850-01-01".to_owned()));
+    let csv = app.get("/v1/risks/export?order=asc").send().await;
+    import(app, "risks", "text/csv", csv.body).await.expect(200);
+    assert_eq!(each(app, "risks", "", "title").await, [titles.clone(), titles].concat());
+    let before = app.entries(&app.home).await;
+    app.call("HEAD", "/v1/risks/export").key(&app.home.key).send().await;
+    assert_eq!(app.entries(&app.home).await, before, "nothing was taken along");
+    for _ in 0..2 {
+        app.get("/v1/risks/export").send().await;
+    }
+    let log = app.get("/v1/audit-logs?action=risk.exported&limit=1").send().await.expect(200);
+    assert_eq!(log["data"][0]["changes"].as_array().expect("changes").len(), 2, "what was exported: {log}");
 }
 
 async fn what_nobody_rated_stays_unrated(app: &TestApp) {

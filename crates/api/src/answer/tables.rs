@@ -32,12 +32,17 @@ pub(crate) fn text(text: impl Into<String>) -> Cell {
 /// What a spreadsheet takes for the beginning of a formula.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
+/// Whether this is a formula, or looks like one that was made harmless.
+fn is_risky(cell: &str) -> bool {
+    cell.trim_start_matches('\'').starts_with(FORMULA)
+}
+
 /// A text that a spreadsheet would take for a formula is made plain text.
 fn harmless(cell: &str) -> String {
-    if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell.to_owned() }
+    if is_risky(cell) { format!("'{cell}") } else { cell.to_owned() }
 }
 
 /// The text as it was before an export made it harmless.
 fn as_meant(cell: &str) -> &str {
-    cell.strip_prefix('\'').filter(|rest| rest.starts_with(FORMULA)).unwrap_or(cell)
+    cell.strip_prefix('\'').filter(|rest| is_risky(rest)).unwrap_or(cell)
 }

@@ -198,14 +198,15 @@ fn write(
         Plain::Text(text) => sheet.write_string_with_format(row, column, text.as_ref(), &formats.text)?,
         Plain::Bool(value) => sheet.write_boolean(row, column, *value)?,
         Plain::Int(value) => sheet.write(row, column, *value)?,
-        Plain::Date(value) => {
-            let moment = ExcelDateTime::parse_from_str(&value.to_string())?;
-            sheet.write_datetime_with_format(row, column, moment, &formats.date)?
-        }
-        Plain::Time(value) => {
-            let moment = ExcelDateTime::from_timestamp(value.as_millis().div_euclid(1000))?;
-            sheet.write_datetime_with_format(row, column, moment, &formats.time)?
-        }
+        // A spreadsheet counts its days from 1900 on.
+        Plain::Date(value) => match ExcelDateTime::parse_from_str(&value.to_string()) {
+            Ok(moment) => sheet.write_datetime_with_format(row, column, moment, &formats.date)?,
+            Err(_) => sheet.write_string(row, column, value.to_string())?,
+        },
+        Plain::Time(value) => match ExcelDateTime::from_timestamp(value.as_millis().div_euclid(1000)) {
+            Ok(moment) => sheet.write_datetime_with_format(row, column, moment, &formats.time)?,
+            Err(_) => sheet.write_string(row, column, value.to_string())?,
+        },
     };
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Tables whose rows are creations: CSV or the first sheet of an Excel file.
 
+use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
 use attestry_app::FieldError;
@@ -27,7 +28,12 @@ use crate::state::Api;
 
 /// How many rows one import takes.
 const MOST_ROWS: usize = 5000;
-const MOST_COLUMNS: u32 = 200;
+const MOST_COLUMNS: usize = 200;
+/// How much text a table may hold, and one cell of it.
+const TEXT: usize = 32 << 20;
+const LONGEST_CELL: usize = 128 << 10;
+/// The days a spreadsheet can count, up to the end of the year 9999.
+const DAYS: std::ops::Range<f64> = 0.0..2_958_466.0;
 /// What an export shows of a rating that nobody has set.
 const UNRATED: [&str; 2] = ["very_unlikely", "insignificant"];
 /// How many errors an answer lists.
@@ -39,10 +45,10 @@ const UNPACKED: u64 = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct Table<R: Exposed>(pub(crate) Vec<ReadRow<R::Patch>>);
 
-/// A table as it came: the line of names, and the lines after it. An empty cell is empty text.
+/// A table as it came: the line of names, and the lines after it with their numbers. An empty cell is empty text.
 struct Lines {
     names: Vec<String>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<(usize, Vec<String>)>,
 }
 
 impl<R: Exposed> FromRequest<Api> for Table<R> {
@@ -59,7 +65,8 @@ impl<R: Exposed> FromRequest<Api> for Table<R> {
             let lines = if excel { read_xlsx(bytes) } else { read_csv(&bytes) }?;
             rows_of::<R>(lines)
         });
-        Ok(Self(read.await.map_err(Problem::internal)??))
+        // What reads workbooks panics on some that are malformed.
+        Ok(Self(read.await.map_err(|_| malformed("The Excel workbook is damaged."))??))
     }
 }
 
@@ -84,23 +91,61 @@ fn too_many_rows() -> Problem {
     malformed(format!("The table has more than {MOST_ROWS} rows; send it in parts."))
 }
 
+/// What separates the cells: Excel says so in a line of its own, or the header has more of it.
+fn delimiter(text: &[u8]) -> (u8, &[u8]) {
+    let is_end = |b: &u8| matches!(b, b'\n' | b'\r');
+    let first = text.split(is_end).next().unwrap_or_default();
+    if let [b's', b'e', b'p', b'=', own] = first {
+        return (*own, text.get(first.len()..).unwrap_or_default());
+    }
+    let (mut commas, mut semicolons, mut is_quoted) = (0, 0, false);
+    for byte in first {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b',' if !is_quoted => commas += 1,
+            b';' if !is_quoted => semicolons += 1,
+            _ => {}
+        }
+    }
+    (if semicolons > commas { b';' } else { b',' }, text)
+}
+
+fn wrong_csv(error: &csv::Error) -> Problem {
+    malformed(match error.kind() {
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let line = pos.as_ref().map_or(0, csv::Position::line);
+            format!("Line {line} of the table has {len} cells; the header has {expected_len}.")
+        }
+        csv::ErrorKind::Utf8 { pos, .. } => {
+            let line = pos.as_ref().map_or(0, csv::Position::line);
+            format!("Line {line} of the table is not in UTF-8; save the table as CSV in UTF-8.")
+        }
+        _ => format!("The table is not CSV: {error}."),
+    })
+}
+
 fn read_csv(bytes: &Bytes) -> Result<Lines, Problem> {
-    let wrong = |error: csv::Error| malformed(format!("The table is not CSV in UTF-8: {error}."));
-    // Spreadsheets of many countries write semicolons.
-    let first = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
-    let delimiter = if first.contains(&b';') && !first.contains(&b',') { b';' } else { b',' };
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(bytes.as_ref());
-    let names = reader.headers().map_err(wrong)?;
-    let names = names.iter().map(|name| name.trim_start_matches('\u{feff}').to_owned()).collect();
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let (delimiter, text) = delimiter(text);
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(text);
+    let names = reader.headers().map_err(|error| wrong_csv(&error))?;
+    if names.len() > MOST_COLUMNS {
+        return Err(too_many_columns());
+    }
+    let names = names.iter().map(ToOwned::to_owned).collect();
     let mut rows = Vec::new();
     for record in reader.records() {
         if rows.len() == MOST_ROWS {
             return Err(too_many_rows());
         }
-        rows.push(record.map_err(wrong)?.iter().map(|cell| as_meant(cell).to_owned()).collect());
+        let cells = record.map_err(|error| wrong_csv(&error))?;
+        rows.push((rows.len() + 1, cells.iter().map(|cell| as_meant(cell).to_owned()).collect()));
     }
     Ok(Lines { names, rows })
+}
+
+fn too_many_columns() -> Problem {
+    malformed(format!("The table has more than {MOST_COLUMNS} columns."))
 }
 
 /// Small files can unpack to large ones: how large is known before anything is built of it.
@@ -132,55 +177,67 @@ fn read_xlsx(bytes: Bytes) -> Result<Lines, Problem> {
     let first =
         book.sheet_names().first().cloned().ok_or_else(|| malformed("The Excel workbook has no sheet."))?;
     let mut cells = book.worksheet_cells_reader(&first).map_err(wrong)?;
-    let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut rows: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut room = TEXT;
     while let Some(cell) = cells.next_cell().map_err(wrong)? {
         let (row, column) = cell.get_position();
-        let text = cell_text(cell.get_value())?;
-        if text.is_empty() {
-            continue;
-        }
-        let row = row as usize;
+        let (row, column) = (row as usize, column as usize);
         if row > MOST_ROWS {
             return Err(too_many_rows());
         }
+        if row > 0 && names.get(column).is_none_or(String::is_empty) {
+            // Nobody named it, so nobody reads it.
+            continue;
+        }
         if column >= MOST_COLUMNS {
-            return Err(malformed(format!("The table has more than {MOST_COLUMNS} columns.")));
+            return Err(too_many_columns());
         }
-        if lines.len() <= row {
-            lines.resize(row + 1, Vec::new());
+        let name = names.get(column).map_or("", String::as_str);
+        let text = cell_text(cell.get_value()).map_err(|message| {
+            Problem::invalid(vec![FieldProblem { row: Some(row), ..FieldProblem::new(name, message) }])
+        })?;
+        // One text can be in many cells.
+        room = room.checked_sub(text.len()).ok_or_else(|| {
+            malformed(format!("The table holds more than {} MiB of text; send it in parts.", TEXT >> 20))
+        })?;
+        let line = if row == 0 { &mut names } else { rows.entry(row).or_default() };
+        if line.len() <= column {
+            line.resize(column + 1, String::new());
         }
-        let column = column as usize;
-        if lines[row].len() <= column {
-            lines[row].resize(column + 1, String::new());
-        }
-        lines[row][column] = text;
+        line[column] = text;
     }
-    let mut lines = lines.into_iter();
-    let names = lines.next().unwrap_or_default();
-    Ok(Lines { names, rows: lines.filter(|line| !line.is_empty()).collect() })
+    rows.retain(|_, line| line.iter().any(|cell| !cell.is_empty()));
+    Ok(Lines { names, rows: rows.into_iter().collect() })
 }
 
-/// A cell as it would be written in CSV.
-fn cell_text(value: &DataRef<'_>) -> Result<String, Problem> {
-    Ok(match value {
-        DataRef::Empty => String::new(),
-        DataRef::Int(number) => number.to_string(),
-        DataRef::Float(number) => number.to_string(),
-        DataRef::Bool(value) => value.to_string(),
-        DataRef::String(text) => text.trim().to_owned(),
-        DataRef::SharedString(text) => text.trim().to_owned(),
-        DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => text.clone(),
+/// A cell as it would be written in CSV, or what is wrong with it.
+fn cell_text(value: &DataRef<'_>) -> Result<String, String> {
+    let text = |text: &str| match text.len() {
+        0..=LONGEST_CELL => Ok(text.trim().to_owned()),
+        _ => Err("is longer than any field can be".to_owned()),
+    };
+    match value {
+        DataRef::Empty => Ok(String::new()),
+        DataRef::Int(number) => Ok(number.to_string()),
+        DataRef::Float(number) => Ok(number.to_string()),
+        DataRef::Bool(value) => Ok(value.to_string()),
+        DataRef::String(own) => text(own),
+        DataRef::SharedString(shared) => text(shared),
+        DataRef::DateTimeIso(iso) => text(iso.strip_suffix("T00:00:00").unwrap_or(iso)),
+        DataRef::DurationIso(iso) => text(iso),
+        DataRef::DateTime(moment) if moment.is_duration() || !DAYS.contains(&moment.as_f64()) => {
+            Err("is not a date".to_owned())
+        }
         DataRef::DateTime(moment) => {
             let (year, month, day, hour, minute, second, _) = moment.to_ymd_hms_milli();
-            match (hour, minute, second) {
+            Ok(match (hour, minute, second) {
                 (0, 0, 0) => format!("{year:04}-{month:02}-{day:02}"),
                 _ => format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"),
-            }
+            })
         }
-        DataRef::Error(error) => {
-            return Err(malformed(format!("A cell of the table holds the error {error}.")));
-        }
-    })
+        DataRef::Error(error) => Err(format!("holds the error {error}")),
+    }
 }
 
 /// What a column is taken for.
@@ -193,32 +250,33 @@ enum Taken {
 
 /// The columns by their names, in any case.
 fn columns<R: Exposed>(names: &[String]) -> Result<Vec<Taken>, Problem> {
+    let exported = crate::registers::columns::<R>();
     let (mut columns, mut errors) = (Vec::new(), Vec::new());
     for (place, name) in names.iter().enumerate() {
         let is = |known: &str| known.eq_ignore_ascii_case(name);
-        let before = &names[..place];
         let mut note = |message: &str| errors.push(FieldProblem::new(name.clone(), message));
-        if !name.is_empty() && before.iter().any(|other| is(other)) {
+        if !name.is_empty() && names[..place].iter().any(|other| is(other)) {
             note("is given more than once");
         }
         columns.push(match R::FIELDS.iter().find(|field| is(field.wire) && field.is_given()) {
             Some(field) => Taken::Field(field),
             None => {
-                let exported = crate::registers::columns::<R>().iter().any(|column| is(column.name));
-                if !exported && !name.is_empty() {
+                if !name.is_empty() && !exported.iter().any(|column| is(column.name)) {
                     note("is not a known column");
                 }
                 Taken::Nothing
             }
         });
     }
+    errors.truncate(MOST_ERRORS);
     if errors.is_empty() { Ok(columns) } else { Err(Problem::invalid(errors)) }
 }
 
 fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Patch>>, Problem> {
     let columns = columns::<R>(&names)?;
+    let rated = names.iter().position(|name| name.eq_ignore_ascii_case("isAssessed"));
     let mut read = Vec::with_capacity(rows.len());
-    for row in rows {
+    for (number, row) in rows {
         let mut object = Map::new();
         // An empty cell is a field that is left out.
         for (cell, column) in row.iter().zip(&columns).filter(|(cell, _)| !cell.is_empty()) {
@@ -226,13 +284,12 @@ fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Pa
                 object.insert(field.wire.to_owned(), value(field, cell));
             }
         }
-        let is_unrated = row.iter().zip(&names).any(|(cell, name)| {
-            name.eq_ignore_ascii_case("isAssessed") && cell.eq_ignore_ascii_case("false")
-        });
+        let is_unrated =
+            rated.and_then(|rated| row.get(rated)).is_some_and(|cell| cell.eq_ignore_ascii_case("false"));
         if is_unrated {
             object.retain(|_, value| !UNRATED.iter().any(|word| value == word));
         }
-        read.push(read_row::<R>(object));
+        read.push((number, read_row::<R>(object)));
     }
     if read.is_empty() {
         return Err(malformed(
@@ -242,7 +299,7 @@ fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Pa
     Ok(read)
 }
 
-fn read_row<R: Exposed>(object: Map<String, Value>) -> ReadRow<R::Patch> {
+fn read_row<R: Exposed>(object: Map<String, Value>) -> Result<R::Patch, Vec<FieldError>> {
     let fields = Fields::of(&Json::from(&Value::Object(object)));
     let fields = fields.map_err(|message| vec![FieldError { field: String::new(), message }])?;
     fields.read_by(|fields| R::given_in(fields, true)).map_err(|errors| {
