@@ -191,7 +191,7 @@ fn the_key_file_is_private_and_another_one_is_refused() {
     let key = data.path().join("attestry.key");
     assert_eq!(std::fs::metadata(&key).expect("a file").permissions().mode() & 0o777, 0o600);
     std::fs::remove_file(&key).expect("removed");
-    let output = run(data.path(), &["serve"]);
+    let output = run(data.path(), &["serve", "--listen", "127.0.0.1:0"]);
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("another secret key"));
     succeed(data.path(), &["admin", "adopt-secret-key"]);

@@ -99,7 +99,7 @@ if (needed) {
   needed.hidden = !status.needed;
   find("[data-sign-in]").hidden = status.needed !== false;
   const health = await get("/v1/health").catch(() => null);
-  find("[data-version]").textContent = health ? `version ${health.version}` : "but does not respond";
+  find("[data-version]").textContent = health ? `Version ${health.version}` : "The server is not responding.";
 }
 
 // The set-up page of an installation that is set up.

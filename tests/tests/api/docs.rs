@@ -92,7 +92,17 @@ fn every_code_is_in_the_documentation_once() {
 
 async fn the_pages_come_from_this_server_alone(app: &TestApp) {
     assert_eq!(app.call("GET", "/v1/openapi.json").send().await.json(), attestry_api::document());
-    for path in ["/", "/setup", "/accept-invitation", "/reset-password", "/docs/", "/docs/errors"] {
+    for path in [
+        "/",
+        "/setup",
+        "/sign-in",
+        "/accept-invitation",
+        "/forgot-password",
+        "/reset-password",
+        "/docs/",
+        "/docs/errors",
+        "/docs/guide",
+    ] {
         let page = app.call("GET", path).send().await;
         assert_eq!(page.status.as_u16(), 200, "{path}");
         assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{path}");
