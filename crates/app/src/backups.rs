@@ -28,11 +28,11 @@ impl Backup {
     pub async fn begin(ctx: &Ctx) -> Result<Self, Error> {
         let id = ctx.ids.next();
         ask(ctx, id).await?;
-        let own = ctx.clone();
+        let renewed = ctx.clone();
         let renewing = tokio::spawn(async move {
             loop {
                 tokio::time::sleep(RENEW).await;
-                if let Err(error) = ask(&own, id).await {
+                if let Err(error) = ask(&renewed, id).await {
                     tracing::warn!(%error, "the database was not told that the backup still runs");
                 }
             }

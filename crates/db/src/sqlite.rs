@@ -310,7 +310,11 @@ where
         Ok(None) => Err(Error::ForeignAwait.into()),
         Err(panic) => Err(Error::Panic(panic_text(panic.as_ref())).into()),
     };
-    (result, tx.into_notes())
+    // A body that went on after a failed statement must not be told that its work was kept.
+    match (result, tx.failed()) {
+        (Ok(_), Some(error)) => (Err(error.into()), Vec::new()),
+        (result, _) => (result, tx.into_notes()),
+    }
 }
 
 /// Writes what the bodies of a commit left.

@@ -14,6 +14,8 @@ use crate::value::Value;
 pub struct Tx<'c> {
     inner: Inner<'c>,
     notes: Mutex<Vec<Note>>,
+    /// The first statement that failed on SQLite; PostgreSQL's session knows its own.
+    failed: Mutex<Option<Error>>,
 }
 
 impl std::fmt::Debug for Tx<'_> {
@@ -32,12 +34,17 @@ pub(crate) enum Inner<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(inner: Inner<'c>) -> Self {
-        Self { inner, notes: Mutex::default() }
+        Self { inner, notes: Mutex::default(), failed: Mutex::default() }
     }
 
     /// What was left for whoever commits.
     pub(crate) fn into_notes(self) -> Vec<Note> {
         self.notes.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The change that failed, although the body may have gone on.
+    pub(crate) fn failed(&self) -> Option<Error> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Leaves something for whoever commits this transaction; see [`crate::Seal`].
@@ -132,8 +139,10 @@ impl<'c> Tx<'c> {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut statement = connection.prepare_cached(&rewritten(sql))?;
-                let changed = statement.execute(rusqlite::params_from_iter(params))?;
-                Ok(changed as u64)
+                let changed = statement.execute(rusqlite::params_from_iter(params)).map_err(Error::from);
+                changed.map(|rows| rows as u64).inspect_err(|error| {
+                    *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
+                })
             }
             Inner::Postgres(session) => session.execute(sql, params).await,
         }

@@ -12,6 +12,7 @@ use attestry_domain::words::Department;
 use attestry_storage::schema::{Belongs, TABLES};
 use attestry_storage::{archive, instance, jobs, statements};
 use attestry_tests::{Engine, TestApp, both, run};
+use futures_util::FutureExt;
 
 both! {
     every_statement_is_understood,
@@ -198,17 +199,16 @@ async fn an_error_rolls_back_its_own_transaction_alone(app: &TestApp) {
         assert!(!app_is_there(), "on purpose");
         Ok::<_, Error>(())
     });
-    let (first, bad, panicked, second) = if app.engine() == Engine::Sqlite {
-        futures_util::join!(good("first"), bad, panics, good("second"))
-    } else {
-        // On PostgreSQL a body runs in its caller's task: its panic is its caller's.
-        drop(panics);
-        let (first, bad, second) = futures_util::join!(good("first"), bad, good("second"));
-        (first, bad, Err(Error::internal("on purpose")), second)
+    // On PostgreSQL a body runs in its caller's task: its panic is its caller's.
+    let panics = std::panic::AssertUnwindSafe(panics).catch_unwind();
+    let (first, bad, panicked, second) = futures_util::join!(good("first"), bad, panics, good("second"));
+    let reason = match panicked {
+        Ok(result) => result.expect_err("it panicked").to_string(),
+        Err(panic) => panic.downcast_ref::<&str>().expect("a text").to_string(),
     };
     assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
     assert!(matches!(bad, Err(Error::NotFound("reason"))));
-    assert!(panicked.is_err_and(|error| error.to_string().contains("on purpose")));
+    assert!(reason.contains("on purpose"), "{reason}");
     for (name, there) in [("first", true), ("second", true), ("bad", false), ("panics", false)] {
         let found = db.read(async move |t| instance::get(t, name).await).await.expect("a read");
         assert_eq!(found.is_some(), there, "{name}");
@@ -216,18 +216,18 @@ async fn an_error_rolls_back_its_own_transaction_alone(app: &TestApp) {
 }
 
 async fn a_swallowed_error_is_not_told_as_success(app: &TestApp) {
-    if app.engine() == Engine::Postgres {
-        let swallowed = app.ctx.db.write(async |t| {
-            instance::put(t, "swallowed", "1").await?;
-            // A body that goes on after a failed statement.
-            let _ = t.execute("INSERT INTO organizations (id) VALUES (NULL)", &[]).await;
-            Ok::<_, DbError>(())
-        });
-        let good = app.ctx.db.write(async |t| instance::put(t, "neighbour", "1").await);
-        let (swallowed, good) = futures_util::join!(swallowed, good);
-        assert!(swallowed.is_err() && good.is_ok(), "{swallowed:?} {good:?}");
-        let found = app.ctx.db.read(async |t| instance::get(t, "neighbour").await).await.expect("a read");
-        assert!(found.is_some());
+    let swallowed = app.ctx.db.write(async |t| {
+        instance::put(t, "swallowed", "1").await?;
+        // A body that goes on after a failed statement.
+        let _ = t.execute("INSERT INTO organizations (id) VALUES (NULL)", &[]).await;
+        Ok::<_, DbError>(())
+    });
+    let good = app.ctx.db.write(async |t| instance::put(t, "neighbour", "1").await);
+    let (swallowed, good) = futures_util::join!(swallowed, good);
+    assert!(swallowed.is_err() && good.is_ok(), "{swallowed:?} {good:?}");
+    for (name, there) in [("neighbour", true), ("swallowed", false)] {
+        let found = app.ctx.db.read(async move |t| instance::get(t, name).await).await.expect("a read");
+        assert_eq!(found.is_some(), there, "{name}");
     }
 }
 
