@@ -148,7 +148,7 @@ async fn add<R: Stored>(
     let rows = rows.map(|row| row.map(|row| (0, Ok(row)))).collect::<Result<_>>()?;
     match registers::import::<R>(ctx, scope, rows, false).await? {
         Imported::Made(records) => Ok(records),
-        Imported::Refused(errors) => anyhow::bail!("{errors:?}"),
+        Imported::Checked(errors) => anyhow::bail!("{errors:?}"),
     }
 }
 

@@ -29,7 +29,7 @@ use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::answer::tables::export::{Column, Shape, all_rows, download};
 use crate::answer::tables::import::{DryRun, ImportResult, Table};
-use crate::answer::tables::{Cell, cell, text};
+use crate::answer::tables::{Cell, text};
 use crate::audit_logs::{EntryList, ListHistory};
 use crate::request::caller::Granted;
 use crate::request::path::PathId;
@@ -45,6 +45,7 @@ pub(crate) use document::routes;
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) wire: &'static str,
+    column: &'static str,
     how: How,
     pub(crate) kind: PlainKind,
     schema: fn() -> RefOr<Schema>,
@@ -64,17 +65,24 @@ pub(crate) enum How {
 impl Field {
     pub(crate) const fn new(
         wire: &'static str,
+        column: &'static str,
         how: How,
         kind: PlainKind,
         schema: fn() -> RefOr<Schema>,
         about: &'static str,
     ) -> Self {
-        Self { wire, how, kind, schema, about }
+        Self { wire, column, how, kind, schema, about }
     }
 
     /// Whether somebody can give it.
     pub(crate) fn is_given(&self) -> bool {
         self.how != How::own
+    }
+
+    /// Whether it is a part of the rating.
+    pub(crate) fn is_rating<R: Exposed>(&self) -> bool {
+        let (inherent, residual) = (R::INHERENT, R::RESIDUAL);
+        [inherent.0, inherent.1, residual.0, residual.1].contains(&self.column)
     }
 
     fn schema(&self) -> Value {
@@ -106,6 +114,7 @@ macro_rules! wire {
         impl $crate::registers::Wire for $name {
             const FIELDS: &'static [$crate::registers::Field] = &[$($crate::registers::Field::new(
                 $wire,
+                stringify!($field),
                 $crate::registers::How::$how,
                 <$type as attestry_domain::plain::Keep>::KIND,
                 <$type as $crate::request::json::FromJson>::schema,
@@ -283,7 +292,7 @@ fn as_of_parameter() -> Parameter {
     lists::parameter("asOf", attestry_domain::date::Moment::schema(), about)
 }
 
-/// Which rows are wanted, in which order.
+/// Which rows are wanted, and as of when.
 #[derive(Debug)]
 struct Narrowed<R: Exposed> {
     wanted: Wanted<R>,
@@ -465,14 +474,14 @@ pub(crate) fn columns<R: Exposed>() -> Vec<Column> {
 fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>) -> Vec<Cell> {
     let mut cells = vec![text(record.id.to_string()), text(record.reference())];
     for (field, value) in R::FIELDS.iter().zip(record.plain()) {
-        cells.push(cell(value));
+        cells.push(value.into_owned());
         if field.wire == ASSIGNEE {
             let name = record.assignee().and_then(|member| assignees.get(&member));
             cells.push(name.map_or(Plain::Null, text));
         }
     }
     let computed = R::COMPUTED.iter().filter(|computed| computed.shown.is_some());
-    cells.extend(computed.map(|computed| cell((computed.of)(&record.fields))));
+    cells.extend(computed.map(|computed| (computed.of)(&record.fields).into_owned()));
     cells.extend([Plain::Time(record.created_at), Plain::Time(record.updated_at)]);
     cells
 }

@@ -221,7 +221,7 @@ pub async fn list(
     limit: u16,
     after: Option<After>,
 ) -> Result<Page<Attachment>, Error> {
-    let (scope, target) = (scope.clone(), target);
+    let scope = scope.clone();
     ctx.db
         .read(async move |t| {
             admit(t, &scope, &target, Access::Read, Hold::No).await?;

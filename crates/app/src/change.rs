@@ -14,7 +14,7 @@ use attestry_domain::canonical::canonical;
 use attestry_domain::id::{Id, Kind, OrganizationId, UserId};
 use attestry_storage::jobs::NewJob;
 use attestry_storage::members::Membership;
-use attestry_storage::{Tx, idempotency, jobs as queue, members};
+use attestry_storage::{Tx, idempotency, jobs as queue, members, users};
 use futures_util::future::try_join_all;
 use serde::Serialize;
 
@@ -259,6 +259,7 @@ impl Ctx {
         let (ctx, origin) = (self.clone(), origin.clone());
         let changed = self.db.write(async move |t| {
             let work = Work::new(&ctx, t);
+            users::lock(t, user).await?;
             let memberships = members::of_user(t, user).await?;
             let value = body(&AccountChange { work: &work, memberships: &memberships }).await?;
             work.settle(&origin).await?;

@@ -327,6 +327,7 @@ async fn release(c: &Change<'_>, member: &Member) -> Result<(), Error> {
 }
 
 async fn end_sessions_without_membership(c: &Change<'_>, user: UserId) -> Result<(), Error> {
+    users::lock(c.t, user).await?;
     if members::of_user(c.t, user).await?.is_empty() {
         sessions::delete_of_user(c.t, user, None).await?;
     }

@@ -1,6 +1,6 @@
 //! The use cases of every register: written once, for any kind of row that is stored.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
@@ -61,11 +61,11 @@ pub struct RowErrors {
     pub errors: Vec<FieldError>,
 }
 
-/// What came of an import: the rows that were made, or what is wrong.
+/// What came of an import: the rows that were made, or else what is wrong with the table, if anything is.
 #[derive(Clone, Debug)]
 pub enum Imported<R: Stored> {
     Made(Vec<Record<R>>),
-    Refused(Vec<RowErrors>),
+    Checked(Vec<RowErrors>),
 }
 
 /// Adds the rows of a table in one transaction: all of them, or none and what is wrong. A trial run only looks.
@@ -78,13 +78,13 @@ pub async fn import<R: Stored>(
     if trial || table.iter().any(|(_, row)| row.is_err()) {
         let own = scope.clone();
         let active = ctx.db.read(async move |t| assignees::active(t, &own).await).await?;
-        return Ok(Imported::Refused(wrong_rows::<R>(&table, &active)));
+        return Ok(Imported::Checked(wrong_rows::<R>(&table, &active)));
     }
     ctx.change(scope, async move |c| {
         let active = assignees::active(c.t, c.scope).await?;
         let wrong = wrong_rows::<R>(&table, &active);
         if !wrong.is_empty() {
-            return Ok(Imported::Refused(wrong));
+            return Ok(Imported::Checked(wrong));
         }
         let made: Result<Vec<_>, _> =
             table.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|given| new::<R>(c, given)).collect();
@@ -130,6 +130,10 @@ pub async fn get_at<R: Stored>(
     records.pop().ok_or_else(missing::<R>)
 }
 
+fn past<R: Stored>(at: Time) -> history::Past<Record<R>> {
+    history::Past { kind: R::Kind::PREFIX, at, read: Record::recorded }
+}
+
 /// The register as it is, or as it stood at a moment.
 pub async fn list<R: Stored>(
     ctx: &Ctx,
@@ -139,9 +143,8 @@ pub async fn list<R: Stored>(
     at: Option<Time>,
 ) -> Result<Page<Record<R>>, Error> {
     if let Some(at) = at {
-        let past = history::Past { kind: R::Kind::PREFIX, at, read: Record::<R>::recorded };
         let takes = |record: &Record<R>| wanted.takes(record);
-        let mut page = past.page(ctx, scope, &page, takes, Record::place).await?;
+        let mut page = past::<R>(at).page(ctx, scope, &page, takes, Record::place).await?;
         number(ctx, scope, &mut page.items).await?;
         return Ok(page);
     }
@@ -157,8 +160,7 @@ pub async fn count<R: Stored>(
     at: Option<Time>,
 ) -> Result<i64, Error> {
     if let Some(at) = at {
-        let past = history::Past { kind: R::Kind::PREFIX, at, read: Record::<R>::recorded };
-        return past.count(ctx, scope, |record: &Record<R>| wanted.takes(record)).await;
+        return past::<R>(at).count(ctx, scope, |record| wanted.takes(record)).await;
     }
     let (scope, wanted) = (scope.clone(), wanted.clone());
     Ok(ctx.db.read(async move |t| rows::count(t, &scope, &wanted).await).await?)
@@ -166,10 +168,21 @@ pub async fn count<R: Stored>(
 
 /// Gives states that were recorded before rows had numbers the number their row has now.
 async fn number<R: Stored>(ctx: &Ctx, scope: &Scope, records: &mut [Record<R>]) -> Result<(), Error> {
+    let old: Vec<_> = records.iter().filter(|record| record.number == 0).map(|record| record.id).collect();
+    if old.is_empty() {
+        return Ok(());
+    }
+    let scope = scope.clone();
+    let numbers = ctx.db.read(async move |t| {
+        let mut numbers = HashMap::new();
+        for id in &old {
+            numbers.extend(rows::get::<R>(t, &scope, *id).await?.map(|now| (now.id, now.number)));
+        }
+        Ok::<_, Error>(numbers)
+    });
+    let numbers = numbers.await?;
     for record in records.iter_mut().filter(|record| record.number == 0) {
-        let (own, id) = (scope.clone(), record.id);
-        let now: Option<Record<R>> = ctx.db.read(async move |t| rows::get(t, &own, id).await).await?;
-        record.number = now.map_or(0, |now| now.number);
+        record.number = numbers.get(&record.id).copied().unwrap_or(0);
     }
     Ok(())
 }

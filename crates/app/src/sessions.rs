@@ -87,9 +87,8 @@ async fn open(ctx: &Ctx, user: User, origin: Origin, proof: Proof) -> Result<Sig
             created_at: kept.created_at,
             expires_at: kept.expires_at,
         };
-        a.record_everywhere(scope, "session.created", "session", kept.id, Some(&state)).await?;
-        // Last, because whoever signs in at the same moment waits for it.
-        Ok(users::signed_in(a.t, account.id, now).await?)
+        users::signed_in(a.t, account.id, now).await?;
+        a.record_everywhere(scope, "session.created", "session", kept.id, Some(&state)).await
     })
     .await?;
     Ok(SignedIn { token, session, user: User { last_login: Some(now), ..user } })

@@ -19,6 +19,20 @@ pub enum Plain<'a> {
     Time(Time),
 }
 
+impl Plain<'_> {
+    /// The same value, which stays when what it was taken from is gone.
+    pub fn into_owned(self) -> Plain<'static> {
+        match self {
+            Self::Text(text) => Plain::Text(Cow::Owned(text.into_owned())),
+            Self::Null => Plain::Null,
+            Self::Bool(value) => Plain::Bool(value),
+            Self::Int(value) => Plain::Int(value),
+            Self::Date(value) => Plain::Date(value),
+            Self::Time(value) => Plain::Time(value),
+        }
+    }
+}
+
 /// Which of them a type is, when it is not null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainKind {

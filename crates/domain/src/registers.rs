@@ -377,6 +377,30 @@ macro_rules! register_structs {
     };
 }
 
+/// What a register with the usual fields (a name, somebody responsible, a review) is known by.
+#[macro_export]
+macro_rules! register_basics {
+    ($named_by:ident) => {
+        const NAMED_BY: &'static str = stringify!($named_by);
+
+        fn name(&self) -> &str {
+            self.$named_by.as_str()
+        }
+
+        fn assignee(&self) -> Option<$crate::id::MemberId> {
+            self.assignee_id
+        }
+
+        fn set_assignee(&mut self, assignee: Option<$crate::id::MemberId>) {
+            self.assignee_id = assignee;
+        }
+
+        fn review_date(&self) -> Option<$crate::date::Date> {
+            self.review_date
+        }
+    };
+}
+
 /// Makes the filter of a table of conditions: `field "wire" Compare column Type = "what it means";`
 #[macro_export]
 macro_rules! register_filter {

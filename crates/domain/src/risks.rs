@@ -1,7 +1,6 @@
 //! A risk: what could go wrong, how likely and how bad, before and after treatment.
 
-use crate::date::Date;
-use crate::id::{MemberId, kind};
+use crate::id::kind;
 use crate::plain::Plain;
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
 use crate::scales::{Impact, Likelihood, Rated, score};
@@ -115,7 +114,6 @@ impl Register for Risk {
     const REFERENCE: &'static str = "R";
     const ENTITY: &'static str = "risk";
     const ACTIONS: Actions = crate::actions!("risk");
-    const NAMED_BY: &'static str = "title";
     const HIDDEN: Option<&'static str> = Some("archived");
     const COMPUTED: &'static [Computed<Self>] = &[
         Computed::hidden("title_key", |risk| Plain::Text(risk.title.as_str().to_lowercase().into())),
@@ -137,21 +135,7 @@ impl Register for Risk {
         ),
     ];
 
-    fn name(&self) -> &str {
-        self.title.as_str()
-    }
-
-    fn assignee(&self) -> Option<MemberId> {
-        self.assignee_id
-    }
-
-    fn set_assignee(&mut self, assignee: Option<MemberId>) {
-        self.assignee_id = assignee;
-    }
-
-    fn review_date(&self) -> Option<Date> {
-        self.review_date
-    }
+    crate::register_basics!(title);
 
     fn follow(&mut self, given: &RiskPatch) {
         self.is_assessed |= given.likelihood.is_some()

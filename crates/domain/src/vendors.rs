@@ -1,7 +1,6 @@
 //! A vendor: somebody the organization relies on, and how much could go wrong with them.
 
-use crate::date::Date;
-use crate::id::{MemberId, kind};
+use crate::id::kind;
 use crate::plain::Plain;
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
 use crate::scales::{Impact, Likelihood, Rated, score};
@@ -99,7 +98,6 @@ impl Register for Vendor {
     const REFERENCE: &'static str = "V";
     const ENTITY: &'static str = "vendor";
     const ACTIONS: Actions = crate::actions!("vendor");
-    const NAMED_BY: &'static str = "name";
     const HIDDEN: Option<&'static str> = None;
     const COMPUTED: &'static [Computed<Self>] = &[
         Computed::hidden("name_key", |vendor| Plain::Text(vendor.name.as_str().to_lowercase().into())),
@@ -120,21 +118,7 @@ impl Register for Vendor {
         ),
     ];
 
-    fn name(&self) -> &str {
-        self.name.as_str()
-    }
-
-    fn assignee(&self) -> Option<MemberId> {
-        self.assignee_id
-    }
-
-    fn set_assignee(&mut self, assignee: Option<MemberId>) {
-        self.assignee_id = assignee;
-    }
-
-    fn review_date(&self) -> Option<Date> {
-        self.review_date
-    }
+    crate::register_basics!(name);
 
     fn follow(&mut self, given: &VendorPatch) {
         self.is_assessed |= given.inherent_probability.is_some()

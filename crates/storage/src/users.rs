@@ -17,6 +17,7 @@ macro_rules! user_columns {
 pub(crate) use user_columns;
 
 statements! {
+    LOCK = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
     INSERT = "INSERT INTO users (id, name, name_key, email, email_key, email_verified, image, password_hash, created_at, updated_at, last_login, version, invited_to) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     GET = concat!("SELECT ", user_columns!(), " FROM users u WHERE u.id = $1");
     BY_EMAIL = concat!("SELECT ", user_columns!(), ", u.password_hash FROM users u WHERE u.email_key = $1");
@@ -72,6 +73,11 @@ pub async fn insert(t: &Tx<'_>, user: &User, password_hash: Option<&str>) -> Res
         opt_id(*invited_to),
     ];
     t.execute(INSERT, &params).await.map(|_| ())
+}
+
+/// Holds a user until the transaction ends: who signs in and who loses their last membership take turns.
+pub async fn lock(t: &Tx<'_>, user: UserId) -> Result<(), Error> {
+    t.all(LOCK, &[id(user)], |_| Ok(())).await.map(drop)
 }
 
 pub async fn get(t: &Tx<'_>, user: UserId) -> Result<Option<User>, Error> {

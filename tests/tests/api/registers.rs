@@ -363,7 +363,7 @@ async fn early_dates_and_odd_texts_survive_a_round_trip(app: &TestApp) {
 }
 
 async fn what_nobody_rated_stays_unrated(app: &TestApp) {
-    app.risk(json!({"title": "Unrated"})).await;
+    app.risk(json!({"title": "insignificant", "description": "very_unlikely"})).await;
     app.risk(json!({"title": "Rated", "likelihood": "very_unlikely"})).await;
     for format in ["csv", "xlsx"] {
         let exported = app.get(&format!("/v1/risks/export?format={format}&order=asc")).send().await;

@@ -9,8 +9,9 @@ use attestry_domain::risks::{RiskCategory, RiskStatus, TreatmentStrategy};
 use attestry_domain::subjects::Subject;
 use attestry_domain::vendors::{VendorCategory, VendorStatus};
 use attestry_domain::words::Department;
-use attestry_storage::schema::{Belongs, TABLES};
+use attestry_storage::schema::{Belongs, MIGRATIONS, TABLES};
 use attestry_storage::{archive, instance, jobs, statements};
+use attestry_tests::database::Database;
 use attestry_tests::{Engine, TestApp, both, run};
 use futures_util::FutureExt;
 
@@ -166,6 +167,45 @@ fn the_databases_allow_the_words_of_the_program() {
         let is_open = column == "entity_type";
         assert!(words.iter().all(|word| allowed.iter().any(|known| known == word)), "{table}.{column}");
         assert!(is_open || allowed.len() == words.len(), "{table}.{column}: {allowed:?}");
+    }
+}
+
+/// A database of the version before rows had numbers is brought up to date.
+#[tokio::test]
+async fn rows_that_exist_get_a_reference() {
+    const RISK: &str = "INSERT INTO risks (id, org_id, title, title_key, description, search_text, category, status, archived, likelihood, impact, inherent_score, residual_likelihood, residual_impact, residual_score, treatment_strategy, created_at, updated_at, version) VALUES ($1, $2, 't', 't', 'd', 't', 'other', 'open', FALSE, 'likely', 'major', $3, 'unlikely', 'minor', 1, 'accept', 1, 1, 1)";
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let database = Database::create(engine).await;
+        let db = database.open();
+        let before = MIGRATIONS.iter().position(|known| known.name == "references").expect("the migration");
+        db.migrate(&MIGRATIONS[..before]).await.expect("the schema before");
+        let filled = db.write(async |t| {
+            for organization in ["org_a", "org_b"] {
+                let sql = "INSERT INTO organizations (id, name, created_at, updated_at, version) VALUES ($1, 'x', 1, 1, 1)";
+                t.execute(sql, &[Value::from(organization)]).await?;
+            }
+            for (id, organization, score) in [("rsk_2", "org_a", 1), ("rsk_1", "org_a", 16), ("rsk_3", "org_b", 1)] {
+                t.execute(RISK, &[Value::from(id), Value::from(organization), Value::Int(score)]).await?;
+            }
+            Ok::<_, DbError>(())
+        });
+        filled.await.expect("rows");
+        db.migrate(MIGRATIONS).await.expect("the schema now");
+        let read = db.read(async |t| {
+            let rows = t
+                .all("SELECT id, number, is_assessed FROM risks ORDER BY id", &[], |row| {
+                    Ok((row.text(0)?, row.int(1)?, row.bool(2)?))
+                })
+                .await?;
+            let sql = "SELECT last FROM register_numbers WHERE org_id = 'org_a' AND register = 'risk'";
+            Ok::<_, DbError>((rows, t.one(sql, &[], |row| row.int(0)).await?))
+        });
+        let (rows, last) = read.await.expect("rows");
+        let own = |id: &str, number, rated| (id.to_owned(), number, rated);
+        assert_eq!(rows, [own("rsk_1", 1, true), own("rsk_2", 2, false), own("rsk_3", 1, false)]);
+        assert_eq!(last, 2, "the next one is 3");
+        drop(db);
+        database.remove().await;
     }
 }
 

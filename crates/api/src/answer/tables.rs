@@ -13,18 +13,6 @@ pub(crate) const XLSX: &str = "application/vnd.openxmlformats-officedocument.spr
 /// A value of a table.
 pub(crate) type Cell = Plain<'static>;
 
-/// A value that stays when what it was taken from is gone.
-pub(crate) fn cell(plain: Plain<'_>) -> Cell {
-    match plain {
-        Plain::Text(text) => Plain::Text(Cow::Owned(text.into_owned())),
-        Plain::Null => Plain::Null,
-        Plain::Bool(value) => Plain::Bool(value),
-        Plain::Int(value) => Plain::Int(value),
-        Plain::Date(value) => Plain::Date(value),
-        Plain::Time(value) => Plain::Time(value),
-    }
-}
-
 pub(crate) fn text(text: impl Into<String>) -> Cell {
     Plain::Text(Cow::Owned(text.into()))
 }

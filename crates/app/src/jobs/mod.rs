@@ -11,6 +11,7 @@ mod sign_in_failure;
 mod sweep;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use attestry_domain::Time;
@@ -21,7 +22,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use account_entry::AccountEntry;
@@ -167,49 +168,33 @@ pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
     .await
 }
 
-/// How many jobs of each kind can be started now.
-#[derive(Debug)]
-struct Places(Vec<usize>);
-
-impl Places {
-    fn all() -> Self {
-        Self(KINDS.iter().map(|known| known.at_once).collect())
-    }
-
-    fn take(&mut self, kind: usize) {
-        self.0[kind] = self.0[kind].saturating_sub(1);
-    }
-
-    fn give_back(&mut self, kind: usize) {
-        self.0[kind] += 1;
-    }
+/// A place for each job of a kind that can run at once.
+fn places() -> Vec<Arc<Semaphore>> {
+    KINDS.iter().map(|known| Arc::new(Semaphore::new(known.at_once))).collect()
 }
 
 /// Works until told to stop, then lets the running jobs end.
 pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
-    // Each task answers the kind of its job, whose place is free again.
-    let mut running: JoinSet<usize> = JoinSet::new();
-    let mut places = Places::all();
+    let (places, mut running) = (places(), JoinSet::new());
     tokio::spawn(relay_wakeups(ctx.clone(), stop.clone()));
     while !*stop.borrow() {
-        while let Some(ended) = running.try_join_next() {
-            places.give_back(ended.unwrap_or_default());
-        }
+        while running.try_join_next().is_some() {}
         match claim(&ctx, &places).await {
-            Ok(claimed) if claimed.is_empty() => wait(&ctx, &mut stop, &mut running, &mut places).await,
+            Ok(claimed) if claimed.is_empty() => wait(&ctx, &mut stop, &mut running).await,
             Ok(claimed) => {
                 for (kind, held, job) in claimed {
-                    places.take(kind);
-                    let ctx = ctx.clone();
+                    let (ctx, places) = (ctx.clone(), Arc::clone(&places[kind]));
+                    // Nobody else takes places, so there is one for each that was claimed.
+                    let place = places.try_acquire_owned();
                     running.spawn(async move {
                         perform(&ctx, kind, held, job).await;
-                        kind
+                        drop(place);
                     });
                 }
             }
             Err(error) => {
                 tracing::warn!(%error, "the queue cannot be read");
-                wait(&ctx, &mut stop, &mut running, &mut places).await;
+                wait(&ctx, &mut stop, &mut running).await;
             }
         }
     }
@@ -217,20 +202,14 @@ pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
 }
 
 /// Sleeps until a bell rings, the next job is due, a running job ends, or it is time to look.
-async fn wait(
-    ctx: &Ctx,
-    stop: &mut watch::Receiver<bool>,
-    running: &mut JoinSet<usize>,
-    places: &mut Places,
-) {
+async fn wait(ctx: &Ctx, stop: &mut watch::Receiver<bool>, running: &mut JoinSet<()>) {
     let due = ctx.db.read(async |t| jobs::next(t).await).await.ok().flatten();
     let nap = due.map_or(POLL, |at| at.since(ctx.now()).clamp(Duration::from_millis(20), POLL));
     // What is due and was not claimed waits for a place, and so for the end of a running job.
     let nap = if running.is_empty() { nap } else { nap.max(Duration::from_secs(1)) };
     let ended = async {
-        match running.join_next().await {
-            Some(ended) => places.give_back(ended.unwrap_or_default()),
-            None => std::future::pending::<()>().await,
+        if running.join_next().await.is_none() {
+            std::future::pending::<()>().await;
         }
     };
     tokio::select! {
@@ -265,12 +244,13 @@ async fn relay_wakeups(ctx: Ctx, mut stop: watch::Receiver<bool>) {
 type Claimed = (usize, Held, ClaimedJob);
 
 /// Claims what is due, as far as there is a free place for its kind.
-async fn claim(ctx: &Ctx, places: &Places) -> Result<Vec<Claimed>, DbError> {
+async fn claim(ctx: &Ctx, places: &[Arc<Semaphore>]) -> Result<Vec<Claimed>, DbError> {
     let now = ctx.now();
     let due = ctx.db.read(async move |t| jobs::due(t, now).await).await?;
     let mut all = Vec::new();
     for (kind, known) in KINDS.iter().enumerate() {
-        let (name, most) = (known.kind.to_owned(), i64::try_from(places.0[kind]).unwrap_or(1));
+        let (name, most) =
+            (known.kind.to_owned(), i64::try_from(places[kind].available_permits()).unwrap_or(1));
         if most == 0 || !due.contains(&name) {
             continue;
         }
@@ -357,7 +337,7 @@ pub async fn counts(ctx: &Ctx) -> Result<(i64, i64), Error> {
 pub async fn drain(ctx: &Ctx) -> Result<usize, Error> {
     let mut count = 0;
     loop {
-        let claimed = claim(ctx, &Places::all()).await?;
+        let claimed = claim(ctx, &places()).await?;
         if claimed.is_empty() {
             return Ok(count);
         }

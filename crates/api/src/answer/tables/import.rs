@@ -6,6 +6,7 @@ use std::io::{Cursor, Read};
 use attestry_app::FieldError;
 use attestry_app::registers::{Imported, ReadRow, RowErrors};
 use attestry_domain::plain::PlainKind;
+use attestry_domain::scales::{Impact, Likelihood};
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use calamine::{DataRef, Reader, Xlsx};
@@ -34,8 +35,6 @@ const TEXT: usize = 32 << 20;
 const LONGEST_CELL: usize = 128 << 10;
 /// The days a spreadsheet can count, up to the end of the year 9999.
 const DAYS: std::ops::Range<f64> = 0.0..2_958_466.0;
-/// What an export shows of a rating that nobody has set.
-const UNRATED: [&str; 2] = ["very_unlikely", "insignificant"];
 /// How many errors an answer lists.
 const MOST_ERRORS: usize = 100;
 /// How large the parts of an Excel file may be when they are unpacked.
@@ -62,11 +61,10 @@ impl<R: Exposed> FromRequest<Api> for Table<R> {
         let bytes = read_request(request).await?;
         // Unpacking and reading thousands of rows takes a while.
         let read = tokio::task::spawn_blocking(move || {
-            let lines = if excel { read_xlsx(bytes) } else { read_csv(&bytes) }?;
+            let lines = if excel { read_workbook(bytes) } else { read_csv(&bytes) }?;
             rows_of::<R>(lines)
         });
-        // What reads workbooks panics on some that are malformed.
-        Ok(Self(read.await.map_err(|_| malformed("The Excel workbook is damaged."))??))
+        Ok(Self(read.await.map_err(Problem::internal)??))
     }
 }
 
@@ -86,6 +84,8 @@ fn must_be_csv(headers: &HeaderMap) -> Result<(), Problem> {
 fn malformed(detail: impl Into<String>) -> Problem {
     Problem::new("malformed_body", detail)
 }
+
+const DAMAGED: &str = "The Excel workbook is damaged.";
 
 fn too_many_rows() -> Problem {
     malformed(format!("The table has more than {MOST_ROWS} rows; send it in parts."))
@@ -156,8 +156,7 @@ fn must_unpack(bytes: &Bytes) -> Result<(), Problem> {
     for place in 0..archive.len() {
         let part = archive.by_index(place).map_err(wrong)?;
         left = left.saturating_sub(
-            std::io::copy(&mut part.take(left), &mut std::io::sink())
-                .map_err(|_| malformed("The Excel workbook is damaged."))?,
+            std::io::copy(&mut part.take(left), &mut std::io::sink()).map_err(|_| malformed(DAMAGED))?,
         );
         if left == 0 {
             return Err(malformed(format!(
@@ -167,6 +166,11 @@ fn must_unpack(bytes: &Bytes) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// The library panics on some workbooks that are malformed.
+fn read_workbook(bytes: Bytes) -> Result<Lines, Problem> {
+    std::panic::catch_unwind(|| read_xlsx(bytes)).unwrap_or_else(|_| Err(malformed(DAMAGED)))
 }
 
 fn read_xlsx(bytes: Bytes) -> Result<Lines, Problem> {
@@ -277,17 +281,17 @@ fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Pa
     let rated = names.iter().position(|name| name.eq_ignore_ascii_case("isAssessed"));
     let mut read = Vec::with_capacity(rows.len());
     for (number, row) in rows {
+        // An export shows the lowest rating of a row that nobody has rated.
+        let is_unrated =
+            rated.and_then(|rated| row.get(rated)).is_some_and(|cell| cell.eq_ignore_ascii_case("false"));
         let mut object = Map::new();
         // An empty cell is a field that is left out.
         for (cell, column) in row.iter().zip(&columns).filter(|(cell, _)| !cell.is_empty()) {
-            if let Taken::Field(field) = column {
+            if let Taken::Field(field) = column
+                && !(is_unrated && field.is_rating::<R>() && is_lowest(cell))
+            {
                 object.insert(field.wire.to_owned(), value(field, cell));
             }
-        }
-        let is_unrated =
-            rated.and_then(|rated| row.get(rated)).is_some_and(|cell| cell.eq_ignore_ascii_case("false"));
-        if is_unrated {
-            object.retain(|_, value| !UNRATED.iter().any(|word| value == word));
         }
         read.push((number, read_row::<R>(object)));
     }
@@ -297,6 +301,10 @@ fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Pa
         ));
     }
     Ok(read)
+}
+
+fn is_lowest(rating: &str) -> bool {
+    rating == Likelihood::default().as_str() || rating == Impact::default().as_str()
 }
 
 fn read_row<R: Exposed>(object: Map<String, Value>) -> Result<R::Patch, Vec<FieldError>> {
@@ -348,7 +356,7 @@ impl ImportResult {
             Imported::Made(records) => {
                 (records.iter().map(|record| record.id.to_string()).collect(), Vec::new())
             }
-            Imported::Refused(wrong) => (Vec::new(), wrong),
+            Imported::Checked(wrong) => (Vec::new(), wrong),
         };
         let of_row = |RowErrors { row, errors }| {
             let errors: Vec<FieldError> = errors;
