@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use attestry_api::{AuthInfo, List, MemberList};
 use attestry_domain::access::Roles;
+use attestry_domain::date::Date;
 use attestry_domain::members::{Member, Person};
 use attestry_domain::registers::Record;
 use attestry_domain::risks::Risk;
@@ -124,7 +125,8 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
         (StatusCode::CREATED, [(CONTENT_TYPE, "application/json")], answers.risk.clone())
     };
     let risk_list = async |State(answers): State<Arc<Answers>>| {
-        Json(List::new(answers.risks.clone(), answers.next_risk.clone(), None, AuthInfo::by_key()))
+        let today = Date::of(Time::from_millis(0));
+        Json(List::new(answers.risks.clone(), answers.next_risk.clone(), None, AuthInfo::by_key(), today))
     };
     let router = Router::new()
         .route("/v1/people", get(list))

@@ -248,6 +248,12 @@ impl TestApp {
         self.post("/v1/vendors", &body).send().await.expect(201)
     }
 
+    /// A task of the home organization with these fields, and what is required.
+    pub async fn task(&self, fields: Value) -> Value {
+        let body = merged(json!({"title": "Review access"}), fields);
+        self.post("/v1/tasks", &body).send().await.expect(201)
+    }
+
     /// Accepts the invitation in the only message that was sent, and answers the reply.
     pub async fn accept(&self, token: &str) -> Reply {
         let body = json!({"token": token, "password": PASSWORD});

@@ -4,7 +4,8 @@ use attestry_app::attachments::{self, Target};
 use attestry_domain::Time;
 use attestry_domain::access::{Grant, grant};
 use attestry_domain::attachments::Attachment;
-use attestry_domain::id::{AttachmentId, Kind, MemberId, kind};
+use attestry_domain::date::Date;
+use attestry_domain::id::{AttachmentId, Kind, MemberId, RunId, kind};
 use attestry_domain::page::{After, Key};
 use attestry_domain::subjects;
 use attestry_domain::subjects::Subject;
@@ -47,6 +48,15 @@ pub(crate) struct AttachmentView {
     sha256: String,
     #[schema(required)]
     description: Option<String>,
+    /// The day it is evidence of.
+    #[schema(required, value_type = Option<String>, format = Date)]
+    effective_date: Option<Date>,
+    /// The automation run that made it; null if somebody attached it.
+    #[schema(required, value_type = Option<String>, example = "ear_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    run_id: Option<RunId>,
+    /// The version of the automation that made it.
+    #[schema(required)]
+    automation_version: Option<i64>,
     #[schema(inline)]
     entity_type: Subject,
     entity_id: String,
@@ -69,6 +79,8 @@ impl From<Attachment> for AttachmentView {
             size,
             sha256,
             description,
+            effective_date,
+            run,
             uploaded_by,
             created_at,
         } = attachment;
@@ -79,6 +91,9 @@ impl From<Attachment> for AttachmentView {
             size,
             sha256,
             description,
+            effective_date,
+            run_id: run.map(|run| run.id),
+            automation_version: run.map(|run| run.version),
             entity_type,
             entity_id,
             uploaded_by,
@@ -91,7 +106,7 @@ fn attachment_example() -> Value {
     json!({
         "id": "att_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "access-review.txt", "type": "text/plain", "size": 9,
         "sha256": "7f2bcd4a6f4a2a5d70d4e7e6d4bb2a0c1a9c8a3c5ad0d53d7b8e6f21c0d4e9aa",
-        "description": "Who may sign in, as of October.",
+        "description": "Who may sign in, as of October.", "effectiveDate": null, "runId": null, "automationVersion": null,
         "entityType": "risk", "entityId": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b",
         "uploadedBy": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "createdAt": "2026-11-15T09:30:00.000Z"
     })
@@ -248,7 +263,7 @@ fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
         let attachment = under.contains('{').then(|| path_id::<kind::Attachment>("attachmentId"));
         Described::new(method, id, summary, permission)
             .at(format!("{}/attachments{under}", H::PATH), capitalized(H::MANY))
-            .also_needs(H::See::PERMISSION)
+            .also_needs::<H::See>()
             .takes([path_id::<H::Kind>(H::PARAMETER)].into_iter().chain(attachment))
     };
     let (read, add, end) = (H::Read::PERMISSION, H::Create::PERMISSION, H::Delete::PERMISSION);
@@ -291,33 +306,30 @@ fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
 pub(crate) fn routes() -> OpenApiRouter<Api> {
     let mut all = OpenApiRouter::new();
     macro_rules! holders {
-        ([] $($name:ident $word:literal $many:literal $permission:ident $what:ident $type:ty;)*) => {
+        ([] $($name:ident $word:literal $many:literal $parameter:literal $see:ty, $what:ident $type:ty;)*) => {
             $({
                 enum $name {}
                 impl Holder for $name {
                     const SUBJECT: Subject = Subject::$name;
                     type Kind = kind::$name;
-                    type See = grant::$permission;
-                    holders!(@$what $many);
+                    type See = $see;
+                    const PATH: &'static str = concat!("/v1/", $many, "/{", $parameter, "}");
+                    const PARAMETER: &'static str = $parameter;
+                    const MANY: &'static str = $many;
+                    holders!(@$what);
                 }
                 all = all.merge(routes_of::<$name>());
             })*
         };
-        (@register $many:literal) => {
+        (@register) => {
             type Read = grant::AttachmentRead;
             type Create = grant::AttachmentCreate;
             type Delete = grant::AttachmentDelete;
-            const PATH: &'static str = concat!("/v1/", $many, "/{id}");
-            const PARAMETER: &'static str = "id";
-            const MANY: &'static str = $many;
         };
-        (@comment $many:literal) => {
+        (@comment) => {
             type Read = grant::CommentRead;
             type Create = grant::CommentUpdate;
             type Delete = grant::CommentUpdate;
-            const PATH: &'static str = concat!("/v1/", $many, "/{commentId}");
-            const PARAMETER: &'static str = "commentId";
-            const MANY: &'static str = $many;
         };
     }
     subjects!(holders);

@@ -25,11 +25,12 @@ mod organization;
 mod registers;
 mod risks;
 mod setup;
+mod tasks;
 mod vendors;
 
 pub use answer::problem::{CODES, Problem};
 pub use document::openapi::document;
 pub use members::{MemberList, MemberView, UserView};
-pub use registers::{AuthInfo, AuthenticatedUser, List};
+pub use registers::{AuthInfo, AuthenticatedUser, List, View};
 pub use routes::{PUBLIC, Page, router, tidy};
 pub use state::{Api, HttpSettings};

@@ -1,11 +1,11 @@
 //! `/v1/organization`: the organization the caller acts in.
 
 use attestry_app::organizations;
-use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::{Name, WebAddress};
+use attestry_domain::{Time, Zone};
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
@@ -23,7 +23,7 @@ use crate::state::Api;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Organization, example = json!({
-    "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines", "website": "https://engines.example",
+    "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines", "website": "https://engines.example", "timeZone": "Europe/London",
     "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
 }))]
 pub(crate) struct OrganizationView {
@@ -32,6 +32,9 @@ pub(crate) struct OrganizationView {
     name: String,
     #[schema(required)]
     website: Option<String>,
+    /// Where the organization's days begin and end.
+    #[schema(value_type = String, example = "Europe/London")]
+    time_zone: Zone,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
     #[schema(value_type = String, format = DateTime)]
@@ -40,8 +43,8 @@ pub(crate) struct OrganizationView {
 
 impl From<Organization> for OrganizationView {
     fn from(organization: Organization) -> Self {
-        let Organization { id, name, website, created_at, updated_at, version: _ } = organization;
-        Self { id, name, website, created_at, updated_at }
+        let Organization { id, name, website, time_zone, created_at, updated_at, version: _ } = organization;
+        Self { id, name, website, time_zone, created_at, updated_at }
     }
 }
 
@@ -50,8 +53,9 @@ body! {
     UpdateOrganization {
         name "name": optional Name = "The organization's name.",
         website "website": nullable WebAddress = "Its web site; null clears it.",
+        time_zone "timeZone": optional Zone = "The IANA time zone by which tasks reopen, schedules run and digests are sent. UTC by default.",
     }
-    example json!({"name": "Analytical Engines Ltd", "website": "engines.example"})
+    example json!({"name": "Analytical Engines Ltd", "website": "engines.example", "timeZone": "Europe/London"})
 }
 
 /// Shows the organization
@@ -81,8 +85,8 @@ pub(crate) async fn update_organization(
     conditions: Conditions,
     body: Valid<UpdateOrganization>,
 ) -> Result<Response, Problem> {
-    let UpdateOrganization { name, website } = body.0;
-    let patch = OrganizationPatch { name, website };
+    let UpdateOrganization { name, website, time_zone } = body.0;
+    let patch = OrganizationPatch { name, website, time_zone };
     let organization = organizations::update(&api.ctx, &scope, patch, conditions.if_match()).await?;
     Ok(with_tag(StatusCode::OK, &[organization.version], OrganizationView::from(organization)))
 }

@@ -8,6 +8,7 @@ use attestry_app::registers::{self, Stored, StoredRating};
 use attestry_app::{history, journal, members};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Grant, Scope};
+use attestry_domain::date::Date;
 use attestry_domain::id::{MemberId, UserId};
 use attestry_domain::page::{Order, PageRequest};
 use attestry_domain::plain::{Plain, PlainKind};
@@ -16,7 +17,7 @@ use attestry_domain::scales::{self, Impact, Likelihood, Matrix, score};
 use axum::Json;
 use axum::extract::{FromRequest, RawQuery, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{Method, StatusCode};
+use http::{Method, StatusCode, Uri};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -39,7 +40,7 @@ use crate::state::Api;
 
 mod document;
 
-pub(crate) use document::routes;
+pub(crate) use document::{rated_routes, routes};
 
 /// A field as the interface knows it.
 #[derive(Debug)]
@@ -60,6 +61,7 @@ pub(crate) enum How {
     default,
     nullable,
     own,
+    noted,
 }
 
 impl Field {
@@ -76,18 +78,18 @@ impl Field {
 
     /// Whether somebody can give it.
     pub(crate) fn is_given(&self) -> bool {
-        self.how != How::own
+        !matches!(self.how, How::own | How::noted)
     }
 
     /// Whether it is a part of the rating.
     pub(crate) fn is_rating<R: Exposed>(&self) -> bool {
-        let (inherent, residual) = (R::INHERENT, R::RESIDUAL);
-        [inherent.0, inherent.1, residual.0, residual.1].contains(&self.column)
+        R::RATINGS.contains(&self.column)
     }
 
     fn schema(&self) -> Value {
         let schema = (self.schema)();
-        json!(described(if self.how == How::nullable { or_null(schema) } else { schema }, self.about))
+        let can_be_null = matches!(self.how, How::nullable | How::noted);
+        json!(described(if can_be_null { or_null(schema) } else { schema }, self.about))
     }
 }
 
@@ -137,6 +139,7 @@ macro_rules! wire {
     (@read default $fields:ident $whole:ident $wire:literal) => { $fields.optional($wire) };
     (@read nullable $fields:ident $whole:ident $wire:literal) => { $fields.nullable($wire) };
     (@read own $fields:ident $whole:ident $wire:literal) => { Some(()) };
+    (@read noted $fields:ident $whole:ident $wire:literal) => { Some(()) };
 }
 
 macro_rules! wire_filter {
@@ -160,17 +163,23 @@ pub(crate) struct Names {
     pub(crate) schema: &'static str,
     pub(crate) one: &'static str,
     pub(crate) many: &'static str,
-    /// The property of a deletion that holds what was deleted.
-    pub(crate) deleted: &'static str,
+    /// The property of a deletion that holds what was deleted; none is a message.
+    pub(crate) deleted: Option<&'static str>,
+    /// The name of the id in paths.
+    pub(crate) parameter: &'static str,
 }
 
 /// A register with its place in the interface.
-pub(crate) trait Exposed: Wire + StoredRating<Filter: WireFilter> {
+pub(crate) trait Exposed: Wire + Stored<Filter: WireFilter> {
     type Read: Grant;
+    /// Seeing the whole register: histories and exports.
+    type ReadAll: Grant;
     type Create: Grant;
     type Update: Grant;
     type Delete: Grant;
     const NAMES: Names;
+    /// Whether lists are bare arrays of everything, and nothing is said of how the request was authenticated.
+    const BARE: bool = false;
     /// What an example of a creation gives.
     const GIVEN: &'static [&'static str];
 
@@ -222,19 +231,37 @@ impl From<&Scope> for AuthInfo {
 
 /// A row as it is answered.
 #[derive(Debug)]
-pub(crate) struct View<R: Stored>(Record<R>);
+pub struct View<R: Stored> {
+    record: Record<R>,
+    /// Some of what is shown depends on the day.
+    today: Date,
+}
+
+impl<R: Stored> View<R> {
+    pub fn new(record: Record<R>, today: Date) -> Self {
+        Self { record, today }
+    }
+}
 
 impl<R: Stored> Serialize for View<R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        self.0.write(&mut map)?;
+        self.record.write(&mut map)?;
         for computed in R::COMPUTED {
             if let Some((wire, _)) = computed.shown {
-                map.serialize_entry(wire, &(computed.of)(&self.0.fields))?;
+                map.serialize_entry(wire, &(computed.of)(&self.record.fields))?;
             }
+        }
+        for live in R::LIVE {
+            map.serialize_entry(live.wire, (live.of)(&self.record.fields, self.today))?;
         }
         map.end()
     }
+}
+
+/// Which day it is for whoever asks.
+fn today(api: &Api, scope: &Scope) -> Date {
+    scope.today(api.ctx.now())
 }
 
 #[derive(Serialize)]
@@ -243,12 +270,13 @@ struct Answer<R: Stored> {
     #[serde(flatten)]
     row: View<R>,
     #[serde(flatten)]
-    auth: AuthInfo,
+    auth: Option<AuthInfo>,
 }
 
-impl<R: Stored> Answer<R> {
-    fn new(record: Record<R>, scope: &Scope) -> Self {
-        Self { row: View(record), auth: scope.into() }
+impl<R: Exposed> Answer<R> {
+    fn new(api: &Api, record: Record<R>, scope: &Scope) -> Self {
+        let auth = (!R::BARE).then(|| scope.into());
+        Self { row: View::new(record, today(api, scope)), auth }
     }
 }
 
@@ -271,8 +299,10 @@ impl<R: Stored> List<R> {
         next_cursor: Option<String>,
         total: Option<i64>,
         auth: AuthInfo,
+        today: Date,
     ) -> Self {
-        Self { count: records.len(), data: records.into_iter().map(View).collect(), next_cursor, total, auth }
+        let data: Vec<_> = records.into_iter().map(|record| View::new(record, today)).collect();
+        Self { count: data.len(), data, next_cursor, total, auth }
     }
 }
 
@@ -296,19 +326,22 @@ fn as_of_parameter() -> Parameter {
 #[derive(Debug)]
 struct Narrowed<R: Exposed> {
     wanted: Wanted<R>,
+    /// Whether only what is due is wanted.
+    is_due: bool,
     as_of: Option<Time>,
 }
 
 impl<R: Exposed> Narrowed<R> {
     fn read(query: &mut Query) -> Self {
-        let due: Option<bool> = query.get("reviewDue");
-        let today = query.today();
-        let wanted = Wanted {
-            filter: R::Filter::read(query),
-            q: lists::search(query),
-            due_by: due.filter(|due| *due).map(|_| today),
-        };
-        Self { wanted, as_of: query.as_of("asOf") }
+        let is_due = query.get(R::DUE.wire).unwrap_or(false);
+        let wanted = Wanted { filter: R::Filter::read(query), q: lists::search(query), due_by: None };
+        Self { wanted, is_due, as_of: query.as_of("asOf") }
+    }
+
+    /// What is wanted on a given day, and as of when.
+    fn on(self, today: Date) -> (Wanted<R>, Option<Time>) {
+        let by = if R::DUE.on_the_day { today } else { today.plus_days(-1) };
+        (Wanted { due_by: self.is_due.then_some(by), ..self.wanted }, self.as_of)
     }
 
     fn parameters() -> Vec<Parameter> {
@@ -319,8 +352,7 @@ impl<R: Exposed> Narrowed<R> {
             R::REFERENCE
         );
         all.push(lists::parameter("q", lists::text(), &about));
-        let about = "true lists only those whose `reviewDate` is today or earlier.";
-        all.push(lists::parameter("reviewDue", lists::flag(), about));
+        all.push(lists::parameter(R::DUE.wire, lists::flag(), R::DUE.about));
         all.push(as_of_parameter());
         all
     }
@@ -344,7 +376,9 @@ async fn list<R: Exposed>(
     scope: Granted<R::Read>,
     query: ValidQuery<ListQuery<R>>,
 ) -> Result<Json<List<R>>, Problem> {
-    let ValidQuery(ListQuery { narrowed: Narrowed { wanted, as_of }, page, total }) = query;
+    let ValidQuery(ListQuery { narrowed, page, total }) = query;
+    let today = today(&api, &scope);
+    let (wanted, as_of) = narrowed.on(today);
     let (sort, order) = (page.sort, page.order);
     let mut found = registers::list(&api.ctx, &scope, &wanted, page, as_of).await?;
     let total = match total {
@@ -352,7 +386,49 @@ async fn list<R: Exposed>(
         false => None,
     };
     let next_cursor = lists::next_of(sort, order, &mut found);
-    Ok(Json(List::new(found.items, next_cursor, total, (&*scope).into())))
+    Ok(Json(List::new(found.items, next_cursor, total, (&*scope).into(), today)))
+}
+
+/// A bare list: everything, or a page of it if one is asked for.
+#[derive(Debug)]
+struct BareQuery<R: Exposed> {
+    narrowed: Narrowed<R>,
+    page: PageRequest<R::Sort>,
+    is_paged: bool,
+}
+
+impl<R: Exposed> FromQuery for BareQuery<R> {
+    fn read(query: &mut Query) -> Self {
+        let is_paged = query.has("limit") || query.has("cursor");
+        let mut page = lists::page(query);
+        if !is_paged {
+            page.limit = u16::MAX;
+        }
+        Self { narrowed: Narrowed::read(query), page, is_paged }
+    }
+}
+
+async fn list_bare<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+    query: ValidQuery<BareQuery<R>>,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    let ValidQuery(BareQuery { narrowed, mut page, is_paged }) = query;
+    let today = today(&api, &scope);
+    let (wanted, as_of) = narrowed.on(today);
+    let (sort, order) = (page.sort, page.order);
+    let mut rows = Vec::new();
+    let next = loop {
+        let mut found = registers::list(&api.ctx, &scope, &wanted, page.clone(), as_of).await?;
+        rows.append(&mut found.items);
+        match found.next {
+            Some(next) if !is_paged => page.after = Some(next),
+            next => break next,
+        }
+    };
+    let rows: Vec<View<R>> = rows.into_iter().map(|record| View::new(record, today)).collect();
+    Ok(lists::linked(&uri, lists::cursor_of(sort, order, next), Json(rows)))
 }
 
 /// A body: of a creation, or of a change.
@@ -373,7 +449,7 @@ async fn create<R: Exposed>(
     Given(given): Given<R, true>,
 ) -> Result<Response, Problem> {
     let record = registers::create::<R>(&api.ctx, &scope, given).await?;
-    Ok(with_tag(StatusCode::CREATED, &[record.version], Answer::new(record, &scope)))
+    Ok(with_tag(StatusCode::CREATED, &[record.version], Answer::new(&api, record, &scope)))
 }
 
 async fn show<R: Exposed>(
@@ -385,10 +461,10 @@ async fn show<R: Exposed>(
 ) -> Result<Response, Problem> {
     if let ValidQuery(AsOf(Some(at))) = query {
         let record = registers::get_at::<R>(&api.ctx, &scope, id.found()?, at).await?;
-        return Ok(Json(Answer::new(record, &scope)).into_response());
+        return Ok(Json(Answer::new(&api, record, &scope)).into_response());
     }
     let record = registers::get::<R>(&api.ctx, &scope, id.found()?).await?;
-    Ok(conditions.respond(&[record.version], Answer::new(record, &scope)))
+    Ok(conditions.respond(&[record.version], Answer::new(&api, record, &scope)))
 }
 
 async fn update<R: Exposed>(
@@ -399,7 +475,7 @@ async fn update<R: Exposed>(
     Given(patch): Given<R, false>,
 ) -> Result<Response, Problem> {
     let record = registers::update::<R>(&api.ctx, &scope, id.found()?, patch, conditions.if_match()).await?;
-    Ok(with_tag(StatusCode::OK, &[record.version], Answer::new(record, &scope)))
+    Ok(with_tag(StatusCode::OK, &[record.version], Answer::new(&api, record, &scope)))
 }
 
 async fn remove<R: Exposed>(
@@ -409,13 +485,15 @@ async fn remove<R: Exposed>(
     conditions: Conditions,
 ) -> Result<Json<Value>, Problem> {
     let record = registers::delete::<R>(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
-    let deleted = json!({"id": record.id, R::NAMED_BY: record.name()});
-    Ok(Json(json!({"success": true, R::NAMES.deleted: deleted})))
+    Ok(Json(match R::NAMES.deleted {
+        Some(property) => json!({"success": true, property: {"id": record.id, R::NAMED_BY: record.name()}}),
+        None => json!({"success": true, "message": format!("The {} is deleted.", R::NAMES.one)}),
+    }))
 }
 
 async fn show_history<R: Exposed>(
     api: State<Api>,
-    scope: Granted<R::Read>,
+    scope: Granted<R::ReadAll>,
     id: PathId<R::Kind>,
     query: ValidQuery<ListHistory>,
 ) -> Result<Json<EntryList>, Problem> {
@@ -423,7 +501,7 @@ async fn show_history<R: Exposed>(
     Ok(Json(EntryList::new(history::of(&api.ctx, &scope, id.found()?, limit, before).await?)))
 }
 
-async fn show_matrix<R: Exposed>(
+async fn show_matrix<R: Exposed + StoredRating>(
     api: State<Api>,
     scope: Granted<R::Read>,
 ) -> Result<Json<MatrixView>, Problem> {
@@ -467,11 +545,12 @@ pub(crate) fn columns<R: Exposed>() -> Vec<Column> {
     }
     let computed = R::COMPUTED.iter().filter_map(|computed| computed.shown);
     columns.extend(computed.map(|(name, _)| Column { name, width: 14 }));
+    columns.extend(R::LIVE.iter().map(|live| Column { name: live.wire, width: 14 }));
     columns.extend(["createdAt", "updatedAt"].map(|name| Column { name, width: 20 }));
     columns
 }
 
-fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>) -> Vec<Cell> {
+fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>, today: Date) -> Vec<Cell> {
     let mut cells = vec![text(record.id.to_string()), text(record.reference())];
     for (field, value) in R::FIELDS.iter().zip(record.plain()) {
         cells.push(value.into_owned());
@@ -482,19 +561,21 @@ fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>) 
     }
     let computed = R::COMPUTED.iter().filter(|computed| computed.shown.is_some());
     cells.extend(computed.map(|computed| (computed.of)(&record.fields).into_owned()));
+    cells.extend(R::LIVE.iter().map(|live| text((live.of)(&record.fields, today))));
     cells.extend([Plain::Time(record.created_at), Plain::Time(record.updated_at)]);
     cells
 }
 
 async fn export<R: Exposed>(
     api: State<Api>,
-    scope: Granted<R::Read>,
+    scope: Granted<R::ReadAll>,
     query: ValidQuery<ExportQuery<R>>,
     RawQuery(asked): RawQuery,
     method: Method,
 ) -> Result<Response, Problem> {
-    let ValidQuery(ExportQuery { narrowed: Narrowed { wanted, as_of }, shape, sorting: (sort, order) }) =
-        query;
+    let ValidQuery(ExportQuery { narrowed, shape, sorting: (sort, order) }) = query;
+    let today = today(&api, &scope);
+    let (wanted, as_of) = narrowed.on(today);
     if method != Method::HEAD {
         let (format, asked) = (shape.format.as_str(), asked.unwrap_or_default());
         journal::exported(&api.ctx, &scope, R::ACTIONS.exported, R::ENTITY, format, &asked).await?;
@@ -503,7 +584,7 @@ async fn export<R: Exposed>(
     let (api, scope, wanted): (Api, Scope, _) = (api.0.clone(), (*scope).clone(), Arc::new(wanted));
     let rows = all_rows(
         as_of,
-        move |record| cells::<R>(&record, &assignees),
+        move |record| cells::<R>(&record, &assignees, today),
         move |after, limit| {
             let (api, scope, wanted) = (api.clone(), scope.clone(), Arc::clone(&wanted));
             let page = PageRequest { sort, order, limit, after };

@@ -12,11 +12,13 @@ risk_filters!(wire_filter RiskFilter);
 
 impl Exposed for Risk {
     type Read = grant::RiskRead;
+    type ReadAll = grant::RiskRead;
     type Create = grant::RiskCreate;
     type Update = grant::RiskUpdate;
     type Delete = grant::RiskDelete;
 
-    const NAMES: Names = Names { schema: "Risk", one: "risk", many: "risks", deleted: "deletedRisk" };
+    const NAMES: Names =
+        Names { schema: "Risk", one: "risk", many: "risks", deleted: Some("deletedRisk"), parameter: "id" };
     const GIVEN: &'static [&'static str] =
         &["title", "description", "category", "likelihood", "impact", "treatmentStrategy"];
 

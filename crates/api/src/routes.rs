@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attestry_domain::risks::Risk;
+use attestry_domain::tasks::Task;
 use attestry_domain::vendors::Vendor;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -20,7 +21,7 @@ use crate::document::docs;
 use crate::state::Api;
 use crate::{
     api_keys, attachments, audit_logs, auth, comments, files, health, layers, members, metrics, organization,
-    registers, setup,
+    registers, setup, tasks,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -61,8 +62,14 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(members::create_members))
         .routes(routes!(members::invite_member))
         .routes(routes!(members::get_member, members::update_member, members::delete_member))
-        .merge(registers::routes::<Risk>())
-        .merge(registers::routes::<Vendor>())
+        .merge(registers::rated_routes::<Risk>())
+        .merge(registers::rated_routes::<Vendor>())
+        .merge(registers::routes::<Task>())
+        .routes(routes!(tasks::set_task_status, tasks::delete_tasks))
+        .routes(routes!(tasks::assign_tasks))
+        .routes(routes!(tasks::reorder_tasks))
+        .routes(routes!(tasks::create_tasks_from_templates))
+        .routes(routes!(tasks::list_task_templates))
         .routes(routes!(comments::list_comments, comments::create_comment))
         .routes(routes!(comments::update_comment, comments::delete_comment))
         .merge(attachments::routes())

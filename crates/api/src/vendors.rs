@@ -12,11 +12,18 @@ vendor_filters!(wire_filter VendorFilter);
 
 impl Exposed for Vendor {
     type Read = grant::VendorRead;
+    type ReadAll = grant::VendorRead;
     type Create = grant::VendorCreate;
     type Update = grant::VendorUpdate;
     type Delete = grant::VendorDelete;
 
-    const NAMES: Names = Names { schema: "Vendor", one: "vendor", many: "vendors", deleted: "deletedVendor" };
+    const NAMES: Names = Names {
+        schema: "Vendor",
+        one: "vendor",
+        many: "vendors",
+        deleted: Some("deletedVendor"),
+        parameter: "id",
+    };
     const GIVEN: &'static [&'static str] = &["name", "description", "category", "website"];
 
     fn example() -> Value {

@@ -1,4 +1,4 @@
-//! Files on risks, vendors and comments. A file is stored before its row is written, so what has a row
+//! Files on risks, vendors, tasks and comments. A file is stored before its row is written, so what has a row
 //! has its file. A file whose row is deleted is removed by a job of the same transaction; one whose row
 //! never came, by the sweep.
 
@@ -7,6 +7,7 @@ use std::time::Duration;
 use attestry_blobs::{Folder, Key};
 use attestry_domain::access::Scope;
 use attestry_domain::attachments::{Attachment, FILE_LIMIT, MOST_OF_A_COMMENT};
+use attestry_domain::date::Date;
 use attestry_domain::files::{FileName, HEAD, MediaType};
 use attestry_domain::id::{AttachmentId, Id, Kind, OrganizationId};
 use attestry_domain::journal::hex;
@@ -25,6 +26,7 @@ use crate::files::{self, Link};
 use crate::jobs::Removal;
 use crate::precondition::Precondition;
 use crate::subjects::{self, Access, Hold};
+use crate::tasks;
 
 const MISSING: Error = Error::NotFound("attachment");
 
@@ -68,6 +70,12 @@ impl Stored {
 
     pub fn with_description(mut self, description: Option<LongText>) -> Self {
         self.0.description = description.map(String::from);
+        self
+    }
+
+    /// The day it is evidence of.
+    pub fn with_effective_date(mut self, date: Option<Date>) -> Self {
+        self.0.effective_date = date;
         self
     }
 
@@ -152,6 +160,8 @@ pub(crate) async fn store_for<E: From<Error>>(
         size: i64::try_from(size).map_err(Error::internal)?,
         sha256: hex(hash.finish().as_ref()),
         description: None,
+        effective_date: None,
+        run: None,
         uploaded_by: scope.member(),
         created_at: ctx.now(),
     }))
@@ -175,8 +185,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, stored: Stored) -> Result<Attachme
             if target.subject == Subject::Comment {
                 must_have_room(c.t, c.scope, &target).await?;
             }
-            add(c, &file).await?;
-            Ok(file.0.clone())
+            add(c, file.clone()).await
         })
         .await;
     discard_if_refused(ctx, vec![stored], created).await
@@ -209,9 +218,21 @@ pub(crate) async fn discard_if_refused<T>(
     result
 }
 
-pub(crate) async fn add(c: &Change<'_>, Stored(file): &Stored) -> Result<(), Error> {
-    attachments::insert(c.t, c.scope, file).await?;
-    c.record("attachment.created", "attachment", file.id, file)
+pub(crate) async fn add(c: &Change<'_>, Stored(mut file): Stored) -> Result<Attachment, Error> {
+    // Somewhere on Earth it is tomorrow already.
+    if file.effective_date.is_some_and(|date| date > Date::of(c.now).plus_days(1)) {
+        return Err(Error::field("effectiveDate", "must not be in the future"));
+    }
+    let is_evidence = file.entity_type == Subject::Task;
+    if is_evidence && file.effective_date.is_none() {
+        file.effective_date = Some(tasks::today(c).await?);
+    }
+    attachments::insert(c.t, c.scope, &file).await?;
+    c.record("attachment.created", "attachment", file.id, &file)?;
+    if is_evidence {
+        tasks::note_evidence(c, &file.entity_id).await?;
+    }
+    Ok(file)
 }
 
 pub async fn list(
@@ -297,6 +318,9 @@ pub async fn delete(
         }
         precondition.check(&[Attachment::VERSION])?;
         remove(c, std::slice::from_ref(&found)).await?;
+        if found.entity_type == Subject::Task {
+            tasks::note_evidence(c, &found.entity_id).await?;
+        }
         Ok(found)
     })
     .await

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use attestry_domain::access::Scope;
 use attestry_domain::comments::{Comment, CommentText, CommentWithAuthor};
+use attestry_domain::date::Date;
 use attestry_domain::id::CommentId;
 use attestry_domain::page::{After, Page};
 use attestry_domain::subjects::{Commentable, Subject};
@@ -61,6 +62,7 @@ pub async fn count(ctx: &Ctx, scope: &Scope, entity: Commentable, id: String) ->
 pub struct Enclosure {
     pub file: NewFile,
     pub description: Option<LongText>,
+    pub effective_date: Option<Date>,
     pub content: BoxStream<'static, Result<Bytes, Error>>,
 }
 
@@ -76,7 +78,7 @@ pub async fn create(
     new: NewComment,
     enclosures: Vec<Enclosure>,
 ) -> Result<CommentWithAuthor, Error> {
-    scope.require(new.entity_type.subject().permission())?;
+    new.entity_type.subject().must_be_seen(scope)?;
     let author = scope.principal().ok_or_else(|| Error::internal("only a member comments"))?;
     let now = ctx.now();
     let comment = Comment {
@@ -99,7 +101,7 @@ pub async fn create(
             comments::insert(c.t, c.scope, &comment).await?;
             c.record("comment.created", "comment", comment.id, &comment)?;
             for file in &kept {
-                attachments::add(c, file).await?;
+                attachments::add(c, file.clone()).await?;
             }
             comments::lock(c.t, c.scope, comment.id).await?.ok_or(MISSING)
         })
@@ -121,10 +123,10 @@ async fn store_all(
     let (own, about, id) = (scope.clone(), comment.entity_type.subject(), comment.entity_id.clone());
     ctx.db.read(async move |t| admit(t, &own, about, &id, Access::Write, Hold::No).await).await?;
     let stored = tokio::time::timeout(STORING, async {
-        for Enclosure { file, description, content } in enclosures {
+        for Enclosure { file, description, effective_date, content } in enclosures {
             let target = Target::new(Subject::Comment, comment.id);
             let stored = attachments::store_for(ctx, scope, target, file, content).await?;
-            files.push(stored.with_description(description));
+            files.push(stored.with_description(description).with_effective_date(effective_date));
         }
         Ok(())
     });

@@ -33,6 +33,7 @@ pub mod service;
 pub mod sessions;
 pub mod setup;
 mod subjects;
+pub mod tasks;
 mod turns;
 
 pub use context::{Ctx, Settings};

@@ -37,6 +37,9 @@ pub async fn update(
         after.updated_at = c.now;
         after.version += 1;
         organizations::update(c.t, c.scope, &after).await?;
+        if after.time_zone != before.time_zone {
+            c.forget(Forget::Organization(after.id));
+        }
         c.record("organization.updated", "organization", after.id, &after)?;
         Ok(after)
     })

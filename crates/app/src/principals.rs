@@ -59,6 +59,7 @@ pub async fn by_api_key(ctx: &Ctx, text: &str) -> Result<Arc<Known>, Error> {
             email: found.email,
             credential: Credential::ApiKey(found.key.id),
             permissions: found.key.scopes.within(found.role.permissions()),
+            zone: found.zone,
         }),
         until: found.key.expires_at.map_or(fresh, |at| at.min(fresh)),
         touched: AtomicI64::new(found.key.last_used_at.map_or(0, Time::as_millis)),
@@ -130,7 +131,7 @@ pub async fn in_organization(
     let before = ctx.principals.forgotten.load(Ordering::SeqCst);
     let user = known.session.user_id;
     let found = ctx.db.read(async move |t| members::membership(t, organization, user).await).await?;
-    let Some((member, role, is_active)) = found else { return Ok(Err(None)) };
+    let Some((member, role, is_active, zone)) = found else { return Ok(Err(None)) };
     let principal = Arc::new(Principal {
         organization,
         member,
@@ -138,6 +139,7 @@ pub async fn in_organization(
         email: known.email.clone(),
         credential: Credential::Session(known.session.id),
         permissions: role.permissions(),
+        zone,
     });
     if !is_active {
         return Ok(Err(Some(principal)));

@@ -26,9 +26,9 @@ fn missing<R: Stored>() -> Error {
 }
 
 /// A new row; its number comes with the insert.
-fn new<R: Stored>(c: &Change<'_>, given: &R::Patch) -> Result<Record<R>, Error> {
+pub(crate) fn new<R: Stored>(c: &Change<'_>, given: &R::Patch) -> Result<Record<R>, Error> {
     let mut fields = R::given(given.clone()).ok_or_else(|| Error::internal("a required field is missing"))?;
-    fields.follow(given);
+    fields.follow(None, given, c.now);
     Ok(Record {
         id: c.next_id(),
         organization_id: c.organization(),
@@ -89,13 +89,19 @@ pub async fn import<R: Stored>(
         let made: Result<Vec<_>, _> =
             table.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|given| new::<R>(c, given)).collect();
         let mut made = made?;
-        rows::insert_many(c.t, c.scope, &mut made).await?;
-        for record in &made {
-            c.record(R::ACTIONS.created, R::ENTITY, record.id, record)?;
-        }
+        add_many(c, &mut made).await?;
         Ok(Imported::Made(made))
     })
     .await
+}
+
+/// Adds new rows.
+pub(crate) async fn add_many<R: Stored>(c: &Change<'_>, made: &mut [Record<R>]) -> Result<(), Error> {
+    rows::insert_many(c.t, c.scope, made).await?;
+    for record in made {
+        c.record(R::ACTIONS.created, R::ENTITY, record.id, record)?;
+    }
+    Ok(())
 }
 
 fn wrong_rows<R: Stored>(table: &[ReadRow<R::Patch>], active: &HashSet<MemberId>) -> Vec<RowErrors> {
@@ -113,8 +119,15 @@ fn wrong_rows<R: Stored>(table: &[ReadRow<R::Patch>], active: &HashSet<MemberId>
 }
 
 pub async fn get<R: Stored>(ctx: &Ctx, scope: &Scope, id: Id<R::Kind>) -> Result<Record<R>, Error> {
-    let scope = scope.clone();
-    ctx.db.read(async move |t| rows::get(t, &scope, id).await).await?.ok_or_else(missing::<R>)
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| rows::get::<R>(t, &own, id).await).await?;
+    found.filter(|record| record.is_visible(scope)).ok_or_else(missing::<R>)
+}
+
+/// A row that is the actor's business, held until the transaction ends.
+pub(crate) async fn lock<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result<Record<R>, Error> {
+    let found = rows::lock::<R>(c.t, c.scope, id).await?;
+    found.filter(|record| record.is_visible(c.scope)).ok_or_else(missing::<R>)
 }
 
 /// The row as it stood at a moment.
@@ -124,6 +137,7 @@ pub async fn get_at<R: Stored>(
     id: Id<R::Kind>,
     at: Time,
 ) -> Result<Record<R>, Error> {
+    R::may_look_back(scope)?;
     let state = history::one_at(ctx, scope, id, at).await?;
     let mut records = vec![Record::recorded(&state)?];
     number(ctx, scope, &mut records).await?;
@@ -142,13 +156,18 @@ pub async fn list<R: Stored>(
     page: PageRequest<R::Sort>,
     at: Option<Time>,
 ) -> Result<Page<Record<R>>, Error> {
+    let mut wanted = wanted.clone();
+    if !R::narrow(&mut wanted.filter, scope) {
+        return Ok(Page { items: Vec::new(), next: None });
+    }
     if let Some(at) = at {
+        R::may_look_back(scope)?;
         let takes = |record: &Record<R>| wanted.takes(record);
         let mut page = past::<R>(at).page(ctx, scope, &page, takes, Record::place).await?;
         number(ctx, scope, &mut page.items).await?;
         return Ok(page);
     }
-    let (scope, wanted) = (scope.clone(), wanted.clone());
+    let scope = scope.clone();
     Ok(ctx.db.read(async move |t| rows::list(t, &scope, &wanted, &page).await).await?)
 }
 
@@ -159,10 +178,15 @@ pub async fn count<R: Stored>(
     wanted: &Wanted<R>,
     at: Option<Time>,
 ) -> Result<i64, Error> {
+    let mut wanted = wanted.clone();
+    if !R::narrow(&mut wanted.filter, scope) {
+        return Ok(0);
+    }
     if let Some(at) = at {
+        R::may_look_back(scope)?;
         return past::<R>(at).count(ctx, scope, |record| wanted.takes(record)).await;
     }
-    let (scope, wanted) = (scope.clone(), wanted.clone());
+    let scope = scope.clone();
     Ok(ctx.db.read(async move |t| rows::count(t, &scope, &wanted).await).await?)
 }
 
@@ -195,18 +219,28 @@ pub async fn update<R: Stored>(
     precondition: Precondition,
 ) -> Result<Record<R>, Error> {
     ctx.change(scope, async move |c| {
-        let before = rows::lock::<R>(c.t, c.scope, id).await?.ok_or_else(missing::<R>)?;
+        let before = lock::<R>(c, id).await?;
+        R::permits(&patch, c.scope)?;
         precondition.check(&[before.version])?;
-        let after = before.patched(&patch);
-        if after.assignee() != before.assignee() {
-            assignees::must_be_active(c.t, c.scope, after.assignee()).await?;
-        }
-        save(c, &before, after).await
+        change(c, &before, &patch).await
     })
     .await
 }
 
-async fn save<R: Stored>(
+/// Changes a row that is held.
+pub(crate) async fn change<R: Stored>(
+    c: &Change<'_>,
+    before: &Record<R>,
+    patch: &R::Patch,
+) -> Result<Record<R>, Error> {
+    let after = before.patched(patch, c.now);
+    if after.assignee() != before.assignee() {
+        assignees::must_be_active(c.t, c.scope, after.assignee()).await?;
+    }
+    save(c, before, after).await
+}
+
+pub(crate) async fn save<R: Stored>(
     c: &Change<'_>,
     before: &Record<R>,
     mut after: Record<R>,
@@ -224,7 +258,7 @@ async fn save<R: Stored>(
 /// Takes a member who leaves off everything they were responsible for.
 pub(crate) async fn release_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
     macro_rules! release_each {
-        ([] $($name:ident $word:literal $many:literal $permission:ident $what:ident $type:ty;)*) => {
+        ([] $($name:ident $word:literal $many:literal $parameter:literal $see:ty, $what:ident $type:ty;)*) => {
             $(release_each!(@$what $type);)*
         };
         (@register $type:ty) => { release::<$type>(c, member).await? };
@@ -251,15 +285,21 @@ pub async fn delete<R: Stored>(
     precondition: Precondition,
 ) -> Result<Record<R>, Error> {
     ctx.change(scope, async move |c| {
-        let before = rows::lock::<R>(c.t, c.scope, id).await?.ok_or_else(missing::<R>)?;
+        let before = lock::<R>(c, id).await?;
         precondition.check(&[before.version])?;
-        comments::remove_all(c, &id.to_string()).await?;
-        attachments::remove_all(c, &id.to_string()).await?;
-        rows::delete::<R>(c.t, c.scope, id).await?;
-        c.record_gone(R::ACTIONS.deleted, R::ENTITY, id);
+        remove::<R>(c, id).await?;
         Ok(before)
     })
     .await
+}
+
+/// Removes a row that is held, and whatever hangs on it.
+pub(crate) async fn remove<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result<(), Error> {
+    comments::remove_all(c, &id.to_string()).await?;
+    attachments::remove_all(c, &id.to_string()).await?;
+    rows::delete::<R>(c.t, c.scope, id).await?;
+    c.record_gone(R::ACTIONS.deleted, R::ENTITY, id);
+    Ok(())
 }
 
 /// How many rows are in each cell of the matrix.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use attestry_domain::Time;
 use attestry_domain::access::{Actor, Credential, Origin, Principal, Scope};
 use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::sessions::Session;
 use attestry_domain::text::Email;
 use attestry_domain::users::User;
+use attestry_domain::{Time, Zone};
 pub use attestry_storage::members::Membership;
 use attestry_storage::{members, sessions, users};
 use serde::Serialize;
@@ -103,6 +103,7 @@ pub(crate) fn own_scope(membership: &Membership, user: &User, session: SessionId
         email: user.email.clone(),
         credential: Credential::Session(session),
         permissions: membership.role.permissions(),
+        zone: Zone::default(),
     };
     Actor { principal: Arc::new(principal), origin: origin.clone() }.for_the_record()
 }

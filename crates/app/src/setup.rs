@@ -1,6 +1,7 @@
 //! The first start: the first organization, its owner and a key. Also the
 //! check that a database is used with the secret key it was made with.
 
+use attestry_domain::Zone;
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::api_keys::{NewApiKey, Scopes};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
@@ -119,6 +120,7 @@ async fn found(
         id: work.next_id(),
         name: new.organization.as_str().to_owned(),
         website: None,
+        time_zone: Zone::default(),
         created_at: work.now,
         updated_at: work.now,
         version: 1,

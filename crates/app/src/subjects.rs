@@ -3,6 +3,7 @@
 use attestry_domain::access::Scope;
 use attestry_domain::comments::Comment;
 use attestry_domain::id::{CommentId, Id, kind};
+use attestry_domain::registers::Register;
 use attestry_domain::subjects;
 use attestry_domain::subjects::Subject;
 use attestry_storage::{Tx, comments, registers};
@@ -32,10 +33,10 @@ pub(crate) async fn admit(
     access: Access,
     hold: Hold,
 ) -> Result<(), Error> {
-    scope.require(subject.permission())?;
+    subject.must_be_seen(scope)?;
     let missing = Error::NotFound(subject.as_str());
     macro_rules! admit_each {
-        ([] $($name:ident $word:literal $many:literal $permission:ident $what:ident $type:ty;)*) => {
+        ([] $($name:ident $word:literal $many:literal $parameter:literal $see:ty, $what:ident $type:ty;)*) => {
             match subject {
                 $(Subject::$name => {
                     let id = Id::<kind::$name>::read(id).ok_or(missing.clone())?;
@@ -48,7 +49,7 @@ pub(crate) async fn admit(
                 Hold::Yes => registers::lock::<$type>(t, scope, $id).await?,
                 Hold::No => registers::get::<$type>(t, scope, $id).await?,
             };
-            found.map(|_| ()).ok_or(missing)
+            found.filter(|record| record.is_visible(scope)).map(|_| ()).ok_or(missing)
         }};
         (@comment $type:ty, $id:ident) => {{
             let comment = visible_comment(t, scope, $id, hold).await?;
@@ -70,7 +71,7 @@ async fn visible_comment(
         Hold::No => comments::get(t, scope, comment).await?,
     };
     let comment = found.ok_or(Error::NotFound("comment"))?;
-    scope.require(comment.entity_type.subject().permission())?;
+    comment.entity_type.subject().must_be_seen(scope)?;
     Ok(comment)
 }
 

@@ -7,8 +7,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::date::Date;
 use crate::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
 use crate::text::Parse;
+use crate::time::Time;
+use crate::zone::Zone;
 
 macro_rules! permissions {
     ($($variant:ident $word:literal $meaning:literal)*) => {
@@ -55,6 +58,8 @@ macro_rules! permissions {
 /// A permission as a type.
 pub trait Grant: 'static {
     const PERMISSION: Permission;
+    /// A weaker permission that also lets somebody in; what they may do then is decided row by row.
+    const OR: Option<Permission> = None;
 }
 
 permissions! {
@@ -79,6 +84,11 @@ permissions! {
     VendorCreate "vendor:create" "Add and import vendors"
     VendorUpdate "vendor:update" "Change vendors"
     VendorDelete "vendor:delete" "Delete vendors"
+    TaskRead "task:read" "See all tasks, their history and their evidence"
+    TaskCreate "task:create" "Add and import tasks"
+    TaskUpdate "task:update" "Change, assign and reorder tasks"
+    TaskDelete "task:delete" "Delete tasks"
+    TaskAssigned "task:assigned" "See the tasks assigned to oneself and change their status"
     AttachmentRead "attachment:read" "See and download attachments"
     AttachmentCreate "attachment:create" "Attach files"
     AttachmentDelete "attachment:delete" "Delete attachments"
@@ -86,6 +96,24 @@ permissions! {
     CommentCreate "comment:create" "Comment"
     CommentUpdate "comment:update" "Change one's own comments"
     CommentDelete "comment:delete" "Delete one's own comments"
+}
+
+/// Seeing tasks: all of them, or those assigned to oneself.
+#[derive(Debug)]
+pub enum SeeTasks {}
+
+impl Grant for SeeTasks {
+    const PERMISSION: Permission = Permission::TaskRead;
+    const OR: Option<Permission> = Some(Permission::TaskAssigned);
+}
+
+/// Changing tasks: all of them, or the status of those assigned to oneself.
+#[derive(Debug)]
+pub enum ChangeTasks {}
+
+impl Grant for ChangeTasks {
+    const PERMISSION: Permission = Permission::TaskUpdate;
+    const OR: Option<Permission> = Some(Permission::TaskAssigned);
 }
 
 /// A set of permissions.
@@ -104,6 +132,11 @@ impl Permissions {
 
     pub fn contains(self, permission: Permission) -> bool {
         self.0 & (1 << permission as u8) != 0
+    }
+
+    /// Whether they hold what a grant needs.
+    pub fn grant<G: Grant>(self) -> bool {
+        self.contains(G::PERMISSION) || G::OR.is_some_and(|or| self.contains(or))
     }
 
     #[must_use]
@@ -173,6 +206,7 @@ impl Role {
                 P::AuditRead,
                 P::RiskRead,
                 P::VendorRead,
+                P::TaskRead,
                 P::AttachmentRead,
                 P::CommentRead,
                 P::CommentCreate,
@@ -181,7 +215,19 @@ impl Role {
             ]
             .into_iter()
             .collect(),
-            Self::Employee => [P::ProfileRead].into_iter().collect(),
+            // Files and comments of what they can see, which is the tasks assigned to them.
+            Self::Employee => [
+                P::ProfileRead,
+                P::TaskAssigned,
+                P::AttachmentRead,
+                P::AttachmentCreate,
+                P::CommentRead,
+                P::CommentCreate,
+                P::CommentUpdate,
+                P::CommentDelete,
+            ]
+            .into_iter()
+            .collect(),
         }
     }
 }
@@ -305,6 +351,8 @@ pub struct Principal {
     pub email: String,
     pub credential: Credential,
     pub permissions: Permissions,
+    /// The time zone of the organization.
+    pub zone: Zone,
 }
 
 /// Where a request came from.
@@ -359,11 +407,11 @@ impl Actor {
         Scope { who: Who::Principal(Arc::clone(&self.principal)), origin }
     }
 
-    pub fn authorize(&self, permission: Permission) -> Result<Scope, Denied> {
-        if self.principal.permissions.contains(permission) {
+    pub fn authorize<G: Grant>(&self) -> Result<Scope, Denied> {
+        if self.principal.permissions.grant::<G>() {
             Ok(Scope { who: Who::Principal(Arc::clone(&self.principal)), origin: self.origin.clone() })
         } else {
-            Err(Denied(permission))
+            Err(Denied(G::PERMISSION))
         }
     }
 }
@@ -415,6 +463,11 @@ impl Scope {
         self.principal().map(|principal| principal.member)
     }
 
+    /// Which day it is in the organization's time zone.
+    pub fn today(&self, now: Time) -> Date {
+        self.principal().map_or_else(|| Date::of(now), |principal| principal.zone.date_of(now))
+    }
+
     pub fn auth_type(&self) -> Option<AuthType> {
         self.principal().map(|principal| principal.credential.auth_type())
     }
@@ -439,6 +492,11 @@ impl Scope {
 
     pub fn require(&self, permission: Permission) -> Result<(), Denied> {
         if self.allows(permission) { Ok(()) } else { Err(Denied(permission)) }
+    }
+
+    /// The same for a grant.
+    pub fn require_grant<G: Grant>(&self) -> Result<(), Denied> {
+        if self.permissions().grant::<G>() { Ok(()) } else { Err(Denied(G::PERMISSION)) }
     }
 
     /// The actor as an audit entry names it.

@@ -1,9 +1,10 @@
-//! Files that belong to something: evidence of a risk or a vendor, or what a comment brings along. The
+//! Files that belong to something: evidence of a risk, a vendor or a task, or what a comment brings along. The
 //! bytes are in object storage; what is known of them is here.
 
 use serde::Serialize;
 
-use crate::id::{AttachmentId, MemberId, OrganizationId};
+use crate::date::Date;
+use crate::id::{AttachmentId, MemberId, OrganizationId, RunId};
 use crate::subjects::Subject;
 use crate::time::Time;
 
@@ -26,9 +27,21 @@ pub struct Attachment {
     /// The SHA-256 of the content, in hexadecimal.
     pub sha256: String,
     pub description: Option<String>,
+    /// The day it is evidence of.
+    pub effective_date: Option<Date>,
+    /// The automation run that made it, and the version of its script.
+    pub run: Option<MadeBy>,
     /// Nobody, if the product itself made the file.
     pub uploaded_by: Option<MemberId>,
     pub created_at: Time,
+}
+
+/// What made a file that nobody attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MadeBy {
+    pub id: RunId,
+    pub version: i64,
 }
 
 impl Attachment {

@@ -17,9 +17,19 @@ pub struct Date(jiff::civil::Date);
 impl Date {
     /// The day a moment belongs to, in UTC.
     pub fn of(time: Time) -> Self {
-        let stamp =
-            jiff::Timestamp::from_millisecond(time.as_millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-        Self(stamp.to_zoned(jiff::tz::TimeZone::UTC).date())
+        Self(time.timestamp().to_zoned(jiff::tz::TimeZone::UTC).date())
+    }
+
+    /// So many days later, or the last day of the calendar.
+    #[must_use]
+    pub fn plus_days(self, days: i64) -> Self {
+        Self(self.0.saturating_add(jiff::Span::new().days(days.clamp(-3_650_000, 3_650_000))))
+    }
+
+    /// The same day so many months later, or the last of a month that is too short.
+    #[must_use]
+    pub fn plus_months(self, months: i64) -> Self {
+        Self(self.0.saturating_add(jiff::Span::new().months(months.clamp(-100_000, 100_000))))
     }
 
     /// The first millisecond of the day in UTC.
@@ -31,6 +41,12 @@ impl Date {
     /// The last millisecond of the day in UTC.
     pub fn end(self) -> Time {
         Time::from_millis(self.start().as_millis() + DAY - 1)
+    }
+}
+
+impl From<jiff::civil::Date> for Date {
+    fn from(date: jiff::civil::Date) -> Self {
+        Self(date)
     }
 }
 

@@ -24,12 +24,16 @@ pub mod risks;
 pub mod scales;
 pub mod sessions;
 pub mod subjects;
+pub mod task_templates;
+pub mod tasks;
 pub mod text;
 pub mod time;
 pub mod users;
 pub mod vendors;
 pub mod words;
+pub mod zone;
 
 pub use patch::Patch;
 pub use text::Parse;
 pub use time::Time;
+pub use zone::Zone;

@@ -6,6 +6,7 @@ use crate::id::OrganizationId;
 use crate::patch::Patch;
 use crate::text::{Name, WebAddress};
 use crate::time::Time;
+use crate::zone::Zone;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -13,6 +14,7 @@ pub struct Organization {
     pub id: OrganizationId,
     pub name: String,
     pub website: Option<String>,
+    pub time_zone: Zone,
     pub created_at: Time,
     pub updated_at: Time,
     #[serde(skip)]
@@ -23,13 +25,20 @@ pub struct Organization {
 pub struct OrganizationPatch {
     pub name: Option<Name>,
     pub website: Patch<WebAddress>,
+    pub time_zone: Option<Zone>,
 }
 
 impl Organization {
     #[must_use]
     pub fn patched(&self, patch: OrganizationPatch) -> Self {
-        let OrganizationPatch { name, website } = patch;
+        let OrganizationPatch { name, website, time_zone } = patch;
         let website = website.map(WebAddress::into_string).apply(self.website.clone());
-        Self { name: name.map_or_else(|| self.name.clone(), String::from), website, ..self.clone() }
+        let time_zone = time_zone.unwrap_or_else(|| self.time_zone.clone());
+        Self {
+            name: name.map_or_else(|| self.name.clone(), String::from),
+            website,
+            time_zone,
+            ..self.clone()
+        }
     }
 }

@@ -20,6 +20,11 @@ pub enum Key {
 /// What a list is sorted by: which kind of key its cursors carry.
 pub trait Sort: crate::text::Parse + Default + Copy + std::fmt::Display {
     fn takes(self, key: &Key) -> bool;
+
+    /// The order of a list that does not ask for one.
+    fn natural_order(self) -> Order {
+        Order::Descending
+    }
 }
 
 /// Where a page starts: after this row.

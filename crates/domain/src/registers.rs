@@ -10,6 +10,7 @@
 //! | `default` | may be left out | may be left out | `T` |
 //! | `nullable` | may be left out or null | null clears it | `Option<T>` |
 //! | `own` | not taken: the product sets it | not taken | `T` |
+//! | `noted` | not taken: the product sets it, or has not yet | not taken | `Option<T>` |
 
 use std::fmt;
 
@@ -18,6 +19,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::access::{Denied, Scope};
 use crate::date::Date;
 use crate::id::{Id, Kind, MemberId, OrganizationId};
 use crate::page::{After, Key, Sort};
@@ -56,7 +58,12 @@ pub trait Register: Fields {
     const NAMED_BY: &'static str;
     const COMPUTED: &'static [Computed<Self>];
     /// The computed column that keeps a row out of lists unless it is asked for.
-    const HIDDEN: Option<&'static str>;
+    const HIDDEN: Option<&'static str> = None;
+    /// What is shown of a row and depends on the day.
+    const LIVE: &'static [Live<Self>] = &[];
+    /// The columns of its ratings: likelihood and impact before treatment, and after.
+    const RATINGS: &'static [&'static str] = &[];
+    const DUE: Due;
 
     /// What the row is known by.
     fn name(&self) -> &str;
@@ -65,10 +72,31 @@ pub trait Register: Fields {
 
     fn set_assignee(&mut self, assignee: Option<MemberId>);
 
-    fn review_date(&self) -> Option<Date>;
+    /// When somebody has to look at it.
+    fn due(&self) -> Option<Date>;
 
-    /// What follows from what somebody gave.
-    fn follow(&mut self, _given: &Self::Patch) {}
+    /// What follows from what somebody gave; `before` is what the row was until now.
+    fn follow(&mut self, _before: Option<&Self>, _given: &Self::Patch, _now: Time) {}
+
+    /// Whether a row is the actor's business, beyond the permission to see such rows at all.
+    fn is_visible(&self, _scope: &Scope) -> bool {
+        true
+    }
+
+    /// Narrows a list down to what is the actor's business; false when that is nothing.
+    fn narrow(_filter: &mut Self::Filter, _scope: &Scope) -> bool {
+        true
+    }
+
+    /// Whether the actor may see how the register once was.
+    fn may_look_back(_scope: &Scope) -> Result<(), Denied> {
+        Ok(())
+    }
+
+    /// Whether the actor may change this much.
+    fn permits(_patch: &Self::Patch, _scope: &Scope) -> Result<(), Denied> {
+        Ok(())
+    }
 
     /// The value of a computed column.
     fn computed(&self, column: &str) -> Plain<'_> {
@@ -125,6 +153,29 @@ impl<R> Computed<R> {
     }
 }
 
+/// What is shown of a row and depends on the day.
+#[derive(Debug)]
+pub struct Live<R> {
+    /// Its name on the wire.
+    pub wire: &'static str,
+    pub about: &'static str,
+    /// Everything it can be.
+    pub words: &'static [&'static str],
+    pub of: fn(&R, Date) -> &'static str,
+}
+
+/// The list of what is due.
+#[derive(Clone, Copy, Debug)]
+pub struct Due {
+    /// The column of the date.
+    pub column: &'static str,
+    /// The parameter that asks for it.
+    pub wire: &'static str,
+    pub about: &'static str,
+    /// Whether something is due on its day already, or only when the day is over.
+    pub on_the_day: bool,
+}
+
 /// How a condition compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
@@ -172,7 +223,7 @@ pub struct Wanted<R: Register> {
     pub filter: R::Filter,
     /// Part of the name or the description, or a reference.
     pub q: Option<String>,
-    /// Only those whose review is due by then.
+    /// Only those that are due by then.
     pub due_by: Option<Date>,
 }
 
@@ -210,7 +261,7 @@ impl<R: Register> Wanted<R> {
         hidden == self.filter.wants_hidden()
             && self.filter.takes(&row.fields)
             && self.q.as_ref().is_none_or(|q| found(q) || self.number() == Some(row.number))
-            && self.due_by.is_none_or(|by| row.fields.review_date().is_some_and(|date| date <= by))
+            && self.due_by.is_none_or(|by| row.fields.due().is_some_and(|date| date <= by))
     }
 }
 
@@ -257,9 +308,9 @@ impl<R: Register> Record<R> {
     }
 
     #[must_use]
-    pub fn patched(&self, patch: &R::Patch) -> Self {
+    pub fn patched(&self, patch: &R::Patch, now: Time) -> Self {
         let mut fields = self.fields.patched(patch.clone());
-        fields.follow(patch);
+        fields.follow(Some(&self.fields), patch, now);
         Self { fields, ..self.clone() }
     }
 
@@ -323,16 +374,20 @@ pub fn take<T: DeserializeOwned>(state: &mut Map<String, Value>, name: &str) -> 
 #[macro_export]
 macro_rules! register_structs {
     (@kept nullable $type:ty) => { Option<$type> };
+    (@kept noted $type:ty) => { Option<$type> };
     (@kept $how:ident $type:ty) => { $type };
     (@patch nullable $type:ty) => { $crate::Patch<$type> };
     (@patch own $type:ty) => { () };
+    (@patch noted $type:ty) => { () };
     (@patch $how:ident $type:ty) => { Option<$type> };
     (@given required $value:expr) => { $value? };
     (@given default $value:expr) => { $value.unwrap_or_default() };
     (@given nullable $value:expr) => { $value.into_option() };
     (@given own $value:expr) => { Default::default() };
+    (@given noted $value:expr) => { None };
     (@patched nullable $value:expr, $before:expr) => { $value.apply($before.clone()) };
     (@patched own $value:expr, $before:expr) => { $before.clone() };
+    (@patched noted $value:expr, $before:expr) => { $before.clone() };
     (@patched $how:ident $value:expr, $before:expr) => { $value.unwrap_or_else(|| $before.clone()) };
     (@recorded own $state:ident $wire:literal) => { $crate::registers::take::<Option<_>>($state, $wire)?.unwrap_or_default() };
     (@recorded $how:ident $state:ident $wire:literal) => { $crate::registers::take($state, $wire)? };
@@ -377,9 +432,26 @@ macro_rules! register_structs {
     };
 }
 
+/// What a register whose rows are reviewed is asked for.
+pub const REVIEW_DUE: Due = Due {
+    column: "review_date",
+    wire: "reviewDue",
+    about: "true lists only those whose `reviewDate` is today or earlier.",
+    on_the_day: true,
+};
+
 /// What a register with the usual fields (a name, somebody responsible, a review) is known by.
 #[macro_export]
 macro_rules! register_basics {
+    ($named_by:ident, reviewed) => {
+        $crate::register_basics!($named_by);
+
+        const DUE: $crate::registers::Due = $crate::registers::REVIEW_DUE;
+
+        fn due(&self) -> Option<$crate::date::Date> {
+            self.review_date
+        }
+    };
     ($named_by:ident) => {
         const NAMED_BY: &'static str = stringify!($named_by);
 
@@ -393,10 +465,6 @@ macro_rules! register_basics {
 
         fn set_assignee(&mut self, assignee: Option<$crate::id::MemberId>) {
             self.assignee_id = assignee;
-        }
-
-        fn review_date(&self) -> Option<$crate::date::Date> {
-            self.review_date
         }
     };
 }
@@ -444,9 +512,31 @@ macro_rules! register_filter {
     };
 }
 
-/// Makes the words a register can be sorted by: `Variant = "word", column Kind;`
+/// Makes the words a register can be sorted by: `Variant = "word", column Kind;` Newest first, unless one of them is the
+/// `default`, which counts upwards.
 #[macro_export]
 macro_rules! register_sort {
+    ($(#[$meta:meta])* $name:ident {
+        default $first:ident = $first_word:literal, $first_column:ident $first_kind:ident;
+        $($variant:ident = $word:literal, $column:ident $kind:ident;)*
+    }) => {
+        $crate::words! {
+            $(#[$meta])*
+            #[derive(Default)]
+            $name {
+                CreatedAt = "createdAt",
+                UpdatedAt = "updatedAt",
+                #[default]
+                $first = $first_word,
+                $($variant = $word,)*
+            }
+        }
+
+        $crate::register_sort!(@sorts $name, [$first] {
+            $first = $first_word, $first_column $first_kind;
+            $($variant = $word, $column $kind;)*
+        });
+    };
     ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal, $column:ident $kind:ident;)* }) => {
         $crate::words! {
             $(#[$meta])*
@@ -459,12 +549,23 @@ macro_rules! register_sort {
             }
         }
 
+        $crate::register_sort!(@sorts $name, [] { $($variant = $word, $column $kind;)* });
+    };
+    (@sorts $name:ident, [$($upwards:ident)?] { $($variant:ident = $word:literal, $column:ident $kind:ident;)* }) => {
         impl $crate::page::Sort for $name {
             fn takes(self, key: &$crate::page::Key) -> bool {
                 match self {
                     Self::CreatedAt => matches!(key, $crate::page::Key::Id),
                     Self::UpdatedAt => matches!(key, $crate::page::Key::Number(_)),
                     $(Self::$variant => matches!(key, $crate::page::Key::$kind(_)),)*
+                }
+            }
+
+            fn natural_order(self) -> $crate::page::Order {
+                let upwards: &[Self] = &[$(Self::$upwards)?];
+                match upwards.contains(&self) {
+                    true => $crate::page::Order::Ascending,
+                    false => $crate::page::Order::Descending,
                 }
             }
         }

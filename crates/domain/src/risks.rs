@@ -4,6 +4,7 @@ use crate::id::kind;
 use crate::plain::Plain;
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
 use crate::scales::{Impact, Likelihood, Rated, score};
+use crate::time::Time;
 
 crate::words! {
     /// What a risk is about.
@@ -115,6 +116,8 @@ impl Register for Risk {
     const ENTITY: &'static str = "risk";
     const ACTIONS: Actions = crate::actions!("risk");
     const HIDDEN: Option<&'static str> = Some("archived");
+    const RATINGS: &'static [&'static str] =
+        &["likelihood", "impact", "residual_likelihood", "residual_impact"];
     const COMPUTED: &'static [Computed<Self>] = &[
         Computed::hidden("title_key", |risk| Plain::Text(risk.title.as_str().to_lowercase().into())),
         Computed::hidden(SEARCH_TEXT, |risk| {
@@ -135,9 +138,9 @@ impl Register for Risk {
         ),
     ];
 
-    crate::register_basics!(title);
+    crate::register_basics!(title, reviewed);
 
-    fn follow(&mut self, given: &RiskPatch) {
+    fn follow(&mut self, _before: Option<&Self>, given: &RiskPatch, _now: Time) {
         self.is_assessed |= given.likelihood.is_some()
             || given.impact.is_some()
             || given.residual_likelihood.is_some()
@@ -146,9 +149,6 @@ impl Register for Risk {
 }
 
 impl Rated for Risk {
-    const INHERENT: (&'static str, &'static str) = ("likelihood", "impact");
-    const RESIDUAL: (&'static str, &'static str) = ("residual_likelihood", "residual_impact");
-
     fn inherent(&self) -> (Likelihood, Impact) {
         (self.likelihood, self.impact)
     }

@@ -90,10 +90,6 @@ impl utoipa::PartialSchema for Score {
 
 /// A register whose rows have a likelihood and an impact, before and after treatment.
 pub trait Rated: Register {
-    /// The columns of both.
-    const INHERENT: (&'static str, &'static str);
-    const RESIDUAL: (&'static str, &'static str);
-
     fn inherent(&self) -> (Likelihood, Impact);
 }
 

@@ -1,34 +1,35 @@
 //! What can be commented on and have files attached: one table.
 
-use crate::access::Permission;
+use crate::access::{Denied, Scope};
 use crate::text::Parse;
 
-/// Every kind of subject: its name (also the name of its id's kind), its word, the word for many, the permission to see
-/// it, and what it is: a register, or a comment.
+/// Every kind of subject: its name (also the name of its id's kind), its word, the word for many, its parameter in a path,
+/// what lets somebody see it, and what it is: a register, or a comment.
 #[macro_export]
 macro_rules! subjects {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            Risk "risk" "risks" RiskRead register $crate::risks::Risk;
-            Vendor "vendor" "vendors" VendorRead register $crate::vendors::Vendor;
-            Comment "comment" "comments" CommentRead comment $crate::comments::Comment;
+            Risk "risk" "risks" "id" $crate::access::grant::RiskRead, register $crate::risks::Risk;
+            Vendor "vendor" "vendors" "id" $crate::access::grant::VendorRead, register $crate::vendors::Vendor;
+            Task "task" "tasks" "taskId" $crate::access::SeeTasks, register $crate::tasks::Task;
+            Comment "comment" "comments" "commentId" $crate::access::grant::CommentRead, comment $crate::comments::Comment;
         }
     };
 }
 
 macro_rules! subject_enum {
-    ([] $($name:ident $word:literal $many:literal $permission:ident $what:ident $type:ty;)*) => {
+    ([] $($name:ident $word:literal $many:literal $parameter:literal $see:ty, $what:ident $type:ty;)*) => {
         crate::words! {
             /// What a file is attached to.
             Subject { $($name = $word,)* }
         }
 
         impl Subject {
-            /// The permission to see it.
-            pub fn permission(self) -> Permission {
+            /// The actor may see such subjects.
+            pub fn must_be_seen(self, scope: &Scope) -> Result<(), Denied> {
                 match self {
-                    $(Self::$name => Permission::$permission,)*
+                    $(Self::$name => scope.require_grant::<$see>(),)*
                 }
             }
 

@@ -28,6 +28,8 @@ pub type Line<const MIN: usize, const MAX: usize> = Text<MIN, MAX, false>;
 pub type Name = Line<1, 255>;
 /// A description and other long text.
 pub type LongText = Text<1, 10_000>;
+/// Long text that may be empty.
+pub type AnyText = Text<0, 10_000>;
 
 impl<const MIN: usize, const MAX: usize, const LINES: bool> Text<MIN, MAX, LINES> {
     pub fn as_str(&self) -> &str {
@@ -41,6 +43,12 @@ impl<const MIN: usize, const MAX: usize, const LINES: bool> Text<MIN, MAX, LINES
     /// Takes what was kept.
     pub fn stored(text: String) -> Self {
         Self(text)
+    }
+}
+
+impl<const MAX: usize, const LINES: bool> Default for Text<0, MAX, LINES> {
+    fn default() -> Self {
+        Self(String::new())
     }
 }
 

@@ -36,6 +36,18 @@ impl Time {
         Self::from_millis(self.0.saturating_sub(millis(duration)))
     }
 
+    /// The next multiple of a duration.
+    #[must_use]
+    pub fn next(self, every: Duration) -> Self {
+        let every = millis(every).max(1);
+        Self::from_millis((self.0.div_euclid(every) + 1) * every)
+    }
+
+    /// The same moment for what knows calendars.
+    pub fn timestamp(self) -> jiff::Timestamp {
+        jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+    }
+
     /// How long ago `earlier` was; zero when it lies ahead.
     pub fn since(self, earlier: Time) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))

@@ -4,6 +4,7 @@ use crate::id::kind;
 use crate::plain::Plain;
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
 use crate::scales::{Impact, Likelihood, Rated, score};
+use crate::time::Time;
 
 crate::words! {
     /// What a vendor provides.
@@ -98,7 +99,8 @@ impl Register for Vendor {
     const REFERENCE: &'static str = "V";
     const ENTITY: &'static str = "vendor";
     const ACTIONS: Actions = crate::actions!("vendor");
-    const HIDDEN: Option<&'static str> = None;
+    const RATINGS: &'static [&'static str] =
+        &["inherent_probability", "inherent_impact", "residual_probability", "residual_impact"];
     const COMPUTED: &'static [Computed<Self>] = &[
         Computed::hidden("name_key", |vendor| Plain::Text(vendor.name.as_str().to_lowercase().into())),
         Computed::hidden(SEARCH_TEXT, |vendor| {
@@ -118,9 +120,9 @@ impl Register for Vendor {
         ),
     ];
 
-    crate::register_basics!(name);
+    crate::register_basics!(name, reviewed);
 
-    fn follow(&mut self, given: &VendorPatch) {
+    fn follow(&mut self, _before: Option<&Self>, given: &VendorPatch, _now: Time) {
         self.is_assessed |= given.inherent_probability.is_some()
             || given.inherent_impact.is_some()
             || given.residual_probability.is_some()
@@ -129,9 +131,6 @@ impl Register for Vendor {
 }
 
 impl Rated for Vendor {
-    const INHERENT: (&'static str, &'static str) = ("inherent_probability", "inherent_impact");
-    const RESIDUAL: (&'static str, &'static str) = ("residual_probability", "residual_impact");
-
     fn inherent(&self) -> (Likelihood, Impact) {
         (self.inherent_probability, self.inherent_impact)
     }

@@ -1,12 +1,12 @@
 //! API keys. A key is found by its public part through one index, and by nothing else.
 
 use attestry_db::{Error, Row, Tx, Value};
-use attestry_domain::Time;
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::api_keys::{ApiKey, Scopes};
 use attestry_domain::id::{ApiKeyId, MemberId, UserId};
 use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::{Time, Zone};
 
 use crate::sql::{Columns, id, opt_time, page_params, time};
 
@@ -21,7 +21,7 @@ statements! {
     LOCK = concat!("SELECT ", columns!(), " FROM api_keys k WHERE k.org_id = $1 AND k.id = $2 AND k.revoked_at IS NULL FOR UPDATE");
     OF_MEMBER = concat!("SELECT ", columns!(), " FROM api_keys k WHERE k.org_id = $1 AND k.member_id = $2 AND k.revoked_at IS NULL ORDER BY k.id FOR UPDATE");
     REVOKE = "UPDATE api_keys SET revoked_at = $3 WHERE org_id = $1 AND id = $2";
-    FIND = concat!("SELECT ", columns!(), ", k.secret_hash, m.role, u.id, u.email FROM api_keys k JOIN members m ON m.id = k.member_id AND m.org_id = k.org_id JOIN users u ON u.id = m.user_id JOIN organizations o ON o.id = k.org_id WHERE k.prefix = $1 AND k.revoked_at IS NULL AND m.is_active = TRUE AND o.deleted_at IS NULL");
+    FIND = concat!("SELECT ", columns!(), ", k.secret_hash, m.role, u.id, u.email, o.time_zone FROM api_keys k JOIN members m ON m.id = k.member_id AND m.org_id = k.org_id JOIN users u ON u.id = m.user_id JOIN organizations o ON o.id = k.org_id WHERE k.prefix = $1 AND k.revoked_at IS NULL AND m.is_active = TRUE AND o.deleted_at IS NULL");
     TOUCH = "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
     COUNT = "SELECT COUNT(*) FROM api_keys WHERE org_id = $1 AND revoked_at IS NULL";
     ;
@@ -96,6 +96,7 @@ pub struct FoundKey {
     pub role: Roles,
     pub user: UserId,
     pub email: String,
+    pub zone: Zone,
 }
 
 /// A live key of an active member, by its public part. Precedes every scope.
@@ -107,6 +108,7 @@ pub async fn find(t: &Tx<'_>, prefix: &str) -> Result<Option<FoundKey>, Error> {
             role: Roles::stored(row.text(11)?),
             user: row.parse(12)?,
             email: row.text(13)?,
+            zone: row.parse(14)?,
         })
     })
     .await

@@ -2,7 +2,8 @@
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
-use attestry_domain::attachments::Attachment;
+use attestry_domain::attachments::{Attachment, MadeBy};
+use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, CommentId};
 use attestry_domain::page::{After, Key, Order, Page};
 
@@ -10,17 +11,18 @@ use crate::sql::{Columns, id, opt_id, page_params, time};
 
 macro_rules! columns {
     () => {
-        "SELECT id, org_id, entity_type, entity_id, name, media_type, size, sha256, description, uploaded_by, created_at FROM attachments"
+        "SELECT id, org_id, entity_type, entity_id, name, media_type, size, sha256, description, effective_date, run_id, automation_version, uploaded_by, created_at FROM attachments"
     };
 }
 
 statements! {
-    INSERT = "INSERT INTO attachments (org_id, id, entity_type, entity_id, name, media_type, size, sha256, description, uploaded_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    INSERT = "INSERT INTO attachments (org_id, id, entity_type, entity_id, name, media_type, size, sha256, description, effective_date, run_id, automation_version, uploaded_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     GET = concat!(columns!(), " WHERE org_id = $1 AND id = $2");
     LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
     OF_ENTITY = concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2 ORDER BY id");
     OF_COMMENTS = concat!(columns!(), " WHERE org_id = $1 AND entity_id IN (SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 AND id >= $3 AND id <= $4) ORDER BY id");
     COUNT = "SELECT COUNT(*) FROM attachments WHERE org_id = $1 AND entity_id = $2";
+    LATEST = "SELECT MAX(effective_date) FROM attachments WHERE org_id = $1 AND entity_id = $2";
     DELETE = "DELETE FROM attachments WHERE org_id = $1 AND id = $2";
     ;
     pages
@@ -38,8 +40,17 @@ fn read(row: &Row<'_>) -> Result<Attachment, Error> {
         size: row.int(6)?,
         sha256: row.text(7)?,
         description: row.opt_text(8)?,
-        uploaded_by: row.opt_parse(9)?,
-        created_at: row.time(10)?,
+        effective_date: row.opt_parse(9)?,
+        run: made_by(row)?,
+        uploaded_by: row.opt_parse(12)?,
+        created_at: row.time(13)?,
+    })
+}
+
+fn made_by(row: &Row<'_>) -> Result<Option<MadeBy>, Error> {
+    Ok(match (row.opt_parse(10)?, row.opt_int(11)?) {
+        (Some(id), Some(version)) => Some(MadeBy { id, version }),
+        _ => None,
     })
 }
 
@@ -54,6 +65,9 @@ pub async fn insert(t: &Tx<'_>, scope: &Scope, attachment: &Attachment) -> Resul
         Value::Int(attachment.size),
         Value::from(&attachment.sha256),
         Value::from(attachment.description.as_ref()),
+        Value::from(attachment.effective_date.map(|date| date.to_string())),
+        opt_id(attachment.run.map(|run| run.id)),
+        Value::from(attachment.run.map(|run| run.version)),
         opt_id(attachment.uploaded_by),
         time(attachment.created_at),
     ];
@@ -88,6 +102,12 @@ pub async fn of_comments(
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<i64, Error> {
     t.one(COUNT, &[id(scope.organization()), Value::from(entity_id)], |row| row.int(0)).await
+}
+
+/// The latest day that something attached is evidence of.
+pub async fn latest(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Option<Date>, Error> {
+    let params = [id(scope.organization()), Value::from(entity_id)];
+    t.one(LATEST, &params, |row| row.opt_parse(0)).await
 }
 
 pub async fn list(

@@ -24,10 +24,12 @@ mod risks;
 pub mod schema;
 pub mod sessions;
 pub mod sign_ins;
+pub mod tasks;
 pub mod users;
 mod vendors;
 
 pub use attestry_db::{Db, Error, Tx};
+use registers::Stored;
 pub use sql::Conflict;
 
 /// Every statement of the product, with the file it is in.
@@ -48,6 +50,8 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("risks", registers::texts::<attestry_domain::risks::Risk>()),
         ("sessions", sessions::statements()),
         ("sign_ins", sign_ins::statements()),
+        ("task register", attestry_domain::tasks::Task::SQL.texts()),
+        ("tasks", tasks::statements()),
         ("users", users::statements()),
         ("vendors", registers::texts::<attestry_domain::vendors::Vendor>()),
     ]

@@ -1,6 +1,7 @@
 //! Members, always together with the user they are.
 
 use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::Zone;
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::members::{Member, MemberFilter, MemberSort, Person};
@@ -56,7 +57,7 @@ statements! {
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
     OF_USER = "SELECT m.id, m.org_id, o.name, m.role FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id";
-    MEMBERSHIP = "SELECT m.id, m.role, m.is_active FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL";
+    MEMBERSHIP = "SELECT m.id, m.role, m.is_active, o.time_zone FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL";
     ;
     pages
     WHOLE_BY_ID = (whole_list!(), "m.id", None);
@@ -232,9 +233,9 @@ pub async fn membership(
     t: &Tx<'_>,
     organization: OrganizationId,
     user: UserId,
-) -> Result<Option<(MemberId, Roles, bool)>, Error> {
+) -> Result<Option<(MemberId, Roles, bool, Zone)>, Error> {
     t.opt(MEMBERSHIP, &[id(organization), id(user)], |row| {
-        Ok((row.parse(0)?, Roles::stored(row.text(1)?), row.bool(2)?))
+        Ok((row.parse(0)?, Roles::stored(row.text(1)?), row.bool(2)?, row.parse(3)?))
     })
     .await
 }

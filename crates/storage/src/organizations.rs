@@ -11,15 +11,15 @@ use crate::sql::{Columns, id, time};
 
 macro_rules! columns {
     () => {
-        "SELECT id, name, website, created_at, updated_at, version FROM organizations"
+        "SELECT id, name, website, time_zone, created_at, updated_at, version FROM organizations"
     };
 }
 
 statements! {
-    INSERT = "INSERT INTO organizations (id, name, website, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6)";
+    INSERT = "INSERT INTO organizations (id, name, website, time_zone, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     GET = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL");
     LOCK = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL FOR UPDATE");
-    UPDATE = "UPDATE organizations SET name = $2, website = $3, updated_at = $4, version = $5 WHERE id = $1";
+    UPDATE = "UPDATE organizations SET name = $2, website = $3, time_zone = $4, updated_at = $5, version = $6 WHERE id = $1";
     DELETE = "UPDATE organizations SET updated_at = $2, deleted_at = $2, version = version + 1 WHERE id = $1";
     RESTORE = "UPDATE organizations SET updated_at = $2, deleted_at = NULL, version = version + 1 WHERE id = $1 AND removed_at IS NULL";
     TO_REMOVE = "SELECT id FROM organizations WHERE deleted_at < $1 AND removed_at IS NULL ORDER BY id";
@@ -37,19 +37,21 @@ fn read(row: &Row<'_>) -> Result<Organization, Error> {
         id: row.parse(0)?,
         name: row.text(1)?,
         website: row.opt_text(2)?,
-        created_at: row.time(3)?,
-        updated_at: row.time(4)?,
-        version: row.int(5)?,
+        time_zone: row.parse(3)?,
+        created_at: row.time(4)?,
+        updated_at: row.time(5)?,
+        version: row.int(6)?,
     })
 }
 
 /// Makes the tenant itself: the one insert on tenant data that no scope can precede.
 pub async fn insert(t: &Tx<'_>, organization: &Organization) -> Result<(), Error> {
-    let Organization { id: own, name, website, created_at, updated_at, version } = organization;
+    let Organization { id: own, name, website, time_zone, created_at, updated_at, version } = organization;
     let params = [
         id(*own),
         Value::from(name),
         Value::from(website.as_ref()),
+        Value::from(time_zone.as_str()),
         time(*created_at),
         time(*updated_at),
         Value::Int(*version),
@@ -67,11 +69,12 @@ pub async fn lock(t: &Tx<'_>, scope: &Scope) -> Result<Option<Organization>, Err
 }
 
 pub async fn update(t: &Tx<'_>, scope: &Scope, organization: &Organization) -> Result<(), Error> {
-    let Organization { id: _, name, website, created_at: _, updated_at, version } = organization;
+    let Organization { id: _, name, website, time_zone, created_at: _, updated_at, version } = organization;
     let params = [
         id(scope.organization()),
         Value::from(name),
         Value::from(website.as_ref()),
+        Value::from(time_zone.as_str()),
         time(*updated_at),
         Value::Int(*version),
     ];

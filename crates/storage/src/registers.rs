@@ -200,7 +200,11 @@ const fn narrowed<R: Register>(sql: Text) -> Text {
     }
     sql = optional(sql, number, PlainKind::Text).text("search_text LIKE ").parameter(number);
     sql = sql.text(" ESCAPE '\\' OR number = ").parameter(number + 1).text(")");
-    optional(sql, number + 2, PlainKind::Text).text("review_date <= ").parameter(number + 2).text(")")
+    optional(sql, number + 2, PlainKind::Text)
+        .text(R::DUE.column)
+        .text(" <= ")
+        .parameter(number + 2)
+        .text(")")
 }
 
 /// `AND (CAST($3 AS TEXT) IS NULL OR `
@@ -422,8 +426,8 @@ pub async fn count<R: Stored>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> 
 /// The statements of the matrix.
 pub trait StoredRating: Stored + Rated {
     const MATRIX: &'static [Sql<512>; 3] = &[
-        cells::<Self>(Self::TABLE, Self::INHERENT),
-        cells::<Self>(Self::TABLE, Self::RESIDUAL),
+        cells::<Self>(Self::TABLE, Self::RATINGS[0], Self::RATINGS[1]),
+        cells::<Self>(Self::TABLE, Self::RATINGS[2], Self::RATINGS[3]),
         rated::<Self>(Sql::new().text("SELECT COUNT(*) FROM "), Self::TABLE, "FALSE"),
     ];
 }
@@ -438,7 +442,7 @@ const fn rated<R: Register>(sql: Sql<512>, table: &str, is: &str) -> Sql<512> {
     }
 }
 
-const fn cells<R: Register>(table: &str, (likelihood, impact): (&str, &str)) -> Sql<512> {
+const fn cells<R: Register>(table: &str, likelihood: &str, impact: &str) -> Sql<512> {
     let sql = Sql::new().text("SELECT ").text(likelihood).text(", ").text(impact).text(", COUNT(*) FROM ");
     rated::<R>(sql, table, "TRUE").text(" GROUP BY ").text(likelihood).text(", ").text(impact)
 }

@@ -25,6 +25,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     9 "0009_removal" "removal"
     10 "0010_claims" "claims"
     11 "0011_references" "references"
+    12 "0012_tasks" "tasks"
 };
 
 /// What becomes of a table's rows with their organization.
@@ -67,6 +68,7 @@ pub const TABLES: &[Table] = tables! {
     "register_numbers" ToOne
     "risks" ToOne
     "vendors" ToOne
+    "tasks" ToOne
     "comments" ToOne
     "attachments" ToOne
     "sessions" ToNone

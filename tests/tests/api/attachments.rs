@@ -100,7 +100,8 @@ async fn a_file_is_attached_listed_fetched_and_deleted(app: &TestApp) {
             made,
             json!({
                 "id": own, "name": "Prüf_bericht 1.txt", "type": "text/plain", "size": 14, "sha256": made["sha256"],
-                "description": "What it shows.", "entityType": entity, "entityId": path.rsplit('/').next(),
+                "description": "What it shows.", "effectiveDate": null, "runId": null, "automationVersion": null,
+                "entityType": entity, "entityId": path.rsplit('/').next(),
                 "uploadedBy": app.home.member, "createdAt": "2026-11-15T09:30:00.000Z"
             })
         );

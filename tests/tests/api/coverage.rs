@@ -66,6 +66,8 @@ impl Things {
         };
         let risk = post("/v1/risks", json!({"title": "A", "description": "B", "category": "other"})).await;
         let vendor = post("/v1/vendors", json!({"name": "A", "description": "B"})).await;
+        let task = post("/v1/tasks", json!({"title": "A"})).await;
+        let other_task = post("/v1/tasks", json!({"title": "A"})).await;
         let about = post("/v1/risks", json!({"title": "A", "description": "B", "category": "other"})).await;
         let remark = json!({"content": "Hm.", "entityId": about, "entityType": "risk"});
         let comment = post("/v1/comments", remark.clone()).await;
@@ -80,6 +82,7 @@ impl Things {
             ("rsk_", attach("risks", &about).await),
             ("vnd_", attach("vendors", &other_vendor).await),
             ("cmt_", attach("comments", &other_comment).await),
+            ("tsk_", attach("tasks", &other_task).await),
         ];
         let stranger =
             app.tenant(&format!("{name}'s stranger"), &format!("{name}-stranger@example.com")).await;
@@ -91,9 +94,14 @@ impl Things {
             ("rsk_", id(&risk)),
             ("vnd_", id(&vendor)),
             ("cmt_", id(&comment)),
+            ("tsk_", id(&task)),
         ];
-        let with_attachments =
-            vec![("rsk_", id(&about)), ("vnd_", id(&other_vendor)), ("cmt_", id(&other_comment))];
+        let with_attachments = vec![
+            ("rsk_", id(&about)),
+            ("vnd_", id(&other_vendor)),
+            ("cmt_", id(&other_comment)),
+            ("tsk_", id(&other_task)),
+        ];
         Self { tenant: tenant.clone(), ids, with_attachments, attachments }
     }
 
@@ -129,7 +137,9 @@ impl Things {
     fn example(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => match text.find('_') {
-                Some(at) if text.len() == at + 27 => json!(self.id(&text[..=at])),
+                Some(at) if text.len() == at + 27 && !text.starts_with("frk_") => {
+                    json!(self.id(&text[..=at]))
+                }
                 _ => value.clone(),
             },
             Value::Array(items) => items.iter().map(|item| self.example(item)).collect(),
@@ -169,6 +179,12 @@ impl Things {
                     app.call("POST", "/v1/risks").key(&self.tenant.key).json(&risk).send().await.expect(201);
                 body["entityId"] = risk["id"].clone();
             }
+            "delete_tasks" => {
+                let task = json!({"title": "A"});
+                let task =
+                    app.call("POST", "/v1/tasks").key(&self.tenant.key).json(&task).send().await.expect(201);
+                body["taskIds"] = json!([task["id"]]);
+            }
             "invite_member" => body["email"] = json!("invited@example.com"),
             "delete_organization" => body["name"] = json!("Analytical Engines Ltd"),
             "delete_comment" => body["userId"] = json!(self.tenant.user),
@@ -190,6 +206,7 @@ fn table(operation: &Operation) -> Option<&'static str> {
     match operation.id.as_str() {
         "import_risks" => Some("title,description,category\nA,B,other\n"),
         "import_vendors" => Some("name,description\nA,B\n"),
+        "import_tasks" => Some("title\nA\n"),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attestry_app::idempotency::{self, Begun};
-use attestry_domain::access::{Actor, Claim, Origin, Permission};
+use attestry_domain::access::{Actor, Claim, Origin, grant};
 use attestry_domain::api_keys::{NewApiKey, Scopes};
 use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
@@ -199,7 +199,7 @@ async fn whoever_lost_a_claim_changes_nothing(app: &TestApp) {
     let create = async |claim: &Arc<Claim>| {
         let origin = Origin { request_id: "r".into(), ip: None, claim: Some(Arc::clone(claim)) };
         let actor = Actor { principal: Arc::clone(&principal.principal), origin };
-        let scope = actor.authorize(Permission::ApiKeyCreate).expect("an owner");
+        let scope = actor.authorize::<grant::ApiKeyCreate>().expect("an owner");
         let new = NewApiKey { name: "once".to_owned(), scopes: Scopes::All, expires_at: None };
         attestry_app::api_keys::create(&app.ctx, &scope, new).await
     };

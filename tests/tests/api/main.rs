@@ -20,5 +20,6 @@ mod risks;
 mod roles;
 mod setup;
 mod storage;
+mod tasks;
 mod unavailable;
 mod vendors;

@@ -1,8 +1,11 @@
 //! The page parameters every list has, and the opaque cursor.
 
 use attestry_domain::page::{After, Key, Order, Page, PageRequest, Sort};
+use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header::LINK;
+use http::{HeaderValue, Uri};
 use serde_json::{Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -53,7 +56,8 @@ pub(crate) fn total_schema() -> RefOr<Schema> {
 pub(crate) fn sorting<S: Sort>(query: &mut Query) -> (S, Order) {
     let sort: S = query.get("sort").unwrap_or_default();
     let order = match query.raw("order").as_deref() {
-        None | Some("desc") => Order::Descending,
+        None => sort.natural_order(),
+        Some("desc") => Order::Descending,
         Some("asc") => Order::Ascending,
         Some(_) => {
             query.note("order", "must be one of: asc desc");
@@ -109,6 +113,27 @@ pub(crate) fn next_of<S: std::fmt::Display, T>(sort: S, order: Order, page: &mut
     next_cursor(&tag(sort, order), page.next.take())
 }
 
+/// The same of where a list goes on.
+pub(crate) fn cursor_of<S: std::fmt::Display>(sort: S, order: Order, next: Option<After>) -> Option<String> {
+    next_cursor(&tag(sort, order), next)
+}
+
+/// A bare list; where the next page is stands in the `Link` header.
+pub(crate) fn linked(uri: &Uri, next_cursor: Option<String>, body: impl IntoResponse) -> Response {
+    let mut response = body.into_response();
+    if let Some(cursor) = next_cursor {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let given = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+        query.extend_pairs(given.filter(|(name, _)| name != "cursor"));
+        query.append_pair("cursor", &cursor);
+        let link = format!("<{}?{}>; rel=\"next\"", uri.path(), query.finish());
+        if let Ok(link) = HeaderValue::from_str(&link) {
+            response.headers_mut().insert(LINK, link);
+        }
+    }
+    response
+}
+
 /// A documented query parameter.
 pub(crate) fn parameter(name: &str, schema: RefOr<Schema>, about: &str) -> Parameter {
     ParameterBuilder::new()
@@ -156,10 +181,11 @@ pub(crate) fn parameters<S: Sort + PartialSchema>() -> Vec<Parameter> {
 }
 
 pub(crate) fn sorting_parameters<S: Sort + PartialSchema>() -> [Parameter; 2] {
+    let natural = if S::default().natural_order() == Order::Ascending { "asc" } else { "desc" };
     let order = ObjectBuilder::new()
         .schema_type(Type::String)
         .enum_values(Some(["asc", "desc"]))
-        .default(Some("desc".into()));
+        .default(Some(natural.into()));
     let about = format!("The sort order; `{}` by default.", S::default());
     [parameter("sort", S::schema(), &about), parameter("order", order.into(), "Ascending or descending.")]
 }

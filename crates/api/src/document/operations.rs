@@ -1,6 +1,6 @@
 //! Operations that are described in code: those that exist once for each register or subject.
 
-use attestry_domain::access::Permission;
+use attestry_domain::access::{Grant, Permission};
 use attestry_domain::id::{Id, Kind};
 use axum::routing::MethodRouter;
 use serde_json::{Value, json};
@@ -49,8 +49,10 @@ pub(crate) struct Described {
     summary: String,
     description: &'static str,
     permission: Permission,
-    /// A second permission that it needs.
-    also: Option<Permission>,
+    /// What else it needs: a permission, or the weaker one in its place.
+    also: Option<(Permission, Option<Permission>)>,
+    /// A weaker permission that is enough for some.
+    or: Option<Permission>,
     parameters: Vec<Parameter>,
     body: Option<Value>,
     status: u16,
@@ -74,6 +76,7 @@ impl Described {
             description: "",
             permission,
             also: None,
+            or: None,
             parameters: Vec::new(),
             body: None,
             status: 200,
@@ -86,9 +89,14 @@ impl Described {
         Self { path, tag, ..self }
     }
 
-    /// A second permission that it needs.
-    pub(crate) fn also_needs(self, permission: Permission) -> Self {
-        Self { also: Some(permission), ..self }
+    /// What else it needs.
+    pub(crate) fn also_needs<G: Grant>(self) -> Self {
+        Self { also: Some((G::PERMISSION, G::OR)), ..self }
+    }
+
+    /// A weaker permission that is enough for some.
+    pub(crate) fn or_by(self, or: Option<Permission>) -> Self {
+        Self { or, ..self }
     }
 
     pub(crate) fn says(self, description: &'static str) -> Self {
@@ -120,12 +128,24 @@ impl Described {
             "responses": {self.status.to_string(): {"description": self.answer, "content": self.content}},
             "x-permission": self.permission.as_str(),
         });
-        let also = self.also.filter(|also| *also != self.permission);
-        let also =
-            also.map_or_else(String::new, |also| format!("Also needs the permission `{}`.", also.as_str()));
-        let about = format!("{}\n\n{also}", self.description);
+        let also = self.also.filter(|(also, _)| *also != self.permission);
+        let also = also.map_or_else(String::new, |(also, or)| {
+            let or = or.map_or_else(String::new, |or| format!(" or `{}`", or.as_str()));
+            format!("Also needs the permission `{}`{or}.", also.as_str())
+        });
+        let or = self.or.map_or_else(String::new, |or| {
+            format!("With the permission `{}` alone, only on what is assigned to oneself.", or.as_str())
+        });
+        let about = format!("{}\n\n{also}\n\n{or}", self.description);
         if !about.trim().is_empty() {
             operation["description"] = json!(about.trim());
+        }
+        if let Some(or) = self.or {
+            operation["x-or-permission"] = json!(or.as_str());
+        }
+        if let Some((also, or)) = self.also {
+            let either: Vec<&str> = [Some(also), or].into_iter().flatten().map(Permission::as_str).collect();
+            operation["x-also-permission"] = json!(either);
         }
         if let Some(content) = self.body {
             operation["requestBody"] = json!({"required": true, "content": content});

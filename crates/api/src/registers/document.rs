@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use attestry_app::registers::StoredRating;
 use attestry_domain::access::Grant;
 use attestry_domain::id::Id;
 use axum::routing::{MethodRouter, delete, get, patch, post};
@@ -37,6 +38,9 @@ impl<R: Exposed> Document<R> {
         for field in R::FIELDS {
             add(field.wire, field.schema());
         }
+        for live in R::LIVE {
+            add(live.wire, json!({"type": "string", "enum": live.words, "description": live.about}));
+        }
         add("organizationId", json!({"type": "string", "examples": ["org_01jcqg3v5mefzr7d0a6w3k9x2b"]}));
         add("createdAt", time.clone());
         add("updatedAt", time);
@@ -69,7 +73,14 @@ impl<R: Exposed> Document<R> {
     }
 
     fn deletion() -> Value {
-        let (Names { deleted, .. }, row) = (R::NAMES, R::example());
+        let (Names { deleted, one, .. }, row) = (R::NAMES, R::example());
+        let Some(deleted) = deleted else {
+            return json!({
+                "type": "object", "required": ["success", "message"],
+                "properties": {"success": {"type": "boolean"}, "message": {"type": "string"}},
+                "example": {"success": true, "message": format!("The {one} is deleted.")}
+            });
+        };
         json!({
             "type": "object", "required": ["success", deleted],
             "properties": {"success": {"type": "boolean"}, deleted: {
@@ -99,6 +110,8 @@ impl<R: Exposed> Document<R> {
             (format!("Create{name}"), Self::body(true)),
             (format!("Update{name}"), Self::body(false)),
             (format!("{name}Deletion"), Self::deletion()),
+        ];
+        let framed = [
             (
                 name.to_owned(),
                 json!({
@@ -114,28 +127,53 @@ impl<R: Exposed> Document<R> {
                 }),
             ),
         ];
-        all.into_iter().map(|(name, json)| (name, schema(json))).collect()
+        let array = json!({"type": "array", "items": reference(name), "example": [R::example()]});
+        let bare = [(name.to_owned(), Self::view()), (format!("{name}List"), array)];
+        let (views, rest) = if R::BARE { (bare, &all[1..]) } else { (framed, &all[..]) };
+        rest.iter().cloned().chain(views).map(|(name, json)| (name, schema(json))).collect()
     }
 
     /// An operation on the register, or on a row of it.
     fn operation<G: Grant>(method: HttpMethod, under: &str, id: String, summary: String) -> Described {
         Described::new(method, id, summary, G::PERMISSION)
-            .at(format!("/v1/{}{under}", R::NAMES.many), capitalized(R::NAMES.many))
-            .takes(under.contains('{').then(|| path_id::<R::Kind>("id")))
+            .at(
+                format!(
+                    "/v1/{}{}",
+                    R::NAMES.many,
+                    under.replace("{id}", &format!("{{{}}}", R::NAMES.parameter))
+                ),
+                capitalized(R::NAMES.many),
+            )
+            .takes(under.contains('{').then(|| path_id::<R::Kind>(R::NAMES.parameter)))
+            .or_by(G::OR)
             .answers(200, "As it is now.", json_of(R::NAMES.schema))
+    }
+
+    fn listed() -> (Described, MethodRouter<Api>) {
+        let Names { many, schema: name, .. } = R::NAMES;
+        let (id, summary) = (format!("list_{many}"), format!("Lists the {many}"));
+        let described = Self::operation::<R::Read>(HttpMethod::Get, "", id, summary)
+            .takes(Narrowed::<R>::parameters().into_iter().chain(lists::parameters::<R::Sort>()));
+        let content = json_of(&format!("{name}List"));
+        match R::BARE {
+            true => (
+                described
+                    .says("Everything, unless `limit` or `cursor` asks for a page; the `Link` header then leads to the next one.")
+                    .answers(200, "The rows.", content),
+                get(super::list_bare::<R>),
+            ),
+            false => (
+                described.takes([lists::total_parameter()]).answers(200, "One page, newest first.", content),
+                get(super::list::<R>),
+            ),
+        }
     }
 
     fn rows() -> Vec<(Described, MethodRouter<Api>)> {
         use HttpMethod::{Delete, Get, Patch, Post};
-        let Names { one, many, schema: name, .. } = R::NAMES;
-        let sorted = lists::parameters::<R::Sort>().into_iter().chain([lists::total_parameter()]);
+        let Names { one, schema: name, .. } = R::NAMES;
         vec![
-            (
-                Self::operation::<R::Read>(Get, "", format!("list_{many}"), format!("Lists the {many}"))
-                    .takes(Narrowed::<R>::parameters().into_iter().chain(sorted))
-                    .answers(200, "One page, newest first.", json_of(&format!("{name}List"))),
-                get(super::list::<R>),
-            ),
+            Self::listed(),
             (
                 Self::operation::<R::Create>(Post, "", format!("create_{one}"), format!("Adds a {one}"))
                     .reads(json_of(&format!("Create{name}")))
@@ -170,7 +208,7 @@ impl<R: Exposed> Document<R> {
                 delete(super::remove::<R>),
             ),
             (
-                Self::operation::<R::Read>(
+                Self::operation::<R::ReadAll>(
                     Get,
                     "/{id}/history",
                     format!("get_{one}_history"),
@@ -185,25 +223,15 @@ impl<R: Exposed> Document<R> {
 
     fn tables() -> Vec<(Described, MethodRouter<Api>)> {
         use HttpMethod::{Get, Post};
-        let Names { one, many, .. } = R::NAMES;
+        let Names { many, .. } = R::NAMES;
         let binary = json!({"schema": {"type": "string", "format": "binary"}});
         let table = json!({CSV: {"schema": {"type": "string"}}, XLSX: binary});
-        let counted = match R::HIDDEN {
-            Some(_) => "The counts. Archived ones are not counted.",
-            None => "The counts.",
-        };
-        let matrix = format!("Counts the {many} in each cell of the matrix");
         let export = format!("Downloads the {many} as a table");
         let import = format!("Adds the {many} of a table: all rows or none");
         let sorted = lists::sorting_parameters::<R::Sort>();
         vec![
             (
-                Self::operation::<R::Read>(Get, "/matrix", format!("get_{one}_matrix"), matrix)
-                    .answers(200, counted, json_of("MatrixView")),
-                get(super::show_matrix::<R>),
-            ),
-            (
-                Self::operation::<R::Read>(Get, "/export", format!("export_{many}"), export)
+                Self::operation::<R::ReadAll>(Get, "/export", format!("export_{many}"), export)
                     .says("The export is recorded in the audit log.")
                     .takes(Narrowed::<R>::parameters().into_iter().chain(Shape::parameters()).chain(sorted))
                     .answers(200, "The table as a file.", table.clone()),
@@ -222,6 +250,23 @@ impl<R: Exposed> Document<R> {
             ),
         ]
     }
+}
+
+/// The routes of a register whose rows are rated: the same, and the matrix.
+pub(crate) fn rated_routes<R: Exposed + StoredRating>() -> OpenApiRouter<Api> {
+    let Names { one, many, .. } = R::NAMES;
+    let counted = match R::HIDDEN {
+        Some(_) => "The counts. Archived ones are not counted.",
+        None => "The counts.",
+    };
+    let (id, summary) =
+        (format!("get_{one}_matrix"), format!("Counts the {many} in each cell of the matrix"));
+    let described = Document::<R>::operation::<R::Read>(HttpMethod::Get, "/matrix", id, summary).answers(
+        200,
+        counted,
+        json_of("MatrixView"),
+    );
+    routes::<R>().routes(described.by(get(super::show_matrix::<R>)))
 }
 
 /// The routes of a register, with their documentation.

@@ -242,7 +242,7 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
         let context = request_context(&parts.extensions)?;
         let actor = authenticate(parts, &context, api).await?;
-        let scope = actor.authorize(G::PERMISSION).map_err(attestry_app::Error::from)?;
+        let scope = actor.authorize::<G>().map_err(attestry_app::Error::from)?;
         no_stray_query(parts, &context, api)?;
         Ok(Self(scope, PhantomData))
     }

@@ -6,7 +6,7 @@ use attestry_domain::access::{Permission, Roles};
 use attestry_domain::date::Date;
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{Time, files, risks, scales, subjects, vendors, words};
+use attestry_domain::{Time, Zone, files, risks, scales, subjects, task_templates, tasks, vendors, words};
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
@@ -141,6 +141,10 @@ from_string! {
     risks::TreatmentStrategy;
     vendors::VendorCategory;
     vendors::VendorStatus;
+    tasks::TaskStatus;
+    tasks::Frequency;
+    task_templates::TemplateId;
+    Zone;
 }
 
 impl<K: Kind> FromJson for Id<K> {
@@ -170,6 +174,17 @@ impl FromJson for bool {
 
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new().schema_type(Type::Boolean).into()
+    }
+}
+
+impl FromJson for tasks::Position {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let place = json.value().ok().and_then(Self::new);
+        place.ok_or_else(|| format!("must be a whole number from 0 to {}", Self::MOST))
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
     }
 }
 
@@ -244,6 +259,34 @@ impl FromJson for attestry_domain::api_keys::Scopes {
             .min_items(Some(1))
             .examples([serde_json::json!(["member:read"])])
             .into()
+    }
+}
+
+/// One or more ids, at most 1000.
+#[derive(Debug)]
+pub(crate) struct Ids<K: Kind>(pub(crate) Vec<Id<K>>);
+
+impl<K: Kind> Clone for Ids<K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<K: Kind> FromJson for Ids<K> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let items = json.items(1000)?;
+        if items.is_empty() {
+            return Err("must hold at least one id".to_owned());
+        }
+        let read = |(place, item): (usize, &Json)| {
+            Id::from_json(item).map_err(|message| format!("[{place}] {message}"))
+        };
+        items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let item = <Id<K> as PartialSchema>::schema();
+        ArrayBuilder::new().items(item).min_items(Some(1)).max_items(Some(1000)).into()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The query string, strictly: every parameter known, none twice, all errors at once.
 
 use attestry_domain::Time;
-use attestry_domain::date::{Date, Moment};
+use attestry_domain::date::Moment;
 use attestry_domain::text::Parse;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -58,9 +58,9 @@ impl Query {
         self.get(name)
     }
 
-    /// Today, in UTC.
-    pub(crate) fn today(&self) -> Date {
-        Date::of(self.now)
+    /// Whether a parameter is given and has not been read yet.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.parameters.iter().any(|(known, value)| known == name && value.is_some())
     }
 
     /// A moment of the past: a time, or the end of a day.

@@ -5,6 +5,7 @@ use attestry_app::attachments::{self, NewFile, Stored, Target};
 use attestry_app::comments::Enclosure;
 use attestry_domain::access::Scope;
 use attestry_domain::attachments::{FILE_LIMIT, MOST_OF_A_COMMENT};
+use attestry_domain::date::Date;
 use attestry_domain::files::{FileName, MediaType};
 use attestry_domain::id::UserId;
 use attestry_domain::text::{LongText, Parse};
@@ -128,6 +129,7 @@ body! {
         file_type "fileType": required MediaType = "The media type. The content must match it; programs and scripts are refused.",
         file_data "fileData": required FileData = "The file in base64; at most 10 MiB when decoded.",
         description "description": optional LongText = "What it shows.",
+        effective_date "effectiveDate": optional Date = "The day it is evidence of; on a task, today if it is left out.",
         user_id "userId": optional UserId = "Your own user id; optional.",
     }
     example serde_json::json!({"fileName": "access-review.txt", "fileType": "text/plain", "fileData": "UmV2aWV3ZWQu", "description": "Who may sign in, as of October."})
@@ -154,11 +156,12 @@ impl FromJson for Enclosures {
 
 impl Enclosures {
     pub(crate) fn open(self, scope: &Scope) -> Result<Vec<Enclosure>, Problem> {
-        let open = |CreateAttachment { file_name, file_type, file_data, description, user_id }| {
-            must_be_own(scope, user_id)?;
-            let file = NewFile { name: file_name, media_type: file_type };
-            Ok(Enclosure { file, description, content: file_data.content()? })
-        };
+        let open =
+            |CreateAttachment { file_name, file_type, file_data, description, effective_date, user_id }| {
+                must_be_own(scope, user_id)?;
+                let file = NewFile { name: file_name, media_type: file_type };
+                Ok(Enclosure { file, description, effective_date, content: file_data.content()? })
+            };
         self.0.into_iter().map(open).collect()
     }
 }
@@ -174,6 +177,9 @@ pub(crate) struct AttachmentForm {
     /// What it shows.
     #[schema(min_length = 1, max_length = 10_000, nullable = false)]
     description: Option<String>,
+    /// The day it is evidence of; on a task, today if it is left out.
+    #[schema(nullable = false, format = Date)]
+    effective_date: Option<String>,
     /// Your own user id; optional.
     #[schema(nullable = false)]
     user_id: Option<String>,
@@ -215,11 +221,18 @@ impl Sent {
     pub(crate) async fn store(self, api: &Api, scope: &Scope, target: Target) -> Result<Stored, Problem> {
         match self {
             Self::Json(body) => {
-                let CreateAttachment { file_name, file_type, file_data, description, user_id } = *body;
+                let CreateAttachment {
+                    file_name,
+                    file_type,
+                    file_data,
+                    description,
+                    effective_date,
+                    user_id,
+                } = *body;
                 must_be_own(scope, user_id)?;
                 let file = NewFile { name: file_name, media_type: file_type };
                 let stored = attachments::store(&api.ctx, scope, target, file, file_data.content()?).await?;
-                Ok(stored.with_description(description))
+                Ok(stored.with_description(description).with_effective_date(effective_date))
             }
             Self::Form(form) => store_form(api, scope, target, form).await,
         }
@@ -248,6 +261,7 @@ pub(crate) fn boundary(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 struct Found {
     stored: Option<Stored>,
     description: Option<LongText>,
+    effective_date: Option<Date>,
     errors: Vec<FieldProblem>,
 }
 
@@ -266,7 +280,9 @@ async fn store_form(
         read = Err(Problem::invalid(found.errors));
     }
     match (read, found.stored) {
-        (Ok(()), Some(stored)) => Ok(stored.with_description(found.description)),
+        (Ok(()), Some(stored)) => {
+            Ok(stored.with_description(found.description).with_effective_date(found.effective_date))
+        }
         (Ok(()), None) => Err(Problem::internal("a form without a file")),
         (Err(problem), stored) => {
             if let Some(stored) = stored {
@@ -284,6 +300,8 @@ const MOST_PARTS: usize = 10;
 const FILE: &str = "file";
 const DESCRIPTION: &str = "description";
 const USER_ID: &str = "userId";
+const EFFECTIVE_DATE: &str = "effectiveDate";
+const PARTS: &str = "file, description, effectiveDate and userId";
 
 async fn read_form(
     api: &Api,
@@ -302,10 +320,8 @@ async fn read_form(
         let name = field.name().unwrap_or_default().to_owned();
         let wrong = |message: String| FieldProblem::new(name.clone(), message);
         if seen.len() == MOST_PARTS {
-            return Err(Problem::new(
-                "malformed_body",
-                "The form has too many parts: it takes file, description and userId.",
-            ));
+            let detail = format!("The form has too many parts: it takes {PARTS}.");
+            return Err(Problem::new("malformed_body", detail));
         }
         let is_known = seen.contains(&name);
         seen.push(name.clone());
@@ -337,9 +353,14 @@ async fn read_form(
                     Err(message) => found.errors.push(wrong(message)),
                 }
             }
-            _ => found
-                .errors
-                .push(wrong("is not a part of this form, which has file, description and userId".to_owned())),
+            EFFECTIVE_DATE => {
+                let text = short_text(field).await.map_err(broken)?;
+                match text.and_then(|text| Date::parse(&text)) {
+                    Ok(date) => found.effective_date = Some(date),
+                    Err(message) => found.errors.push(wrong(message)),
+                }
+            }
+            _ => found.errors.push(wrong(format!("is not a part of this form, which has {PARTS}"))),
         }
     }
     Ok(())

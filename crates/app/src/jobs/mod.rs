@@ -6,6 +6,7 @@ mod account_entry;
 mod housekeeping;
 mod mail;
 mod password_reset;
+mod recurrence;
 mod removal;
 mod sign_in_failure;
 mod sweep;
@@ -142,6 +143,7 @@ const KINDS: &[Known] = &[
     known::<AccountEntry>(),
     known::<Removal>(),
     known::<housekeeping::Housekeeping>(),
+    known::<recurrence::Recurrence>(),
     known::<sweep::Sweep>(),
 ];
 

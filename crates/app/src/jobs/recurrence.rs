@@ -1,0 +1,44 @@
+//! Opens recurring tasks whose period has passed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use attestry_domain::id::{OrganizationId, TaskId};
+use attestry_storage::tasks;
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+
+/// Days begin on a quarter of an hour, wherever one is.
+const EVERY: Duration = Duration::from_mins(15);
+const BATCH: i64 = 500;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Recurrence;
+
+impl Job for Recurrence {
+    const KIND: &'static str = "recurrence";
+    const TRIES: i64 = i64::MAX;
+    const AT_ONCE: usize = 1;
+    const RECURRING: bool = true;
+
+    async fn run(self, ctx: &Ctx, _held: &Held) -> Result<Outcome, Failure> {
+        let now = ctx.now();
+        let mut after = String::new();
+        loop {
+            let from = after.clone();
+            let found = ctx.db.read(async move |t| tasks::reopening(t, now, &from, BATCH).await).await?;
+            let Some((_, last)) = found.last() else { break };
+            after = last.to_string();
+            let mut by_organization: BTreeMap<OrganizationId, Vec<TaskId>> = BTreeMap::new();
+            for (organization, task) in found {
+                by_organization.entry(organization).or_default().push(task);
+            }
+            for (organization, ids) in by_organization {
+                crate::tasks::reopen(ctx, organization, ids).await?;
+            }
+        }
+        Ok(Outcome::Again(now.next(EVERY)))
+    }
+}

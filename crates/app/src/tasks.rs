@@ -1,0 +1,183 @@
+//! What tasks have beside other registers: many at once, their order, templates, and recurrence.
+
+use std::collections::BTreeSet;
+
+use attestry_domain::access::Scope;
+use attestry_domain::date::Date;
+use attestry_domain::id::{MemberId, OrganizationId, TaskId};
+use attestry_domain::patch::Patch;
+use attestry_domain::registers::Record;
+use attestry_domain::task_templates::{self, TaskTemplate, TemplateId};
+use attestry_domain::tasks::{Position, Task, TaskPatch, TaskStatus};
+use attestry_domain::text::AnyText;
+use attestry_domain::{Parse, Zone};
+use attestry_storage::{attachments, organizations, registers as rows, tasks};
+
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::{Error, FieldError};
+use crate::registers;
+
+/// Which day it is where the organization is.
+pub(crate) async fn today(c: &Change<'_>) -> Result<Date, Error> {
+    let organization = organizations::get(c.t, c.scope).await?;
+    Ok(organization.map_or_else(Zone::default, |found| found.time_zone).date_of(c.now))
+}
+
+/// Notes on a task what its latest evidence is, after a file came or went.
+pub(crate) async fn note_evidence(c: &Change<'_>, task: &str) -> Result<(), Error> {
+    let Some(id) = TaskId::read(task) else { return Ok(()) };
+    let Some(before) = rows::lock::<Task>(c.t, c.scope, id).await? else { return Ok(()) };
+    let mut after = before.clone();
+    after.fields.last_evidence_date = attachments::latest(c.t, c.scope, task).await?;
+    registers::save(c, &before, after).await.map(drop)
+}
+
+/// The tasks that are named, held until the transaction ends: all of them, or none and which are missing.
+async fn lock_all(c: &Change<'_>, ids: &[TaskId]) -> Result<Vec<Record<Task>>, Error> {
+    // Always in the same order, so that nobody waits for each other.
+    let ordered: BTreeSet<TaskId> = ids.iter().copied().collect();
+    let (mut found, mut wrong) = (Vec::with_capacity(ordered.len()), Vec::new());
+    for id in ordered {
+        match rows::lock::<Task>(c.t, c.scope, id).await? {
+            Some(task) => found.push(task),
+            None => wrong.extend(ids.iter().position(|other| *other == id)),
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(found);
+    }
+    let missing = |place| FieldError {
+        field: format!("taskIds[{place}]"),
+        message: "must be the id of a task of this organization".to_owned(),
+    };
+    Err(Error::Invalid(wrong.into_iter().map(missing).collect()))
+}
+
+/// Changes many tasks in the same way; says how many there are.
+pub async fn update_many(
+    ctx: &Ctx,
+    scope: &Scope,
+    ids: Vec<TaskId>,
+    patch: TaskPatch,
+) -> Result<usize, Error> {
+    ctx.change(scope, async move |c| {
+        let tasks = lock_all(c, &ids).await?;
+        for task in &tasks {
+            registers::change(c, task, &patch).await?;
+        }
+        Ok(tasks.len())
+    })
+    .await
+}
+
+pub fn with_status(status: TaskStatus) -> TaskPatch {
+    TaskPatch { status: Some(status), ..TaskPatch::default() }
+}
+
+pub fn assigned_to(member: Option<MemberId>) -> TaskPatch {
+    let assignee_id = member.map_or(Patch::Null, Patch::Value);
+    TaskPatch { assignee_id, ..TaskPatch::default() }
+}
+
+pub async fn delete_many(ctx: &Ctx, scope: &Scope, ids: Vec<TaskId>) -> Result<usize, Error> {
+    ctx.change(scope, async move |c| {
+        let tasks = lock_all(c, &ids).await?;
+        for task in &tasks {
+            registers::remove::<Task>(c, task.id).await?;
+        }
+        Ok(tasks.len())
+    })
+    .await
+}
+
+/// Where a task is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    pub task: TaskId,
+    pub position: Position,
+    pub status: Option<TaskStatus>,
+}
+
+/// Puts tasks into a new order: all of them, or none.
+pub async fn reorder(ctx: &Ctx, scope: &Scope, moves: Vec<Move>) -> Result<(), Error> {
+    ctx.change(scope, async move |c| {
+        let ids: Vec<TaskId> = moves.iter().map(|one| one.task).collect();
+        let tasks = lock_all(c, &ids).await.map_err(|error| match error {
+            Error::Invalid(errors) => Error::Invalid(errors.into_iter().map(of_update).collect()),
+            other => other,
+        })?;
+        for task in &tasks {
+            if let Some(one) = moves.iter().find(|one| one.task == task.id) {
+                let patch =
+                    TaskPatch { position: Some(one.position), status: one.status, ..TaskPatch::default() };
+                registers::change(c, task, &patch).await?;
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// `taskIds[2]` is `updates[2].id` here.
+fn of_update(error: FieldError) -> FieldError {
+    FieldError { field: format!("{}.id", error.field.replacen("taskIds", "updates", 1)), ..error }
+}
+
+fn from_template(template: &TaskTemplate) -> Result<TaskPatch, Error> {
+    let wrong = |message: String| Error::internal(format!("template {}: {message}", template.id));
+    Ok(TaskPatch {
+        title: Some(Parse::parse(&template.title).map_err(wrong)?),
+        description: Some(AnyText::parse(&template.description).map_err(wrong)?),
+        department: Patch::Value(template.department),
+        frequency: template.frequency.map_or(Patch::Absent, Patch::Value),
+        task_template_id: Patch::Value(TemplateId::of(template)),
+        ..TaskPatch::default()
+    })
+}
+
+/// Makes a task of each template that has none yet; of all templates, or of those that are named.
+pub async fn from_templates(
+    ctx: &Ctx,
+    scope: &Scope,
+    named: Option<Vec<TemplateId>>,
+) -> Result<Vec<Record<Task>>, Error> {
+    ctx.change(scope, async move |c| {
+        let existing = tasks::templates(c.t, c.scope).await?;
+        let wanted = |template: &&TaskTemplate| {
+            let is_named = |ids: &Vec<TemplateId>| ids.iter().any(|id| id.id() == template.id);
+            !existing.contains(&template.id) && named.as_ref().is_none_or(is_named)
+        };
+        let mut made = Vec::new();
+        for template in task_templates::all().iter().filter(wanted) {
+            made.push(registers::new::<Task>(c, &from_template(template)?)?);
+        }
+        registers::add_many(c, &mut made).await?;
+        Ok(made)
+    })
+    .await
+}
+
+/// Opens the recurring tasks of an organization whose period has passed, by its own calendar.
+pub(crate) async fn reopen(ctx: &Ctx, organization: OrganizationId, ids: Vec<TaskId>) -> Result<(), Error> {
+    let scope = Scope::system(organization, "recurrence");
+    ctx.change(&scope, async move |c| {
+        let Some(zone) = organizations::get(c.t, c.scope).await?.map(|found| found.time_zone) else {
+            return Ok(());
+        };
+        for id in &ids {
+            let Some(task) = rows::lock::<Task>(c.t, c.scope, *id).await? else { continue };
+            if let Some(next) = next_period(&task, &zone, c) {
+                registers::save(c, &task, Record { fields: next, ..task.clone() }).await?;
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+fn next_period(task: &Task, zone: &Zone, c: &Change<'_>) -> Option<Task> {
+    let today = zone.date_of(c.now);
+    let opens = task.reopens_on(zone.date_of(task.last_completed_at?))?;
+    (opens <= today).then(|| task.reopened(today))
+}

@@ -1,0 +1,335 @@
+//! A task: something that has to be done, once or again and again, and proven by evidence.
+
+use crate::access::{Denied, Permission, Scope};
+use crate::date::Date;
+use crate::id::kind;
+use crate::patch::Patch;
+use crate::plain::{Keep, Plain, PlainKind};
+use crate::registers::{Actions, Computed, Due, Live, Register, SEARCH_TEXT};
+use crate::time::Time;
+
+crate::words! {
+    /// The status of a task. Any status may follow any other.
+    #[derive(Default)]
+    TaskStatus {
+        #[default]
+        Todo = "todo",
+        InProgress = "in_progress",
+        Done = "done",
+        Blocked = "blocked",
+    }
+}
+
+crate::words! {
+    /// How often something has to be done.
+    Frequency {
+        Daily = "daily",
+        Weekly = "weekly",
+        Monthly = "monthly",
+        Quarterly = "quarterly",
+        Yearly = "yearly",
+    }
+}
+
+impl Frequency {
+    /// The same day one period later; the last day of a month that is too short.
+    pub fn after(self, date: Date) -> Date {
+        match self {
+            Self::Daily => date.plus_days(1),
+            Self::Weekly => date.plus_days(7),
+            Self::Monthly => date.plus_months(1),
+            Self::Quarterly => date.plus_months(3),
+            Self::Yearly => date.plus_months(12),
+        }
+    }
+}
+
+crate::words! {
+    /// Whether there is evidence, and whether it is of the current period.
+    EvidenceStatus {
+        None = "none",
+        Fresh = "fresh",
+        Stale = "stale",
+    }
+}
+
+/// The place of a task among those of the same status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position(i64);
+
+impl Position {
+    pub const MOST: i64 = 1_000_000_000;
+
+    pub fn new(place: i64) -> Option<Self> {
+        (0..=Self::MOST).contains(&place).then_some(Self(place))
+    }
+}
+
+impl serde::Serialize for Position {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.0)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Position {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        i64::deserialize(deserializer).map(Self)
+    }
+}
+
+impl Keep for Position {
+    const KIND: PlainKind = PlainKind::Int;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Int(self.0)
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        i64::kept(value).map(Self)
+    }
+}
+
+impl utoipa::PartialSchema for Position {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        utoipa::openapi::schema::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::Type::Integer)
+            .minimum(Some(0))
+            .maximum(Some(Self::MOST))
+            .into()
+    }
+}
+
+/// Every field of a task.
+#[macro_export]
+macro_rules! task_fields {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            title "title" required $crate::text::Name = "What has to be done, in a few words.";
+            description "description" default $crate::text::AnyText = "How it is done, and what good evidence is.";
+            status "status" default $crate::tasks::TaskStatus = "Any status may follow any other. A recurring task that is done opens again when its period has passed.";
+            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who does it.";
+            department "department" nullable $crate::words::Department = "The department the task belongs to.";
+            frequency "frequency" nullable $crate::tasks::Frequency = "How often it has to be done; null is once.";
+            position "order" default $crate::tasks::Position = "Its place among the tasks of the same status.";
+            due_date "dueDate" nullable $crate::date::Date = "The day by which it has to be done.";
+            last_completed_at "lastCompletedAt" noted $crate::time::Time = "When it was done last.";
+            last_evidence_date "lastEvidenceDate" noted $crate::date::Date = "The effective date of its latest evidence.";
+            task_template_id "taskTemplateId" nullable $crate::task_templates::TemplateId = "The template it was made from.";
+        }
+    };
+}
+
+/// What the list of tasks can be narrowed down by.
+#[macro_export]
+macro_rules! task_filters {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            status "status" Is status $crate::tasks::TaskStatus = "Only tasks with this status.";
+            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only tasks assigned to this member.";
+            department "department" Is department $crate::words::Department = "Only tasks of this department.";
+            frequency "frequency" Is frequency $crate::tasks::Frequency = "Only tasks that recur this often.";
+        }
+    };
+}
+
+use crate::{register_filter, register_structs};
+
+task_fields!(register_structs
+    /// What is known of a task.
+    Task TaskPatch);
+
+task_filters!(register_filter
+    /// Which tasks are wanted.
+    TaskFilter of Task);
+
+crate::register_sort! {
+    /// What tasks can be sorted by. `board`: status, then order, then oldest first.
+    TaskSort {
+        default Board = "board", board_rank Number;
+        Title = "title", title_key Text;
+        DueDate = "dueDate", due_key Text;
+    }
+}
+
+/// What a task without a due date is sorted by: after all others.
+const NEVER: &str = "9999-12-31";
+/// More days than time zones can put between two calendars.
+const ZONES: i64 = 3;
+
+impl Task {
+    /// Whether it is done and will have to be done again, and the day after which it is open again.
+    pub fn reopens_on(&self, completed_on: Date) -> Option<Date> {
+        (self.status == TaskStatus::Done).then_some(self.frequency?.after(completed_on))
+    }
+
+    /// A moment before which it certainly does not open again, wherever on Earth the organization is.
+    fn reopens_from(&self) -> Option<Time> {
+        let day = self.reopens_on(Date::of(self.last_completed_at?))?;
+        Some(day.plus_days(-ZONES).start())
+    }
+
+    /// The task for its next period, which begins today.
+    #[must_use]
+    pub fn reopened(&self, today: Date) -> Self {
+        let mut next = self.clone();
+        next.status = TaskStatus::Todo;
+        if let (Some(due), Some(frequency)) = (self.due_date, self.frequency) {
+            let mut due = frequency.after(due);
+            while due < today {
+                due = frequency.after(due);
+            }
+            next.due_date = Some(due);
+        }
+        next
+    }
+
+    pub fn evidence_status(&self, today: Date) -> EvidenceStatus {
+        match (self.last_evidence_date, self.frequency) {
+            (None, _) => EvidenceStatus::None,
+            (Some(last), Some(frequency)) if frequency.after(last) <= today => EvidenceStatus::Stale,
+            _ => EvidenceStatus::Fresh,
+        }
+    }
+}
+
+impl Register for Task {
+    type Kind = kind::Task;
+    type Filter = TaskFilter;
+    type Sort = TaskSort;
+
+    const REFERENCE: &'static str = "T";
+    const ENTITY: &'static str = "task";
+    const ACTIONS: Actions = crate::actions!("task");
+    const COMPUTED: &'static [Computed<Self>] = &[
+        Computed::hidden("title_key", |task| Plain::Text(task.title.as_str().to_lowercase().into())),
+        Computed::hidden(SEARCH_TEXT, |task| {
+            Plain::Text(format!("{}\n{}", task.title, task.description).to_lowercase().into())
+        }),
+        Computed::hidden("board_rank", |task| Plain::Int(((task.status as i64) << 40) | task.position.0)),
+        Computed::hidden("open_due", |task| task.due().map_or(Plain::Null, Plain::Date)),
+        Computed::hidden("due_key", |task| {
+            Plain::Text(task.due_date.map_or_else(|| NEVER.to_owned(), |date| date.to_string()).into())
+        }),
+        Computed::hidden("reopens_from", |task| task.reopens_from().map_or(Plain::Null, Plain::Time)),
+    ];
+    const LIVE: &'static [Live<Self>] = &[Live {
+        wire: "evidenceStatus",
+        about: "Whether there is evidence, and whether it is younger than one period.",
+        words: &[
+            EvidenceStatus::None.as_str(),
+            EvidenceStatus::Fresh.as_str(),
+            EvidenceStatus::Stale.as_str(),
+        ],
+        of: |task, today| task.evidence_status(today).as_str(),
+    }];
+    const DUE: Due = Due {
+        column: "open_due",
+        wire: "overdue",
+        about: "true lists only tasks that are not done and whose `dueDate` has passed.",
+        on_the_day: false,
+    };
+
+    crate::register_basics!(title);
+
+    fn due(&self) -> Option<Date> {
+        self.due_date.filter(|_| self.status != TaskStatus::Done)
+    }
+
+    fn follow(&mut self, before: Option<&Self>, _given: &TaskPatch, now: Time) {
+        let was_done = before.is_some_and(|before| before.status == TaskStatus::Done);
+        if self.status == TaskStatus::Done && !was_done {
+            self.last_completed_at = Some(now);
+        }
+    }
+
+    fn is_visible(&self, scope: &Scope) -> bool {
+        scope.allows(Permission::TaskRead) || (scope.member().is_some() && self.assignee_id == scope.member())
+    }
+
+    fn narrow(filter: &mut TaskFilter, scope: &Scope) -> bool {
+        if scope.allows(Permission::TaskRead) {
+            return true;
+        }
+        let own = scope.member();
+        let asked = filter.assignee_id;
+        filter.assignee_id = own;
+        own.is_some() && (asked.is_none() || asked == own)
+    }
+
+    fn may_look_back(scope: &Scope) -> Result<(), Denied> {
+        scope.require(Permission::TaskRead)
+    }
+
+    fn permits(patch: &TaskPatch, scope: &Scope) -> Result<(), Denied> {
+        let TaskPatch {
+            title,
+            description,
+            status: _,
+            assignee_id,
+            department,
+            frequency,
+            position,
+            due_date,
+            last_completed_at: (),
+            last_evidence_date: (),
+            task_template_id,
+        } = patch;
+        let status_alone = title.is_none()
+            && description.is_none()
+            && *assignee_id == Patch::Absent
+            && *department == Patch::Absent
+            && *frequency == Patch::Absent
+            && position.is_none()
+            && *due_date == Patch::Absent
+            && *task_template_id == Patch::Absent;
+        if status_alone { Ok(()) } else { scope.require(Permission::TaskUpdate) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registers::Fields;
+    use crate::text::Parse;
+
+    fn date(text: &str) -> Date {
+        Date::parse(text).expect("a date")
+    }
+
+    fn task(frequency: Option<Frequency>) -> Task {
+        let title = Parse::parse("Review access").expect("a title");
+        let given = TaskPatch { title: Some(title), ..TaskPatch::default() };
+        Task { frequency, ..Task::given(given).expect("a task") }
+    }
+
+    #[test]
+    fn periods_end_with_short_months() {
+        assert_eq!(Frequency::Monthly.after(date("2027-01-31")), date("2027-02-28"));
+        assert_eq!(Frequency::Quarterly.after(date("2026-11-30")), date("2027-02-28"));
+        assert_eq!(Frequency::Yearly.after(date("2028-02-29")), date("2029-02-28"));
+        assert_eq!(Frequency::Weekly.after(date("2026-12-28")), date("2027-01-04"));
+        assert_eq!(Frequency::Daily.after(date("9999-12-31")), date("9999-12-31"), "the calendar ends");
+    }
+
+    #[test]
+    fn a_reopened_task_is_due_in_its_new_period() {
+        let mut done = task(Some(Frequency::Monthly));
+        (done.status, done.due_date) = (TaskStatus::Done, Some(date("2026-01-31")));
+        let next = done.reopened(date("2026-06-10"));
+        assert_eq!((next.status, next.due_date), (TaskStatus::Todo, Some(date("2026-06-28"))));
+        assert_eq!(task(None).reopens_on(date("2026-01-31")), None);
+    }
+
+    #[test]
+    fn evidence_grows_stale_with_its_period() {
+        let mut task = task(Some(Frequency::Monthly));
+        assert_eq!(task.evidence_status(date("2026-11-15")), EvidenceStatus::None);
+        task.last_evidence_date = Some(date("2026-10-16"));
+        assert_eq!(task.evidence_status(date("2026-11-15")), EvidenceStatus::Fresh);
+        assert_eq!(task.evidence_status(date("2026-11-16")), EvidenceStatus::Stale);
+        task.frequency = None;
+        assert_eq!(task.evidence_status(date("2036-11-16")), EvidenceStatus::Fresh);
+    }
+}
