@@ -6,6 +6,7 @@
 pub mod access;
 pub mod api_keys;
 pub mod attachments;
+pub mod automation_hosts;
 pub mod canonical;
 pub mod clock;
 pub mod comments;

@@ -1,0 +1,199 @@
+//! Which addresses are public.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Networks that are not part of the public internet, or that lead to something else than they say.
+const REFUSED_V4: &[(Ipv4Addr, u32)] = &[
+    // This network.
+    (Ipv4Addr::UNSPECIFIED, 8),
+    // Private.
+    (Ipv4Addr::new(10, 0, 0, 0), 8),
+    (Ipv4Addr::new(172, 16, 0, 0), 12),
+    (Ipv4Addr::new(192, 168, 0, 0), 16),
+    // Between a provider and its customers.
+    (Ipv4Addr::new(100, 64, 0, 0), 10),
+    // This machine.
+    (Ipv4Addr::new(127, 0, 0, 0), 8),
+    // Link-local, with the metadata services of most clouds.
+    (Ipv4Addr::new(169, 254, 0, 0), 16),
+    // The metadata service of Azure.
+    (Ipv4Addr::new(168, 63, 129, 16), 32),
+    // Protocol assignments, with the metadata service of Oracle.
+    (Ipv4Addr::new(192, 0, 0, 0), 24),
+    // Documentation.
+    (Ipv4Addr::new(192, 0, 2, 0), 24),
+    (Ipv4Addr::new(198, 51, 100, 0), 24),
+    (Ipv4Addr::new(203, 0, 113, 0), 24),
+    // Relays of 6to4.
+    (Ipv4Addr::new(192, 88, 99, 0), 24),
+    // Benchmarks.
+    (Ipv4Addr::new(198, 18, 0, 0), 15),
+    // Multicast.
+    (Ipv4Addr::new(224, 0, 0, 0), 4),
+    // Reserved, with the broadcast address.
+    (Ipv4Addr::new(240, 0, 0, 0), 4),
+];
+
+/// All of IPv6 that is public. Outside of it are the unspecified address and this machine, IPv4 inside IPv6
+/// (mapped, compatible, NAT64), discard, unique local, link-local, site-local and multicast.
+const PUBLIC_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
+
+/// What is not public inside of that.
+const REFUSED_V6: &[(Ipv6Addr, u32)] = &[
+    // Protocol assignments: Teredo, benchmarks, ORCHID.
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
+    // Documentation.
+    (Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 0), 32),
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
+    // 6to4.
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
+];
+
+fn in_v4(address: Ipv4Addr, (network, bits): (Ipv4Addr, u32)) -> bool {
+    (address.to_bits() ^ network.to_bits()).leading_zeros() >= bits
+}
+
+fn in_v6(address: Ipv6Addr, (network, bits): (Ipv6Addr, u32)) -> bool {
+    (address.to_bits() ^ network.to_bits()).leading_zeros() >= bits
+}
+
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => !REFUSED_V4.iter().any(|network| in_v4(address, *network)),
+        IpAddr::V6(address) => {
+            in_v6(address, PUBLIC_V6) && !REFUSED_V6.iter().any(|network| in_v6(address, *network))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_and_reserved_addresses_are_not_public() {
+        for address in [
+            "0.0.0.0",
+            "0.255.255.255",
+            "10.0.0.0",
+            "10.0.0.7",
+            "10.255.255.255",
+            "100.64.0.0",
+            "100.100.100.200",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.255.255.255",
+            "168.63.129.16",
+            "169.254.0.0",
+            "169.254.169.254",
+            "169.254.255.255",
+            "172.16.0.0",
+            "172.31.255.255",
+            "192.0.0.0",
+            "192.0.0.192",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.0.0",
+            "192.168.255.255",
+            "198.18.0.0",
+            "198.19.255.255",
+            "198.51.100.7",
+            "203.0.113.9",
+            "224.0.0.1",
+            "239.255.255.255",
+            "240.0.0.0",
+            "255.255.255.255",
+            // The unspecified address, this machine, IPv4-compatible, IPv4-mapped and IPv4-translated.
+            "::",
+            "::1",
+            "::7f00:1",
+            "::808:808",
+            "::ffff:127.0.0.1",
+            "::ffff:8.8.8.8",
+            "::ffff:0:8.8.8.8",
+            // NAT64.
+            "64:ff9b::8.8.8.8",
+            "64:ff9b::10.0.0.1",
+            "64:ff9b:1::",
+            "64:ff9b:1:ffff::1",
+            // Discard.
+            "100::",
+            "100::1",
+            "100:0:0:1::1",
+            // Teredo, benchmarks, ORCHID, documentation, 6to4.
+            "2001::",
+            "2001:0:808:808::",
+            "2001:2::1",
+            "2001:10::1",
+            "2001:20::1",
+            "2001:2f:ffff::",
+            "2001:db8::1",
+            "2001:db8:ffff::1",
+            "3fff::1",
+            "3fff:fff::1",
+            "2002::",
+            "2002:7f00:1::1",
+            // Segment routing, unique local, metadata, link-local, site-local, multicast.
+            "5f00::1",
+            "fc00::1",
+            "fd00::1",
+            "fd00:ec2::254",
+            "fdff:ffff::1",
+            "fe80::1",
+            "febf::1",
+            "fec0::1",
+            "feff::1",
+            "ff02::1",
+            "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            // Not given to anybody.
+            "1::1",
+            "4000::1",
+            "8000::1",
+            "e000::1",
+        ] {
+            assert!(!is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn the_neighbours_of_those_are_public() {
+        for address in [
+            "1.0.0.0",
+            "1.1.1.1",
+            "8.8.8.8",
+            "9.255.255.255",
+            "11.0.0.0",
+            "100.63.255.255",
+            "100.128.0.0",
+            "126.255.255.255",
+            "128.0.0.0",
+            "168.63.129.15",
+            "168.63.129.17",
+            "169.253.255.255",
+            "169.255.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "191.255.255.255",
+            "192.0.1.0",
+            "192.0.3.0",
+            "192.167.255.255",
+            "192.169.0.0",
+            "198.17.255.255",
+            "198.20.0.0",
+            "203.0.112.255",
+            "203.0.114.0",
+            "223.255.255.255",
+            "2000::1",
+            "2001:200::1",
+            "2001:db7::1",
+            "2001:db9::1",
+            "2001:4860:4860::8888",
+            "2003::1",
+            "2606:4700:4700::1111",
+            "3ffe::1",
+            "3fff:1000::1",
+        ] {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+}
