@@ -100,7 +100,7 @@ mod tests {
         for name in ["", "a b", "a:b", "a\r\nb", "ä"] {
             assert_eq!(one(name, "x"), Err(Refusal::HeaderName), "{name:?}");
         }
-        for value in ["a\r\nHost: evil", "a\nb", "a\0b", "ä"] {
+        for value in ["a\r\nHost: evil", "a\nb", "a\0b", "a\u{7f}b"] {
             assert_eq!(one("x-key", value), Err(Refusal::HeaderValue("x-key".to_owned())), "{value:?}");
         }
         assert_eq!(one("x", &"y".repeat(LENGTH)), Err(Refusal::Headers));

@@ -74,6 +74,9 @@ pub enum Error {
     Tls(String),
 }
 
+/// No request takes longer, whatever the settings say.
+const LONGEST: Duration = Duration::from_hours(24);
+
 /// The way to the outside. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Egress(Arc<Parts>);
@@ -126,7 +129,7 @@ impl Egress {
 
 impl Parts {
     fn deadline(&self) -> Instant {
-        Instant::now() + self.timeout
+        Instant::now() + self.timeout.min(LONGEST)
     }
 
     /// Waits for `work` until the deadline; what `host` did not finish by then is refused.
