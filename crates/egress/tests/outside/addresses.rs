@@ -57,10 +57,9 @@ async fn all_addresses_of_a_name_must_be_public() {
             Said::Alias("inside.example.net.", vec![RData::from(Ipv4Addr::new(10, 0, 0, 7))])
         }
         "alias.example.com" => Said::Alias("inside.example.net.", Vec::new()),
-        "inside.example.net" => Said::Records(Vec::new()),
         "mapped.example.com" => addresses(&["::ffff:93.184.215.14"], kind),
         "missing.example.com" => Said::Code(ResponseCode::NXDomain),
-        "empty.example.com" => Said::Records(Vec::new()),
+        "empty.example.com" | "inside.example.net" => Said::Records(Vec::new()),
         _ => Said::Code(ResponseCode::ServFail),
     })
     .await;

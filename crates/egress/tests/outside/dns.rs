@@ -26,7 +26,7 @@ fn zone(asked: &str, kind: RecordType) -> Said {
         ("missing.example.com", _) => return Said::Code(ResponseCode::NXDomain),
         ("broken.example.com", _) => return Said::Code(ResponseCode::ServFail),
         ("refused.example.com", _) => return Said::Code(ResponseCode::Refused),
-        ("odd.example.com", _) => return Said::Code(ResponseCode::Unknown(3000)),
+        ("odd.example.com", _) => return Said::Code(ResponseCode::Unknown(12)),
         ("silent.example.com", _) => return Said::Nothing,
         ("alias.example.com", RecordType::A) => {
             return Said::Alias("target.example.net.", vec![RData::from(Ipv4Addr::new(10, 0, 0, 7))]);
