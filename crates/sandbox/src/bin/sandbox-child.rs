@@ -1,0 +1,5 @@
+//! The hidden command alone, for tests.
+
+fn main() {
+    attestry_sandbox::child()
+}

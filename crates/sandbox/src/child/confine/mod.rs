@@ -1,0 +1,110 @@
+//! What a process gives up before it reads a script.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+mod syscalls;
+
+use std::fmt;
+use std::time::Duration;
+
+use nix::sys::resource::{Resource, setrlimit};
+
+use crate::Limits;
+
+/// Memory of the process beyond the script's heap: the engine, the allocator, the messages.
+#[cfg(target_os = "linux")]
+const BESIDES: u64 = 64 << 20;
+
+/// What this operating system offers to confine scripts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// Seccomp and Landlock.
+    Full,
+    /// The kernel has no Landlock.
+    WithoutLandlock,
+    /// Linux without seccomp: scripts are refused.
+    Refused,
+    /// Another operating system: scripts run, but nothing holds them except the engine.
+    Absent,
+}
+
+impl Confinement {
+    /// Whether a script that breaks out of the engine meets a second wall.
+    pub fn is_confined(self) -> bool {
+        matches!(self, Self::Full | Self::WithoutLandlock)
+    }
+}
+
+impl fmt::Display for Confinement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "Scripts run in processes of their own, confined by seccomp and Landlock.",
+            Self::WithoutLandlock => {
+                "Scripts run in processes of their own, confined by seccomp; this kernel has no Landlock."
+            }
+            Self::Refused => "This system offers no seccomp filters, so scripts are not run.",
+            Self::Absent => {
+                "Scripts run in processes of their own, but this operating system cannot confine them: \
+                 run only scripts that you trust."
+            }
+        })
+    }
+}
+
+/// What this operating system offers. Tries it out; nothing stays confined.
+pub fn confinement() -> Confinement {
+    #[cfg(target_os = "linux")]
+    return linux::offered();
+    #[cfg(not(target_os = "linux"))]
+    Confinement::Absent
+}
+
+/// Confines this process for good.
+pub fn confine(limits: &Limits) -> Result<(), String> {
+    close_inherited();
+    limit_resources(limits)?;
+    #[cfg(target_os = "linux")]
+    linux::confine()?;
+    Ok(())
+}
+
+/// Closes every descriptor but the three standard ones.
+fn close_inherited() {
+    let folder = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
+    let open: Vec<i32> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|descriptor| *descriptor > 2)
+        .collect();
+    for descriptor in open {
+        // The one that listed the folder is closed already.
+        let _ = nix::unistd::close(descriptor);
+    }
+}
+
+fn limit_resources(limits: &Limits) -> Result<(), String> {
+    // The engine stops at the limit by itself; these seconds are for what it cannot interrupt.
+    let cpu = limits.cpu.saturating_add(Duration::from_millis(999)).as_secs().saturating_add(1);
+    // The softer of the two tells by its signal what happened.
+    limit(Resource::RLIMIT_CPU, cpu, cpu.saturating_add(1))?;
+    limit(Resource::RLIMIT_CORE, 0, 0)?;
+    limit(Resource::RLIMIT_FSIZE, 0, 0)?;
+    #[cfg(target_os = "linux")]
+    {
+        // Not the address space: allocators reserve far more than they use.
+        let memory = u64::try_from(limits.memory).unwrap_or(u64::MAX).saturating_add(BESIDES);
+        limit(Resource::RLIMIT_DATA, memory, memory)?;
+        limit(Resource::RLIMIT_NPROC, 0, 0)?;
+    }
+    Ok(())
+}
+
+fn limit(resource: Resource, soft: u64, hard: u64) -> Result<(), String> {
+    let set = |soft, hard| setrlimit(resource, soft, hard);
+    // Where the operator has set a lower one already, that one holds.
+    let (_, highest) = nix::sys::resource::getrlimit(resource).map_err(|error| error.to_string())?;
+    set(soft.min(highest), hard.min(highest)).map_err(|error| format!("{resource:?}: {error}"))
+}

@@ -1,0 +1,101 @@
+//! What the engine and the allocator ask the kernel for, found by watching them.
+
+use std::collections::BTreeMap;
+
+use libc::{
+    SYS_brk, SYS_clock_gettime, SYS_exit, SYS_exit_group, SYS_faccessat, SYS_faccessat2, SYS_fstat, SYS_futex,
+    SYS_getcwd, SYS_getpid, SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_ioctl, SYS_madvise, SYS_mmap,
+    SYS_mprotect, SYS_mremap, SYS_munmap, SYS_newfstatat, SYS_openat, SYS_ppoll, SYS_prctl, SYS_prlimit64,
+    SYS_read, SYS_readlinkat, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sched_getaffinity,
+    SYS_sched_yield, SYS_sigaltstack, SYS_statx, SYS_sysinfo, SYS_tgkill, SYS_tkill, SYS_uname, SYS_write,
+};
+use seccompiler::SeccompCmpArgLen::{Dword, Qword};
+use seccompiler::{BackendError, SeccompCmpOp, SeccompCondition, SeccompRule};
+
+pub(super) type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+pub(super) const EPERM: u32 = libc::EPERM.unsigned_abs();
+
+/// A call that no thread misses in the last moments of its life.
+pub(super) const HARMLESS: i64 = libc::SYS_acct;
+
+const ALLOWED: [i64; 16] = [
+    SYS_brk,
+    SYS_clock_gettime,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_futex,
+    SYS_getpid,
+    SYS_getrandom,
+    SYS_gettid,
+    SYS_gettimeofday,
+    SYS_madvise,
+    SYS_mremap,
+    SYS_munmap,
+    SYS_rt_sigaction,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_sigaltstack,
+];
+
+/// Fail with EPERM: the C library tries them and does without, as with the file of the time zone.
+const REFUSED: [i64; 15] = [
+    SYS_faccessat,
+    SYS_faccessat2,
+    SYS_fstat,
+    SYS_getcwd,
+    SYS_ioctl,
+    SYS_newfstatat,
+    SYS_openat,
+    SYS_ppoll,
+    SYS_prlimit64,
+    SYS_readlinkat,
+    SYS_sched_getaffinity,
+    SYS_sched_yield,
+    SYS_statx,
+    SYS_sysinfo,
+    SYS_uname,
+];
+
+/// The same in their older form, which newer processors do not have.
+#[cfg(target_arch = "x86_64")]
+const REFUSED_BEFORE: [i64; 6] =
+    [libc::SYS_access, libc::SYS_lstat, libc::SYS_open, libc::SYS_poll, libc::SYS_readlink, libc::SYS_stat];
+#[cfg(not(target_arch = "x86_64"))]
+const REFUSED_BEFORE: [i64; 0] = [];
+
+pub(super) fn allowed() -> Result<Rules, BackendError> {
+    let mut rules: Rules = ALLOWED.into_iter().map(|call| (call, Vec::new())).collect();
+    rules.insert(SYS_read, vec![first_is(0)?]);
+    rules.insert(SYS_write, vec![first_is(1)?, first_is(2)?]);
+    rules.insert(SYS_mprotect, vec![SeccompRule::new(vec![not_executable()?])?]);
+    rules.insert(SYS_mmap, vec![SeccompRule::new(vec![not_executable()?, private_memory()?])?]);
+    // A process that aborts sends itself a signal.
+    let own = u64::from(std::process::id());
+    rules.insert(SYS_tgkill, vec![first_is(own)?]);
+    rules.insert(SYS_tkill, vec![first_is(own)?]);
+    Ok(rules)
+}
+
+pub(super) fn refused() -> Result<Rules, BackendError> {
+    let mut rules: Rules = REFUSED.into_iter().chain(REFUSED_BEFORE).map(|call| (call, Vec::new())).collect();
+    // Allocators name their mappings.
+    rules.insert(SYS_prctl, vec![first_is(u64::from(libc::PR_SET_VMA.unsigned_abs()))?]);
+    Ok(rules)
+}
+
+fn first_is(value: u64) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(vec![SeccompCondition::new(0, Dword, SeccompCmpOp::Eq, value)?])
+}
+
+fn not_executable() -> Result<SeccompCondition, BackendError> {
+    let executable = u64::from(libc::PROT_EXEC.unsigned_abs());
+    SeccompCondition::new(2, Qword, SeccompCmpOp::MaskedEq(executable), 0)
+}
+
+/// Neither a file nor shared.
+fn private_memory() -> Result<SeccompCondition, BackendError> {
+    let wanted = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS).unsigned_abs();
+    let ignored = libc::MAP_NORESERVE.unsigned_abs();
+    SeccompCondition::new(3, Dword, SeccompCmpOp::MaskedEq(u64::from(!ignored)), u64::from(wanted))
+}

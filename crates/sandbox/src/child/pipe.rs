@@ -1,0 +1,47 @@
+//! The two pipes to the parent. Whatever goes wrong with them ends the process: there is nobody left to tell.
+
+use std::io::{Read, Write, stdin, stdout};
+use std::process::exit;
+
+use crate::Code;
+use crate::wire::{self, Down, HEADER, OUT_OF_MEMORY, Up};
+
+pub(super) fn send(message: &Up) {
+    let Ok(frame) = wire::frame(message) else { exit(OUT_OF_MEMORY) };
+    let mut pipe = stdout().lock();
+    if pipe.write_all(&frame).and_then(|()| pipe.flush()).is_err() {
+        exit(1);
+    }
+}
+
+/// Ends the run at a limit, from wherever it is reached.
+pub(super) fn exceeded(code: Code) -> ! {
+    send(&Up::Exceeded(code));
+    exit(0)
+}
+
+/// The next message, still to be parsed. The process ends with the pipe.
+pub(super) fn receive() -> Vec<u8> {
+    let mut pipe = stdin().lock();
+    let mut header = [0; HEADER];
+    if pipe.read_exact(&mut header).is_err() {
+        exit(0);
+    }
+    let Ok(length) = usize::try_from(u32::from_le_bytes(header)) else { exit(1) };
+    let mut frame = Vec::new();
+    if frame.try_reserve_exact(length).is_err() {
+        exit(OUT_OF_MEMORY);
+    }
+    frame.resize(length, 0);
+    if pipe.read_exact(&mut frame).is_err() {
+        exit(0);
+    }
+    frame
+}
+
+pub(super) fn parse(frame: &[u8]) -> Down<'_> {
+    match serde_json::from_slice(frame) {
+        Ok(message) => message,
+        Err(_) => exit(1),
+    }
+}

@@ -1,0 +1,277 @@
+//! One script in one child, seen from the parent.
+
+use std::os::unix::process::ExitStatusExt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use nix::sys::signal::Signal;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::ChildStdin;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+
+use crate::pool::Worker;
+use crate::wire::{self, Down, Up};
+use crate::{Code, Failure, Host, Limits, Mistake, Outcome, Script};
+
+/// How long a child may take until it is ready.
+const START: Duration = Duration::from_secs(10);
+
+/// How many calls of one script are answered at the same time; the others wait.
+const AT_ONCE: usize = 8;
+
+/// How deeply evidence may be nested: readers of JSON stop at 128.
+const DEPTH: usize = 100;
+
+/// Bytes of a message that a child made up.
+const MESSAGE: usize = 4 << 10;
+
+pub(crate) async fn run<H: Host>(
+    worker: Worker,
+    limits: &Limits,
+    script: Script,
+    host: Arc<H>,
+) -> Result<Outcome, Failure> {
+    let message = Down::Run { source: script.source, context: &script.context };
+    let mut talk = Talk::begin(worker, limits, &message).await?;
+    match talk.listen(&host).await? {
+        Up::Done(outcome) => received(outcome, limits),
+        _ => Err(broken()),
+    }
+}
+
+pub(crate) async fn check(
+    worker: Worker,
+    limits: &Limits,
+    source: &str,
+) -> Result<Result<(), Mistake>, Failure> {
+    let message = Down::Check { source: source.to_owned() };
+    let mut talk = Talk::begin(worker, limits, &message).await?;
+    match talk.listen(&Arc::new(Nobody)).await? {
+        Up::Checked(mistake) => Ok(mistake.map_or(Ok(()), Err)),
+        _ => Err(broken()),
+    }
+}
+
+/// Holds an outcome against the limits.
+fn received(mut outcome: Outcome, limits: &Limits) -> Result<Outcome, Failure> {
+    let evidence = outcome.evidence.as_deref().map_or("", RawValue::get);
+    if outcome.summary.len() + evidence.len() > limits.output {
+        return Err(limits.exceeded(Code::OutputLimit));
+    }
+    if wire::depth(evidence) > DEPTH {
+        let message = format!("The script returned evidence that is nested more than {DEPTH} levels deep.");
+        return Err(Failure { code: Code::BadResult, message });
+    }
+    outcome.evidence = outcome.evidence.as_deref().map(mended).transpose()?;
+    Ok(outcome)
+}
+
+fn mended(json: &RawValue) -> Result<Box<RawValue>, Failure> {
+    RawValue::from_string(wire::mend(json.get())).map_err(|_| broken())
+}
+
+/// A child that does not keep to the language of the pipe is no longer the program that was started.
+fn broken() -> Failure {
+    let message = "The script tried something that its sandbox does not allow, and was stopped.".to_owned();
+    Failure { code: Code::Confinement, message }
+}
+
+/// The host of a check: nothing of the source runs, so there is nothing to answer.
+struct Nobody;
+
+impl Host for Nobody {
+    fn call(
+        &self,
+        _operation: String,
+        _argument: Box<RawValue>,
+    ) -> futures_util::future::BoxFuture<'_, Result<Box<RawValue>, String>> {
+        std::future::ready(Err("There is nobody to answer.".to_owned())).boxed()
+    }
+
+    fn log(&self, _line: String) {}
+}
+
+/// The conversation with one child.
+struct Talk<'a> {
+    worker: Listener,
+    limits: &'a Limits,
+    started: Instant,
+    replies: mpsc::UnboundedSender<Vec<u8>>,
+    places: Arc<Semaphore>,
+    /// The task that writes and the calls under way. They end with the conversation.
+    tasks: JoinSet<()>,
+    calls: u32,
+    logged: usize,
+}
+
+/// What is left of a worker when a task of its own writes.
+struct Listener {
+    process: tokio::process::Child,
+    output: tokio::io::BufReader<tokio::process::ChildStdout>,
+}
+
+/// Why there is no message.
+enum Lost {
+    /// The child ended, or its pipe did.
+    Ended,
+    /// It sent too much, or something else than a message.
+    Garbage,
+}
+
+impl<'a> Talk<'a> {
+    /// Waits until the child is ready and hands it its work.
+    async fn begin(worker: Worker, limits: &'a Limits, message: &Down<'_>) -> Result<Self, Failure> {
+        let Worker { process, input, output } = worker;
+        let mut worker = Listener { process, output };
+        match timeout(START, worker.receive(limits)).await {
+            Ok(Ok(Up::Ready)) => {}
+            Ok(Ok(Up::Refused(reason))) => {
+                tracing::error!(%reason, "scripts cannot be confined on this system, so none is run");
+                return Err(Failure::unavailable(
+                    "The server cannot confine scripts, so it runs none. Its log tells the operator why.",
+                ));
+            }
+            _ => {
+                tracing::error!(status = ?worker.process.try_wait(), "a sandbox did not become ready");
+                return Err(Failure::unavailable("The server could not start a process for the script."));
+            }
+        }
+        let message = wire::frame(message).map_err(|error| {
+            tracing::error!(%error, "a script could not be handed over");
+            Failure::unavailable("The script could not be handed to its process.")
+        })?;
+        let (replies, queue) = mpsc::unbounded_channel();
+        let mut tasks = JoinSet::new();
+        // Never in the task that reads: each side would wait for the other to read.
+        tasks.spawn(write(input, message, queue));
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        Ok(Self { worker, limits, started: Instant::now(), replies, places, tasks, calls: 0, logged: 0 })
+    }
+
+    /// Answers calls until the child says how it ended, or time is up.
+    async fn listen<H: Host>(&mut self, host: &Arc<H>) -> Result<Up, Failure> {
+        match timeout(self.limits.wall, self.until_the_end(host)).await {
+            Ok(end) => end,
+            Err(_) => Err(self.limits.exceeded(Code::WallTimeLimit)),
+        }
+    }
+
+    async fn until_the_end<H: Host>(&mut self, host: &Arc<H>) -> Result<Up, Failure> {
+        loop {
+            match self.worker.receive(self.limits).await {
+                Ok(Up::Call(number, operation, argument)) => {
+                    self.call(host, number, operation, &argument).await?;
+                }
+                Ok(Up::Log(line)) => {
+                    self.logged += line.len();
+                    if self.logged > self.limits.log {
+                        return Err(self.limits.exceeded(Code::LogLimit));
+                    }
+                    host.log(line);
+                }
+                Ok(Up::Exceeded(code)) => return Err(self.limits.exceeded(code)),
+                Ok(Up::Failed(code, mut message)) => {
+                    message.truncate(message.floor_char_boundary(MESSAGE));
+                    return Err(Failure { code, message });
+                }
+                Ok(end @ (Up::Done(_) | Up::Checked(_))) => return Ok(end),
+                Ok(Up::Ready | Up::Refused(_)) | Err(Lost::Garbage) => return Err(broken()),
+                Err(Lost::Ended) => return Err(self.died().await),
+            }
+        }
+    }
+
+    /// Lets the host answer in a task of its own.
+    async fn call<H: Host>(
+        &mut self,
+        host: &Arc<H>,
+        number: u32,
+        operation: String,
+        argument: &RawValue,
+    ) -> Result<(), Failure> {
+        self.calls += 1;
+        if self.calls > self.limits.calls {
+            return Err(self.limits.exceeded(Code::CallLimit));
+        }
+        if argument.get().len() > self.limits.message {
+            return Err(self.limits.exceeded(Code::MessageLimit));
+        }
+        let argument = mended(argument)?;
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let (host, replies, most) = (Arc::clone(host), self.replies.clone(), self.limits.memory);
+        self.tasks.spawn(async move {
+            let answer = AssertUnwindSafe(host.call(operation, argument)).catch_unwind().await;
+            let reply = match &answer {
+                Ok(Ok(answer)) if answer.get().len() > most => {
+                    Down::Refusal(number, "The answer is larger than the memory of a script.".to_owned())
+                }
+                Ok(Ok(answer)) => Down::Answer(number, answer),
+                Ok(Err(reason)) => Down::Refusal(number, reason.clone()),
+                Err(_) => Down::Refusal(number, "The server could not answer the call.".to_owned()),
+            };
+            // Nobody listens any more when the child has ended.
+            if let Ok(frame) = wire::frame(&reply) {
+                let _ = replies.send(frame);
+            }
+            drop(place);
+        });
+        Ok(())
+    }
+
+    /// Why a child ended without a word.
+    async fn died(&mut self) -> Failure {
+        let status = match self.worker.process.wait().await {
+            Ok(status) => status,
+            Err(error) => {
+                tracing::error!(%error, "the end of a sandbox is unknown");
+                return Failure::unavailable("The process of the script ended.");
+            }
+        };
+        tracing::warn!(%status, "a sandbox died");
+        match status.signal().and_then(|signal| Signal::try_from(signal).ok()) {
+            Some(Signal::SIGSYS) => broken(),
+            Some(Signal::SIGXCPU) => self.limits.exceeded(Code::CpuTimeLimit),
+            Some(Signal::SIGKILL) if self.started.elapsed() >= self.limits.cpu => {
+                self.limits.exceeded(Code::CpuTimeLimit)
+            }
+            Some(Signal::SIGKILL | Signal::SIGTERM) => Failure::unavailable(
+                "The process of the script was killed from outside; the server may lack memory.",
+            ),
+            Some(Signal::SIGABRT) => self.limits.exceeded(Code::MemoryLimit),
+            None if status.code() == Some(wire::OUT_OF_MEMORY) => self.limits.exceeded(Code::MemoryLimit),
+            _ => {
+                let message = "The script made the engine that runs it fail.".to_owned();
+                Failure { code: Code::ScriptError, message }
+            }
+        }
+    }
+}
+
+impl Listener {
+    async fn receive(&mut self, limits: &Limits) -> Result<Up, Lost> {
+        let length = self.output.read_u32_le().await.map_err(|_| Lost::Ended)?;
+        let length = usize::try_from(length).map_err(|_| Lost::Garbage)?;
+        if length > limits.frame() {
+            return Err(Lost::Garbage);
+        }
+        let mut frame = vec![0; length];
+        self.output.read_exact(&mut frame).await.map_err(|_| Lost::Ended)?;
+        serde_json::from_slice(&frame).map_err(|_| Lost::Garbage)
+    }
+}
+
+/// Writes until there is nothing more to say or nobody reads.
+async fn write(mut input: ChildStdin, first: Vec<u8>, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
+    let mut next = Some(first);
+    while let Some(frame) = next {
+        if input.write_all(&frame).await.is_err() {
+            return;
+        }
+        next = queue.recv().await;
+    }
+}

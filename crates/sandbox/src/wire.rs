@@ -1,0 +1,125 @@
+//! What parent and child say to each other: a length of four bytes, then JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{Code, Mistake, Outcome};
+
+/// The variable of the child's environment that holds its limits.
+pub(crate) const LIMITS: &str = "SANDBOX_LIMITS";
+
+/// The exit code of a child that ran out of memory outside of the script's heap.
+pub(crate) const OUT_OF_MEMORY: i32 = 3;
+
+/// The bytes of a frame before its JSON.
+pub(crate) const HEADER: usize = 4;
+
+/// From the parent to the child.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Down<'a> {
+    Run {
+        source: String,
+        #[serde(borrow)]
+        context: &'a RawValue,
+    },
+    Check {
+        source: String,
+    },
+    /// The answer of the call with this number.
+    Answer(u32, &'a RawValue),
+    /// The call with this number failed.
+    Refusal(u32, String),
+}
+
+/// From the child to the parent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Up {
+    /// Confined, and ready to read a script.
+    Ready,
+    /// Not confined, and why.
+    Refused(String),
+    Log(String),
+    /// Number, operation and argument of a call.
+    Call(u32, String, Box<RawValue>),
+    /// The script went beyond a limit.
+    Exceeded(Code),
+    Failed(Code, String),
+    Done(Outcome),
+    Checked(Option<Mistake>),
+}
+
+/// A message as it goes over the pipe.
+pub(crate) fn frame(message: &impl Serialize) -> Result<Vec<u8>, String> {
+    let mut frame = vec![0; HEADER];
+    serde_json::to_writer(&mut frame, message).map_err(|error| error.to_string())?;
+    let length = u32::try_from(frame.len() - HEADER).map_err(|error| error.to_string())?;
+    frame[..HEADER].copy_from_slice(&length.to_le_bytes());
+    Ok(frame)
+}
+
+/// Replaces halves of surrogate pairs, which JavaScript has and UTF-8 has not. `JSON.stringify` writes a whole pair as one
+/// character, so an escaped surrogate is always a half.
+pub(crate) fn mend(json: &str) -> String {
+    let mut mended = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        mended.push_str(before);
+        let bytes = escape.as_bytes();
+        let half = matches!(bytes, [_, b'u', b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', _, _, ..]);
+        let length = if half { "\\ud800".len() } else { "\\\\".len() };
+        mended.push_str(if half { "\\ufffd" } else { escape.get(..length).unwrap_or(escape) });
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    mended.push_str(rest);
+    mended
+}
+
+/// How deeply arrays and objects are nested.
+pub(crate) fn depth(json: &str) -> usize {
+    let (mut depth, mut deepest, mut quoted, mut escaped) = (0_usize, 0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => quoted = !quoted,
+            b'[' | b'{' if !quoted => depth += 1,
+            b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_surrogate_pairs_are_replaced_and_nothing_else() {
+        let cases = [
+            (r#""\ud800""#, r#""\ufffd""#),
+            (r#""a\uDFFFb\n""#, r#""a\ufffdb\n""#),
+            (r#""\\ud800""#, r#""\\ud800""#),
+            (r#""\\\ud800""#, r#""\\\ufffd""#),
+            (r#""\ud7ff\ue000\u0000""#, r#""\ud7ff\ue000\u0000""#),
+            ("\"\u{1f600}\u{e9}\"", "\"\u{1f600}\u{e9}\""),
+        ];
+        for (json, mended) in cases {
+            assert_eq!(mend(json), mended);
+            serde_json::from_str::<String>(&mend(json)).expect("it is a string");
+        }
+    }
+
+    #[test]
+    fn depth_ignores_what_is_quoted() {
+        assert_eq!(depth("1"), 0);
+        assert_eq!(depth(r#"{"a[\"[":[[],{}]}"#), 3);
+    }
+
+    #[test]
+    fn a_frame_starts_with_its_length() {
+        assert_eq!(frame(&Up::Ready).expect("it is small"), b"\x07\0\0\0\"Ready\"");
+    }
+}

@@ -1,0 +1,178 @@
+//! Children: started ahead, used once, never left behind.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use attestry_sandbox::{Code, Sandbox, Settings};
+use common::{Peer, limits, sandbox, script};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::sync::Mutex;
+
+/// These tests look at all children of this process, so they take turns.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// The processes that this one has started and that have not ended.
+fn children() -> BTreeSet<i32> {
+    let own = std::process::id().to_string();
+    let processes = std::fs::read_dir("/proc").expect("there is /proc").flatten();
+    processes
+        .filter_map(|entry| {
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+            let (state, parent) = (fields.next()?, fields.next()?);
+            (parent == own && state != "Z").then(|| entry.file_name().to_str()?.parse().ok())?
+        })
+        .collect()
+}
+
+/// Looks again until it is so.
+async fn eventually(what: &str, so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !so() {
+        assert!(started.elapsed() < Duration::from_secs(20), "{what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+fn waiting(ready: usize) -> Sandbox {
+    Sandbox::new(Settings {
+        program: env!("CARGO_BIN_EXE_sandbox-child").into(),
+        arguments: Vec::new(),
+        ready,
+        limits: limits(),
+    })
+}
+
+const WAITS: &str = "export default (ctx) => ctx.fetch('https://waits.example/')";
+const PASSES: &str = "export default () => ({ status: 'pass', summary: '' })";
+
+#[tokio::test]
+async fn a_run_that_is_dropped_leaves_no_process() {
+    let _turn = TURN.lock().await;
+    for source in [WAITS, "export default async (ctx) => { await ctx.dns('a'); for (;;); }"] {
+        let sandbox = waiting(0);
+        let host = Arc::new(Peer::default());
+        let run = tokio::spawn({
+            let (sandbox, host) = (sandbox.clone(), Arc::clone(&host));
+            async move { sandbox.run(script(source), host).await }
+        });
+        eventually("the script calls", || !host.calls().is_empty()).await;
+        let running = children();
+        assert_eq!(running.len(), 1);
+        run.abort();
+        assert!(run.await.is_err_and(|error| error.is_cancelled()));
+        eventually("the child is gone", || running.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()))
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn children_wait_and_end_with_the_sandbox() {
+    let _turn = TURN.lock().await;
+    let sandbox = waiting(3);
+    eventually("three wait", || children().len() == 3).await;
+    let before = children();
+    sandbox.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
+    eventually("one is replaced", || children().len() == 3 && children().intersection(&before).count() == 2).await;
+
+    let clone = sandbox.clone();
+    drop(sandbox);
+    clone.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
+    eventually("three wait again", || children().len() == 3).await;
+    drop(clone);
+    eventually("none is left", || children().is_empty()).await;
+}
+
+#[tokio::test]
+async fn a_closed_sandbox_runs_nothing() {
+    let _turn = TURN.lock().await;
+    let sandbox = waiting(2);
+    eventually("two wait", || children().len() == 2).await;
+    sandbox.close().await;
+    eventually("none is left", || children().is_empty()).await;
+    let failure = sandbox.run(script(PASSES), Arc::new(Peer::default())).await.unwrap_err();
+    assert_eq!(failure.code, Code::Unavailable);
+    assert!(children().is_empty());
+}
+
+#[tokio::test]
+async fn children_that_were_killed_are_replaced() {
+    let _turn = TURN.lock().await;
+    let sandbox = waiting(2);
+    eventually("two wait", || children().len() == 2).await;
+    for pid in children() {
+        kill(Pid::from_raw(pid), Signal::SIGKILL).expect("it is ours");
+    }
+    eventually("they are dead", || children().is_empty()).await;
+    sandbox.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
+}
+
+#[tokio::test]
+async fn a_child_killed_from_outside_is_nobodys_fault() {
+    let _turn = TURN.lock().await;
+    for (signal, code) in [
+        (Signal::SIGKILL, Code::Unavailable),
+        (Signal::SIGSYS, Code::Confinement),
+        (Signal::SIGXCPU, Code::CpuTimeLimit),
+        (Signal::SIGABRT, Code::MemoryLimit),
+        (Signal::SIGSEGV, Code::ScriptError),
+    ] {
+        let sandbox = Sandbox::new(Settings {
+            program: env!("CARGO_BIN_EXE_sandbox-child").into(),
+            arguments: Vec::new(),
+            ready: 0,
+            limits: attestry_sandbox::Limits { cpu: Duration::from_secs(60), ..limits() },
+        });
+        let host = Arc::new(Peer::default());
+        let run = tokio::spawn({
+            let host = Arc::clone(&host);
+            async move { sandbox.run(script(WAITS), host).await }
+        });
+        eventually("the script calls", || !host.calls().is_empty()).await;
+        for pid in children() {
+            kill(Pid::from_raw(pid), signal).expect("it is ours");
+        }
+        let failure = run.await.expect("it ends").unwrap_err();
+        assert_eq!(failure.code, code, "{signal}: {failure}");
+    }
+}
+
+#[tokio::test]
+async fn programs_that_are_no_sandbox_are_unavailable() {
+    let _turn = TURN.lock().await;
+    for (program, arguments) in
+        [("/does/not/exist", &[][..]), ("/bin/true", &[]), ("/bin/echo", &["what is this, and why so long"])]
+    {
+        let sandbox = Sandbox::new(Settings {
+            program: program.into(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            ready: 1,
+            limits: limits(),
+        });
+        let failure = sandbox.run(script(PASSES), Arc::new(Peer::default())).await.unwrap_err();
+        assert_eq!(failure.code, Code::Unavailable, "{program}");
+        assert!(!failure.message.contains(program), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_without_limits_refuses() {
+    let _turn = TURN.lock().await;
+    let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_sandbox-child")).output().await.expect("it starts");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Refused"));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_sandbox_may_be_made_before_there_is_a_runtime() {
+    let sandbox = sandbox(limits());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
+    let _turn = runtime.block_on(TURN.lock());
+    runtime.block_on(sandbox.run(script(PASSES), Arc::new(Peer::default()))).expect("it passes");
+}
