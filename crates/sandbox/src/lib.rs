@@ -25,8 +25,11 @@ pub use crate::pool::{Sandbox, Settings};
 pub trait Host: Send + Sync + 'static {
     /// Answers a call of the script: `fetch`, `secret`, `dns` or `tls`. The script gets an `Err` as an error with this
     /// message.
-    fn call(&self, operation: String, argument: Box<RawValue>)
-    -> BoxFuture<'_, Result<Box<RawValue>, String>>;
+    fn call(
+        &self,
+        operation: String,
+        argument: Box<RawValue>,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, String>>;
 
     /// Takes a line of the script's log.
     fn log(&self, line: String);

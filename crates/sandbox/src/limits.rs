@@ -54,7 +54,10 @@ impl Limits {
                 format!("The script made more than {} calls (fetch, secret, dns, tls).", self.calls)
             }
             Code::MessageLimit => {
-                format!("The script passed more than {} to one call (fetch, secret, dns, tls).", size(self.message))
+                format!(
+                    "The script passed more than {} to one call (fetch, secret, dns, tls).",
+                    size(self.message)
+                )
             }
             _ => "The script was stopped.".to_owned(),
         };

@@ -1,21 +1,45 @@
 //! Children: started ahead, used once, never left behind.
 #![cfg(target_os = "linux")]
-
-mod common;
+#![expect(clippy::expect_used, reason = "test code")]
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use attestry_sandbox::{Code, Sandbox, Settings};
-use common::{Peer, limits, sandbox, script};
+use attestry_sandbox::{Code, Host, Limits, Sandbox, Script, Settings};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::value::RawValue;
 use tokio::sync::Mutex;
 
 /// These tests look at all children of this process, so they take turns.
 static TURN: Mutex<()> = Mutex::const_new(());
+
+/// Answers `dns` and nothing else.
+#[derive(Default)]
+struct Peer {
+    called: AtomicBool,
+}
+
+impl Host for Peer {
+    fn call(
+        &self,
+        operation: String,
+        argument: Box<RawValue>,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, String>> {
+        self.called.store(true, Ordering::SeqCst);
+        match operation.as_str() {
+            "dns" => std::future::ready(Ok(argument)).boxed(),
+            _ => std::future::pending().boxed(),
+        }
+    }
+
+    fn log(&self, _line: String) {}
+}
 
 /// The processes that this one has started and that have not ended.
 fn children() -> BTreeSet<i32> {
@@ -40,13 +64,18 @@ async fn eventually(what: &str, so: impl Fn() -> bool) {
     }
 }
 
+fn settings(ready: usize) -> Settings {
+    let program = env!("CARGO_BIN_EXE_sandbox-child").into();
+    let limits = Limits { cpu: Duration::from_mins(1), wall: Duration::from_secs(30), ..Limits::default() };
+    Settings { program, arguments: Vec::new(), ready, limits }
+}
+
 fn waiting(ready: usize) -> Sandbox {
-    Sandbox::new(Settings {
-        program: env!("CARGO_BIN_EXE_sandbox-child").into(),
-        arguments: Vec::new(),
-        ready,
-        limits: limits(),
-    })
+    Sandbox::new(settings(ready))
+}
+
+fn script(source: &str) -> Script {
+    Script { source: source.to_owned(), context: RawValue::from_string("{}".to_owned()).expect("it is JSON") }
 }
 
 const WAITS: &str = "export default (ctx) => ctx.fetch('https://waits.example/')";
@@ -62,13 +91,15 @@ async fn a_run_that_is_dropped_leaves_no_process() {
             let (sandbox, host) = (sandbox.clone(), Arc::clone(&host));
             async move { sandbox.run(script(source), host).await }
         });
-        eventually("the script calls", || !host.calls().is_empty()).await;
+        eventually("the script calls", || host.called.load(Ordering::SeqCst)).await;
         let running = children();
         assert_eq!(running.len(), 1);
         run.abort();
         assert!(run.await.is_err_and(|error| error.is_cancelled()));
-        eventually("the child is gone", || running.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists()))
-            .await;
+        eventually("the child is gone", || {
+            running.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists())
+        })
+        .await;
     }
 }
 
@@ -79,7 +110,8 @@ async fn children_wait_and_end_with_the_sandbox() {
     eventually("three wait", || children().len() == 3).await;
     let before = children();
     sandbox.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
-    eventually("one is replaced", || children().len() == 3 && children().intersection(&before).count() == 2).await;
+    eventually("one is replaced", || children().len() == 3 && children().intersection(&before).count() == 2)
+        .await;
 
     let clone = sandbox.clone();
     drop(sandbox);
@@ -121,20 +153,15 @@ async fn a_child_killed_from_outside_is_nobodys_fault() {
         (Signal::SIGSYS, Code::Confinement),
         (Signal::SIGXCPU, Code::CpuTimeLimit),
         (Signal::SIGABRT, Code::MemoryLimit),
-        (Signal::SIGSEGV, Code::ScriptError),
+        (Signal::SIGILL, Code::ScriptError),
     ] {
-        let sandbox = Sandbox::new(Settings {
-            program: env!("CARGO_BIN_EXE_sandbox-child").into(),
-            arguments: Vec::new(),
-            ready: 0,
-            limits: attestry_sandbox::Limits { cpu: Duration::from_secs(60), ..limits() },
-        });
+        let sandbox = waiting(0);
         let host = Arc::new(Peer::default());
         let run = tokio::spawn({
             let host = Arc::clone(&host);
             async move { sandbox.run(script(WAITS), host).await }
         });
-        eventually("the script calls", || !host.calls().is_empty()).await;
+        eventually("the script calls", || host.called.load(Ordering::SeqCst)).await;
         for pid in children() {
             kill(Pid::from_raw(pid), signal).expect("it is ours");
         }
@@ -152,8 +179,7 @@ async fn programs_that_are_no_sandbox_are_unavailable() {
         let sandbox = Sandbox::new(Settings {
             program: program.into(),
             arguments: arguments.iter().map(Into::into).collect(),
-            ready: 1,
-            limits: limits(),
+            ..settings(1)
         });
         let failure = sandbox.run(script(PASSES), Arc::new(Peer::default())).await.unwrap_err();
         assert_eq!(failure.code, Code::Unavailable, "{program}");
@@ -164,14 +190,15 @@ async fn programs_that_are_no_sandbox_are_unavailable() {
 #[tokio::test]
 async fn a_child_without_limits_refuses() {
     let _turn = TURN.lock().await;
-    let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_sandbox-child")).output().await.expect("it starts");
+    let output =
+        tokio::process::Command::new(env!("CARGO_BIN_EXE_sandbox-child")).output().await.expect("it starts");
     assert!(String::from_utf8_lossy(&output.stdout).contains("Refused"));
     assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
 fn a_sandbox_may_be_made_before_there_is_a_runtime() {
-    let sandbox = sandbox(limits());
+    let sandbox = waiting(1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
     let _turn = runtime.block_on(TURN.lock());
     runtime.block_on(sandbox.run(script(PASSES), Arc::new(Peer::default()))).expect("it passes");

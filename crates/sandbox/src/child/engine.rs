@@ -2,15 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::time::Duration;
 
-use nix::time::{ClockId, clock_gettime};
 use rquickjs::context::EvalOptions;
 use rquickjs::promise::PromiseState;
-use rquickjs::{Ctx, Function, Module, Object, Persistent, Promise, Runtime, Type, Value};
+use rquickjs::{Ctx, Function, Module, Object, Persistent, Promise, Type, Value};
 use serde_json::value::RawValue;
 
 use super::explain::{self, End};
+use super::room::Room;
 use super::{native, pipe};
 use crate::wire::{Down, Up};
 use crate::{Code, Limits, Mistake, Outcome, Verdict};
@@ -41,6 +40,7 @@ pub(super) struct Engine<'js> {
     /// What the prelude made: `context` and `start`.
     prelude: Object<'js>,
     limits: Limits,
+    room: Room,
 }
 
 impl<'js> Engine<'js> {
@@ -49,20 +49,7 @@ impl<'js> Engine<'js> {
         options.filename = Some("sandbox".to_owned());
         let prelude: Function = ctx.eval_with_options(PRELUDE, options)?;
         let prelude = prelude.call((native::functions(&ctx, limits)?,))?;
-        Ok(Self { ctx, prelude, limits: limits.clone() })
-    }
-
-    /// Ends the process when the script has used its time. Called by the engine now and then.
-    pub(super) fn watch_the_time(&self, runtime: &Runtime) {
-        let used =
-            || clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::MAX, Duration::from);
-        let end = used().saturating_add(self.limits.cpu);
-        runtime.set_interrupt_handler(Some(Box::new(move || {
-            if used() >= end {
-                pipe::exceeded(Code::CpuTimeLimit);
-            }
-            false
-        })));
+        Ok(Self { ctx, prelude, limits: limits.clone(), room: Room::new(limits.memory) })
     }
 
     pub(super) fn run(&self, source: &str, context: &str) -> Up {
@@ -74,7 +61,7 @@ impl<'js> Engine<'js> {
     }
 
     fn outcome(&self, source: &str, context: &str) -> Result<Outcome, End> {
-        let explained = |error| explain::end(&self.ctx, source, error);
+        let explained = |error| explain::end(&self.ctx, &self.room, source, error);
         if let Some(mistake) = explain::nul(source) {
             return Err(End::of(&mistake));
         }
@@ -102,13 +89,13 @@ impl<'js> Engine<'js> {
             while self.ctx.execute_pending_job() {}
             if promise.state() != PromiseState::Pending {
                 let value = promise.result().unwrap_or_else(|| Ok(Value::new_undefined(self.ctx.clone())));
-                return value.map_err(|error| explain::end(&self.ctx, source, error));
+                return value.map_err(|error| explain::end(&self.ctx, &self.room, source, error));
             }
             if WAITING.with_borrow(HashMap::is_empty) {
                 let message = "The script waits for a promise that nothing will ever settle.";
                 return Err(End::Failed(Code::NeverSettles, message.to_owned()));
             }
-            self.answer().map_err(|error| explain::end(&self.ctx, source, error))?;
+            self.answer().map_err(|error| explain::end(&self.ctx, &self.room, source, error))?;
         }
     }
 
@@ -132,8 +119,9 @@ impl<'js> Engine<'js> {
 
     /// Reads what the script returned. Its getters and `toJSON` run here.
     fn read(&self, source: &str, returned: &Value<'js>) -> Result<Outcome, End> {
-        let explained = |error| explain::end(&self.ctx, source, error);
-        let Some(result) = returned.as_object().filter(|_| returned.type_of() == Type::Object) else {
+        let explained = |error| explain::end(&self.ctx, &self.room, source, error);
+        let Some(result) = returned.as_object().filter(|_| !returned.is_array() && !returned.is_function())
+        else {
             return Err(bad(&format!("it returned {}", kind(returned))));
         };
         for key in result.keys::<String>() {
@@ -154,7 +142,8 @@ impl<'js> Engine<'js> {
             return Err(bad(&format!("summary is {}", kind(&summary))));
         };
         let evidence = self.evidence(result.get("evidence").map_err(explained)?, source)?;
-        if summary.len() + evidence.as_deref().map_or(0, |evidence| evidence.get().len()) > self.limits.output {
+        if summary.len() + evidence.as_deref().map_or(0, |evidence| evidence.get().len()) > self.limits.output
+        {
             return Err(End::Exceeded(Code::OutputLimit));
         }
         Ok(Outcome { verdict, summary, evidence })
@@ -165,11 +154,15 @@ impl<'js> Engine<'js> {
             return Ok(None);
         }
         let what = kind(&value);
-        let json = match self.ctx.json_stringify(value).and_then(|json| json.map(|json| json.to_string()).transpose()) {
+        let json = match self
+            .ctx
+            .json_stringify(value)
+            .and_then(|json| json.map(|json| json.to_string()).transpose())
+        {
             Ok(Some(json)) => json,
             Ok(None) => return Err(bad(&format!("evidence is {what}"))),
             Err(error) => {
-                return Err(match explain::end(&self.ctx, source, error) {
+                return Err(match explain::end(&self.ctx, &self.room, source, error) {
                     End::Failed(_, message) => bad(&format!("evidence cannot be written as JSON: {message}")),
                     limit @ End::Exceeded(_) => limit,
                 });
@@ -184,13 +177,13 @@ impl<'js> Engine<'js> {
             return Some(mistake);
         }
         if let Err(error) = Module::declare(self.ctx.clone(), NAME, source) {
-            return Some(explain::mistake(&self.ctx, source, error));
+            return Some(explain::mistake(&self.ctx, &self.room, source, error));
         }
         // This module imports what a script must have, and then something that does not exist, so that nothing runs.
         let linking = format!("import main from {NAME:?}; import {{ nothing }} from {NAME:?};");
         let module = Module::declare(self.ctx.clone(), "check.js", linking);
         let error = module.and_then(Module::eval).err()?;
-        let mistake = explain::mistake(&self.ctx, source, error);
+        let mistake = explain::mistake(&self.ctx, &self.room, source, error);
         if mistake.message.contains("'nothing'") {
             return None;
         }

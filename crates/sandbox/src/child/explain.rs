@@ -1,13 +1,16 @@
 //! Errors of the engine in words for the author of a script: what happened, and where in the script.
 
-use rquickjs::{CaughtError, Ctx, Error, Object, Type, Value};
+use rquickjs::{CaughtError, Ctx, Error, Object, Value};
 
 use super::engine::NAME;
+use super::room::Room;
 use crate::wire::mend;
 use crate::{Code, Mistake};
 
 /// Bytes of an error's message that are shown.
 const MESSAGE: usize = 2 << 10;
+
+const OUT_OF_MEMORY: &str = "InternalError: out of memory";
 
 /// How a run ended, if not with an outcome.
 #[derive(Debug)]
@@ -27,16 +30,16 @@ impl End {
 }
 
 /// Puts what was thrown into words.
-pub(super) fn end(ctx: &Ctx<'_>, source: &str, error: Error) -> End {
-    let mistake = mistake(ctx, source, error);
+pub(super) fn end(ctx: &Ctx<'_>, room: &Room, source: &str, error: Error) -> End {
+    let mistake = mistake(ctx, room, source, error);
     match mistake.message.as_str() {
-        "InternalError: out of memory" => End::Exceeded(Code::MemoryLimit),
+        OUT_OF_MEMORY => End::Exceeded(Code::MemoryLimit),
         "RangeError: Maximum call stack size exceeded" => End::Exceeded(Code::StackLimit),
         _ => End::of(&mistake),
     }
 }
 
-pub(super) fn mistake(ctx: &Ctx<'_>, source: &str, error: Error) -> Mistake {
+pub(super) fn mistake(ctx: &Ctx<'_>, room: &Room, source: &str, error: Error) -> Mistake {
     match CaughtError::from_error(ctx, error) {
         CaughtError::Exception(exception) => {
             let field = |name| field(ctx, exception.as_object(), name).unwrap_or_default();
@@ -54,16 +57,13 @@ pub(super) fn mistake(ctx: &Ctx<'_>, source: &str, error: Error) -> Mistake {
             Mistake { message: short(&message, MESSAGE).to_owned(), line, column }
         }
         CaughtError::Value(value) => {
-            // Not even the error found room.
-            if value.type_of() == Type::Uninitialized {
-                return without_place("InternalError: out of memory".to_owned());
+            if value.is_null() && room.was_full() {
+                return without_place(OUT_OF_MEMORY.to_owned());
             }
             let thrown = text(ctx, &value).or_else(|| json(ctx, value.clone())).unwrap_or_default();
             without_place(format!("The script threw {}, which is not an Error.", short(&thrown, MESSAGE)))
         }
-        CaughtError::Error(Error::Allocation | Error::Unknown) => {
-            without_place("InternalError: out of memory".to_owned())
-        }
+        CaughtError::Error(Error::Allocation | Error::Unknown) => without_place(OUT_OF_MEMORY.to_owned()),
         CaughtError::Error(_) => without_place("The engine could not go on.".to_owned()),
     }
 }

@@ -1,18 +1,22 @@
 //! The hidden command: confines itself, reads one script, runs it and ends.
 
+mod clock;
 pub(crate) mod confine;
 mod engine;
 mod explain;
 mod native;
 mod pipe;
 mod query;
+mod room;
 
 use std::process::exit;
 
 use rquickjs::{Context, Runtime};
 
+use self::clock::Clock;
+use self::engine::Engine;
+use crate::Limits;
 use crate::wire::{Down, LIMITS, Up};
-use crate::{Limits, child::engine::Engine};
 
 /// Bytes of stack for the script: a small part of what a process has.
 const STACK: usize = 512 << 10;
@@ -29,6 +33,7 @@ pub fn child() -> ! {
     let Ok(runtime) = Runtime::new() else { refuse("the engine did not start") };
     runtime.set_memory_limit(limits.memory);
     runtime.set_max_stack_size(STACK);
+    let clock = Clock::watched_by(&runtime);
     let Ok(context) = Context::full(&runtime) else { refuse("the engine did not start") };
     let end = context.with(|ctx| {
         let engine = match Engine::new(ctx, &limits) {
@@ -37,7 +42,7 @@ pub fn child() -> ! {
         };
         pipe::send(&Up::Ready);
         let frame = pipe::receive();
-        engine.watch_the_time(&runtime);
+        clock.start(limits.cpu);
         match pipe::parse(&frame) {
             Down::Run { source, context } => engine.run(&source, context.get()),
             Down::Check { source } => Up::Checked(engine.check(&source)),

@@ -1,11 +1,13 @@
 //! What the prelude cannot do in JavaScript. Bytes come in as base64, because a script could change them while they are read.
 
+#![expect(clippy::needless_pass_by_value, reason = "the engine hands over what it passes")]
+
 use std::cell::Cell;
 
 use base64::Engine as _;
 use base64::alphabet;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use rquickjs::function::IntoJsFunc;
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Promise, Result};
 use serde_json::value::RawValue;
@@ -57,8 +59,8 @@ fn calls(most: usize) -> impl for<'js> Fn(Ctx<'js>, String, String) -> Result<Pr
         if argument.len() > most {
             pipe::exceeded(Code::MessageLimit);
         }
-        let argument =
-            RawValue::from_string(argument).map_err(|_| Exception::throw_type(&ctx, "The argument is not JSON"))?;
+        let argument = RawValue::from_string(argument)
+            .map_err(|_| Exception::throw_type(&ctx, "The argument is not JSON"))?;
         let number = last.get() + 1;
         last.set(number);
         let promise = engine::wait(&ctx, number)?;
@@ -79,7 +81,7 @@ fn log(most: usize) -> impl Fn(String) {
 }
 
 /// The bytes of a text.
-fn encode<'js>(ctx: Ctx<'js>, text: String) -> Result<ArrayBuffer<'js>> {
+fn encode(ctx: Ctx<'_>, text: String) -> Result<ArrayBuffer<'_>> {
     ArrayBuffer::new_copy(ctx, text.as_bytes())
 }
 
@@ -108,7 +110,7 @@ fn btoa(text: String) -> Option<String> {
 }
 
 /// A hash by its name, if it is known.
-fn digest<'js>(ctx: Ctx<'js>, name: String, bytes: String) -> Result<Option<ArrayBuffer<'js>>> {
+fn digest(ctx: Ctx<'_>, name: String, bytes: String) -> Result<Option<ArrayBuffer<'_>>> {
     let bytes = given(&ctx, &bytes)?;
     let digest = match name.as_str() {
         "SHA-256" => Sha256::digest(bytes).to_vec(),

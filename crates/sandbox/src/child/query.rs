@@ -1,10 +1,12 @@
 //! `URL` and `URLSearchParams`.
 
+#![expect(clippy::needless_pass_by_value, reason = "the engine hands over what it passes")]
+
 use rquickjs::{Ctx, Object, Result};
 use url::{Url, form_urlencoded, quirks};
 
 /// The parts of an address, if it is one.
-pub(super) fn url<'js>(ctx: Ctx<'js>, text: String, base: Option<String>) -> Result<Option<Object<'js>>> {
+pub(super) fn url(ctx: Ctx<'_>, text: String, base: Option<String>) -> Result<Option<Object<'_>>> {
     let base = match base.as_deref().map(Url::parse) {
         Some(Err(_)) => return Ok(None),
         Some(Ok(base)) => Some(base),
@@ -17,12 +19,12 @@ pub(super) fn url<'js>(ctx: Ctx<'js>, text: String, base: Option<String>) -> Res
 }
 
 /// The parts of an address after one was set. What does not fit is left as it was.
-pub(super) fn url_with<'js>(
-    ctx: Ctx<'js>,
+pub(super) fn url_with(
+    ctx: Ctx<'_>,
     href: String,
     part: String,
     value: String,
-) -> Result<Option<Object<'js>>> {
+) -> Result<Option<Object<'_>>> {
     let Ok(mut url) = Url::parse(&href) else { return Ok(None) };
     let set = match part.as_str() {
         "href" => quirks::set_href(&mut url, &value).map_err(|_| ()),

@@ -14,6 +14,8 @@ use super::{Confinement, limit, syscalls};
 pub(super) fn confine() -> Result<(), String> {
     // No other process of the same user reads the memory of this one.
     prctl::set_dumpable(false).map_err(|error| format!("dumpable: {error}"))?;
+    // Pages are counted one by one. Where they cannot be kept small, only a message is less exact.
+    let _ = prctl::set_thp_disable(true);
     prctl::set_no_new_privs().map_err(|error| format!("no_new_privs: {error}"))?;
     // A second wall: where the kernel lacks it, seccomp stands alone.
     let _ = ruleset().and_then(RulesetCreated::restrict_self);
@@ -59,7 +61,8 @@ fn compile(
 
 pub(super) fn offered() -> Confinement {
     // Filters hold for the thread that sets them, and this one ends at once.
-    let tried = thread::Builder::new().name("seccomp".to_owned()).spawn(try_seccomp).map(thread::JoinHandle::join);
+    let tried =
+        thread::Builder::new().name("seccomp".to_owned()).spawn(try_seccomp).map(thread::JoinHandle::join);
     if !matches!(tried, Ok(Ok(true))) {
         return Confinement::Refused;
     }

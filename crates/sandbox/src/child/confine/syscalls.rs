@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use libc::{
-    SYS_brk, SYS_clock_gettime, SYS_exit, SYS_exit_group, SYS_faccessat, SYS_faccessat2, SYS_fstat, SYS_futex,
-    SYS_getcwd, SYS_getpid, SYS_getrandom, SYS_gettid, SYS_gettimeofday, SYS_ioctl, SYS_madvise, SYS_mmap,
-    SYS_mprotect, SYS_mremap, SYS_munmap, SYS_newfstatat, SYS_openat, SYS_ppoll, SYS_prctl, SYS_prlimit64,
-    SYS_read, SYS_readlinkat, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sched_getaffinity,
-    SYS_sched_yield, SYS_sigaltstack, SYS_statx, SYS_sysinfo, SYS_tgkill, SYS_tkill, SYS_uname, SYS_write,
+    SYS_brk, SYS_clock_gettime, SYS_exit, SYS_exit_group, SYS_faccessat, SYS_faccessat2, SYS_fstat,
+    SYS_futex, SYS_getcwd, SYS_getpid, SYS_getrandom, SYS_getrusage, SYS_gettid, SYS_gettimeofday, SYS_ioctl,
+    SYS_madvise, SYS_mmap, SYS_mprotect, SYS_mremap, SYS_munmap, SYS_newfstatat, SYS_openat, SYS_ppoll,
+    SYS_prctl, SYS_prlimit64, SYS_read, SYS_readlinkat, SYS_rt_sigaction, SYS_rt_sigprocmask,
+    SYS_rt_sigreturn, SYS_sched_getaffinity, SYS_sched_yield, SYS_sigaltstack, SYS_statx, SYS_sysinfo,
+    SYS_tgkill, SYS_tkill, SYS_uname, SYS_write,
 };
 use seccompiler::SeccompCmpArgLen::{Dword, Qword};
 use seccompiler::{BackendError, SeccompCmpOp, SeccompCondition, SeccompRule};
@@ -19,7 +20,7 @@ pub(super) const EPERM: u32 = libc::EPERM.unsigned_abs();
 /// A call that no thread misses in the last moments of its life.
 pub(super) const HARMLESS: i64 = libc::SYS_acct;
 
-const ALLOWED: [i64; 16] = [
+const ALLOWED: [i64; 17] = [
     SYS_brk,
     SYS_clock_gettime,
     SYS_exit,
@@ -27,6 +28,7 @@ const ALLOWED: [i64; 16] = [
     SYS_futex,
     SYS_getpid,
     SYS_getrandom,
+    SYS_getrusage,
     SYS_gettid,
     SYS_gettimeofday,
     SYS_madvise,

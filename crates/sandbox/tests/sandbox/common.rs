@@ -12,11 +12,11 @@ use tokio::sync::Barrier;
 
 /// Answers what tests ask, and keeps what it was told.
 #[derive(Default)]
-pub struct Peer {
-    pub calls: Mutex<Vec<(String, Value)>>,
-    pub lines: Mutex<Vec<String>>,
+pub(crate) struct Peer {
+    pub(crate) calls: Mutex<Vec<(String, Value)>>,
+    pub(crate) lines: Mutex<Vec<String>>,
     /// Calls of `dns` meet here.
-    pub meeting: Option<Barrier>,
+    pub(crate) meeting: Option<Barrier>,
 }
 
 impl Host for Peer {
@@ -46,7 +46,7 @@ impl Peer {
                 Some("https://refused.example/") => Err("refused.example is not an allowed host".to_owned()),
                 Some("https://waits.example/") => std::future::pending().await,
                 Some("https://panics.example/") => panic!("as the test wants"),
-                Some("https://large.example/") => Ok(response(&"QUJD".repeat(40 << 20))),
+                Some("https://large.example/") => Ok(response(&"QUJD".repeat(10 << 18))),
                 Some("https://text.example/") => Ok(response("w6kg8J+YgP8=")),
                 _ => Ok(response("eyJhIjpbMSwyXX0=")),
             },
@@ -62,11 +62,11 @@ impl Peer {
         }
     }
 
-    pub fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         self.lines.lock().expect("no test panicked").clone()
     }
 
-    pub fn calls(&self) -> Vec<(String, Value)> {
+    pub(crate) fn calls(&self) -> Vec<(String, Value)> {
         self.calls.lock().expect("no test panicked").clone()
     }
 }
@@ -79,11 +79,11 @@ fn response(body: &str) -> Value {
     })
 }
 
-pub fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     Limits { cpu: Duration::from_millis(500), wall: Duration::from_secs(20), ..Limits::default() }
 }
 
-pub fn sandbox(limits: Limits) -> Sandbox {
+pub(crate) fn sandbox(limits: Limits) -> Sandbox {
     Sandbox::new(Settings {
         program: env!("CARGO_BIN_EXE_sandbox-child").into(),
         arguments: Vec::new(),
@@ -92,21 +92,22 @@ pub fn sandbox(limits: Limits) -> Sandbox {
     })
 }
 
-pub fn script(source: &str) -> Script {
-    let context = json!({"now": "2026-01-02T03:04:05Z", "event": {"kind": "schedule"}, "parameters": {"n": [1]}});
+pub(crate) fn script(source: &str) -> Script {
+    let context =
+        json!({"now": "2026-01-02T03:04:05Z", "event": {"kind": "schedule"}, "parameters": {"n": [1]}});
     Script { source: source.to_owned(), context: to_raw_value(&context).expect("it is JSON") }
 }
 
-pub async fn run(source: &str) -> Result<Outcome, Failure> {
+pub(crate) async fn run(source: &str) -> Result<Outcome, Failure> {
     run_within(limits(), source).await
 }
 
-pub async fn run_within(limits: Limits, source: &str) -> Result<Outcome, Failure> {
+pub(crate) async fn run_within(limits: Limits, source: &str) -> Result<Outcome, Failure> {
     sandbox(limits).run(script(source), Arc::new(Peer::default())).await
 }
 
 /// Runs the body of a function that has `ctx`, and returns the evidence.
-pub async fn evidence(body: &str) -> Value {
+pub(crate) async fn evidence(body: &str) -> Value {
     let source = format!("export default async function (ctx) {{\n{body}\n}}");
     let outcome = run(&source).await.unwrap_or_else(|failure| panic!("{failure}: {body}"));
     outcome.evidence.map_or(Value::Null, |evidence| serde_json::from_str(evidence.get()).expect("it is JSON"))

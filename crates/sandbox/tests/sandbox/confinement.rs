@@ -1,5 +1,4 @@
 //! What the process of a script cannot do even if the script takes over the engine.
-#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::net::TcpListener;

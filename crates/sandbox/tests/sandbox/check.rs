@@ -1,9 +1,7 @@
 //! The check of a source.
 
-mod common;
-
+use crate::common::{limits, sandbox};
 use attestry_sandbox::Mistake;
-use common::{limits, sandbox};
 
 #[tokio::test]
 async fn a_source_is_checked_and_not_run() {
@@ -43,7 +41,10 @@ async fn mistakes_have_a_place_in_characters() {
 
     for source in ["", "export const a = 1;", "const x = 1;"] {
         let mistake = found(source).await;
-        assert!(mistake.message.starts_with("The script must export a function as its default"), "{mistake:?}");
+        assert!(
+            mistake.message.starts_with("The script must export a function as its default"),
+            "{mistake:?}"
+        );
         assert_eq!(place(&mistake), None);
     }
 

@@ -1,22 +1,22 @@
 //! What a script can do.
 
-mod common;
-
 use std::sync::Arc;
 
+use crate::common::{Peer, evidence, limits, run, sandbox, script};
 use attestry_sandbox::{Code, Verdict};
-use common::{Peer, evidence, limits, run, sandbox, script};
 use serde_json::json;
 use tokio::sync::Barrier;
 
 #[tokio::test]
 async fn a_script_passes_or_fails() {
-    let passed = run("export default async function (ctx) { return { status: 'pass', summary: 'All is well' } }");
+    let passed =
+        run("export default async function (ctx) { return { status: 'pass', summary: 'All is well' } }");
     let passed = passed.await.unwrap();
     assert_eq!((passed.verdict, passed.summary.as_str()), (Verdict::Pass, "All is well"));
     assert!(passed.evidence.is_none());
 
-    let failed = run("export default () => ({ status: 'fail', summary: 'é', evidence: { list: [1, 'a', null] } })");
+    let failed =
+        run("export default () => ({ status: 'fail', summary: 'é', evidence: { list: [1, 'a', null] } })");
     let failed = failed.await.unwrap();
     assert_eq!((failed.verdict, failed.summary.as_str()), (Verdict::Fail, "é"));
     assert_eq!(failed.evidence.unwrap().get(), r#"{"list":[1,"a",null]}"#);
@@ -74,7 +74,8 @@ async fn fetch_takes_bodies_and_headers_of_several_kinds() {
         return { status: 'pass', summary: '' };
     }";
     sandbox(limits()).run(script(source), Arc::clone(&host)).await.unwrap();
-    let sent: Vec<_> = host.calls().into_iter().map(|(_, call)| json!([call["headers"], call["body"]])).collect();
+    let sent: Vec<_> =
+        host.calls().into_iter().map(|(_, call)| json!([call["headers"], call["body"]])).collect();
     let form = [["content-type", "application/x-www-form-urlencoded;charset=UTF-8"]];
     assert_eq!(
         sent,
@@ -91,7 +92,10 @@ async fn fetch_takes_bodies_and_headers_of_several_kinds() {
 #[tokio::test]
 async fn fetch_says_what_is_wrong_with_its_arguments() {
     let cases = [
-        ("{ timeout: 1, cache: 2 }", "fetch: unknown option timeout, cache; there are method, headers and body"),
+        (
+            "{ timeout: 1, cache: 2 }",
+            "fetch: unknown option timeout, cache; there are method, headers and body",
+        ),
         ("{ method: 'POST', body: { a: 1 } }", "for JSON, use JSON.stringify"),
         ("{ body: 'a' }", "a GET request has no body"),
         ("{ headers: { 'a b': '1' } }", "\"a b\" is not a name"),
@@ -99,7 +103,8 @@ async fn fetch_says_what_is_wrong_with_its_arguments() {
         ("7", "the options must be an object"),
     ];
     for (init, wanted) in cases {
-        let source = format!("export default async (ctx) => {{\n  await ctx.fetch('https://a.example', {init});\n}}");
+        let source =
+            format!("export default async (ctx) => {{\n  await ctx.fetch('https://a.example', {init});\n}}");
         let failure = run(&source).await.unwrap_err();
         assert_eq!(failure.code, Code::ScriptError);
         assert!(failure.message.starts_with("TypeError: "), "{failure}");
@@ -113,7 +118,7 @@ async fn a_refused_call_is_an_error_of_the_line_that_made_it() {
     let source = "export default async function (ctx) {\n  const é = 1; await ctx.fetch('https://refused.example/');\n}";
     let failure = run(source).await.unwrap_err();
     assert_eq!(failure.code, Code::ScriptError);
-    assert_eq!(failure.message, "Error: refused.example is not an allowed host (automation.js:2:25)");
+    assert_eq!(failure.message, "Error: refused.example is not an allowed host (automation.js:2:26)");
 
     let caught = evidence(
         "try { await ctx.fetch('https://refused.example/') } catch (e) {
@@ -258,7 +263,19 @@ async fn there_are_text_bytes_and_hashes() {
     let refused = ["TypeError", "TypeError", "RangeError", "TypeError"];
     assert_eq!(
         found,
-        json!([[195, 169, 240, 159, 152, 128], "😀", "a\u{fffd}", "Yf8=", "a", "a\u{ff}", refused, abc, 64, true, true])
+        json!([
+            [195, 169, 240, 159, 152, 128],
+            "😀",
+            "a\u{fffd}",
+            "Yf8=",
+            "a",
+            "a\u{ff}",
+            refused,
+            abc,
+            64,
+            true,
+            true
+        ])
     );
 }
 
