@@ -16,7 +16,7 @@ pub struct Limits {
     pub wall: Duration,
     /// Bytes of summary and evidence together.
     pub output: usize,
-    /// Bytes of all lines of the log together.
+    /// Bytes of all lines of the log together, one for the end of each included.
     pub log: usize,
     /// Calls of the host in all.
     pub calls: u32,
@@ -129,6 +129,22 @@ impl Code {
             Self::Confinement => "confinement",
             Self::Unavailable => "unavailable",
         }
+    }
+}
+
+impl Code {
+    /// Whether a script went beyond a limit.
+    pub(crate) fn is_limit(self) -> bool {
+        use Code::{CallLimit, CpuTimeLimit, LogLimit, MemoryLimit, MessageLimit, OutputLimit, StackLimit};
+        matches!(
+            self,
+            CallLimit | CpuTimeLimit | LogLimit | MemoryLimit | MessageLimit | OutputLimit | StackLimit
+        )
+    }
+
+    /// Whether a script is wrong.
+    pub(crate) fn is_of_the_script(self) -> bool {
+        matches!(self, Self::ScriptError | Self::BadResult | Self::NeverSettles)
     }
 }
 

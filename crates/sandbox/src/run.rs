@@ -168,19 +168,19 @@ impl<'a> Talk<'a> {
                     self.call(host, number, operation, &argument).await?;
                 }
                 Ok(Up::Log(line)) => {
-                    self.logged += line.len();
+                    self.logged += line.len() + 1;
                     if self.logged > self.limits.log {
                         return Err(self.limits.exceeded(Code::LogLimit));
                     }
                     host.log(line);
                 }
-                Ok(Up::Exceeded(code)) => return Err(self.limits.exceeded(code)),
-                Ok(Up::Failed(code, mut message)) => {
+                Ok(Up::Exceeded(code)) if code.is_limit() => return Err(self.limits.exceeded(code)),
+                Ok(Up::Failed(code, mut message)) if code.is_of_the_script() => {
                     message.truncate(message.floor_char_boundary(MESSAGE));
                     return Err(Failure { code, message });
                 }
                 Ok(end @ (Up::Done(_) | Up::Checked(_))) => return Ok(end),
-                Ok(Up::Ready | Up::Refused(_)) | Err(Lost::Garbage) => return Err(broken()),
+                Ok(_) | Err(Lost::Garbage) => return Err(broken()),
                 Err(Lost::Ended) => return Err(self.died().await),
             }
         }

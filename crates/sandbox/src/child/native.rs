@@ -72,7 +72,7 @@ fn calls(most: usize) -> impl for<'js> Fn(Ctx<'js>, String, String) -> Result<Pr
 fn log(most: usize) -> impl Fn(String) {
     let logged = Cell::new(0_usize);
     move |line| {
-        logged.set(logged.get() + line.len());
+        logged.set(logged.get() + line.len() + 1);
         if logged.get() > most {
             pipe::exceeded(Code::LogLimit);
         }

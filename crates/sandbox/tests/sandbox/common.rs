@@ -80,7 +80,7 @@ fn response(body: &str) -> Value {
 }
 
 pub(crate) fn limits() -> Limits {
-    Limits { cpu: Duration::from_millis(500), wall: Duration::from_secs(20), ..Limits::default() }
+    Limits { cpu: Duration::from_millis(500), wall: Duration::from_mins(1), ..Limits::default() }
 }
 
 pub(crate) fn sandbox(limits: Limits) -> Sandbox {

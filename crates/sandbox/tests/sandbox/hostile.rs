@@ -157,6 +157,7 @@ async fn a_promise_that_nothing_settles_is_known_at_once() {
 #[tokio::test]
 async fn floods_end_at_their_limits() {
     ends("for (;;) ctx.log('a'.repeat(1000))", Code::LogLimit, "The script logged more than 256 KiB.").await;
+    ends("for (;;) ctx.log('')", Code::LogLimit, "256 KiB").await;
     ends("ctx.log('a'.repeat(1e6))", Code::LogLimit, "256 KiB").await;
     ends("for (;;) try { ctx.log('\\0'.repeat(100)) } catch {}", Code::LogLimit, "256 KiB").await;
     let large = "return { status: 'pass', summary: '', evidence: 'a'.repeat(2e6) }";
@@ -174,7 +175,7 @@ async fn floods_end_at_their_limits() {
 async fn limits_are_reached_and_not_before() {
     let found = evidence(
         "for (let i = 0; i < 100; i++) await ctx.secret('a');
-         for (let i = 0; i < 256; i++) ctx.log('a'.repeat(1024));
+         for (let i = 0; i < 256; i++) ctx.log('a'.repeat(1023));
          return { status: 'pass', summary: '', evidence: 'a'.repeat(2 ** 20 - 2) }",
     );
     assert_eq!(found.await.as_str().map(str::len), Some((1 << 20) - 2));
