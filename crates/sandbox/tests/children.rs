@@ -14,10 +14,17 @@ use futures_util::future::BoxFuture;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::value::RawValue;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 /// These tests look at all children of this process, so they take turns.
 static TURN: Mutex<()> = Mutex::const_new(());
+
+/// Waits for a turn, and for what the test before has killed.
+async fn turn() -> MutexGuard<'static, ()> {
+    let turn = TURN.lock().await;
+    eventually("none is left of the test before", || children().is_empty()).await;
+    turn
+}
 
 /// Answers `dns` and nothing else.
 #[derive(Default)]
@@ -83,7 +90,7 @@ const PASSES: &str = "export default () => ({ status: 'pass', summary: '' })";
 
 #[tokio::test]
 async fn a_run_that_is_dropped_leaves_no_process() {
-    let _turn = TURN.lock().await;
+    let _turn = turn().await;
     for source in [WAITS, "export default async (ctx) => { await ctx.dns('a'); for (;;); }"] {
         let sandbox = waiting(0);
         let host = Arc::new(Peer::default());
@@ -105,7 +112,7 @@ async fn a_run_that_is_dropped_leaves_no_process() {
 
 #[tokio::test]
 async fn children_wait_and_end_with_the_sandbox() {
-    let _turn = TURN.lock().await;
+    let _turn = turn().await;
     let sandbox = waiting(3);
     eventually("three wait", || children().len() == 3).await;
     let before = children();
@@ -123,7 +130,7 @@ async fn children_wait_and_end_with_the_sandbox() {
 
 #[tokio::test]
 async fn a_closed_sandbox_runs_nothing() {
-    let _turn = TURN.lock().await;
+    let _turn = turn().await;
     let sandbox = waiting(2);
     eventually("two wait", || children().len() == 2).await;
     sandbox.close().await;
@@ -135,7 +142,7 @@ async fn a_closed_sandbox_runs_nothing() {
 
 #[tokio::test]
 async fn children_that_were_killed_are_replaced() {
-    let _turn = TURN.lock().await;
+    let _turn = turn().await;
     let sandbox = waiting(2);
     eventually("two wait", || children().len() == 2).await;
     for pid in children() {
@@ -147,7 +154,7 @@ async fn children_that_were_killed_are_replaced() {
 
 #[tokio::test]
 async fn a_child_killed_from_outside_is_nobodys_fault() {
-    let _turn = TURN.lock().await;
+    let _turn = turn().await;
     for (signal, code) in [
         (Signal::SIGKILL, Code::Unavailable),
         (Signal::SIGSYS, Code::Confinement),
@@ -172,7 +179,7 @@ async fn a_child_killed_from_outside_is_nobodys_fault() {
 
 #[tokio::test]
 async fn programs_that_are_no_sandbox_are_unavailable() {
-    let _turn = TURN.lock().await;
+    let _turn = turn().await;
     for (program, arguments) in
         [("/does/not/exist", &[][..]), ("/bin/true", &[]), ("/bin/echo", &["what is this, and why so long"])]
     {
@@ -189,7 +196,7 @@ async fn programs_that_are_no_sandbox_are_unavailable() {
 
 #[tokio::test]
 async fn a_child_without_limits_refuses() {
-    let _turn = TURN.lock().await;
+    let _turn = turn().await;
     let output =
         tokio::process::Command::new(env!("CARGO_BIN_EXE_sandbox-child")).output().await.expect("it starts");
     assert!(String::from_utf8_lossy(&output.stdout).contains("Refused"));
@@ -200,6 +207,6 @@ async fn a_child_without_limits_refuses() {
 fn a_sandbox_may_be_made_before_there_is_a_runtime() {
     let sandbox = waiting(1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
-    let _turn = runtime.block_on(TURN.lock());
+    let _turn = runtime.block_on(turn());
     runtime.block_on(sandbox.run(script(PASSES), Arc::new(Peer::default()))).expect("it passes");
 }
