@@ -195,6 +195,33 @@ async fn programs_that_are_no_sandbox_are_unavailable() {
 }
 
 #[tokio::test]
+async fn a_child_is_not_believed() {
+    let _turn = turn().await;
+    for (said, missing, code) in [
+        ("no", 0, Code::Confinement),
+        (r#""Ready""#, 0, Code::Confinement),
+        (r#"{"Log":"\ud800"}"#, 0, Code::Confinement),
+        (r#"{"Failed":["unavailable","x"]}"#, 0, Code::Confinement),
+        (r#"{"Exceeded":"wall_time_limit"}"#, 0, Code::Confinement),
+        (r#"{"Checked":null}"#, 0, Code::Confinement),
+        // Longer than any message, and cut off in the middle of one.
+        ("", u32::MAX, Code::Confinement),
+        (r#"{"Exceeded""#, 7, Code::ScriptError),
+    ] {
+        let length = u32::try_from(said.len()).expect("it is short").saturating_add(missing).to_le_bytes();
+        let header: String = length.iter().map(|byte| format!(r"\{byte:03o}")).collect();
+        // It reads a line, and the context holds the end of one.
+        let shell = format!(r#"printf '\007\000\000\000"Ready"'; read -r _; printf '{header}%s' '{said}'"#);
+        let arguments = vec!["-c".into(), shell.into()];
+        let sandbox = Sandbox::new(Settings { program: "/bin/sh".into(), arguments, ..settings(0) });
+        let context = RawValue::from_string("[\n]".to_owned()).expect("it is JSON");
+        let run = sandbox.run(Script { context, ..script("") }, Arc::new(Peer::default()));
+        let failure = run.await.expect_err(said);
+        assert_eq!(failure.code, code, "{said}: {failure}");
+    }
+}
+
+#[tokio::test]
 async fn a_child_without_limits_refuses() {
     let _turn = turn().await;
     let output =
