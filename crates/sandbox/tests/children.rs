@@ -209,7 +209,7 @@ async fn a_child_is_not_believed() {
         (r#"{"Exceeded""#, 7, Code::ScriptError),
     ] {
         let length = u32::try_from(said.len()).expect("it is short").saturating_add(missing).to_le_bytes();
-        let header: String = length.iter().map(|byte| format!(r"\{byte:03o}")).collect();
+        let header = length.map(|byte| format!(r"\{byte:03o}")).concat();
         // It reads a line, and the context holds the end of one.
         let shell = format!(r#"printf '\007\000\000\000"Ready"'; read -r _; printf '{header}%s' '{said}'"#);
         let arguments = vec!["-c".into(), shell.into()];
