@@ -69,6 +69,7 @@ fn context(data: &Path, database: Option<&str>) -> Result<Ctx> {
         session_idle: Duration::from_hours(1),
         invitation_lifetime: Duration::from_hours(1),
         reset_lifetime: Duration::from_hours(1),
+        runner: attestry_app::RunnerSettings::default(),
     };
     Ok(Ctx::new(
         Arc::new(SystemClock),

@@ -18,7 +18,7 @@ use std::time::Duration;
 use attestry_api::{Api, HttpSettings};
 use attestry_app::keys::Keys;
 use attestry_app::setup::{Founded, NewInstallation};
-use attestry_app::{Ctx, Settings, jobs, setup};
+use attestry_app::{Ctx, RunnerSettings, Settings, jobs, setup};
 use attestry_blobs::Blobs;
 use attestry_domain::clock::{Clock, Entropy, ManualClock};
 use attestry_domain::{Parse, Time};
@@ -109,6 +109,17 @@ impl Entropy for Seeded {
     }
 }
 
+/// Scripts run in the child process of the real binary, and reach servers of the tests.
+fn runner() -> RunnerSettings {
+    let mut settings = RunnerSettings::default();
+    settings.sandbox.program = binary::path();
+    settings.sandbox.ready = 1;
+    settings.sandbox.limits.cpu = Duration::from_secs(1);
+    settings.sandbox.limits.wall = Duration::from_secs(20);
+    settings.egress.allow_private_networks = true;
+    settings
+}
+
 /// An organization with its owner and a key that may do everything.
 #[derive(Clone, Debug)]
 pub struct Tenant {
@@ -146,6 +157,7 @@ impl TestApp {
             session_idle: Duration::from_hours(12),
             invitation_lifetime: Duration::from_hours(7 * 24),
             reset_lifetime: Duration::from_hours(1),
+            runner: runner(),
         };
         let shared: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
         let ctx = Ctx::new(shared, entropy, db, keys, mailer, Blobs::memory(), settings);

@@ -38,6 +38,7 @@ async fn context(database: &Database) -> Ctx {
         session_idle: Duration::from_hours(12),
         invitation_lifetime: Duration::from_hours(24),
         reset_lifetime: Duration::from_hours(1),
+        runner: attestry_app::RunnerSettings::default(),
     };
     Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer, Blobs::memory(), settings)
 }

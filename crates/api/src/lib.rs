@@ -15,6 +15,7 @@ mod api_keys;
 mod attachments;
 mod audit_logs;
 mod auth;
+mod automations;
 mod comments;
 mod files;
 mod health;
@@ -24,11 +25,13 @@ mod organization;
 #[macro_use]
 mod registers;
 mod risks;
+mod secrets;
 mod setup;
 mod tasks;
 mod vendors;
 
 pub use answer::problem::{CODES, Problem};
+pub use automations::RunView;
 pub use document::openapi::document;
 pub use members::{MemberList, MemberView, UserView};
 pub use registers::{AuthInfo, AuthenticatedUser, List, View};

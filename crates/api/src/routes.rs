@@ -20,8 +20,8 @@ use utoipa_axum::routes;
 use crate::document::docs;
 use crate::state::Api;
 use crate::{
-    api_keys, attachments, audit_logs, auth, comments, files, health, layers, members, metrics, organization,
-    registers, setup, tasks,
+    api_keys, attachments, audit_logs, auth, automations, comments, files, health, layers, members, metrics,
+    organization, registers, secrets, setup, tasks,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -70,6 +70,21 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(tasks::reorder_tasks))
         .routes(routes!(tasks::create_tasks_from_templates))
         .routes(routes!(tasks::list_task_templates))
+        .routes(routes!(automations::list_automations, automations::create_automation))
+        .routes(routes!(automations::list_task_runs))
+        .routes(routes!(
+            automations::get_automation,
+            automations::update_automation,
+            automations::delete_automation
+        ))
+        .routes(routes!(automations::list_automation_versions, automations::create_automation_version))
+        .routes(routes!(automations::list_automation_runs, automations::run_automation))
+        .routes(routes!(automations::get_run))
+        .routes(routes!(automations::cancel_run))
+        .routes(routes!(automations::list_automation_checks))
+        .routes(routes!(secrets::list_secrets))
+        .routes(routes!(secrets::set_secret, secrets::delete_secret))
+        .routes(routes!(secrets::get_automation_hosts, secrets::set_automation_hosts))
         .routes(routes!(comments::list_comments, comments::create_comment))
         .routes(routes!(comments::update_comment, comments::delete_comment))
         .merge(attachments::routes())

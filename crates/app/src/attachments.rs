@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use attestry_blobs::{Folder, Key};
 use attestry_domain::access::Scope;
-use attestry_domain::attachments::{Attachment, FILE_LIMIT, MOST_OF_A_COMMENT};
+use attestry_domain::attachments::{Attachment, FILE_LIMIT, MOST_OF_A_COMMENT, MadeBy};
 use attestry_domain::date::Date;
 use attestry_domain::files::{FileName, HEAD, MediaType};
 use attestry_domain::id::{AttachmentId, Id, Kind, OrganizationId};
@@ -76,6 +76,12 @@ impl Stored {
     /// The day it is evidence of.
     pub fn with_effective_date(mut self, date: Option<Date>) -> Self {
         self.0.effective_date = date;
+        self
+    }
+
+    /// What made it, if nobody attached it.
+    pub(crate) fn made_by(mut self, run: MadeBy) -> Self {
+        self.0.run = Some(run);
         self
     }
 
@@ -332,7 +338,7 @@ pub(crate) async fn remove_all(c: &Change<'_>, entity_id: &str) -> Result<(), Er
     remove(c, &all).await
 }
 
-async fn remove(c: &Change<'_>, all: &[Attachment]) -> Result<(), Error> {
+pub(crate) async fn remove(c: &Change<'_>, all: &[Attachment]) -> Result<(), Error> {
     let mut keys = Vec::with_capacity(all.len());
     for one in all {
         attachments::delete(c.t, c.scope, one.id).await?;

@@ -6,6 +6,7 @@
 //! A body may run more than once, and awaits nothing but its own statements.
 
 use std::ops::Deref;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use attestry_domain::Time;
@@ -36,7 +37,7 @@ impl Afterwards {
         for what in self.forget {
             ctx.principals.forget(what);
         }
-        if self.enqueued {
+        if self.enqueued || ctx.enqueued.swap(false, Ordering::SeqCst) {
             ctx.job_bell.notify_one();
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use attestry_blobs::Blobs;
@@ -13,6 +14,7 @@ use tokio::sync::Notify;
 
 use crate::keys::Keys;
 use crate::remembered::Principals;
+use crate::runner::{Runner, RunnerSettings};
 use crate::sealing::Sealer;
 use crate::turns::Attempts;
 
@@ -25,6 +27,8 @@ pub struct Settings {
     pub session_idle: Duration,
     pub invitation_lifetime: Duration,
     pub reset_lifetime: Duration,
+    /// How the scripts of automations are run.
+    pub runner: RunnerSettings,
 }
 
 /// The context. Cheap to clone.
@@ -40,10 +44,13 @@ pub struct Inner {
     pub mailer: Mailer,
     pub blobs: Blobs,
     pub settings: Settings,
+    pub runner: Runner,
     pub principals: Principals,
     pub(crate) attempts: Attempts,
     /// Rung when a job was enqueued in this process.
     pub job_bell: Notify,
+    /// Set when a commit started an automation.
+    pub(crate) enqueued: Arc<AtomicBool>,
 }
 
 impl Ctx {
@@ -57,7 +64,9 @@ impl Ctx {
         settings: Settings,
     ) -> Self {
         let ids = Ids::new(Arc::clone(&clock), entropy);
-        db.sealed_by(Arc::new(Sealer { keys: keys.clone(), ids: ids.clone() }));
+        let enqueued = Arc::new(AtomicBool::new(false));
+        let sealer = Sealer { keys: keys.clone(), ids: ids.clone(), enqueued: Arc::clone(&enqueued) };
+        db.sealed_by(Arc::new(sealer));
         Self(Arc::new(Inner {
             clock,
             ids,
@@ -65,10 +74,12 @@ impl Ctx {
             keys,
             mailer,
             blobs,
+            runner: Runner::new(settings.runner.clone()),
             settings,
             principals: Principals::default(),
             attempts: Attempts::default(),
             job_bell: Notify::new(),
+            enqueued,
         }))
     }
 

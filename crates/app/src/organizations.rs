@@ -8,6 +8,7 @@ use attestry_domain::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::Name;
 use attestry_storage::organizations::{self, Listed};
 
+use crate::automations;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::Removal;
@@ -39,6 +40,7 @@ pub async fn update(
         organizations::update(c.t, c.scope, &after).await?;
         if after.time_zone != before.time_zone {
             c.forget(Forget::Organization(after.id));
+            automations::reschedule(c, &after.time_zone).await?;
         }
         c.record("organization.updated", "organization", after.id, &after)?;
         Ok(after)

@@ -14,6 +14,7 @@ pub use attestry_storage::registers::{Stored, StoredRating};
 
 use crate::assignees;
 use crate::attachments;
+use crate::automations;
 use crate::change::Change;
 use crate::comments;
 use crate::context::Ctx;
@@ -297,6 +298,7 @@ pub async fn delete<R: Stored>(
 pub(crate) async fn remove<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result<(), Error> {
     comments::remove_all(c, &id.to_string()).await?;
     attachments::remove_all(c, &id.to_string()).await?;
+    automations::remove_all(c, &id.to_string()).await?;
     rows::delete::<R>(c.t, c.scope, id).await?;
     c.record_gone(R::ACTIONS.deleted, R::ENTITY, id);
     Ok(())

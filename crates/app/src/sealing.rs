@@ -2,22 +2,44 @@
 //! organization the end of its chain is held once, moved once and signed once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use attestry_db::{Error as DbError, Held, Note, Seal};
+use attestry_domain::access::ActorType;
+use attestry_domain::automations::{Run, Trigger};
+use attestry_domain::canonical::canonical;
 use attestry_domain::clock::Ids;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Entry, GENESIS, Head, sha256};
-use attestry_storage::Tx;
+use attestry_storage::jobs::{self as queue, NewJob};
 use attestry_storage::journal::{self, Last, SignedHead};
+use attestry_storage::{Tx, automations, runs};
 use futures_util::future::{BoxFuture, FutureExt};
+use serde_json::{Value, json};
 
+use crate::automations::Place;
+use crate::jobs::{AutomationRun, CHANNEL, Job};
 use crate::journal::{Entry as Unsealed, Record};
 use crate::keys::Keys;
+use crate::runs::{self as runs_made, ACTOR, pending, scope_of};
 
 #[derive(Debug)]
 pub(crate) struct Sealer {
     pub(crate) keys: Keys,
     pub(crate) ids: Ids,
+    /// Set when a run was put into the queue; whoever sees it rings the bell once the commit is on disk.
+    pub(crate) enqueued: Arc<AtomicBool>,
+}
+
+/// An entry as a script sees it.
+fn told(entry: &Entry) -> Value {
+    let state = entry.state.as_deref().and_then(|state| serde_json::from_str::<Value>(state).ok());
+    json!({
+        "id": entry.id, "sequence": entry.sequence, "at": entry.at, "action": entry.action,
+        "entityType": entry.entity_type, "entityId": entry.entity_id,
+        "actor": {"type": entry.actor_type, "id": entry.actor_id, "memberId": entry.member_id}, "state": state,
+    })
 }
 
 /// The end of a chain that a transaction holds.
@@ -53,8 +75,15 @@ impl Seal for Sealer {
                     _ => journal::lock_head(t, organization).await?,
                 };
                 let end = end.ok_or_else(|| DbError::Other(format!("{organization} has no journal")))?;
-                let (entries, head) = self.sealed(organization, end, entries).map_err(broken)?;
-                journal::append(t, &entries, &head).await?;
+                let mut sealed = Vec::with_capacity(entries.len());
+                let mut last = self.extend(&mut sealed, organization, end, entries).map_err(broken)?;
+                if end.listens {
+                    let started = self.start_automations(t, organization, &sealed).await?;
+                    last = self.extend(&mut sealed, organization, last, started).map_err(broken)?;
+                }
+                let Last { sequence, hash, at, .. } = last;
+                let head = Head { organization_id: organization, sequence, hash, at };
+                journal::append(t, &sealed, &signed(&self.keys, head).map_err(broken)?).await?;
             }
             Ok(())
         }
@@ -67,14 +96,14 @@ fn broken(error: impl std::fmt::Display) -> DbError {
 }
 
 impl Sealer {
-    fn sealed(
+    /// Appends entries to those that are sealed already, and says where the chain ends now.
+    fn extend(
         &self,
+        sealed: &mut Vec<Entry>,
         organization: OrganizationId,
-        end: Last,
+        mut last: Last,
         entries: Vec<Unsealed>,
-    ) -> Result<(Vec<Entry>, SignedHead), serde_json::Error> {
-        let mut last = end;
-        let mut sealed = Vec::with_capacity(entries.len());
+    ) -> Result<Last, serde_json::Error> {
         for Unsealed { author, at, record } in entries {
             let Record { action, entity_type, entity_id, state } = record;
             let mut entry = Entry {
@@ -97,11 +126,60 @@ impl Sealer {
                 hash: GENESIS,
             };
             entry.hash = entry.seal(&last.hash)?;
-            last = Last { sequence: entry.sequence, hash: entry.hash, at: entry.at };
+            last = Last { sequence: entry.sequence, hash: entry.hash, at: entry.at, ..last };
             sealed.push(entry);
         }
-        let Last { sequence, hash, at } = last;
-        Ok((sealed, signed(&self.keys, Head { organization_id: organization, sequence, hash, at })?))
+        Ok(last)
+    }
+
+    /// Puts a run into the queue for each automation that waits for one of these entries. What automations do themselves
+    /// starts none.
+    async fn start_automations(
+        &self,
+        t: &Tx<'_>,
+        organization: OrganizationId,
+        entries: &[Entry],
+    ) -> Result<Vec<Unsealed>, DbError> {
+        let listeners = automations::listeners(t, organization).await?;
+        let by_automation =
+            |entry: &&Entry| entry.actor_type == ActorType::System && entry.actor_id.starts_with(ACTOR);
+        let mut started = Vec::new();
+        for entry in entries.iter().filter(|entry| !by_automation(entry)) {
+            for one in listeners.iter().filter(|one| one.action == entry.action) {
+                let place = Place { task: one.task, automation: one.automation };
+                let (id, event) = (self.ids.next(), Some(told(entry)));
+                let run = pending(id, organization, place, one.script, Trigger::Event, event, entry.at);
+                runs::insert(t, organization, &run).await?;
+                self.enqueue(t, organization, &run).await?;
+                let record = Record {
+                    action: runs_made::CREATED.into(),
+                    entity_type: "automation-run".into(),
+                    entity_id: run.id.to_string(),
+                    state: Some(canonical(&run).map_err(broken)?),
+                };
+                let author = (&scope_of(organization, one.automation)).into();
+                started.push(Unsealed { author, at: entry.at, record });
+            }
+        }
+        Ok(started)
+    }
+
+    async fn enqueue(&self, t: &Tx<'_>, organization: OrganizationId, run: &Run) -> Result<(), DbError> {
+        let job = AutomationRun { organization, run: run.id };
+        let payload = self.keys.seal(AutomationRun::KIND, &serde_json::to_vec(&job).map_err(broken)?);
+        let job = NewJob {
+            id: self.ids.next(),
+            kind: AutomationRun::KIND,
+            organization: Some(organization),
+            payload: &payload.map_err(broken)?,
+            unique_key: None,
+            run_at: run.created_at,
+            created_at: run.created_at,
+        };
+        queue::enqueue(t, &job).await?;
+        t.notify(CHANNEL).await?;
+        self.enqueued.store(true, Ordering::SeqCst);
+        Ok(())
     }
 }
 

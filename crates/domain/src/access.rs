@@ -89,6 +89,14 @@ permissions! {
     TaskUpdate "task:update" "Change, assign and reorder tasks"
     TaskDelete "task:delete" "Delete tasks"
     TaskAssigned "task:assigned" "See the tasks assigned to oneself and change their status"
+    AutomationRead "automation:read" "See the automations, their scripts, runs and logs"
+    AutomationCreate "automation:create" "Add automations"
+    AutomationUpdate "automation:update" "Change automations and their scripts"
+    AutomationDelete "automation:delete" "Delete automations"
+    AutomationRun "automation:run" "Run automations, and cancel runs"
+    SecretRead "secret:read" "See the names of the secrets"
+    SecretUpdate "secret:update" "Set secrets"
+    SecretDelete "secret:delete" "Delete secrets"
     AttachmentRead "attachment:read" "See and download attachments"
     AttachmentCreate "attachment:create" "Attach files"
     AttachmentDelete "attachment:delete" "Delete attachments"
@@ -207,6 +215,7 @@ impl Role {
                 P::RiskRead,
                 P::VendorRead,
                 P::TaskRead,
+                P::AutomationRead,
                 P::AttachmentRead,
                 P::CommentRead,
                 P::CommentCreate,

@@ -6,7 +6,9 @@
 pub mod access;
 pub mod api_keys;
 pub mod attachments;
+pub mod automation_checks;
 pub mod automation_hosts;
+pub mod automations;
 pub mod canonical;
 pub mod clock;
 pub mod comments;
@@ -15,6 +17,7 @@ pub mod files;
 pub mod id;
 pub mod invitations;
 pub mod journal;
+pub mod masking;
 pub mod members;
 pub mod organizations;
 pub mod page;

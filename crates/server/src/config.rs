@@ -2,11 +2,12 @@
 //! is one row of one table; a wrong or unknown one stops the start with its name and what is allowed.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use attestry_app::RunnerSettings;
 use tracing_subscriber::filter::Targets;
 
 const DEFAULTS: &str = include_str!("../config.default.toml");
@@ -51,6 +52,10 @@ const SETTINGS: &[Setting] = &[
     setting("sessions.idle_hours", "ATTESTRY_SESSIONS_IDLE_HOURS"),
     setting("sessions.invitation_days", "ATTESTRY_SESSIONS_INVITATION_DAYS"),
     setting("sessions.reset_minutes", "ATTESTRY_SESSIONS_RESET_MINUTES"),
+    setting("automations.allow_private_networks", "ATTESTRY_AUTOMATIONS_ALLOW_PRIVATE_NETWORKS"),
+    setting("automations.timeout_seconds", "ATTESTRY_AUTOMATIONS_TIMEOUT_SECONDS"),
+    setting("automations.memory_mib", "ATTESTRY_AUTOMATIONS_MEMORY_MIB"),
+    setting("dns.servers", "ATTESTRY_DNS_SERVERS"),
     setting("log.level", "ATTESTRY_LOG_LEVEL"),
     setting("log.format", "ATTESTRY_LOG_FORMAT"),
 ];
@@ -66,9 +71,7 @@ fn is_of_kubernetes(name: &str) -> bool {
 /// Settings of features that this version does not have, by what their names begin with.
 const NOT_YET: &[(&str, &str)] = &[
     ("ATTESTRY_AI_", "the AI assistant"),
-    ("ATTESTRY_AUTOMATIONS_", "evidence automations"),
     ("ATTESTRY_DOMAINS_", "the trust portal"),
-    ("ATTESTRY_DNS_", "the trust portal"),
     ("ATTESTRY_PORTAL_", "the trust portal"),
     ("ATTESTRY_VERCEL_", "the trust portal"),
 ];
@@ -143,6 +146,7 @@ pub(crate) struct Config {
     pub(crate) session_idle: Duration,
     pub(crate) invitation_lifetime: Duration,
     pub(crate) reset_lifetime: Duration,
+    pub(crate) runner: RunnerSettings,
     pub(crate) log_level: Targets,
     pub(crate) log_json: bool,
 }
@@ -229,6 +233,7 @@ impl Config {
             session_idle: Duration::from_hours(read.number("sessions.idle_hours", 1..=87_600)?),
             invitation_lifetime: days("sessions.invitation_days")?,
             reset_lifetime: Duration::from_mins(read.number("sessions.reset_minutes", 1..=10_080)?),
+            runner: runner(&read)?,
             log_level: read.log_level("log.level")?,
             log_json: match read.text("log.format") {
                 "text" => false,
@@ -430,6 +435,31 @@ impl Reader<'_> {
     }
 }
 
+/// How the scripts of automations are run.
+fn runner(read: &Reader<'_>) -> Result<RunnerSettings> {
+    let mut settings = RunnerSettings::default();
+    let wall = Duration::from_secs(read.number("automations.timeout_seconds", 1..=600)?);
+    let memory = read.number::<usize>("automations.memory_mib", 8..=1024)? << 20;
+    let limits = &mut settings.sandbox.limits;
+    (limits.wall, limits.memory, limits.cpu) = (wall, memory, limits.cpu.min(wall));
+    settings.sandbox.ready = 4;
+    settings.egress.timeout = settings.egress.timeout.min(wall);
+    settings.egress.allow_private_networks = match read.text("automations.allow_private_networks") {
+        "true" => true,
+        "false" => false,
+        _ => bail!("{}", read.wrong("automations.allow_private_networks", "true or false")),
+    };
+    let address = |text: &String| {
+        let with_port = text.parse::<SocketAddr>().ok();
+        with_port.or_else(|| text.parse::<IpAddr>().ok().map(|ip| SocketAddr::new(ip, 53)))
+    };
+    let servers: Option<Vec<SocketAddr>> = read.list("dns.servers").iter().map(address).collect();
+    settings.egress.dns_servers = servers.ok_or_else(|| {
+        anyhow!(read.wrong("dns.servers", "addresses such as 10.0.0.53 or 127.0.0.1:5353, joined by commas"))
+    })?;
+    Ok(settings)
+}
+
 /// Makes the data folder, readable by its owner alone.
 pub(crate) fn make_data_dir(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
@@ -483,6 +513,10 @@ mod tests {
             ("ATTESTRY_RATE_LIMIT_PER_SECOND", "-1", "whole number"),
             ("ATTESTRY_PUBLIC_URL", "ftp://x", "https://"),
             ("ATTESTRY_LOG_FORMAT", "xml", "text or json"),
+            ("ATTESTRY_DNS_SERVERS", "dns.example.com", "127.0.0.1:5353"),
+            ("ATTESTRY_AUTOMATIONS_ALLOW_PRIVATE_NETWORKS", "yes", "true or false"),
+            ("ATTESTRY_AUTOMATIONS_TIMEOUT_SECONDS", "0", "whole number"),
+            ("ATTESTRY_AUTOMATIONS_MEMORY_MIB", "1", "whole number"),
         ] {
             let error = format!("{:#}", load(&[(name, value)]).expect_err(name));
             assert!(error.contains(part), "{error}");

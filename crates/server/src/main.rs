@@ -86,7 +86,14 @@ enum Command {
     },
 }
 
+/// The command with which the server starts a process for a script. It comes before everything else: what the process
+/// has opened, it would have to close again.
+const SANDBOX_CHILD: &str = "sandbox-child";
+
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|first| first == SANDBOX_CHILD) {
+        attestry_sandbox::child();
+    }
     // The allocator asks for huge pages, of which a little use counts in full: at rest 44 MB instead of 27. A kernel
     // that does not know the wish loses nothing.
     #[cfg(target_os = "linux")]

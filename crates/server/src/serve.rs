@@ -41,6 +41,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
         say(&format!("First start: set it up at {url}/setup?token={token}"));
     }
     jobs::schedule(&ctx).await?;
+    note_confinement();
     let api = Api::new(ctx.clone(), http_settings(config, &url));
     let (stop, stopped) = watch::channel(false);
     let worker = tokio::spawn(jobs::work(ctx.clone(), stopped));
@@ -66,6 +67,16 @@ fn http_settings(config: &Config, url: &str) -> HttpSettings {
         rate_per_address: config.rate_per_address,
         secure: url.starts_with("https://"),
         version: env!("CARGO_PKG_VERSION"),
+    }
+}
+
+/// Says so where scripts cannot be shut in.
+fn note_confinement() {
+    let confinement = attestry_sandbox::confinement();
+    if confinement.is_confined() {
+        tracing::debug!(%confinement, "automations");
+    } else {
+        tracing::warn!(%confinement, "automations");
     }
 }
 
@@ -139,6 +150,7 @@ pub(crate) async fn worker(config: &Config) -> Result<ExitCode> {
     let mut signals = StopSignals::catch()?;
     let ctx: Ctx = start::current(config).await?;
     jobs::schedule(&ctx).await?;
+    note_confinement();
     let (stop, stopped) = watch::channel(false);
     let worker = tokio::spawn(jobs::work(ctx, stopped));
     say("Attestry's worker is ready");

@@ -4,7 +4,7 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
 use attestry_domain::attachments::{Attachment, MadeBy};
 use attestry_domain::date::Date;
-use attestry_domain::id::{AttachmentId, CommentId};
+use attestry_domain::id::{AttachmentId, AutomationId, CommentId};
 use attestry_domain::page::{After, Key, Order, Page};
 
 use crate::sql::{Columns, id, opt_id, page_params, time};
@@ -22,6 +22,7 @@ statements! {
     OF_ENTITY = concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2 ORDER BY id");
     OF_COMMENTS = concat!(columns!(), " WHERE org_id = $1 AND entity_id IN (SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 AND id >= $3 AND id <= $4) ORDER BY id");
     COUNT = "SELECT COUNT(*) FROM attachments WHERE org_id = $1 AND entity_id = $2";
+    OF_AUTOMATION = concat!(columns!(), " WHERE org_id = $1 AND run_id IN (SELECT id FROM automation_runs WHERE org_id = $1 AND automation_id = $2) ORDER BY id");
     LATEST = "SELECT MAX(effective_date) FROM attachments WHERE org_id = $1 AND entity_id = $2";
     DELETE = "DELETE FROM attachments WHERE org_id = $1 AND id = $2";
     ;
@@ -102,6 +103,15 @@ pub async fn of_comments(
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<i64, Error> {
     t.one(COUNT, &[id(scope.organization()), Value::from(entity_id)], |row| row.int(0)).await
+}
+
+/// All that the runs of an automation left, oldest first.
+pub async fn of_automation(
+    t: &Tx<'_>,
+    scope: &Scope,
+    automation: AutomationId,
+) -> Result<Vec<Attachment>, Error> {
+    t.all(OF_AUTOMATION, &[id(scope.organization()), id(automation)], read).await
 }
 
 /// The latest day that something attached is evidence of.

@@ -62,7 +62,7 @@ static INSERT: [Sql<4096>; 6] = [
 ];
 
 statements! {
-    LOCK_HEAD = "SELECT sequence, hash, at FROM journal_heads WHERE org_id = $1 FOR UPDATE";
+    LOCK_HEAD = "SELECT sequence, hash, at, listens FROM journal_heads WHERE org_id = $1 FOR UPDATE";
     INSERT_1 = INSERT[0].as_str();
     INSERT_2 = INSERT[1].as_str();
     INSERT_4 = INSERT[2].as_str();
@@ -129,13 +129,15 @@ pub struct Last {
     pub sequence: i64,
     pub hash: Hash,
     pub at: Time,
+    /// Whether an automation waits for what happens in the organization.
+    pub listens: bool,
 }
 
 /// The end of the chain, held until the transaction ends: writers of one organization take turns
 /// here, and only here.
 pub async fn lock_head(t: &Tx<'_>, organization: OrganizationId) -> Result<Option<Last>, Error> {
     t.opt(LOCK_HEAD, &[id(organization)], |row| {
-        Ok(Last { sequence: row.int(0)?, hash: row.hash(1)?, at: row.time(2)? })
+        Ok(Last { sequence: row.int(0)?, hash: row.hash(1)?, at: row.time(2)?, listens: row.bool(3)? })
     })
     .await
 }

@@ -11,6 +11,7 @@ pub mod registers;
 pub mod api_keys;
 pub mod archive;
 pub mod attachments;
+pub mod automations;
 pub mod comments;
 pub mod idempotency;
 pub mod instance;
@@ -21,7 +22,9 @@ pub mod members;
 pub mod organizations;
 pub mod password_resets;
 mod risks;
+pub mod runs;
 pub mod schema;
+pub mod secrets;
 pub mod sessions;
 pub mod sign_ins;
 pub mod tasks;
@@ -37,6 +40,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
     vec![
         ("api_keys", api_keys::statements()),
         ("attachments", attachments::statements()),
+        ("automations", automations::statements()),
         ("comments", comments::statements()),
         ("idempotency", idempotency::statements()),
         ("instance", instance::statements()),
@@ -48,6 +52,8 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("password_resets", password_resets::statements()),
         ("registers", registers::statements()),
         ("risks", registers::texts::<attestry_domain::risks::Risk>()),
+        ("runs", runs::statements()),
+        ("secrets", secrets::statements()),
         ("sessions", sessions::statements()),
         ("sign_ins", sign_ins::statements()),
         ("task register", attestry_domain::tasks::Task::SQL.texts()),

@@ -26,6 +26,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     10 "0010_claims" "claims"
     11 "0011_references" "references"
     12 "0012_tasks" "tasks"
+    13 "0013_automations" "automations"
 };
 
 /// What becomes of a table's rows with their organization.
@@ -69,6 +70,12 @@ pub const TABLES: &[Table] = tables! {
     "risks" ToOne
     "vendors" ToOne
     "tasks" ToOne
+    "automations" ToOne
+    "automation_versions" ToOne
+    "automation_events" ToOne
+    "automation_runs" ToOne
+    "automation_hosts" ToOne
+    "secrets" ToOne
     "comments" ToOne
     "attachments" ToOne
     "sessions" ToNone

@@ -6,6 +6,7 @@ mod api_keys;
 mod attachments;
 mod audit_logs;
 mod auth;
+mod automations;
 mod comments;
 mod conventions;
 mod coverage;

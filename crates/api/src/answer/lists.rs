@@ -1,11 +1,15 @@
 //! The page parameters every list has, and the opaque cursor.
 
 use attestry_domain::page::{After, Key, Order, Page, PageRequest, Sort};
+use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::header::LINK;
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{CONTENT_TYPE, LINK};
 use http::{HeaderValue, Uri};
+use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -132,6 +136,45 @@ pub(crate) fn linked(uri: &Uri, next_cursor: Option<String>, body: impl IntoResp
         }
     }
     response
+}
+
+/// A bare list that is too long to be held: page after page, as it is read. `first` is the first page.
+pub(crate) fn streamed<T, V, F>(
+    first: Page<T>,
+    next: impl Fn(After) -> F + Send + 'static,
+    view: impl Fn(T) -> V + Send + 'static,
+) -> Response
+where
+    T: Send + 'static,
+    V: Serialize,
+    F: Future<Output = Result<Page<T>, attestry_app::Error>> + Send,
+{
+    let state = (Some(first), next, view, true);
+    let pieces = stream::unfold(state, |(page, next, view, is_first)| async move {
+        let Page { items, next: after } = page?;
+        let mut text = Vec::with_capacity(64 << 10);
+        let mut opener: &[u8] = if is_first { b"[" } else { b"," };
+        for item in items {
+            text.extend_from_slice(opener);
+            if let Err(error) = serde_json::to_writer(&mut text, &view(item)) {
+                return Some((Err(std::io::Error::other(error)), (None, next, view, false)));
+            }
+            opener = b",";
+        }
+        let Some(after) = after else {
+            text.push(b']');
+            return Some((Ok(Bytes::from(text)), (None, next, view, false)));
+        };
+        // A list that breaks off is an error for whoever reads it: nothing closes it.
+        match next(after).await {
+            Ok(page) => Some((Ok(Bytes::from(text)), (Some(page), next, view, false))),
+            Err(error) => {
+                tracing::error!(%error, "a list broke off");
+                Some((Err(std::io::Error::other("the list broke off")), (None, next, view, false)))
+            }
+        }
+    });
+    ([(CONTENT_TYPE, "application/json")], Body::from_stream(pieces)).into_response()
 }
 
 /// A documented query parameter.

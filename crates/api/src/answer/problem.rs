@@ -101,6 +101,16 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ("too_many_attachments", 409, "Too many attachments", "A comment can have at most ten files."),
     ("email_taken", 409, "E-mail address taken", "Another user has this address."),
     ("already_set_up", 409, "Already set up", "The installation has an organization; sign in."),
+    ("no_script", 409, "No script", "The automation has no script yet; add a version."),
+    ("run_is_over", 409, "Run is over", "The run has ended already and cannot be cancelled."),
+    (
+        "automation_is_a_check",
+        409,
+        "Built-in check",
+        "The automation runs a built-in check and takes no script; change its parameters.",
+    ),
+    ("too_many_automations", 409, "Too many automations", "A task has at most 50 automations."),
+    ("too_many_secrets", 409, "Too many secrets", "An organization has at most 200 secrets."),
     (
         "idempotency_in_progress",
         409,

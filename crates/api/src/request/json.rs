@@ -6,7 +6,9 @@ use attestry_domain::access::{Permission, Roles};
 use attestry_domain::date::Date;
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{Time, Zone, files, risks, scales, subjects, task_templates, tasks, vendors, words};
+use attestry_domain::{
+    Time, Zone, automations, files, risks, scales, subjects, task_templates, tasks, vendors, words,
+};
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
@@ -144,6 +146,8 @@ from_string! {
     tasks::TaskStatus;
     tasks::Frequency;
     task_templates::TemplateId;
+    automations::Schedule;
+    automations::Source;
     Zone;
 }
 

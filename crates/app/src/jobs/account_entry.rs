@@ -25,6 +25,6 @@ impl Job for AccountEntry {
             Ok(())
         })
         .await?;
-        Ok(Outcome::Done)
+        Ok(Outcome::Ended)
     }
 }

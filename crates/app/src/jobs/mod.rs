@@ -3,11 +3,13 @@
 //! job is claimed again: jobs are idempotent.
 
 mod account_entry;
+mod automation_run;
 mod housekeeping;
 mod mail;
 mod password_reset;
 mod recurrence;
 mod removal;
+mod schedules;
 mod sign_in_failure;
 mod sweep;
 
@@ -27,6 +29,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use account_entry::AccountEntry;
+pub(crate) use automation_run::AutomationRun;
 pub(crate) use mail::Mail;
 pub(crate) use password_reset::PasswordReset;
 pub(crate) use removal::Removal;
@@ -74,6 +77,8 @@ impl Held {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Done,
+    /// Done, and its end is written down already.
+    Ended,
     /// Done for now: the same job comes again.
     Again(Time),
 }
@@ -141,9 +146,11 @@ const KINDS: &[Known] = &[
     known::<PasswordReset>(),
     known::<SignInFailure>(),
     known::<AccountEntry>(),
+    known::<AutomationRun>(),
     known::<Removal>(),
     known::<housekeeping::Housekeeping>(),
     known::<recurrence::Recurrence>(),
+    known::<schedules::Schedules>(),
     known::<sweep::Sweep>(),
 ];
 
@@ -178,6 +185,8 @@ fn places() -> Vec<Arc<Semaphore>> {
 /// Works until told to stop, then lets the running jobs end.
 pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     let (places, mut running) = (places(), JoinSet::new());
+    // Its first children are started now, so that the first run does not wait for them.
+    ctx.runner.sandbox();
     tokio::spawn(relay_wakeups(ctx.clone(), stop.clone()));
     while !*stop.borrow() {
         while running.try_join_next().is_some() {}
@@ -306,6 +315,7 @@ async fn perform(ctx: &Ctx, kind: usize, held: Held, job: ClaimedJob) {
     };
     let lease = held.lease;
     let written: Result<(), DbError> = match result {
+        Ok(Outcome::Ended) => Ok(()),
         Ok(Outcome::Done) => ctx.db.write(async move |t| jobs::complete(t, id, &lease).await.map(drop)).await,
         Ok(Outcome::Again(at)) => {
             ctx.db.write(async move |t| jobs::again(t, id, &lease, at).await.map(drop)).await

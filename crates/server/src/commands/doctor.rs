@@ -71,6 +71,16 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
         ),
         Err(error) => report("schema", Err(error.to_string())),
     }
+    let confinement = attestry_sandbox::confinement();
+    let told = confinement.to_string();
+    report("sandbox", if confinement.is_confined() { Ok(told) } else { Err(told) });
+    report(
+        "outside",
+        match ctx.runner.egress() {
+            Ok(_) => Ok("certificates and name servers for automations are there".to_owned()),
+            Err(error) => Err(format!("{error} Check dns.servers and that CA certificates are installed.")),
+        },
+    );
     let files = ctx.blobs.check().await;
     report(
         "files",

@@ -1,0 +1,349 @@
+//! Automations: made, changed, given scripts, and what they may reach.
+
+use attestry_domain::Zone;
+use attestry_domain::access::Scope;
+use attestry_domain::automation_checks::{self, Check};
+use attestry_domain::automation_hosts::AllowedHosts;
+use attestry_domain::automations::{Automation, AutomationPatch, Source, Version};
+use attestry_domain::id::{AutomationId, TaskId};
+use attestry_domain::page::{After, Page};
+use attestry_domain::tasks::Task;
+use attestry_domain::text::LongText;
+use attestry_storage::{Tx, attachments, automations, organizations, registers as rows, runs};
+use serde_json::{Map, Value};
+
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::{Error, FieldError};
+use crate::journal::Record;
+use crate::precondition::Precondition;
+use crate::tasks;
+
+const MISSING: Error = Error::NotFound("automation");
+/// How many automations a task has at most.
+const MOST: i64 = 50;
+
+/// What an automation runs.
+#[derive(Clone, Debug)]
+pub enum Does {
+    /// Nothing before it gets a script.
+    NothingYet,
+    Script(Source),
+    Check {
+        name: String,
+        parameters: Map<String, Value>,
+    },
+}
+
+/// An automation that belongs to a task.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub task: TaskId,
+    pub automation: AutomationId,
+}
+
+pub(crate) async fn must_be_a_task(t: &Tx<'_>, scope: &Scope, task: TaskId) -> Result<(), Error> {
+    rows::get::<Task>(t, scope, task).await?.map(|_| ()).ok_or(Error::NotFound("task"))
+}
+
+/// The automation, if it belongs to the task.
+pub(crate) async fn find(t: &Tx<'_>, scope: &Scope, place: Place) -> Result<Automation, Error> {
+    must_be_a_task(t, scope, place.task).await?;
+    let found = automations::get(t, scope, place.automation).await?;
+    found.filter(|found| found.task_id == place.task).ok_or(MISSING)
+}
+
+/// The same, held until the transaction ends.
+pub(crate) async fn lock(c: &Change<'_>, place: Place) -> Result<Automation, Error> {
+    must_be_a_task(c.t, c.scope, place.task).await?;
+    let found = automations::lock(c.t, c.scope, place.automation).await?;
+    found.filter(|found| found.task_id == place.task).ok_or(MISSING)
+}
+
+async fn zone(c: &Change<'_>) -> Result<Zone, Error> {
+    Ok(organizations::get(c.t, c.scope).await?.map_or_else(Zone::default, |found| found.time_zone))
+}
+
+fn parameters_of(check: &Check, given: &Map<String, Value>) -> Result<Value, Error> {
+    check.read(given).map_err(|wrong| {
+        let of = |(name, message)| FieldError { field: format!("parameters.{name}"), message };
+        Error::Invalid(wrong.into_iter().map(of).collect())
+    })
+}
+
+/// The check that an automation runs.
+pub(crate) fn check_of(automation: &Automation) -> Option<&'static Check> {
+    automation.check.as_deref().and_then(|name| automation_checks::find(name).ok())
+}
+
+pub async fn create(
+    ctx: &Ctx,
+    scope: &Scope,
+    task: TaskId,
+    does: Does,
+    patch: AutomationPatch,
+) -> Result<Automation, Error> {
+    // What it is called, and what it runs.
+    let (check, parameters, script) = match does {
+        Does::NothingYet => (None, None, None),
+        Does::Script(source) => {
+            ctx.runner.check("script", source.as_str()).await?;
+            (None, None, Some(source.into_string()))
+        }
+        Does::Check { name, parameters } => {
+            let check = automation_checks::find(&name).map_err(|message| Error::field("check", message))?;
+            let parameters = parameters_of(check, &parameters)?;
+            let named = (check.name.to_owned(), check.title.to_owned());
+            (Some(named), Some(parameters), Some(check.script.to_owned()))
+        }
+    };
+    ctx.change(scope, async move |c| {
+        must_be_a_task(c.t, c.scope, task).await?;
+        if automations::count(c.t, c.scope, task).await? >= MOST {
+            return Err(Error::Conflict {
+                code: "too_many_automations",
+                message: format!("A task has at most {MOST} automations; delete one that is not used."),
+            });
+        }
+        let blank = Automation {
+            id: c.next_id(),
+            organization_id: c.organization(),
+            task_id: task,
+            name: check.as_ref().map_or_else(String::new, |(_, title)| title.clone()),
+            description: None,
+            is_enabled: true,
+            schedule: None,
+            time_zone: None,
+            events: Vec::new(),
+            evaluation_criteria: None,
+            check: check.as_ref().map(|(name, _)| name.clone()),
+            parameters: parameters.clone(),
+            status_on_pass: None,
+            status_on_fail: None,
+            keep_evidence: true,
+            latest_version: script.as_ref().map(|_| 1),
+            created_by: c.scope.member(),
+            created_at: c.now,
+            updated_at: c.now,
+            next_run_at: None,
+            is_failing: false,
+            version: 1,
+        };
+        let mut made = blank.patched(AutomationPatch { parameters: None, ..patch.clone() });
+        made.next_run_at = made.next_run(c.now, &zone(c).await?);
+        automations::insert(c.t, c.scope, &made).await?;
+        if let Some(script) = &script {
+            automations::insert_version(c.t, c.scope, &version(c, &made, 1, script.clone(), None)).await?;
+        }
+        c.record("automation.created", "automation", made.id, &made)?;
+        Ok(made)
+    })
+    .await
+}
+
+fn version(
+    c: &Change<'_>,
+    automation: &Automation,
+    number: i64,
+    script: String,
+    changelog: Option<String>,
+) -> Version {
+    Version {
+        id: c.next_id(),
+        automation_id: automation.id,
+        version: number,
+        script,
+        changelog,
+        created_by: c.scope.member(),
+        created_at: c.now,
+    }
+}
+
+pub async fn get(ctx: &Ctx, scope: &Scope, place: Place) -> Result<Automation, Error> {
+    let scope = scope.clone();
+    ctx.db.read(async move |t| find(t, &scope, place).await).await
+}
+
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    task: TaskId,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<Automation>, Error> {
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            must_be_a_task(t, &scope, task).await?;
+            Ok(automations::list(t, &scope, task, limit, after.as_ref()).await?)
+        })
+        .await
+}
+
+pub async fn count(ctx: &Ctx, scope: &Scope, task: TaskId) -> Result<i64, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| automations::count(t, &scope, task).await).await?)
+}
+
+pub async fn update(
+    ctx: &Ctx,
+    scope: &Scope,
+    place: Place,
+    patch: AutomationPatch,
+    precondition: Precondition,
+) -> Result<Automation, Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock(c, place).await?;
+        precondition.check(&[before.version])?;
+        let mut patch = patch.clone();
+        if let Some(given) = patch.parameters.take() {
+            let Some(check) = check_of(&before) else {
+                return Err(Error::field(
+                    "parameters",
+                    "belong to a built-in check; this automation runs a script",
+                ));
+            };
+            let given = given.as_object().cloned().unwrap_or_default();
+            patch.parameters = Some(parameters_of(check, &given)?);
+        }
+        let mut after = before.patched(patch);
+        if after == before {
+            return Ok(before);
+        }
+        save(c, &mut after).await?;
+        Ok(after)
+    })
+    .await
+}
+
+async fn save(c: &Change<'_>, after: &mut Automation) -> Result<(), Error> {
+    after.updated_at = c.now;
+    after.version += 1;
+    after.next_run_at = after.next_run(c.now, &zone(c).await?);
+    automations::update(c.t, c.scope, after).await?;
+    c.record("automation.updated", "automation", after.id, after)
+}
+
+/// The schedules of an organization whose clocks are others now.
+pub(crate) async fn reschedule(c: &Change<'_>, zone: &Zone) -> Result<(), Error> {
+    for one in automations::scheduled(c.t, c.scope).await? {
+        automations::set_next(c.t, c.scope, one.id, one.next_run(c.now, zone)).await?;
+    }
+    Ok(())
+}
+
+pub async fn delete(
+    ctx: &Ctx,
+    scope: &Scope,
+    place: Place,
+    precondition: Precondition,
+) -> Result<Automation, Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock(c, place).await?;
+        precondition.check(&[before.version])?;
+        remove(c, before.id).await?;
+        tasks::note_evidence(c, &before.task_id.to_string()).await?;
+        Ok(before)
+    })
+    .await
+}
+
+/// Removes an automation with its scripts, its runs and the files they left.
+async fn remove(c: &Change<'_>, id: AutomationId) -> Result<(), Error> {
+    let files = attachments::of_automation(c.t, c.scope, id).await?;
+    crate::attachments::remove(c, &files).await?;
+    runs::delete(c.t, c.scope, id).await?;
+    automations::delete(c.t, c.scope, id).await?;
+    c.record_gone("automation.deleted", "automation", id);
+    Ok(())
+}
+
+/// Whatever hangs on a task goes with it.
+pub(crate) async fn remove_all(c: &Change<'_>, task: &str) -> Result<(), Error> {
+    for id in automations::of_task(c.t, c.scope, task).await? {
+        remove(c, id).await?;
+    }
+    Ok(())
+}
+
+pub async fn add_version(
+    ctx: &Ctx,
+    scope: &Scope,
+    place: Place,
+    source: Source,
+    changelog: Option<LongText>,
+) -> Result<Version, Error> {
+    get(ctx, scope, place).await?;
+    ctx.runner.check("script", source.as_str()).await?;
+    ctx.change(scope, async move |c| {
+        let before = lock(c, place).await?;
+        if before.check.is_some() {
+            return Err(Error::Conflict {
+                code: "automation_is_a_check",
+                message: "This automation runs a built-in check and has no script of its own; change its parameters, \
+                          or add another automation."
+                    .to_owned(),
+            });
+        }
+        let number = before.latest_version.unwrap_or(0) + 1;
+        let changelog = changelog.clone().map(String::from);
+        let version = version(c, &before, number, source.as_str().to_owned(), changelog);
+        automations::insert_version(c.t, c.scope, &version).await?;
+        let mut after = Automation { latest_version: Some(number), ..before };
+        save(c, &mut after).await?;
+        Ok(version)
+    })
+    .await
+}
+
+pub async fn versions(
+    ctx: &Ctx,
+    scope: &Scope,
+    place: Place,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<Version>, Error> {
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            find(t, &scope, place).await?;
+            Ok(automations::versions(t, &scope, place.automation, limit, after.as_ref()).await?)
+        })
+        .await
+}
+
+pub async fn count_versions(ctx: &Ctx, scope: &Scope, place: Place) -> Result<i64, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| automations::count_versions(t, &scope, place.automation).await).await?)
+}
+
+/// The hosts that automations may reach, and how often they were set.
+pub async fn hosts(ctx: &Ctx, scope: &Scope) -> Result<(AllowedHosts, i64), Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| automations::hosts(t, &scope).await).await?)
+}
+
+pub async fn set_hosts(
+    ctx: &Ctx,
+    scope: &Scope,
+    hosts: AllowedHosts,
+    precondition: Precondition,
+) -> Result<(AllowedHosts, i64), Error> {
+    ctx.change(scope, async move |c| {
+        let (before, version) = automations::hosts(c.t, c.scope).await?;
+        precondition.check(&[version])?;
+        if before == hosts {
+            return Ok((before, version));
+        }
+        automations::set_hosts(c.t, c.scope, &hosts, c.now, version + 1).await?;
+        let state = serde_json::json!({"hosts": &hosts});
+        c.put(Record {
+            action: "automation-hosts.updated".into(),
+            entity_type: "automation-hosts".into(),
+            entity_id: c.organization().to_string(),
+            state: Some(attestry_domain::canonical::canonical(&state)?),
+        });
+        Ok((hosts.clone(), version + 1))
+    })
+    .await
+}

@@ -1,0 +1,56 @@
+//! Carries out one run of an automation.
+
+use std::time::Duration;
+
+use attestry_domain::id::{OrganizationId, RunId};
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+use crate::runs::{self, Beginning};
+
+/// How often a run looks whether it was cancelled.
+const LOOK: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AutomationRun {
+    pub(crate) organization: OrganizationId,
+    pub(crate) run: RunId,
+}
+
+impl Job for AutomationRun {
+    const KIND: &'static str = "automation_run";
+    const TRIES: i64 = 100;
+    const AT_ONCE: usize = 8;
+
+    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+        let Self { organization, run } = self;
+        let automation = runs::automation_of(ctx, organization, run).await?;
+        let Some(automation) = automation else { return Ok(Outcome::Done) };
+        let scope = runs::scope_of(organization, automation);
+        let begun = match runs::begin(ctx, &scope, run).await? {
+            Beginning::Go(begun) => begun,
+            Beginning::Interrupted => {
+                runs::give_up(ctx, &scope, held, run).await?;
+                return Ok(Outcome::Ended);
+            }
+            Beginning::Nothing => return Ok(Outcome::Done),
+        };
+        let cancelled = async {
+            loop {
+                tokio::time::sleep(LOOK).await;
+                // A database that does not answer is no reason to stop.
+                if let Ok(false) = runs::is_running(ctx, &scope, run).await {
+                    break;
+                }
+            }
+        };
+        // Dropping the run kills its process.
+        let ran = tokio::select! {
+            ran = begun.execute(ctx, &scope) => ran?,
+            () = cancelled => return Ok(Outcome::Done),
+        };
+        begun.finish(ctx, &scope, held, ran).await?;
+        Ok(Outcome::Ended)
+    }
+}

@@ -1,0 +1,37 @@
+//! Starts the automations whose schedule has come. One process at a time does it, and what was missed runs once.
+
+use std::time::Duration;
+
+use attestry_storage::automations;
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+use crate::runs;
+
+/// Schedules are by the minute.
+const EVERY: Duration = Duration::from_mins(1);
+const BATCH: i64 = 200;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Schedules;
+
+impl Job for Schedules {
+    const KIND: &'static str = "schedules";
+    const TRIES: i64 = i64::MAX;
+    const AT_ONCE: usize = 1;
+    const RECURRING: bool = true;
+
+    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+        let now = ctx.now();
+        loop {
+            let due = ctx.db.read(async move |t| automations::due(t, now, BATCH).await).await?;
+            if due.is_empty() {
+                return Ok(Outcome::Again(now.next(EVERY)));
+            }
+            for (organization, automation) in due {
+                runs::start_scheduled(ctx, organization, automation).await?;
+            }
+        }
+    }
+}

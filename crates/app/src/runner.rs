@@ -1,0 +1,178 @@
+//! What runs the scripts of automations: the sandbox they are shut in, and the way outside that is open to them.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use attestry_domain::access::Scope;
+use attestry_domain::automation_hosts::AllowedHosts;
+use attestry_domain::automations::SecretName;
+use attestry_domain::masking::Mask;
+use attestry_domain::text::Parse;
+use attestry_egress::Egress;
+use attestry_sandbox::{Failure, Host, Mistake, Outcome, Sandbox, Script};
+use futures_util::future::{BoxFuture, FutureExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::context::Ctx;
+use crate::error::{Error, FieldError};
+use crate::secrets;
+
+/// How scripts are run.
+#[derive(Clone, Debug, Default)]
+pub struct RunnerSettings {
+    pub sandbox: attestry_sandbox::Settings,
+    pub egress: attestry_egress::Settings,
+}
+
+/// Made when it is first needed: most commands run no script.
+#[derive(Debug)]
+pub struct Runner {
+    settings: RunnerSettings,
+    sandbox: OnceLock<Sandbox>,
+    egress: OnceLock<Result<Egress, String>>,
+}
+
+impl Runner {
+    pub(crate) fn new(settings: RunnerSettings) -> Self {
+        Self { settings, sandbox: OnceLock::new(), egress: OnceLock::new() }
+    }
+
+    /// The sandbox; its first children are started with it.
+    pub fn sandbox(&self) -> &Sandbox {
+        self.sandbox.get_or_init(|| Sandbox::new(self.settings.sandbox.clone()))
+    }
+
+    /// The way outside, or why there is none.
+    pub fn egress(&self) -> Result<&Egress, String> {
+        let made = self.egress.get_or_init(|| {
+            Egress::new(self.settings.egress.clone()).map_err(|error| {
+                tracing::error!(%error, "automations cannot reach anything outside");
+                "The server cannot reach anything outside; its operator finds the reason in the log."
+                    .to_owned()
+            })
+        });
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether a source is a script; what is wrong with it is said of `field`.
+    pub(crate) async fn check(&self, field: &str, source: &str) -> Result<(), Error> {
+        match self.sandbox().check(source).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(mistake)) => {
+                Err(Error::Invalid(vec![FieldError { field: field.to_owned(), message: told(&mistake) }]))
+            }
+            Err(failure) if failure.code == attestry_sandbox::Code::Unavailable => {
+                Err(Error::Unavailable(failure.message))
+            }
+            Err(failure) => {
+                Err(Error::Invalid(vec![FieldError { field: field.to_owned(), message: failure.message }]))
+            }
+        }
+    }
+}
+
+fn told(Mistake { message, line, column }: &Mistake) -> String {
+    let message = message.trim_end_matches('.');
+    match (line, column) {
+        (Some(line), Some(column)) => {
+            format!("is not a valid script: {message} (line {line}, column {column})")
+        }
+        (Some(line), None) => format!("is not a valid script: {message} (line {line})"),
+        _ => format!("is not a valid script: {message}"),
+    }
+}
+
+/// What a script leaves behind, cleared of the secrets it has seen.
+pub(crate) struct Ran {
+    pub(crate) result: Result<Outcome, Failure>,
+    pub(crate) logs: Vec<String>,
+    pub(crate) mask: Mask,
+}
+
+/// Runs a script in the name of an organization.
+pub(crate) async fn run(ctx: &Ctx, scope: &Scope, hosts: AllowedHosts, script: Script) -> Ran {
+    let outside = Arc::new(Outside {
+        ctx: ctx.clone(),
+        scope: scope.clone(),
+        hosts,
+        mask: Mutex::default(),
+        logs: Mutex::default(),
+    });
+    let result = ctx.runner.sandbox().run(script, Arc::clone(&outside)).await;
+    let mask = std::mem::take(&mut *outside.mask.lock().unwrap_or_else(PoisonError::into_inner));
+    let logs = std::mem::take(&mut *outside.logs.lock().unwrap_or_else(PoisonError::into_inner));
+    let logs = logs.iter().flat_map(|entry| entry.lines()).map(|line| clean(&mask, line)).collect();
+    Ran { result, logs, mask }
+}
+
+/// Text that can be kept and shown.
+pub(crate) fn clean(mask: &Mask, text: &str) -> String {
+    mask.text(text).replace('\0', "\u{fffd}")
+}
+
+/// Answers what a script asks for.
+struct Outside {
+    ctx: Ctx,
+    scope: Scope,
+    hosts: AllowedHosts,
+    mask: Mutex<Mask>,
+    logs: Mutex<Vec<String>>,
+}
+
+impl Outside {
+    async fn answer(&self, operation: &str, argument: &RawValue) -> Result<Box<RawValue>, String> {
+        match operation {
+            "fetch" => {
+                let egress = self.ctx.runner.egress()?;
+                told_back(egress.fetch(&self.hosts, read(argument)?).await)
+            }
+            "dns" => told_back(self.ctx.runner.egress()?.dns(&self.hosts, read(argument)?).await),
+            "tls" => told_back(self.ctx.runner.egress()?.tls(&self.hosts, read(argument)?).await),
+            "secret" => {
+                let value = self.secret(&read::<String>(argument)?).await?;
+                to_raw_value(&value).map_err(|error| error.to_string())
+            }
+            other => Err(format!("There is no call {other}.")),
+        }
+    }
+
+    async fn secret(&self, name: &str) -> Result<String, String> {
+        let name = SecretName::parse(name).map_err(|message| format!("The name of a secret {message}."))?;
+        let value = secrets::value(&self.ctx, &self.scope, &name).await.map_err(|error| {
+            tracing::error!(%error, "a secret could not be read");
+            "The secret could not be read.".to_owned()
+        })?;
+        let Some(value) = value else {
+            let name = name.as_str();
+            return Err(format!(
+                "There is no secret {name}; set it with PUT /v1/organization/secrets/{name}."
+            ));
+        };
+        self.mask.lock().unwrap_or_else(PoisonError::into_inner).add(&value);
+        Ok(value)
+    }
+}
+
+fn read<T: DeserializeOwned>(argument: &RawValue) -> Result<T, String> {
+    serde_json::from_str(argument.get()).map_err(|error| format!("The call cannot be understood: {error}."))
+}
+
+fn told_back<T: Serialize, E: std::fmt::Display>(result: Result<T, E>) -> Result<Box<RawValue>, String> {
+    let value = result.map_err(|refusal| refusal.to_string())?;
+    to_raw_value(&value).map_err(|error| error.to_string())
+}
+
+impl Host for Outside {
+    fn call(
+        &self,
+        operation: String,
+        argument: Box<RawValue>,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, String>> {
+        async move { self.answer(&operation, &argument).await }.boxed()
+    }
+
+    fn log(&self, line: String) {
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    }
+}

@@ -1,0 +1,382 @@
+//! Runs of automations: asked for, carried out by a job, cancelled, looked at.
+
+use attestry_domain::access::Scope;
+use attestry_domain::attachments::MadeBy;
+use attestry_domain::automation_hosts::AllowedHosts;
+use attestry_domain::automations::{Automation, Evaluation, Run, RunError, RunStatus, Trigger};
+use attestry_domain::id::{AutomationId, OrganizationId, RunId, TaskId};
+use attestry_domain::page::{After, Page};
+use attestry_domain::registers::Record;
+use attestry_domain::subjects::Subject;
+use attestry_domain::tasks::Task;
+use attestry_domain::text::Parse;
+use attestry_sandbox::{Outcome, Script, Verdict};
+pub use attestry_storage::runs::RunsOf;
+use attestry_storage::{automations, registers as rows, runs};
+use bytes::Bytes;
+use futures_util::stream;
+use serde_json::{Value, json};
+
+use crate::attachments::{self, NewFile, Stored, Target};
+use crate::automations::{Place, check_of, find, lock, must_be_a_task};
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::jobs::{AutomationRun, Held};
+use crate::registers;
+use crate::runner::{self, Ran, clean};
+use crate::tasks;
+
+const MISSING: Error = Error::NotFound("automation run");
+const ENTITY: &str = "automation-run";
+pub(crate) const CREATED: &str = "automation-run.created";
+/// The longest summary that is kept, in characters.
+const LONGEST_REASON: usize = 2000;
+
+/// What automations do is done in this name. Nothing that is done so starts another automation, so that they never go
+/// round in circles.
+pub(crate) const ACTOR: &str = "automation ";
+
+/// The scope of a run.
+pub(crate) fn scope_of(organization: OrganizationId, automation: AutomationId) -> Scope {
+    Scope::system(organization, &format!("{ACTOR}{automation}"))
+}
+
+/// A run that waits.
+pub(crate) fn pending(
+    id: RunId,
+    organization: OrganizationId,
+    place: Place,
+    script: i64,
+    trigger: Trigger,
+    event: Option<Value>,
+    at: attestry_domain::Time,
+) -> Run {
+    Run {
+        id,
+        organization_id: organization,
+        task_id: place.task,
+        automation_id: place.automation,
+        script,
+        trigger,
+        status: RunStatus::Pending,
+        event,
+        created_at: at,
+        started_at: None,
+        completed_at: None,
+        evaluation: None,
+        reason: None,
+        output: None,
+        error: None,
+        attachment_id: None,
+        logs: Vec::new(),
+    }
+}
+
+/// Puts a run into the queue.
+pub(crate) async fn enqueue(c: &Change<'_>, automation: &Automation, trigger: Trigger) -> Result<Run, Error> {
+    let script = automation.latest_version.ok_or_else(|| Error::Conflict {
+        code: "no_script",
+        message: "This automation has no script yet; add a version first.".to_owned(),
+    })?;
+    let place = Place { task: automation.task_id, automation: automation.id };
+    let run = pending(c.next_id(), c.organization(), place, script, trigger, None, c.now);
+    runs::insert(c.t, c.organization(), &run).await?;
+    c.enqueue(&AutomationRun { organization: c.organization(), run: run.id }).await?;
+    c.record(CREATED, ENTITY, run.id, &run)?;
+    Ok(run)
+}
+
+/// Runs an automation now.
+pub async fn start(ctx: &Ctx, scope: &Scope, place: Place) -> Result<Run, Error> {
+    ctx.change(scope, async move |c| {
+        let automation = lock(c, place).await?;
+        enqueue(c, &automation, Trigger::Manual).await
+    })
+    .await
+}
+
+pub async fn get(ctx: &Ctx, scope: &Scope, place: Place, run: RunId) -> Result<Run, Error> {
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            find(t, &scope, place).await?;
+            let found = runs::get(t, &scope, run).await?;
+            found.filter(|run| run.automation_id == place.automation).ok_or(MISSING)
+        })
+        .await
+}
+
+/// The runs of a task or of one of its automations, newest first.
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    task: TaskId,
+    automation: Option<AutomationId>,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<Run>, Error> {
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            let of = match automation {
+                Some(automation) => {
+                    find(t, &scope, Place { task, automation }).await?;
+                    RunsOf::Automation(automation)
+                }
+                None => {
+                    must_be_a_task(t, &scope, task).await?;
+                    RunsOf::Task(task)
+                }
+            };
+            Ok(runs::list(t, &scope, of, limit, after.as_ref()).await?)
+        })
+        .await
+}
+
+/// Cancels a run that waits or is running. Whoever runs it notices within a second.
+pub async fn cancel(ctx: &Ctx, scope: &Scope, place: Place, run: RunId) -> Result<Run, Error> {
+    ctx.change(scope, async move |c| {
+        lock(c, place).await?;
+        let found = runs::lock(c.t, c.scope, run).await?;
+        let mut run = found.filter(|run| run.automation_id == place.automation).ok_or(MISSING)?;
+        if run.status.is_over() {
+            return Err(Error::Conflict {
+                code: "run_is_over",
+                message: format!("The run has ended already: it is {}.", run.status),
+            });
+        }
+        run.status = RunStatus::Cancelled;
+        run.completed_at = Some(c.now);
+        runs::finish(c.t, c.scope, &run).await?;
+        c.record("automation-run.cancelled", ENTITY, run.id, &run)?;
+        Ok(run)
+    })
+    .await
+}
+
+/// What a run needs.
+pub(crate) struct Begun {
+    run: Run,
+    automation: Automation,
+    task: Record<Task>,
+    hosts: AllowedHosts,
+    source: String,
+}
+
+/// How a run can begin.
+pub(crate) enum Beginning {
+    Go(Box<Begun>),
+    /// It began once before and nobody wrote down its end.
+    Interrupted,
+    /// It is over, or gone.
+    Nothing,
+}
+
+pub(crate) async fn begin(ctx: &Ctx, scope: &Scope, run: RunId) -> Result<Beginning, Error> {
+    ctx.change(scope, async move |c| {
+        let Some(mut run) = runs::lock(c.t, c.scope, run).await? else { return Ok(Beginning::Nothing) };
+        match run.status {
+            RunStatus::Pending => {}
+            RunStatus::Running => return Ok(Beginning::Interrupted),
+            _ => return Ok(Beginning::Nothing),
+        }
+        let Some(automation) = automations::get(c.t, c.scope, run.automation_id).await? else {
+            return Ok(Beginning::Nothing);
+        };
+        let version = automations::version(c.t, c.scope, run.automation_id, run.script).await?;
+        let task = rows::get::<Task>(c.t, c.scope, run.task_id).await?;
+        let (Some(version), Some(task)) = (version, task) else { return Ok(Beginning::Nothing) };
+        let (listed, _) = automations::hosts(c.t, c.scope).await?;
+        runs::begin(c.t, c.scope, run.id, c.now).await?;
+        run.status = RunStatus::Running;
+        run.started_at = Some(c.now);
+        // A check of today runs as it is today, whatever it was when the automation was made.
+        let check = check_of(&automation);
+        let parameters = automation.parameters.clone().unwrap_or_default();
+        let hosts = match check.map(|check| check.hosts(&parameters)) {
+            Some(own) => AllowedHosts::new(own.iter().chain(listed.iter()).cloned()).unwrap_or(own),
+            None => listed,
+        };
+        let source = check.map_or(version.script, |check| check.script.to_owned());
+        Ok(Beginning::Go(Box::new(Begun { run, automation, task, hosts, source })))
+    })
+    .await
+}
+
+impl Begun {
+    /// Runs the script.
+    pub(crate) async fn execute(&self, ctx: &Ctx, scope: &Scope) -> Result<Ran, Error> {
+        let context = json!({
+            "now": ctx.now(), "event": self.run.event, "parameters": self.automation.parameters, "task": &self.task,
+        });
+        let context = serde_json::value::to_raw_value(&context)?;
+        let script = Script { source: self.source.clone(), context };
+        Ok(runner::run(ctx, scope, self.hosts.clone(), script).await)
+    }
+
+    /// Writes down what came of it, once: the run, its evidence, and what becomes of the task.
+    pub(crate) async fn finish(self, ctx: &Ctx, scope: &Scope, held: &Held, ran: Ran) -> Result<(), Error> {
+        let Self { mut run, automation, task, .. } = self;
+        run.logs = ran.logs;
+        let mut evidence = None;
+        match ran.result {
+            Ok(Outcome { verdict, summary, evidence: returned }) => {
+                run.status = RunStatus::Completed;
+                run.evaluation =
+                    Some(if verdict == Verdict::Pass { Evaluation::Pass } else { Evaluation::Fail });
+                let summary = clean(&ran.mask, &summary);
+                run.reason = Some(summary.chars().take(LONGEST_REASON).collect());
+                let returned = returned.map(|raw| serde_json::from_str(raw.get())).transpose()?;
+                run.output = returned.map(|value: Value| ran.mask.json(value));
+                evidence = run.output.clone().filter(|_| automation.keep_evidence);
+            }
+            Err(failure) => {
+                run.status = RunStatus::Failed;
+                let message = clean(&ran.mask, &failure.message);
+                run.error = Some(RunError { code: failure.code.as_str().to_owned(), message });
+            }
+        }
+        let stored = match evidence {
+            Some(evidence) => Some(store(ctx, scope, &run, &automation, &evidence).await?),
+            None => None,
+        };
+        let (held, kept) = (held.clone(), stored.clone());
+        let written = ctx
+            .change(scope, async move |c| {
+                held.complete(c.t).await?;
+                // Somebody may have cancelled it, or deleted its automation.
+                if runs::status(c.t, c.scope, run.id).await? != Some(RunStatus::Running) {
+                    return Ok(false);
+                }
+                let mut run = Run { completed_at: Some(c.now), ..run.clone() };
+                if let Some(file) = &kept {
+                    let file = file.clone().made_by(MadeBy { id: run.id, version: run.script });
+                    run.attachment_id = Some(attachments::add(c, file).await?.id);
+                }
+                end(c, &run, &automation, task.id).await?;
+                Ok(true)
+            })
+            .await;
+        match (written, stored) {
+            (Ok(false), Some(file)) => {
+                file.discard(ctx).await;
+                Ok(())
+            }
+            (result, stored) => {
+                attachments::discard_if_refused(ctx, stored.into_iter().collect(), result).await.map(drop)
+            }
+        }
+    }
+}
+
+/// Puts the evidence into the store, as a file that says where it comes from.
+async fn store(
+    ctx: &Ctx,
+    scope: &Scope,
+    run: &Run,
+    automation: &Automation,
+    evidence: &Value,
+) -> Result<Stored, Error> {
+    let document = json!({
+        "automation": {"id": automation.id, "name": automation.name, "version": run.script},
+        "run": {"id": run.id, "trigger": run.trigger, "startedAt": run.started_at},
+        "result": {"status": run.evaluation, "summary": run.reason},
+        "evidence": evidence,
+    });
+    let text = serde_json::to_vec_pretty(&document)?;
+    let wrong = |message: String| Error::internal(message);
+    let file = NewFile {
+        name: Parse::parse(&format!("evidence-{}.json", run.id)).map_err(wrong)?,
+        media_type: Parse::parse("application/json").map_err(wrong)?,
+    };
+    let content = stream::iter([Ok::<_, Error>(Bytes::from(text))]);
+    let target = Target::new(Subject::Task, run.task_id);
+    let stored = attachments::store_for(ctx, scope, target, file, content).await?;
+    let about = run.reason.as_deref().and_then(|reason| Parse::parse(reason).ok());
+    Ok(stored.with_description(about))
+}
+
+/// The end of a run, in the transaction that writes it down.
+async fn end(c: &Change<'_>, run: &Run, automation: &Automation, task: TaskId) -> Result<(), Error> {
+    runs::finish(c.t, c.scope, run).await?;
+    let action =
+        if run.status == RunStatus::Completed { "automation-run.completed" } else { "automation-run.failed" };
+    c.record(action, ENTITY, run.id, run)?;
+    let status = match run.evaluation {
+        Some(Evaluation::Pass) => automation.status_on_pass,
+        Some(Evaluation::Fail) => automation.status_on_fail,
+        None => None,
+    };
+    if let Some(status) = status
+        && let Some(before) = rows::lock::<Task>(c.t, c.scope, task).await?
+    {
+        registers::change(c, &before, &tasks::with_status(status)).await?;
+    }
+    let is_failing = run.evaluation != Some(Evaluation::Pass);
+    if is_failing != automation.is_failing {
+        automations::set_failing(c.t, c.scope, automation.id, is_failing).await?;
+    }
+    Ok(())
+}
+
+/// Ends a run that was interrupted: what it did outside cannot be known, so it is not done again.
+pub(crate) async fn give_up(ctx: &Ctx, scope: &Scope, held: &Held, run: RunId) -> Result<(), Error> {
+    let held = held.clone();
+    ctx.change(scope, async move |c| {
+        held.complete(c.t).await?;
+        let Some(mut run) = runs::lock(c.t, c.scope, run).await? else { return Ok(()) };
+        if run.status != RunStatus::Running {
+            return Ok(());
+        }
+        run.status = RunStatus::Failed;
+        run.completed_at = Some(c.now);
+        let message = "The server stopped while the script was running. Run it again.".to_owned();
+        run.error = Some(RunError { code: "interrupted".to_owned(), message });
+        runs::finish(c.t, c.scope, &run).await?;
+        c.record("automation-run.failed", ENTITY, run.id, &run)
+    })
+    .await
+}
+
+/// The automation a run belongs to, if both are still there.
+pub(crate) async fn automation_of(
+    ctx: &Ctx,
+    organization: OrganizationId,
+    run: RunId,
+) -> Result<Option<AutomationId>, Error> {
+    let scope = Scope::system(organization, "automation run");
+    let found = ctx.db.read(async move |t| runs::get(t, &scope, run).await).await?;
+    Ok(found.map(|run| run.automation_id))
+}
+
+/// Whether a run still has somebody who waits for it.
+pub(crate) async fn is_running(ctx: &Ctx, scope: &Scope, run: RunId) -> Result<bool, Error> {
+    let scope = scope.clone();
+    let status = ctx.db.read(async move |t| runs::status(t, &scope, run).await).await?;
+    Ok(status == Some(RunStatus::Running))
+}
+
+/// Starts the automation whose schedule has come, and notes when it comes next.
+pub(crate) async fn start_scheduled(
+    ctx: &Ctx,
+    organization: OrganizationId,
+    automation: AutomationId,
+) -> Result<(), Error> {
+    let scope = scope_of(organization, automation);
+    ctx.change(&scope, async move |c| {
+        let Some(found) = automations::lock(c.t, c.scope, automation).await? else { return Ok(()) };
+        // Another process may have been quicker.
+        if found.next_run_at.is_none_or(|at| at > c.now) {
+            return Ok(());
+        }
+        let organization = attestry_storage::organizations::get(c.t, c.scope).await?;
+        let next = organization.as_ref().and_then(|found_in| found.next_run(c.now, &found_in.time_zone));
+        automations::set_next(c.t, c.scope, automation, next).await?;
+        if organization.is_some() {
+            enqueue(c, &found, Trigger::Scheduled).await?;
+        }
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,305 @@
+//! Automations, their scripts, and what starts them.
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::Time;
+use attestry_domain::access::Scope;
+use attestry_domain::automation_hosts::AllowedHosts;
+use attestry_domain::automations::{Automation, Event, Version};
+use attestry_domain::id::{AutomationId, OrganizationId, TaskId};
+use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::text::Parse;
+
+use crate::sql::{Columns, id, opt_id, opt_time, page_params, time};
+
+macro_rules! columns {
+    () => {
+        "SELECT id, org_id, task_id, name, description, is_enabled, schedule, time_zone, events, evaluation_criteria, check_name, parameters, status_on_pass, status_on_fail, keep_evidence, latest_version, created_by, created_at, updated_at, next_run_at, is_failing, version FROM automations"
+    };
+}
+
+macro_rules! version_columns {
+    () => {
+        "SELECT id, automation_id, number, script, changelog, created_by, created_at FROM automation_versions"
+    };
+}
+
+statements! {
+    INSERT = "INSERT INTO automations (org_id, id, task_id, name, description, is_enabled, schedule, time_zone, events, evaluation_criteria, check_name, parameters, status_on_pass, status_on_fail, keep_evidence, latest_version, created_by, created_at, updated_at, next_run_at, is_failing, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
+    UPDATE = "UPDATE automations SET name = $3, description = $4, is_enabled = $5, schedule = $6, time_zone = $7, events = $8, evaluation_criteria = $9, parameters = $10, status_on_pass = $11, status_on_fail = $12, keep_evidence = $13, latest_version = $14, updated_at = $15, next_run_at = $16, version = $17 WHERE org_id = $1 AND id = $2";
+    GET = concat!(columns!(), " WHERE org_id = $1 AND id = $2");
+    LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
+    OF_TASK = "SELECT id FROM automations WHERE org_id = $1 AND task_id = $2 ORDER BY id FOR UPDATE";
+    SCHEDULED = concat!(columns!(), " WHERE org_id = $1 AND schedule IS NOT NULL ORDER BY id FOR UPDATE");
+    COUNT = "SELECT COUNT(*) FROM automations WHERE org_id = $1 AND task_id = $2";
+    SET_NEXT = "UPDATE automations SET next_run_at = $3 WHERE org_id = $1 AND id = $2";
+    SET_FAILING = "UPDATE automations SET is_failing = $3 WHERE org_id = $1 AND id = $2";
+    DUE = "SELECT org_id, id FROM automations WHERE next_run_at <= $1 ORDER BY next_run_at, id LIMIT $2";
+    DELETE = "DELETE FROM automations WHERE org_id = $1 AND id = $2";
+    DELETE_VERSIONS = "DELETE FROM automation_versions WHERE org_id = $1 AND automation_id = $2";
+    DELETE_EVENTS = "DELETE FROM automation_events WHERE org_id = $1 AND automation_id = $2";
+    INSERT_EVENT = "INSERT INTO automation_events (org_id, automation_id, action) VALUES ($1, $2, $3)";
+    LISTEN = "UPDATE journal_heads SET listens = EXISTS (SELECT 1 FROM automation_events WHERE org_id = $1) WHERE org_id = $1";
+    LISTENERS = "SELECT e.action, a.id, a.task_id, a.latest_version FROM automation_events e JOIN automations a ON a.id = e.automation_id AND a.org_id = e.org_id WHERE e.org_id = $1 AND a.is_enabled = TRUE AND a.latest_version IS NOT NULL ORDER BY a.id";
+    INSERT_VERSION = "INSERT INTO automation_versions (org_id, id, automation_id, number, script, changelog, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    VERSION = concat!(version_columns!(), " WHERE org_id = $1 AND automation_id = $2 AND number = $3");
+    COUNT_VERSIONS = "SELECT COUNT(*) FROM automation_versions WHERE org_id = $1 AND automation_id = $2";
+    HOSTS = "SELECT hosts, version FROM automation_hosts WHERE org_id = $1";
+    SET_HOSTS = "INSERT INTO automation_hosts (org_id, hosts, updated_at, version) VALUES ($1, $2, $3, $4) ON CONFLICT (org_id) DO UPDATE SET hosts = $2, updated_at = $3, version = $4";
+    ;
+    pages
+    LIST = (concat!(columns!(), " WHERE org_id = $1 AND task_id = $2"), "id", None);
+    VERSIONS = (concat!(version_columns!(), " WHERE org_id = $1 AND automation_id = $2"), "id", None);
+}
+
+fn read(row: &Row<'_>) -> Result<Automation, Error> {
+    let wrong = |column: usize, message: String| Error::Column { column, message };
+    let events = row.str(8)?.split_whitespace();
+    let parameters = row.opt_str(11)?.map(serde_json::from_str).transpose();
+    Ok(Automation {
+        id: row.parse(0)?,
+        organization_id: row.parse(1)?,
+        task_id: row.parse(2)?,
+        name: row.text(3)?,
+        description: row.opt_text(4)?,
+        is_enabled: row.bool(5)?,
+        schedule: row.opt_parse(6)?,
+        time_zone: row.opt_parse(7)?,
+        // One that no longer exists starts nothing.
+        events: events.filter_map(|event| Event::parse(event).ok()).collect(),
+        evaluation_criteria: row.opt_text(9)?,
+        check: row.opt_text(10)?,
+        parameters: parameters.map_err(|error| wrong(11, error.to_string()))?,
+        status_on_pass: row.opt_parse(12)?,
+        status_on_fail: row.opt_parse(13)?,
+        keep_evidence: row.bool(14)?,
+        latest_version: row.opt_int(15)?,
+        created_by: row.opt_parse(16)?,
+        created_at: row.time(17)?,
+        updated_at: row.time(18)?,
+        next_run_at: row.opt_time(19)?,
+        is_failing: row.bool(20)?,
+        version: row.int(21)?,
+    })
+}
+
+fn words(events: &[Event]) -> String {
+    events.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+pub async fn insert(t: &Tx<'_>, scope: &Scope, one: &Automation) -> Result<(), Error> {
+    let params = [
+        id(scope.organization()),
+        id(one.id),
+        id(one.task_id),
+        Value::from(&one.name),
+        Value::from(one.description.as_ref()),
+        Value::Bool(one.is_enabled),
+        Value::from(one.schedule.as_ref().map(attestry_domain::automations::Schedule::as_str)),
+        Value::from(one.time_zone.as_ref().map(attestry_domain::Zone::as_str)),
+        Value::from(words(&one.events)),
+        Value::from(one.evaluation_criteria.as_ref()),
+        Value::from(one.check.as_ref()),
+        Value::from(one.parameters.as_ref().map(ToString::to_string)),
+        Value::from(one.status_on_pass.map(attestry_domain::tasks::TaskStatus::as_str)),
+        Value::from(one.status_on_fail.map(attestry_domain::tasks::TaskStatus::as_str)),
+        Value::Bool(one.keep_evidence),
+        Value::from(one.latest_version),
+        opt_id(one.created_by),
+        time(one.created_at),
+        time(one.updated_at),
+        opt_time(one.next_run_at),
+        Value::Bool(one.is_failing),
+        Value::Int(one.version),
+    ];
+    t.execute(INSERT, &params).await?;
+    set_events(t, scope, one).await
+}
+
+pub async fn update(t: &Tx<'_>, scope: &Scope, one: &Automation) -> Result<(), Error> {
+    let params = [
+        id(scope.organization()),
+        id(one.id),
+        Value::from(&one.name),
+        Value::from(one.description.as_ref()),
+        Value::Bool(one.is_enabled),
+        Value::from(one.schedule.as_ref().map(attestry_domain::automations::Schedule::as_str)),
+        Value::from(one.time_zone.as_ref().map(attestry_domain::Zone::as_str)),
+        Value::from(words(&one.events)),
+        Value::from(one.evaluation_criteria.as_ref()),
+        Value::from(one.parameters.as_ref().map(ToString::to_string)),
+        Value::from(one.status_on_pass.map(attestry_domain::tasks::TaskStatus::as_str)),
+        Value::from(one.status_on_fail.map(attestry_domain::tasks::TaskStatus::as_str)),
+        Value::Bool(one.keep_evidence),
+        Value::from(one.latest_version),
+        time(one.updated_at),
+        opt_time(one.next_run_at),
+        Value::Int(one.version),
+    ];
+    t.execute(UPDATE, &params).await?;
+    set_events(t, scope, one).await
+}
+
+async fn set_events(t: &Tx<'_>, scope: &Scope, one: &Automation) -> Result<(), Error> {
+    t.execute(DELETE_EVENTS, &[id(scope.organization()), id(one.id)]).await?;
+    for event in &one.events {
+        let params = [id(scope.organization()), id(one.id), Value::from(event.as_str())];
+        t.execute(INSERT_EVENT, &params).await?;
+    }
+    t.execute(LISTEN, &[id(scope.organization())]).await.map(|_| ())
+}
+
+pub async fn get(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<Option<Automation>, Error> {
+    t.opt(GET, &[id(scope.organization()), id(one)], read).await
+}
+
+/// The automation, held until the transaction ends.
+pub async fn lock(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<Option<Automation>, Error> {
+    t.opt(LOCK, &[id(scope.organization()), id(one)], read).await
+}
+
+/// The automations of a task, held until the transaction ends.
+pub async fn of_task(t: &Tx<'_>, scope: &Scope, task: &str) -> Result<Vec<AutomationId>, Error> {
+    t.all(OF_TASK, &[id(scope.organization()), Value::from(task)], |row| row.parse(0)).await
+}
+
+/// Those that have a schedule, held until the transaction ends.
+pub async fn scheduled(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Automation>, Error> {
+    t.all(SCHEDULED, &[id(scope.organization())], read).await
+}
+
+pub async fn list(
+    t: &Tx<'_>,
+    scope: &Scope,
+    task: TaskId,
+    limit: u16,
+    after: Option<&After>,
+) -> Result<Page<Automation>, Error> {
+    let mut params = vec![id(scope.organization()), id(task)];
+    page_params(&mut params, limit, after);
+    let items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
+    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+}
+
+pub async fn count(t: &Tx<'_>, scope: &Scope, task: TaskId) -> Result<i64, Error> {
+    t.one(COUNT, &[id(scope.organization()), id(task)], |row| row.int(0)).await
+}
+
+/// Notes when the schedule comes next. Not history: no entry.
+pub async fn set_next(t: &Tx<'_>, scope: &Scope, one: AutomationId, at: Option<Time>) -> Result<(), Error> {
+    t.execute(SET_NEXT, &[id(scope.organization()), id(one), opt_time(at)]).await.map(|_| ())
+}
+
+/// Notes whether the last run went wrong. Not history: no entry.
+pub async fn set_failing(t: &Tx<'_>, scope: &Scope, one: AutomationId, is: bool) -> Result<(), Error> {
+    t.execute(SET_FAILING, &[id(scope.organization()), id(one), Value::Bool(is)]).await.map(|_| ())
+}
+
+/// The automations of any organization whose schedule has come. For the job that starts them.
+pub async fn due(t: &Tx<'_>, now: Time, most: i64) -> Result<Vec<(OrganizationId, AutomationId)>, Error> {
+    t.all(DUE, &[time(now), Value::Int(most)], |row| Ok((row.parse(0)?, row.parse(1)?))).await
+}
+
+pub async fn delete(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<(), Error> {
+    let own = [id(scope.organization()), id(one)];
+    t.execute(DELETE_VERSIONS, &own).await?;
+    t.execute(DELETE_EVENTS, &own).await?;
+    t.execute(DELETE, &own).await?;
+    t.execute(LISTEN, &own[..1]).await.map(|_| ())
+}
+
+/// An automation that waits for an action.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    pub action: String,
+    pub automation: AutomationId,
+    pub task: TaskId,
+    pub script: i64,
+}
+
+/// Every automation of an organization that waits for an action. For the journal, which precedes every scope.
+pub async fn listeners(t: &Tx<'_>, organization: OrganizationId) -> Result<Vec<Listener>, Error> {
+    t.all(LISTENERS, &[id(organization)], |row| {
+        Ok(Listener {
+            action: row.text(0)?,
+            automation: row.parse(1)?,
+            task: row.parse(2)?,
+            script: row.int(3)?,
+        })
+    })
+    .await
+}
+
+fn read_version(row: &Row<'_>) -> Result<Version, Error> {
+    Ok(Version {
+        id: row.parse(0)?,
+        automation_id: row.parse(1)?,
+        version: row.int(2)?,
+        script: row.text(3)?,
+        changelog: row.opt_text(4)?,
+        created_by: row.opt_parse(5)?,
+        created_at: row.time(6)?,
+    })
+}
+
+pub async fn insert_version(t: &Tx<'_>, scope: &Scope, one: &Version) -> Result<(), Error> {
+    let params = [
+        id(scope.organization()),
+        id(one.id),
+        id(one.automation_id),
+        Value::Int(one.version),
+        Value::from(&one.script),
+        Value::from(one.changelog.as_ref()),
+        opt_id(one.created_by),
+        time(one.created_at),
+    ];
+    t.execute(INSERT_VERSION, &params).await.map(|_| ())
+}
+
+pub async fn version(
+    t: &Tx<'_>,
+    scope: &Scope,
+    automation: AutomationId,
+    number: i64,
+) -> Result<Option<Version>, Error> {
+    t.opt(VERSION, &[id(scope.organization()), id(automation), Value::Int(number)], read_version).await
+}
+
+pub async fn versions(
+    t: &Tx<'_>,
+    scope: &Scope,
+    automation: AutomationId,
+    limit: u16,
+    after: Option<&After>,
+) -> Result<Page<Version>, Error> {
+    let mut params = vec![id(scope.organization()), id(automation)];
+    page_params(&mut params, limit, after);
+    let items = t.all(VERSIONS.pick(Order::Descending, after.is_some()), &params, read_version).await?;
+    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+}
+
+pub async fn count_versions(t: &Tx<'_>, scope: &Scope, automation: AutomationId) -> Result<i64, Error> {
+    t.one(COUNT_VERSIONS, &[id(scope.organization()), id(automation)], |row| row.int(0)).await
+}
+
+/// The hosts that automations may reach, and how often they were set.
+pub async fn hosts(t: &Tx<'_>, scope: &Scope) -> Result<(AllowedHosts, i64), Error> {
+    let own = [id(scope.organization())];
+    let found = t.opt(HOSTS, &own, |row| {
+        let hosts = serde_json::from_str(row.str(0)?)
+            .map_err(|error| Error::Column { column: 0, message: error.to_string() })?;
+        Ok((hosts, row.int(1)?))
+    });
+    Ok(found.await?.unwrap_or_default())
+}
+
+pub async fn set_hosts(
+    t: &Tx<'_>,
+    scope: &Scope,
+    hosts: &AllowedHosts,
+    at: Time,
+    version: i64,
+) -> Result<(), Error> {
+    let text = serde_json::to_string(hosts).map_err(|error| Error::Other(error.to_string()))?;
+    let params = [id(scope.organization()), Value::from(text), time(at), Value::Int(version)];
+    t.execute(SET_HOSTS, &params).await.map(|_| ())
+}

@@ -1,0 +1,62 @@
+//! The secrets of an organization. Their values are encrypted before they come here.
+
+use attestry_db::{Error, Tx, Value};
+use attestry_domain::Time;
+use attestry_domain::access::Scope;
+use attestry_domain::id::OrganizationId;
+
+use crate::sql::{Columns, id, time};
+
+statements! {
+    LIST = "SELECT name, created_at, updated_at FROM secrets WHERE org_id = $1 ORDER BY name";
+    GET = "SELECT sealed FROM secrets WHERE org_id = $1 AND name = $2";
+    SET = "INSERT INTO secrets (org_id, name, sealed, created_at, updated_at) VALUES ($1, $2, $3, $4, $4) ON CONFLICT (org_id, name) DO UPDATE SET sealed = $3, updated_at = $4 RETURNING created_at";
+    DELETE = "DELETE FROM secrets WHERE org_id = $1 AND name = $2";
+    ALL = "SELECT org_id, name, sealed FROM secrets ORDER BY org_id, name";
+    RESEAL = "UPDATE secrets SET sealed = $3 WHERE org_id = $1 AND name = $2";
+}
+
+/// What is known of a secret.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pub name: String,
+    pub created_at: Time,
+    pub updated_at: Time,
+}
+
+pub async fn list(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Known>, Error> {
+    t.all(LIST, &[id(scope.organization())], |row| {
+        Ok(Known { name: row.text(0)?, created_at: row.time(1)?, updated_at: row.time(2)? })
+    })
+    .await
+}
+
+pub async fn get(t: &Tx<'_>, scope: &Scope, name: &str) -> Result<Option<Vec<u8>>, Error> {
+    t.opt(GET, &[id(scope.organization()), Value::from(name)], |row| row.bytes(0)).await
+}
+
+/// Sets a secret; says since when there is one of this name.
+pub async fn set(t: &Tx<'_>, scope: &Scope, name: &str, sealed: &[u8], at: Time) -> Result<Time, Error> {
+    let params = [id(scope.organization()), Value::from(name), Value::from(sealed), time(at)];
+    t.one(SET, &params, |row| row.time(0)).await
+}
+
+pub async fn delete(t: &Tx<'_>, scope: &Scope, name: &str) -> Result<bool, Error> {
+    Ok(t.execute(DELETE, &[id(scope.organization()), Value::from(name)]).await? > 0)
+}
+
+/// Every secret of every organization, for a new key.
+pub async fn all(t: &Tx<'_>) -> Result<Vec<(OrganizationId, String, Vec<u8>)>, Error> {
+    t.all(ALL, &[], |row| Ok((row.parse(0)?, row.text(1)?, row.bytes(2)?))).await
+}
+
+/// The same secret under a new key.
+pub async fn reseal(
+    t: &Tx<'_>,
+    organization: OrganizationId,
+    name: &str,
+    sealed: &[u8],
+) -> Result<(), Error> {
+    let params = [id(organization), Value::from(name), Value::from(sealed)];
+    t.execute(RESEAL, &params).await.map(|_| ())
+}
