@@ -2,10 +2,11 @@
 
 use attestry_app::invitations::Offer;
 use attestry_app::sessions::Membership;
-use attestry_app::{invitations, passwords, sessions};
+use attestry_app::{invitations, notices, passwords, sessions};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Permission, Roles};
 use attestry_domain::id::{MemberId, OrganizationId};
+use attestry_domain::notices::{Notices, NoticesPatch};
 use attestry_domain::text::{Email, Line, Name, Password};
 use axum::Json;
 use axum::extract::State;
@@ -197,6 +198,92 @@ pub(crate) async fn change_password(
     let session = &caller.session.session;
     passwords::change(&api.ctx, session, &current_password.0, &new_password, caller.origin).await?;
     Ok(Json(Done { success: true }))
+}
+
+/// Which notices the user gets by mail.
+#[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Notifications, example = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": false}))]
+pub(crate) struct NotificationsView {
+    /// A task was assigned to them.
+    assigned: bool,
+    /// Tasks of theirs are due within seven days; in one digest a day.
+    due_soon: bool,
+    /// Tasks of theirs are overdue; in the same digest.
+    overdue: bool,
+    /// An automation of theirs began to fail, or recovered.
+    automations: bool,
+}
+
+impl From<Notices> for NotificationsView {
+    fn from(Notices { assigned, due_soon, overdue, automations }: Notices) -> Self {
+        Self { assigned, due_soon, overdue, automations }
+    }
+}
+
+body! {
+    /// Which notices to get. Fields that are left out stay as they are.
+    UpdateNotifications {
+        assigned "assigned": optional bool = "A task was assigned to you.",
+        due_soon "dueSoon": optional bool = "Tasks of yours are due within seven days.",
+        overdue "overdue": optional bool = "Tasks of yours are overdue.",
+        automations "automations": optional bool = "An automation of yours began to fail, or recovered.",
+    }
+    example json!({"automations": false})
+}
+
+/// Shows which notices you get by mail
+#[utoipa::path(
+    get, path = "/v1/auth/notifications", tag = "Sign-in",
+    responses((status = 200, body = NotificationsView, description = "The notices.")),
+    extensions(("x-session" = json!(true)))
+)]
+pub(crate) async fn get_notifications(
+    api: State<Api>,
+    caller: SignedIn,
+) -> Result<Json<NotificationsView>, Problem> {
+    Ok(Json(notices::get(&api.ctx, caller.session.session.user_id).await?.into()))
+}
+
+/// Changes which notices you get by mail
+#[utoipa::path(
+    patch, path = "/v1/auth/notifications", tag = "Sign-in", request_body = UpdateNotifications,
+    responses((status = 200, body = NotificationsView, description = "The notices as they are now.")),
+    extensions(("x-session" = json!(true)))
+)]
+pub(crate) async fn update_notifications(
+    api: State<Api>,
+    caller: SignedIn,
+    body: Valid<UpdateNotifications>,
+) -> Result<Json<NotificationsView>, Problem> {
+    let UpdateNotifications { assigned, due_soon, overdue, automations } = body.0;
+    let patch = NoticesPatch { assigned, due_soon, overdue, automations };
+    Ok(Json(notices::update(&api.ctx, &caller.session.session, patch, caller.origin).await?.into()))
+}
+
+body! {
+    /// The token of a link in a mail.
+    Unsubscribe {
+        token "token": required Secret = "The token of the link.",
+    }
+    example json!({"token": "nonsense"})
+}
+
+/// Stops the kind of mail a link came with
+#[utoipa::path(
+    post, path = "/v1/auth/unsubscribe", tag = "Sign-in", request_body = Unsubscribe,
+    responses(
+        (status = 200, body = NotificationsView, description = "What is still sent."),
+        (status = 410, description = "The link is damaged."),
+    )
+)]
+pub(crate) async fn unsubscribe(
+    api: State<Api>,
+    Visitor(origin): Visitor,
+    body: Valid<Unsubscribe>,
+) -> Result<Json<NotificationsView>, Problem> {
+    Ok(Json(notices::unsubscribe(&api.ctx, &body.0.token.0, origin).await?.into()))
 }
 
 body! {

@@ -35,6 +35,7 @@ pub const PUBLIC: &[(&str, &str)] = &[
     ("post", "/v1/auth/forgot-password"),
     ("post", "/v1/auth/reset-password"),
     ("get", "/v1/auth/invitation"),
+    ("post", "/v1/auth/unsubscribe"),
     ("post", "/v1/auth/accept-invitation"),
 ];
 
@@ -46,6 +47,8 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(auth::logout))
         .routes(routes!(auth::get_session))
         .routes(routes!(auth::change_password))
+        .routes(routes!(auth::get_notifications, auth::update_notifications))
+        .routes(routes!(auth::unsubscribe))
         .routes(routes!(auth::forgot_password))
         .routes(routes!(auth::reset_password))
         .routes(routes!(auth::look_up_invitation))

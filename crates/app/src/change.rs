@@ -23,6 +23,7 @@ use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::{self, AccountEntry, CHANNEL, Job};
 use crate::journal::{Entry, Record};
+use crate::notices::{self, Happened};
 use crate::remembered::Forget;
 
 /// What is done when the transaction is on disk.
@@ -30,6 +31,7 @@ use crate::remembered::Forget;
 struct Afterwards {
     enqueued: bool,
     forget: Vec<Forget>,
+    happened: Vec<Happened>,
 }
 
 impl Afterwards {
@@ -99,6 +101,11 @@ impl<'a> Work<'a> {
     /// Whatever is remembered of this is no longer true once the transaction is on disk.
     pub(crate) fn forget(&self, what: Forget) {
         self.afterwards().forget.push(what);
+    }
+
+    /// Tells a member of this once the change is complete.
+    pub(crate) fn tell(&self, happened: Happened) {
+        self.afterwards().happened.push(happened);
     }
 
     fn afterwards(&self) -> std::sync::MutexGuard<'_, Afterwards> {
@@ -238,6 +245,10 @@ impl Ctx {
         let changed = self.db.write_in(lane, async move |t| {
             let work = Work::new(&ctx, t);
             let value = body(&work.within(&scope)).await?;
+            let happened = std::mem::take(&mut work.afterwards().happened);
+            if !happened.is_empty() {
+                notices::tell(&work.within(&scope), happened).await?;
+            }
             work.settle(scope.origin()).await?;
             Ok::<_, Error>((value, work.end()))
         });

@@ -51,11 +51,42 @@ pub(crate) fn reset(ctx: &Ctx, to: &User, link: &str) -> Message {
     )
 }
 
+/// Some lines of a message under their heading.
+pub(crate) struct Told {
+    pub(crate) heading: String,
+    pub(crate) lines: Vec<String>,
+}
+
+/// A notice or a digest, with the link that ends such messages.
+pub(crate) fn notice(
+    ctx: &Ctx,
+    to: &User,
+    organization: &str,
+    subject: &str,
+    told: Vec<Told>,
+    unsubscribe: &str,
+) -> Message {
+    let part = |Told { heading, lines }: Told| format!("{heading}:\n{}", lines.join("\n"));
+    let paragraphs = told.into_iter().map(part).collect();
+    let link = ctx.link("/");
+    let letter = Letter {
+        // A subject is one line of a bearable length.
+        subject: subject.chars().filter(|c| !c.is_control()).take(200).collect(),
+        paragraphs,
+        action: "Open Attestry",
+        link: &link,
+        closing: format!(
+            "You get this message as a member of {organization}. To stop messages of this kind: {unsubscribe}"
+        ),
+    };
+    compose(ctx, to, &letter)
+}
+
 fn compose(ctx: &Ctx, to: &User, letter: &Letter<'_>) -> Message {
     let Letter { subject, paragraphs, action, link, closing } = letter;
     let greeting = format!("Hello {},", to.name);
     let text = format!("{greeting}\n\n{}\n\n{action}:\n{link}\n\n{closing}\n", paragraphs.join("\n\n"));
-    let body = escape(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>");
+    let body = escape(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>").replace('\n', "<br>");
     let html = format!(
         "<!doctype html><html><body style=\"font-family:sans-serif;line-height:1.5;color:#1a1a1a;max-width:36rem\">\
          <p>{}</p><p>{body}</p><p><a href=\"{}\" style=\"display:inline-block;padding:.6rem 1rem;background:#1f5f4a;\

@@ -22,6 +22,7 @@ pub mod journal;
 pub mod keys;
 mod letters;
 pub mod members;
+pub mod notices;
 pub mod organizations;
 pub mod passwords;
 pub mod precondition;

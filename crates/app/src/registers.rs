@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{Id, Kind, MemberId};
+use attestry_domain::notices::Notice;
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::registers::{Record, Wanted};
 use attestry_domain::scales::Matrix;
@@ -20,6 +21,7 @@ use crate::comments;
 use crate::context::Ctx;
 use crate::error::{Error, FieldError};
 use crate::history;
+use crate::notices::{self, Happened};
 use crate::precondition::Precondition;
 
 fn missing<R: Stored>() -> Error {
@@ -47,6 +49,7 @@ pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Res
         assignees::must_be_active(c.t, c.scope, record.assignee()).await?;
         rows::insert(c.t, c.scope, &mut record).await?;
         c.record(R::ACTIONS.created, R::ENTITY, record.id, &record)?;
+        tell_assignee(c, None, &record);
         Ok(record)
     })
     .await
@@ -101,6 +104,7 @@ pub(crate) async fn add_many<R: Stored>(c: &Change<'_>, made: &mut [Record<R>]) 
     rows::insert_many(c.t, c.scope, made).await?;
     for record in made {
         c.record(R::ACTIONS.created, R::ENTITY, record.id, record)?;
+        tell_assignee(c, None, record);
     }
     Ok(())
 }
@@ -253,7 +257,17 @@ pub(crate) async fn save<R: Stored>(
     after.version += 1;
     rows::update(c.t, c.scope, &after).await?;
     c.record(R::ACTIONS.updated, R::ENTITY, after.id, &after)?;
+    tell_assignee(c, before.assignee(), &after);
     Ok(after)
+}
+
+/// Tells somebody what is theirs now, unless they took it themselves.
+fn tell_assignee<R: Stored>(c: &Change<'_>, before: Option<MemberId>, after: &Record<R>) {
+    let is_news = |member: &MemberId| Some(*member) != before && Some(*member) != c.scope.member();
+    if let Some(member) = after.assignee().filter(is_news).filter(|_| R::TELLS) {
+        let line = notices::named(&after.reference(), after.name());
+        c.tell(Happened { member, notice: Notice::Assigned, line });
+    }
 }
 
 /// Takes a member who leaves off everything they were responsible for.

@@ -5,6 +5,7 @@ use attestry_domain::attachments::MadeBy;
 use attestry_domain::automation_hosts::AllowedHosts;
 use attestry_domain::automations::{Automation, Evaluation, Run, RunError, RunStatus, Trigger};
 use attestry_domain::id::{AutomationId, OrganizationId, RunId, TaskId};
+use attestry_domain::notices::Notice;
 use attestry_domain::page::{After, Page};
 use attestry_domain::registers::Record;
 use attestry_domain::subjects::Subject;
@@ -23,6 +24,7 @@ use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::{AutomationRun, Held};
+use crate::notices::{self, Happened};
 use crate::registers;
 use crate::runner::{self, Ran, clean};
 use crate::tasks;
@@ -316,7 +318,24 @@ async fn end(c: &Change<'_>, run: &Run, automation: &Automation, task: TaskId) -
     let is_failing = run.evaluation != Some(Evaluation::Pass);
     if is_failing != automation.is_failing {
         automations::set_failing(c.t, c.scope, automation.id, is_failing).await?;
+        tell(c, run, automation, is_failing).await?;
     }
+    Ok(())
+}
+
+/// Tells of the first failure and of the recovery: whoever does the task, or else whoever made the automation.
+async fn tell(c: &Change<'_>, run: &Run, automation: &Automation, is_failing: bool) -> Result<(), Error> {
+    let task = rows::get::<Task>(c.t, c.scope, run.task_id).await?;
+    let Some(member) = task.as_ref().and_then(|task| task.assignee_id).or(automation.created_by) else {
+        return Ok(());
+    };
+    let task = task.map_or_else(String::new, |task| notices::named(&task.reference(), task.title.as_str()));
+    let why = run.error.as_ref().map(|error| error.message.clone()).or_else(|| run.reason.clone());
+    let line = match is_failing {
+        true => format!("{} of {task} failed: {}", automation.name, why.unwrap_or_default()),
+        false => format!("{} of {task} passes again", automation.name),
+    };
+    c.tell(Happened { member, notice: Notice::Automations, line });
     Ok(())
 }
 

@@ -19,6 +19,7 @@ pub mod invitations;
 pub mod journal;
 pub mod masking;
 pub mod members;
+pub mod notices;
 pub mod organizations;
 pub mod page;
 pub mod patch;

@@ -64,6 +64,8 @@ pub trait Register: Fields {
     /// The columns of its ratings: likelihood and impact before treatment, and after.
     const RATINGS: &'static [&'static str] = &[];
     const DUE: Due;
+    /// Whether members are told what is assigned to them.
+    const TELLS: bool = false;
 
     /// What the row is known by.
     fn name(&self) -> &str;

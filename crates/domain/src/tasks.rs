@@ -224,6 +224,7 @@ impl Register for Task {
         ],
         of: |task, today| task.evidence_status(today).as_str(),
     }];
+    const TELLS: bool = true;
     const DUE: Due = Due {
         column: "open_due",
         wire: "overdue",

@@ -19,6 +19,7 @@ pub mod invitations;
 pub mod jobs;
 pub mod journal;
 pub mod members;
+pub mod notices;
 pub mod organizations;
 pub mod password_resets;
 mod risks;
@@ -48,6 +49,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("jobs", jobs::statements()),
         ("journal", journal::statements()),
         ("members", members::statements()),
+        ("notices", notices::statements()),
         ("organizations", organizations::statements()),
         ("password_resets", password_resets::statements()),
         ("registers", registers::statements()),

@@ -27,6 +27,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     11 "0011_references" "references"
     12 "0012_tasks" "tasks"
     13 "0013_automations" "automations"
+    14 "0014_notices" "notices"
 };
 
 /// What becomes of a table's rows with their organization.

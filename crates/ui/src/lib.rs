@@ -9,6 +9,7 @@ pub const PAGES: &[(&str, &str, &str)] = &[
     ("/accept-invitation", HTML, include_str!("../assets/accept-invitation.html")),
     ("/forgot-password", HTML, include_str!("../assets/forgot-password.html")),
     ("/reset-password", HTML, include_str!("../assets/reset-password.html")),
+    ("/unsubscribe", HTML, include_str!("../assets/unsubscribe.html")),
     ("/assets/pages.css", "text/css; charset=utf-8", include_str!("../assets/pages.css")),
     ("/assets/pages.js", "text/javascript; charset=utf-8", include_str!("../assets/pages.js")),
 ];

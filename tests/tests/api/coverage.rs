@@ -188,6 +188,14 @@ impl Things {
                     .expect(201);
                 body["token"] = json!(token_in(&app.mails().await));
             }
+            "unsubscribe" => {
+                let task = json!({"title": "A", "assigneeId": self.id("mem_")});
+                let task =
+                    app.call("POST", "/v1/tasks").key(&self.tenant.key).json(&task).send().await.expect(201);
+                body["token"] = json!(token_in(&app.mails().await));
+                let path = format!("/v1/tasks/{}", task["id"].as_str().expect("an id"));
+                app.call("DELETE", &path).key(&self.tenant.key).send().await.expect(200);
+            }
             "create_members" => {
                 body["members"][0]["userId"] = json!(app.tenant("Spare", "spare@example.com").await.user);
             }

@@ -14,6 +14,7 @@ mod docs;
 mod idempotency;
 mod known_failures;
 mod limits;
+mod notices;
 mod organization;
 mod people;
 mod registers;

@@ -391,10 +391,10 @@ async fn a_unique_job_waits_once(app: &TestApp) {
     attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
     attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
     let recurring = attestry_app::jobs::drain(&app.ctx).await.expect("run");
-    assert_eq!(recurring, 4, "housekeeping, the sweep, recurrence and schedules");
+    assert_eq!(recurring, 5, "housekeeping, the sweep, recurrence, schedules and digests");
     assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 0);
     app.clock.advance(std::time::Duration::from_mins(61));
-    assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 3, "all but the sweep");
+    assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 4, "all but the sweep");
     app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
 }
 

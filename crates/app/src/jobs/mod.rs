@@ -4,6 +4,7 @@
 
 mod account_entry;
 mod automation_run;
+mod digests;
 mod housekeeping;
 mod mail;
 mod password_reset;
@@ -148,6 +149,7 @@ const KINDS: &[Known] = &[
     known::<AccountEntry>(),
     known::<AutomationRun>(),
     known::<Removal>(),
+    known::<digests::Digests>(),
     known::<housekeeping::Housekeeping>(),
     known::<recurrence::Recurrence>(),
     known::<schedules::Schedules>(),

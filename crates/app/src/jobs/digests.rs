@@ -1,0 +1,29 @@
+//! Sends one digest a day to each member, in the morning of their organization.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+use crate::notices;
+
+/// Hours begin on a quarter of an hour, wherever one is.
+const EVERY: Duration = Duration::from_mins(15);
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Digests;
+
+impl Job for Digests {
+    const KIND: &'static str = "digests";
+    const TRIES: i64 = i64::MAX;
+    const AT_ONCE: usize = 1;
+    const RECURRING: bool = true;
+
+    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+        for (organization, today) in notices::due_digests(ctx).await? {
+            notices::digest(ctx, organization, today).await?;
+        }
+        Ok(Outcome::Again(ctx.now().next(EVERY)))
+    }
+}

@@ -1,0 +1,205 @@
+//! What people are told by mail: assignments and automations at once, what is due in one digest a day.
+
+use std::collections::BTreeMap;
+
+use attestry_domain::access::{Origin, Scope};
+use attestry_domain::date::Date;
+use attestry_domain::id::{MemberId, OrganizationId, UserId};
+use attestry_domain::notices::{Notice, Notices, NoticesPatch};
+use attestry_domain::sessions::Session;
+use attestry_domain::text::Parse;
+use attestry_storage::members::Membership;
+use attestry_storage::notices::{self, DueTask};
+use attestry_storage::{members, organizations, users};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::jobs::Mail;
+use crate::letters::{self, Told};
+use crate::sessions;
+
+/// How far a digest looks ahead.
+const AHEAD: i64 = 7;
+/// The hour of the day at which digests are sent.
+const HOUR: u8 = 8;
+const PURPOSE: &str = "unsubscribe";
+
+/// Something that happened and concerns a member. It is told once the change is complete: many things of one change in
+/// one message.
+#[derive(Clone, Debug)]
+pub(crate) struct Happened {
+    pub(crate) member: MemberId,
+    pub(crate) notice: Notice,
+    pub(crate) line: String,
+}
+
+/// Tells what happened in a change, one message for each member and kind.
+pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), Error> {
+    let mut by_member: BTreeMap<(MemberId, Notice), Vec<String>> = BTreeMap::new();
+    for Happened { member, notice, line } in happened {
+        by_member.entry((member, notice)).or_default().push(line);
+    }
+    for ((member, notice), lines) in by_member {
+        let subject = match (notice, lines.as_slice()) {
+            (Notice::Assigned, [one]) => format!("Assigned to you: {one}"),
+            (Notice::Assigned, many) => format!("{} tasks were assigned to you", many.len()),
+            (_, [one, ..]) => one.clone(),
+            (_, []) => continue,
+        };
+        let opening = match notice {
+            Notice::Assigned => "was assigned to you",
+            _ => "needs your attention",
+        };
+        send(c, member, &[notice], &subject, vec![Told { heading: opening.to_owned(), lines }]).await?;
+    }
+    Ok(())
+}
+
+/// Sends a message to an active member who wants such notices.
+async fn send(
+    c: &Change<'_>,
+    member: MemberId,
+    kinds: &[Notice],
+    subject: &str,
+    told: Vec<Told>,
+) -> Result<(), Error> {
+    let Some(person) = members::get(c.t, c.scope, member).await? else { return Ok(()) };
+    let wanted = notices::get(c.t, person.user.id).await?;
+    if !person.member.is_active || !wanted.is_some_and(|wanted| kinds.iter().any(|kind| wanted.wants(*kind)))
+    {
+        return Ok(());
+    }
+    let organization = organizations::get(c.t, c.scope).await?.map_or_else(String::new, |found| found.name);
+    let link = unsubscribe_link(c.ctx, person.user.id, kinds)?;
+    let message = letters::notice(c.ctx, &person.user, &organization, subject, told, &link);
+    c.enqueue(&Mail(message)).await
+}
+
+/// Sends the digests of an organization whose day has begun.
+pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date) -> Result<(), Error> {
+    let scope = Scope::system(organization, "digest");
+    ctx.change(&scope, async move |c| {
+        if !notices::begin_digest(c.t, c.scope, today).await? {
+            return Ok(());
+        }
+        let mut by_member: BTreeMap<MemberId, Vec<DueTask>> = BTreeMap::new();
+        for task in notices::due(c.t, c.scope, today.plus_days(AHEAD)).await? {
+            by_member.entry(task.assignee).or_default().push(task);
+        }
+        for (member, tasks) in by_member {
+            let Some(person) = members::get(c.t, c.scope, member).await? else { continue };
+            let Some(wanted) = notices::get(c.t, person.user.id).await? else { continue };
+            let lines = |is_late: bool| -> Vec<String> {
+                let of = tasks.iter().filter(|task| (task.due < today) == is_late);
+                of.map(|task| format!("T-{} {} (due {})", task.number, task.title, task.due)).collect()
+            };
+            let told: Vec<Told> = [
+                (wanted.overdue, "Overdue", lines(true)),
+                (wanted.due_soon, "Due within seven days", lines(false)),
+            ]
+            .into_iter()
+            .filter(|(is_wanted, _, lines)| *is_wanted && !lines.is_empty())
+            .map(|(_, heading, lines)| Told { heading: heading.to_owned(), lines })
+            .collect();
+            if !told.is_empty() {
+                let count: usize = told.iter().map(|told| told.lines.len()).sum();
+                let subject = if count == 1 {
+                    "1 task needs you".to_owned()
+                } else {
+                    format!("{count} tasks need you")
+                };
+                send(c, member, &[Notice::Overdue, Notice::DueSoon], &subject, told).await?;
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The organizations whose digests are to be sent now, with the day it is there.
+pub(crate) async fn due_digests(ctx: &Ctx) -> Result<Vec<(OrganizationId, Date)>, Error> {
+    let now = ctx.now();
+    let all = ctx.db.read(async |t| notices::organizations(t).await).await?;
+    let is_due = |(organization, zone, sent): (OrganizationId, attestry_domain::Zone, Option<Date>)| {
+        let today = zone.date_of(now);
+        let is_time = zone.hour_of(now) >= HOUR && sent.is_none_or(|sent| sent < today);
+        is_time.then_some((organization, today))
+    };
+    Ok(all.into_iter().filter_map(is_due).collect())
+}
+
+/// What a link in a mail switches off.
+#[derive(Serialize, Deserialize)]
+struct Unsubscription {
+    user: UserId,
+    kinds: Vec<String>,
+}
+
+fn unsubscribe_link(ctx: &Ctx, user: UserId, kinds: &[Notice]) -> Result<String, Error> {
+    let kinds = kinds.iter().map(|kind| kind.as_str().to_owned()).collect();
+    let sealed = ctx.keys.seal(PURPOSE, &serde_json::to_vec(&Unsubscription { user, kinds })?)?;
+    Ok(ctx.link(&format!("/unsubscribe?token={}", URL_SAFE_NO_PAD.encode(sealed))))
+}
+
+/// What a signed-in user wants to be told.
+pub async fn get(ctx: &Ctx, user: UserId) -> Result<Notices, Error> {
+    let found = ctx.db.read(async move |t| notices::get(t, user).await).await?;
+    found.ok_or(Error::NotFound("user"))
+}
+
+pub async fn update(
+    ctx: &Ctx,
+    session: &Session,
+    patch: NoticesPatch,
+    origin: Origin,
+) -> Result<Notices, Error> {
+    let (session, from) = (session.clone(), origin.clone());
+    ctx.change_account(session.user_id, &origin, async move |a| {
+        let user = users::get(a.t, session.user_id).await?.ok_or(Error::NotFound("user"))?;
+        let before = notices::get(a.t, user.id).await?.ok_or(Error::NotFound("user"))?;
+        let after = before.patched(patch);
+        if after != before {
+            notices::set(a.t, user.id, after).await?;
+            let scope = |membership: &Membership| sessions::own_scope(membership, &user, session.id, &from);
+            a.record_everywhere(scope, CHANGED, "user-notifications", user.id, Some(&after)).await?;
+        }
+        Ok(after)
+    })
+    .await
+}
+
+const CHANGED: &str = "user.notifications_changed";
+
+/// Switches off what a link in a mail is about.
+pub async fn unsubscribe(ctx: &Ctx, token: &str, origin: Origin) -> Result<Notices, Error> {
+    let wrong = || Error::Gone {
+        code: "link_expired",
+        message: "This link is damaged. Use the one in the mail, or sign in and change your notifications.",
+    };
+    let sealed = URL_SAFE_NO_PAD.decode(token).map_err(|_| wrong())?;
+    let plain = ctx.keys.open(PURPOSE, &sealed).map_err(|_| wrong())?;
+    let Unsubscription { user, kinds } = serde_json::from_slice(&plain).map_err(|_| wrong())?;
+    let kinds: Vec<Notice> = kinds.iter().filter_map(|kind| Notice::parse(kind).ok()).collect();
+    let from = origin.clone();
+    ctx.change_account(user, &origin, async move |a| {
+        let before = notices::get(a.t, user).await?.ok_or_else(wrong)?;
+        let after = before.without(&kinds);
+        if after != before {
+            notices::set(a.t, user, after).await?;
+            let scope =
+                |membership: &Membership| Scope::visitor(membership.organization, Some(user), from.clone());
+            a.record_everywhere(scope, CHANGED, "user-notifications", user, Some(&after)).await?;
+        }
+        Ok(after)
+    })
+    .await
+}
+
+/// A name for the line of a mail.
+pub(crate) fn named(reference: &str, name: &str) -> String {
+    format!("{reference} {name}")
+}

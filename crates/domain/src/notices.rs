@@ -1,0 +1,70 @@
+//! What people are told by mail, and what they want to be told.
+
+use serde::{Deserialize, Serialize};
+
+crate::words! {
+    /// A kind of notice.
+    Notice {
+        /// Something was assigned to somebody.
+        Assigned = "assigned",
+        /// A task of theirs is due within seven days.
+        DueSoon = "dueSoon",
+        /// A task of theirs is overdue.
+        Overdue = "overdue",
+        /// An automation of theirs began to fail, or recovered.
+        Automations = "automations",
+    }
+}
+
+/// Which notices somebody gets.
+#[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notices {
+    pub assigned: bool,
+    pub due_soon: bool,
+    pub overdue: bool,
+    pub automations: bool,
+}
+
+/// What somebody changes of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoticesPatch {
+    pub assigned: Option<bool>,
+    pub due_soon: Option<bool>,
+    pub overdue: Option<bool>,
+    pub automations: Option<bool>,
+}
+
+impl Notices {
+    pub fn wants(self, notice: Notice) -> bool {
+        match notice {
+            Notice::Assigned => self.assigned,
+            Notice::DueSoon => self.due_soon,
+            Notice::Overdue => self.overdue,
+            Notice::Automations => self.automations,
+        }
+    }
+
+    #[must_use]
+    pub fn patched(self, patch: NoticesPatch) -> Self {
+        Self {
+            assigned: patch.assigned.unwrap_or(self.assigned),
+            due_soon: patch.due_soon.unwrap_or(self.due_soon),
+            overdue: patch.overdue.unwrap_or(self.overdue),
+            automations: patch.automations.unwrap_or(self.automations),
+        }
+    }
+
+    /// The same without some kinds.
+    #[must_use]
+    pub fn without(self, kinds: &[Notice]) -> Self {
+        let keep = |notice, wanted| wanted && !kinds.contains(&notice);
+        Self {
+            assigned: keep(Notice::Assigned, self.assigned),
+            due_soon: keep(Notice::DueSoon, self.due_soon),
+            overdue: keep(Notice::Overdue, self.overdue),
+            automations: keep(Notice::Automations, self.automations),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What people want to be told, and whose day has begun.
+
+use attestry_db::{Error, Row, Tx, Value};
+use attestry_domain::Zone;
+use attestry_domain::access::Scope;
+use attestry_domain::date::Date;
+use attestry_domain::id::{MemberId, OrganizationId, UserId};
+use attestry_domain::notices::Notices;
+
+use crate::sql::{Columns, id};
+
+statements! {
+    GET = "SELECT notify_assigned, notify_due_soon, notify_overdue, notify_automations FROM users WHERE id = $1";
+    SET = "UPDATE users SET notify_assigned = $2, notify_due_soon = $3, notify_overdue = $4, notify_automations = $5 WHERE id = $1";
+    ORGANIZATIONS = "SELECT id, time_zone, digest_on FROM organizations WHERE deleted_at IS NULL ORDER BY id";
+    DIGEST_ON = "UPDATE organizations SET digest_on = $2 WHERE id = $1 AND (digest_on IS NULL OR digest_on < $2)";
+    DUE = "SELECT assignee_id, id, number, title, due_date FROM tasks WHERE org_id = $1 AND open_due <= $2 AND assignee_id IS NOT NULL ORDER BY assignee_id, open_due, id";
+}
+
+fn read(row: &Row<'_>) -> Result<Notices, Error> {
+    Ok(Notices {
+        assigned: row.bool(0)?,
+        due_soon: row.bool(1)?,
+        overdue: row.bool(2)?,
+        automations: row.bool(3)?,
+    })
+}
+
+/// What a user wants to be told. Belongs to the user, so it takes no scope.
+pub async fn get(t: &Tx<'_>, user: UserId) -> Result<Option<Notices>, Error> {
+    t.opt(GET, &[id(user)], read).await
+}
+
+pub async fn set(t: &Tx<'_>, user: UserId, notices: Notices) -> Result<(), Error> {
+    let Notices { assigned, due_soon, overdue, automations } = notices;
+    let params = [
+        id(user),
+        Value::Bool(assigned),
+        Value::Bool(due_soon),
+        Value::Bool(overdue),
+        Value::Bool(automations),
+    ];
+    t.execute(SET, &params).await.map(|_| ())
+}
+
+/// Every organization, where it is, and the last day its digests were sent. For the job that sends them.
+pub async fn organizations(t: &Tx<'_>) -> Result<Vec<(OrganizationId, Zone, Option<Date>)>, Error> {
+    t.all(ORGANIZATIONS, &[], |row| Ok((row.parse(0)?, row.parse(1)?, row.opt_parse(2)?))).await
+}
+
+/// Notes that the digests of a day are sent; false when they have been.
+pub async fn begin_digest(t: &Tx<'_>, scope: &Scope, on: Date) -> Result<bool, Error> {
+    let params = [id(scope.organization()), Value::from(on.to_string())];
+    Ok(t.execute(DIGEST_ON, &params).await? > 0)
+}
+
+/// A task somebody should look at.
+#[derive(Clone, Debug)]
+pub struct DueTask {
+    pub assignee: MemberId,
+    pub id: String,
+    pub number: i64,
+    pub title: String,
+    pub due: Date,
+}
+
+/// The open tasks that are due by a day, by who has to do them.
+pub async fn due(t: &Tx<'_>, scope: &Scope, by: Date) -> Result<Vec<DueTask>, Error> {
+    let params = [id(scope.organization()), Value::from(by.to_string())];
+    t.all(DUE, &params, |row| {
+        Ok(DueTask {
+            assignee: row.parse(0)?,
+            id: row.text(1)?,
+            number: row.int(2)?,
+            title: row.text(3)?,
+            due: row.parse(4)?,
+        })
+    })
+    .await
+}
