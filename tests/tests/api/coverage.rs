@@ -322,10 +322,8 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
         // Some leave the work, and so the entry, to a job.
         app.mails().await;
         let entries = match operation.id.as_str() {
-            // That it was asked for, and how it ended.
-            "run_automation" => 2,
-            // Its automation goes with it.
-            "delete_task" => 2,
+            // That it was asked for, and how it ended; a task, and its automation that goes with it.
+            "run_automation" | "delete_task" => 2,
             _ => 1,
         };
         assert_eq!(sequence(app).await, before + entries, "{} leaves its entry", operation.id);
