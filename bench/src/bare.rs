@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use attestry_api::{AuthInfo, List, MemberList};
+use attestry_api::{AuthInfo, List, MemberList, View};
 use attestry_domain::access::Roles;
 use attestry_domain::date::Date;
 use attestry_domain::members::{Member, Person};
 use attestry_domain::registers::Record;
 use attestry_domain::risks::Risk;
+use attestry_domain::tasks::Task;
 use attestry_domain::users::User;
 use attestry_domain::{Parse, Time};
 use axum::extract::State;
@@ -33,6 +34,7 @@ pub(crate) async fn prepare(folder: &Path, url: &str, home: &Home) -> Result<()>
         ("vendor.json", format!("/v1/vendors/{}", home.vendors[0])),
         ("risks.json", "/v1/risks?limit=50".to_owned()),
         ("risk.json", format!("/v1/risks/{}", home.risk)),
+        ("tasks.json", "/v1/tasks".to_owned()),
     ] {
         let reply = client.get(format!("{url}{path}")).header("x-api-key", &home.key).send().await?;
         anyhow::ensure!(reply.status().is_success(), "{path}: {}", reply.status());
@@ -84,6 +86,7 @@ struct Answers {
     vendor: Bytes,
     risk: Bytes,
     risks: Vec<Record<Risk>>,
+    tasks: Vec<Record<Task>>,
     next_risk: Option<String>,
     people: Vec<Person>,
     next: Option<String>,
@@ -95,6 +98,7 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
         list["data"].as_array().context("no data")?.iter().map(person).collect::<Result<Vec<_>>>()?;
     anyhow::ensure!(people.len() == 50, "the list has 50 people");
     let risks: Value = serde_json::from_slice(&std::fs::read(folder.join("risks.json"))?)?;
+    let tasks: Value = serde_json::from_slice(&std::fs::read(folder.join("tasks.json"))?)?;
     let answers = Arc::new(Answers {
         one: std::fs::read(folder.join("one.json"))?.into(),
         vendor: std::fs::read(folder.join("vendor.json"))?.into(),
@@ -105,6 +109,12 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
             .context("no data")?
             .iter()
             .map(|risk| Record::recorded(&risk.to_string()))
+            .collect::<Result<_, _>>()?,
+        tasks: tasks
+            .as_array()
+            .context("no tasks")?
+            .iter()
+            .map(|task| Record::recorded(&task.to_string()))
             .collect::<Result<_, _>>()?,
         people,
         next: list["nextCursor"].as_str().map(ToOwned::to_owned),
@@ -128,7 +138,12 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
         let today = Date::of(Time::from_millis(0));
         Json(List::new(answers.risks.clone(), answers.next_risk.clone(), None, AuthInfo::by_key(), today))
     };
+    let task_list = async |State(answers): State<Arc<Answers>>| {
+        let today = Date::of(Time::from_millis(0));
+        Json(answers.tasks.iter().map(|task| View::new(task.clone(), today)).collect::<Vec<_>>())
+    };
     let router = Router::new()
+        .route("/v1/tasks", get(task_list))
         .route("/v1/people", get(list))
         .route("/v1/people/{id}", get(one).patch(patch))
         .route("/v1/vendors/{id}", get(vendor))

@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports")]
 
+mod automations;
 mod bare;
 mod growth;
 mod load;
@@ -51,6 +52,9 @@ struct Cli {
     /// Instead: what two servers on one PostgreSQL write together, against one server
     #[arg(long)]
     together: bool,
+    /// Instead: runs of automations, and what a sandbox costs
+    #[arg(long)]
+    automations: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -70,6 +74,7 @@ const TARGETS: &[(&str, f64, f64)] = &[
     ("GET /v1/vendors/{id}", 0.40, 0.18),
     ("GET /v1/risks?limit=50", 0.35, 0.20),
     ("POST /v1/risks", 0.10, 0.05),
+    ("GET /v1/tasks", 0.35, 0.35),
 ];
 
 #[tokio::main]
@@ -84,6 +89,12 @@ async fn main() -> Result<()> {
         .collect();
     if cli.together {
         return together::run(&cli).await;
+    }
+    if cli.automations {
+        for engine in engines {
+            automations::run(&cli, engine).await?;
+        }
+        return Ok(());
     }
     if let Some(sizes) = &cli.risks {
         for engine in engines {
@@ -115,6 +126,7 @@ async fn run(cli: &Cli, engine: &str, size: usize) -> Result<Vec<Case>> {
     eprintln!("{engine}: seeding {organizations} organizations × 500 members, {keys} keys …");
     let mut homes = seed::seed(data.path(), database.as_deref(), organizations, keys).await?;
     let home = homes.pop().context("an organization")?;
+    seed::tasks(data.path(), database.as_deref(), home.organization, 2000).await?;
     let server = process::Server::start(data.path(), database.as_deref())?;
     eprintln!(
         "{engine}: ready after {} ms, {} MB resident",

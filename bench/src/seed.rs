@@ -12,16 +12,18 @@ use attestry_app::{Ctx, Settings, members};
 use attestry_db::{Config, Db};
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::api_keys::{NewApiKey, Scopes};
+use attestry_domain::automations::{Evaluation, Run, RunStatus, Trigger};
 use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
-use attestry_domain::id::{OrganizationId, UserId};
+use attestry_domain::id::{AutomationId, OrganizationId, TaskId, UserId};
 use attestry_domain::members::NewMember;
 use attestry_domain::registers::Record;
 use attestry_domain::risks::{Risk, RiskCategory, RiskPatch, RiskStatus, TreatmentStrategy};
 use attestry_domain::scales::{Impact, Likelihood};
+use attestry_domain::tasks::{Frequency, Task, TaskPatch, TaskStatus};
 use attestry_domain::users::User;
 use attestry_domain::vendors::{Vendor, VendorCategory, VendorPatch, VendorStatus};
 use attestry_domain::words::Department;
-use attestry_domain::{Parse, Patch};
+use attestry_domain::{Parse, Patch, Time};
 use attestry_mail::Mailer;
 use attestry_storage::schema::MIGRATIONS;
 use attestry_storage::users;
@@ -138,6 +140,77 @@ pub(crate) async fn fill(
     }
     settle(&ctx, database).await?;
     Ok(had)
+}
+
+/// Gives an organization so many tasks.
+pub(crate) async fn tasks(
+    data: &Path,
+    database: Option<&str>,
+    organization: OrganizationId,
+    total: usize,
+) -> Result<()> {
+    let ctx = context(data, database)?;
+    add::<Task>(&ctx, &Scope::system(organization, "bench"), (0..total).map(task)).await?;
+    settle(&ctx, database).await
+}
+
+fn task(number: usize) -> Result<TaskPatch> {
+    Ok(TaskPatch {
+        title: Some(read(&format!("Task {number}"))?),
+        description: Some(read("Export the list of accounts and have each one confirmed by its owner.")?),
+        status: Some(TaskStatus::ALL[number % 4]),
+        department: Patch::Value(Department::It),
+        frequency: Patch::Value(Frequency::Quarterly),
+        due_date: Patch::Value(read("2027-03-31")?),
+        ..Default::default()
+    })
+}
+
+/// Gives an automation so many runs that have ended.
+pub(crate) async fn runs(
+    data: &Path,
+    database: Option<&str>,
+    organization: OrganizationId,
+    task: TaskId,
+    automation: AutomationId,
+    total: usize,
+) -> Result<()> {
+    let ctx = context(data, database)?;
+    let scope = Scope::system(organization, "bench");
+    let now = ctx.now();
+    let made: Vec<Run> = (0..total).map(|_| ended(&ctx, organization, task, automation, now)).collect();
+    ctx.db
+        .write(async move |t| {
+            for run in &made {
+                attestry_storage::runs::insert(t, organization, run).await?;
+                attestry_storage::runs::finish(t, &scope, run).await?;
+            }
+            Ok::<_, attestry_storage::Error>(())
+        })
+        .await?;
+    settle(&ctx, database).await
+}
+
+fn ended(ctx: &Ctx, organization: OrganizationId, task: TaskId, automation: AutomationId, now: Time) -> Run {
+    Run {
+        id: ctx.ids.next(),
+        organization_id: organization,
+        task_id: task,
+        automation_id: automation,
+        script: 1,
+        trigger: Trigger::Scheduled,
+        status: RunStatus::Completed,
+        event: None,
+        created_at: now,
+        started_at: Some(now),
+        completed_at: Some(now),
+        evaluation: Some(Evaluation::Pass),
+        reason: Some("The certificate is valid for another 60 days.".to_owned()),
+        output: Some(serde_json::json!({"daysLeft": 60})),
+        error: None,
+        attachment_id: None,
+        logs: vec!["asking www.example.com".to_owned(), "it answered".to_owned()],
+    }
 }
 
 /// Adds rows to a register, as an import does.

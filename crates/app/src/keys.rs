@@ -118,34 +118,23 @@ impl Keys {
 
     /// Encrypts what must be read again later. `purpose` binds it to its place.
     pub fn seal(&self, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut nonce = [0; NONCE_LEN];
-        self.0.entropy.fill(&mut nonce);
-        let mut sealed = plain.to_vec();
-        self.0
-            .cipher
-            .seal_in_place_append_tag(
-                Nonce::assume_unique_for_key(nonce),
-                Aad::from(purpose.as_bytes()),
-                &mut sealed,
-            )
-            .map_err(|_| Error::internal("encryption failed"))?;
-        Ok([&nonce[..], &sealed[..]].concat())
+        seal_with(&self.0.cipher, &*self.0.entropy, purpose, plain)
     }
 
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
-        let wrong =
-            || Error::internal("a stored secret cannot be decrypted: was it stored with another secret key?");
-        let (nonce, rest) = sealed.split_at_checked(NONCE_LEN).ok_or_else(wrong)?;
-        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| wrong())?;
-        let mut plain = rest.to_vec();
-        let length = self
-            .0
-            .cipher
-            .open_in_place(nonce, Aad::from(purpose.as_bytes()), &mut plain)
-            .map_err(|_| wrong())?
-            .len();
-        plain.truncate(length);
-        Ok(plain)
+        open_with(&self.0.cipher, purpose, sealed)
+    }
+
+    /// A fresh key of its own, as it is kept: under the key of the installation.
+    pub(crate) fn new_data_key(&self) -> Result<(DataKey, Vec<u8>), Error> {
+        let mut key = [0; 32];
+        self.0.entropy.fill(&mut key);
+        Ok((DataKey::new(&key, &self.0.entropy)?, self.seal(DATA_KEY, &key)?))
+    }
+
+    /// Takes a key that was kept.
+    pub(crate) fn data_key(&self, kept: &[u8]) -> Result<DataKey, Error> {
+        DataKey::new(&self.open(DATA_KEY, kept)?, &self.0.entropy)
     }
 
     /// 32 random bytes, base64url.
@@ -196,6 +185,60 @@ impl Keys {
         let _turn = self.0.hashing.acquire().await.map_err(Error::internal)?;
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
+}
+
+const DATA_KEY: &str = "data key";
+
+/// A key that can be changed without changing that of the installation.
+pub(crate) struct DataKey {
+    cipher: LessSafeKey,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl DataKey {
+    fn new(key: &[u8], entropy: &Arc<dyn Entropy>) -> Result<Self, Error> {
+        let cipher = UnboundKey::new(&AES_256_GCM, key).map_err(|_| Error::internal("no cipher"))?;
+        Ok(Self { cipher: LessSafeKey::new(cipher), entropy: Arc::clone(entropy) })
+    }
+
+    pub(crate) fn seal(&self, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, Error> {
+        seal_with(&self.cipher, &*self.entropy, purpose, plain)
+    }
+
+    pub(crate) fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+        open_with(&self.cipher, purpose, sealed)
+    }
+}
+
+fn seal_with(
+    cipher: &LessSafeKey,
+    entropy: &dyn Entropy,
+    purpose: &str,
+    plain: &[u8],
+) -> Result<Vec<u8>, Error> {
+    let mut nonce = [0; NONCE_LEN];
+    entropy.fill(&mut nonce);
+    let mut sealed = plain.to_vec();
+    cipher
+        .seal_in_place_append_tag(
+            Nonce::assume_unique_for_key(nonce),
+            Aad::from(purpose.as_bytes()),
+            &mut sealed,
+        )
+        .map_err(|_| Error::internal("encryption failed"))?;
+    Ok([&nonce[..], &sealed[..]].concat())
+}
+
+fn open_with(cipher: &LessSafeKey, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
+    let wrong =
+        || Error::internal("a stored secret cannot be decrypted: was it stored with another secret key?");
+    let (nonce, rest) = sealed.split_at_checked(NONCE_LEN).ok_or_else(wrong)?;
+    let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| wrong())?;
+    let mut plain = rest.to_vec();
+    let length =
+        cipher.open_in_place(nonce, Aad::from(purpose.as_bytes()), &mut plain).map_err(|_| wrong())?.len();
+    plain.truncate(length);
+    Ok(plain)
 }
 
 /// Compares secrets in the same time whatever they are.

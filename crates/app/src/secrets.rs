@@ -3,12 +3,17 @@
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::automations::SecretName;
+use attestry_domain::id::OrganizationId;
 use attestry_storage::secrets;
 pub use attestry_storage::secrets::Known;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
+use crate::change::Work;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::journal::Record;
+use crate::keys::DataKey;
 
 /// What is recorded of a secret: that there is one, and nothing of what it is.
 fn record(action: &'static str, name: &SecretName, is_there: bool) -> Record {
@@ -20,8 +25,44 @@ fn record(action: &'static str, name: &SecretName, is_there: bool) -> Record {
     }
 }
 
-fn purpose(scope: &Scope, name: &str) -> String {
-    format!("secret {} {name}", scope.organization())
+fn purpose(organization: OrganizationId, name: &str) -> String {
+    format!("secret {organization} {name}")
+}
+
+fn kept(sealed: &[u8]) -> String {
+    STANDARD.encode(sealed)
+}
+
+fn key_of(ctx: &Ctx, kept: &str) -> Result<DataKey, Error> {
+    ctx.keys.data_key(&STANDARD.decode(kept).map_err(Error::internal)?)
+}
+
+/// The key of all secrets, held until the transaction ends; made with the first secret.
+async fn lock_key(work: &Work<'_>) -> Result<DataKey, Error> {
+    if let Some(found) = secrets::lock_key(work.t).await? {
+        return key_of(work.ctx, &found);
+    }
+    let (_, sealed) = work.ctx.keys.new_data_key()?;
+    secrets::new_key(work.t, &kept(&sealed)).await?;
+    let found = secrets::lock_key(work.t).await?.ok_or_else(|| Error::internal("no key for secrets"))?;
+    key_of(work.ctx, &found)
+}
+
+/// Encrypts all secrets under a new key, also while servers are running; says how many there are.
+pub async fn rotate_key(ctx: &Ctx) -> Result<usize, Error> {
+    ctx.work(async |work| {
+        let old = lock_key(work).await?;
+        let (new, sealed) = work.ctx.keys.new_data_key()?;
+        let all = secrets::all(work.t).await?;
+        for (organization, name, sealed) in &all {
+            let purpose = purpose(*organization, name);
+            let resealed = new.seal(&purpose, &old.open(&purpose, sealed)?)?;
+            secrets::reseal(work.t, *organization, name, &resealed).await?;
+        }
+        secrets::set_key(work.t, &kept(&sealed)).await?;
+        Ok(all.len())
+    })
+    .await
 }
 
 pub async fn list(ctx: &Ctx, scope: &Scope) -> Result<Vec<Known>, Error> {
@@ -41,7 +82,8 @@ pub async fn set(ctx: &Ctx, scope: &Scope, name: SecretName, value: String) -> R
                 message: format!("An organization has at most {MOST} secrets; delete one that is not used."),
             });
         }
-        let sealed = c.ctx.keys.seal(&purpose(c.scope, name.as_str()), value.as_bytes())?;
+        let purpose = purpose(c.organization(), name.as_str());
+        let sealed = lock_key(c).await?.seal(&purpose, value.as_bytes())?;
         let created_at: Time = secrets::set(c.t, c.scope, name.as_str(), &sealed, c.now).await?;
         c.put(record("secret.set", &name, true));
         Ok(Known { name: name.as_str().to_owned(), created_at, updated_at: c.now })
@@ -63,8 +105,8 @@ pub async fn delete(ctx: &Ctx, scope: &Scope, name: SecretName) -> Result<(), Er
 /// The value, for a script of the organization.
 pub(crate) async fn value(ctx: &Ctx, scope: &Scope, name: &SecretName) -> Result<Option<String>, Error> {
     let (own, wanted) = (scope.clone(), name.as_str().to_owned());
-    let sealed = ctx.db.read(async move |t| secrets::get(t, &own, &wanted).await).await?;
-    let Some(sealed) = sealed else { return Ok(None) };
-    let plain = ctx.keys.open(&purpose(scope, name.as_str()), &sealed)?;
+    let found = ctx.db.read(async move |t| secrets::get(t, &own, &wanted).await).await?;
+    let Some((sealed, key)) = found else { return Ok(None) };
+    let plain = key_of(ctx, &key)?.open(&purpose(scope.organization(), name.as_str()), &sealed)?;
     String::from_utf8(plain).map(Some).map_err(Error::internal)
 }

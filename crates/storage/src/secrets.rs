@@ -9,7 +9,10 @@ use crate::sql::{Columns, id, time};
 
 statements! {
     LIST = "SELECT name, created_at, updated_at FROM secrets WHERE org_id = $1 ORDER BY name";
-    GET = "SELECT sealed FROM secrets WHERE org_id = $1 AND name = $2";
+    GET = "SELECT s.sealed, i.value FROM secrets s, instance i WHERE s.org_id = $1 AND s.name = $2 AND i.name = 'secrets_key'";
+    LOCK_KEY = "SELECT value FROM instance WHERE name = 'secrets_key' FOR UPDATE";
+    NEW_KEY = "INSERT INTO instance (name, value) VALUES ('secrets_key', $1) ON CONFLICT (name) DO NOTHING";
+    SET_KEY = "UPDATE instance SET value = $1 WHERE name = 'secrets_key'";
     SET = "INSERT INTO secrets (org_id, name, sealed, created_at, updated_at) VALUES ($1, $2, $3, $4, $4) ON CONFLICT (org_id, name) DO UPDATE SET sealed = $3, updated_at = $4 RETURNING created_at";
     DELETE = "DELETE FROM secrets WHERE org_id = $1 AND name = $2";
     ALL = "SELECT org_id, name, sealed FROM secrets ORDER BY org_id, name";
@@ -31,8 +34,23 @@ pub async fn list(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Known>, Error> {
     .await
 }
 
-pub async fn get(t: &Tx<'_>, scope: &Scope, name: &str) -> Result<Option<Vec<u8>>, Error> {
-    t.opt(GET, &[id(scope.organization()), Value::from(name)], |row| row.bytes(0)).await
+/// A secret as it is kept, and the key it is kept under.
+pub async fn get(t: &Tx<'_>, scope: &Scope, name: &str) -> Result<Option<(Vec<u8>, String)>, Error> {
+    t.opt(GET, &[id(scope.organization()), Value::from(name)], |row| Ok((row.bytes(0)?, row.text(1)?))).await
+}
+
+/// The key of all secrets as it is kept, held until the transaction ends. Precedes every scope.
+pub async fn lock_key(t: &Tx<'_>) -> Result<Option<String>, Error> {
+    t.opt(LOCK_KEY, &[], |row| row.text(0)).await
+}
+
+/// Keeps the first key, unless there is one.
+pub async fn new_key(t: &Tx<'_>, kept: &str) -> Result<(), Error> {
+    t.execute(NEW_KEY, &[Value::from(kept)]).await.map(|_| ())
+}
+
+pub async fn set_key(t: &Tx<'_>, kept: &str) -> Result<(), Error> {
+    t.execute(SET_KEY, &[Value::from(kept)]).await.map(|_| ())
 }
 
 /// Sets a secret; says since when there is one of this name.

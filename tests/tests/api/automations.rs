@@ -376,6 +376,9 @@ async fn secrets_are_used_and_never_shown(app: &TestApp) {
     assert_eq!((&done["evaluationReason"], &done["logs"][0]), (&json!("used ***"), &json!("plain ***")));
     assert_eq!((&done["logs"][1], &done["logs"][2]), (&json!("reversed ***"), &json!("base64 ***")));
     assert_eq!(done["output"], json!({"***": ["***", "***", "***"]}));
+    // Under a new key it is still the same.
+    assert_eq!(attestry_app::secrets::rotate_key(&app.ctx).await.expect("a new key"), 1);
+    assert_eq!(run(app, &own).await["status"], "COMPLETED");
     // Nowhere: not in the answers, the journal, the file, or the database.
     let file = app
         .get(&format!(

@@ -82,6 +82,8 @@ pub(crate) enum Admin {
         /// The organization's name or id
         organization: String,
     },
+    /// Encrypt the secrets of automations under a new key, also while servers are running
+    RotateSecretsKey,
     /// Use the current secret key from now on, although the database was made with another one
     AdoptSecretKey,
 }
@@ -136,6 +138,10 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
             let found = named_organization(&ctx, &organization).await?;
             let restored = organizations::restore(&ctx, found.id).await.map_err(plain)?;
             say(format_args!("{} is back; its people can sign in again.", restored.name));
+        }
+        Admin::RotateSecretsKey => {
+            let count = attestry_app::secrets::rotate_key(&ctx).await.map_err(plain)?;
+            say(format_args!("The secrets ({count}) are encrypted under a new key."));
         }
         Admin::CreateApiKey { organization, email, name, scopes, expires_at, json } => {
             let found = named_organization(&ctx, &organization).await?;
