@@ -84,7 +84,8 @@ pub(crate) async fn enqueue(c: &Change<'_>, automation: &Automation, trigger: Tr
     let place = Place { task: automation.task_id, automation: automation.id };
     let run = pending(c.next_id(), c.organization(), place, script, trigger, None, c.now);
     runs::insert(c.t, c.organization(), &run).await?;
-    c.enqueue(&AutomationRun { organization: c.organization(), run: run.id }).await?;
+    let job = AutomationRun { organization: c.organization(), automation: automation.id, run: run.id };
+    c.enqueue(&job).await?;
     c.record(CREATED, ENTITY, run.id, &run)?;
     Ok(run)
 }
@@ -356,17 +357,6 @@ pub(crate) async fn give_up(ctx: &Ctx, scope: &Scope, held: &Held, run: RunId) -
         c.record("automation-run.failed", ENTITY, run.id, &run)
     })
     .await
-}
-
-/// The automation a run belongs to, if both are still there.
-pub(crate) async fn automation_of(
-    ctx: &Ctx,
-    organization: OrganizationId,
-    run: RunId,
-) -> Result<Option<AutomationId>, Error> {
-    let scope = Scope::system(organization, "automation run");
-    let found = ctx.db.read(async move |t| runs::get(t, &scope, run).await).await?;
-    Ok(found.map(|run| run.automation_id))
 }
 
 /// Whether a run still has somebody who waits for it.

@@ -165,7 +165,7 @@ impl Sealer {
     }
 
     async fn enqueue(&self, t: &Tx<'_>, organization: OrganizationId, run: &Run) -> Result<(), DbError> {
-        let job = AutomationRun { organization, run: run.id };
+        let job = AutomationRun { organization, automation: run.automation_id, run: run.id };
         let payload = self.keys.seal(AutomationRun::KIND, &serde_json::to_vec(&job).map_err(broken)?);
         let job = NewJob {
             id: self.ids.next(),

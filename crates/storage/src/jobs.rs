@@ -32,11 +32,10 @@ statements! {
     CLAIM = concat!(
         "UPDATE jobs SET lease_owner = $1, lease_until = $2, attempts = attempts + 1 WHERE id IN (",
         "SELECT j.id FROM jobs j JOIN (",
-        "SELECT w.id, ROW_NUMBER() OVER (PARTITION BY w.org_id ORDER BY w.run_at, w.id) AS turn FROM jobs w WHERE w.kind = $5 AND ",
-        due!("w", "$3"),
+        "SELECT w.id, ROW_NUMBER() OVER (PARTITION BY w.org_id ORDER BY CASE WHEN w.lease_until >= $3 THEN 0 ELSE 1 END, w.run_at, w.id) AS turn FROM jobs w WHERE w.kind = $5 AND w.state = 'waiting' AND w.run_at <= $3",
         ") r ON r.id = j.id WHERE ",
         due!("j", "$3"),
-        " ORDER BY r.turn, j.run_at, j.id LIMIT $4 FOR UPDATE OF j SKIP LOCKED) RETURNING id, kind, org_id, payload, attempts"
+        " AND r.turn <= $6 ORDER BY r.turn, j.run_at, j.id LIMIT $4 FOR UPDATE OF j SKIP LOCKED) RETURNING id, kind, org_id, payload, attempts"
     );
     EXTEND = "UPDATE jobs SET lease_until = $3 WHERE id = $1 AND lease_owner = $2";
     COMPLETE = "DELETE FROM jobs WHERE id = $1 AND lease_owner = $2";
@@ -89,6 +88,14 @@ pub async fn due(t: &Tx<'_>, now: Time) -> Result<Vec<String>, Error> {
     t.all(DUE, &[time(now)], |row| row.text(0)).await
 }
 
+/// How many jobs are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    pub in_all: i64,
+    /// Of one organization, those that are held already included.
+    pub of_one: i64,
+}
+
 /// Takes jobs of a kind for as long as the lease lasts: one of each organization before a second of any.
 pub async fn claim(
     t: &Tx<'_>,
@@ -96,9 +103,17 @@ pub async fn claim(
     lease: &str,
     now: Time,
     lease_until: Time,
-    most: i64,
+    most: Most,
 ) -> Result<Vec<ClaimedJob>, Error> {
-    let params = [Value::from(lease), time(lease_until), time(now), Value::Int(most), Value::from(kind)];
+    let Most { in_all, of_one } = most;
+    let params = [
+        Value::from(lease),
+        time(lease_until),
+        time(now),
+        Value::Int(in_all),
+        Value::from(kind),
+        Value::Int(of_one),
+    ];
     t.all(CLAIM, &params, |row| {
         Ok(ClaimedJob {
             id: row.parse(0)?,

@@ -15,6 +15,11 @@ use attestry_tests::database::Database;
 use attestry_tests::{Engine, TestApp, both, run};
 use futures_util::FutureExt;
 
+/// So many, whosever they are.
+fn most(in_all: i64) -> jobs::Most {
+    jobs::Most { in_all, of_one: i64::MAX }
+}
+
 both! {
     every_statement_is_understood,
     each_table_belongs_to_an_organization_or_is_known_not_to,
@@ -304,7 +309,7 @@ async fn jobs_are_claimed_once(app: &TestApp) {
     let claims = (0..4).map(|worker| {
         ctx.db.write(async move |t| {
             let until = now.plus(std::time::Duration::from_mins(1));
-            jobs::claim(t, "test", &format!("w{worker}"), now, until, 8).await
+            jobs::claim(t, "test", &format!("w{worker}"), now, until, most(8)).await
         })
     });
     let mut ids: Vec<String> = futures_util::future::join_all(claims)
@@ -321,7 +326,7 @@ async fn jobs_are_claimed_once(app: &TestApp) {
     let later = now.plus(std::time::Duration::from_secs(61));
     let again = ctx
         .db
-        .write(async move |t| jobs::claim(t, "test", "w9", later, later, 100).await)
+        .write(async move |t| jobs::claim(t, "test", "w9", later, later, most(100)).await)
         .await
         .expect("claimed");
     assert_eq!((again.len(), again[0].attempts), (20, 2));
@@ -347,13 +352,19 @@ async fn organizations_take_turns_in_the_queue(app: &TestApp) {
     let claim = async |lease: &'static str| {
         let until = now.plus(std::time::Duration::from_mins(1));
         let claimed =
-            app.ctx.db.write(async move |t| jobs::claim(t, "test", lease, now, until, 2).await).await;
+            app.ctx.db.write(async move |t| jobs::claim(t, "test", lease, now, until, most(2)).await).await;
         claimed.expect("claimed").into_iter().filter_map(|job| job.organization).collect::<Vec<_>>()
     };
     let mut first = claim("first").await;
     first.sort();
     assert_eq!(first, [one, two], "one of each before a second of any");
     assert_eq!(claim("second").await, [one, one]);
+    // Three are held, and no more of one organization are wanted.
+    let until = now.plus(std::time::Duration::from_mins(1));
+    let capped = jobs::Most { in_all: 10, of_one: 3 };
+    let claimed = app.ctx.db.write(async move |t| jobs::claim(t, "test", "third", now, until, capped).await);
+    assert_eq!(claimed.await.expect("claimed").len(), 0);
+    assert_eq!(claim("fourth").await, [one]);
     app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
 }
 
@@ -363,7 +374,7 @@ async fn an_end_is_written_by_the_holder_of_the_lease(app: &TestApp) {
     let claim = async |lease: &'static str, at: attestry_domain::Time| {
         let until = at.plus(std::time::Duration::from_mins(1));
         let claimed =
-            app.ctx.db.write(async move |t| jobs::claim(t, "test", lease, at, until, 2).await).await;
+            app.ctx.db.write(async move |t| jobs::claim(t, "test", lease, at, until, most(2)).await).await;
         claimed.expect("claimed").pop()
     };
     let lost = claim("lost", now).await.expect("the job");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attestry_domain::id::{OrganizationId, RunId};
+use attestry_domain::id::{AutomationId, OrganizationId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Held, Job, Outcome};
@@ -15,6 +15,7 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AutomationRun {
     pub(crate) organization: OrganizationId,
+    pub(crate) automation: AutomationId,
     pub(crate) run: RunId,
 }
 
@@ -22,11 +23,11 @@ impl Job for AutomationRun {
     const KIND: &'static str = "automation_run";
     const TRIES: i64 = 100;
     const AT_ONCE: usize = 8;
+    // Somebody else's run always finds a place.
+    const OF_ONE: i64 = 6;
 
     async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
-        let Self { organization, run } = self;
-        let automation = runs::automation_of(ctx, organization, run).await?;
-        let Some(automation) = automation else { return Ok(Outcome::Done) };
+        let Self { organization, automation, run } = self;
         let scope = runs::scope_of(organization, automation);
         let begun = match runs::begin(ctx, &scope, run).await? {
             Beginning::Go(begun) => begun,

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::id::{JobId, OrganizationId, kind};
-use attestry_storage::jobs::{self, ClaimedJob};
+use attestry_storage::jobs::{self, ClaimedJob, Most};
 use attestry_storage::{Error as DbError, Tx};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -39,7 +39,7 @@ pub(crate) use sign_in_failure::SignInFailure;
 use crate::context::Ctx;
 use crate::error::Error;
 
-const LEASE: Duration = Duration::from_mins(1);
+const LEASE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_secs(5);
 pub(crate) const CHANNEL: &str = "attestry_jobs";
 
@@ -51,6 +51,8 @@ pub(crate) trait Job: Serialize + DeserializeOwned + Send + Sync + Sized + 'stat
     const TRIES: i64 = 12;
     /// How many of the kind a process runs at once: a slow kind holds up nobody but itself.
     const AT_ONCE: usize = 2;
+    /// How many of one organization run at once, in all processes together.
+    const OF_ONE: i64 = i64::MAX;
     /// Whether it is always in the queue.
     const RECURRING: bool = false;
 
@@ -121,6 +123,7 @@ struct Known {
     kind: &'static str,
     tries: i64,
     at_once: usize,
+    of_one: i64,
     recurring: bool,
     run: Run,
 }
@@ -130,6 +133,7 @@ const fn known<J: Job>() -> Known {
         kind: J::KIND,
         tries: J::TRIES,
         at_once: J::AT_ONCE,
+        of_one: J::OF_ONE,
         recurring: J::RECURRING,
         run: |ctx, held, payload| {
             async move {
@@ -262,9 +266,9 @@ async fn claim(ctx: &Ctx, places: &[Arc<Semaphore>]) -> Result<Vec<Claimed>, DbE
     let due = ctx.db.read(async move |t| jobs::due(t, now).await).await?;
     let mut all = Vec::new();
     for (kind, known) in KINDS.iter().enumerate() {
-        let (name, most) =
-            (known.kind.to_owned(), i64::try_from(places[kind].available_permits()).unwrap_or(1));
-        if most == 0 || !due.contains(&name) {
+        let free = i64::try_from(places[kind].available_permits()).unwrap_or(1);
+        let (name, most) = (known.kind.to_owned(), Most { in_all: free, of_one: known.of_one });
+        if free == 0 || !due.contains(&name) {
             continue;
         }
         // Each lease has a name of its own: an end is written by its holder and nobody else.
