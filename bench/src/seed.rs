@@ -206,7 +206,7 @@ fn ended(ctx: &Ctx, organization: OrganizationId, task: TaskId, automation: Auto
         completed_at: Some(now),
         evaluation: Some(Evaluation::Pass),
         reason: Some("The certificate is valid for another 60 days.".to_owned()),
-        output: Some(serde_json::json!({"daysLeft": 60})),
+        output: Some("{\"daysLeft\": 60}".to_owned()),
         error: None,
         attachment_id: None,
         logs: vec!["asking www.example.com".to_owned(), "it answered".to_owned()],

@@ -19,6 +19,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::{StatusCode, Uri};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
@@ -32,7 +33,7 @@ use crate::request::caller::Granted;
 use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::path::{IdAt, ParentId, PathId};
 use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::Valid;
+use crate::request::wire::{NoFields, Optional, Valid};
 use crate::state::Api;
 
 type TaskAt = ParentId<kind::Task>;
@@ -196,8 +197,8 @@ pub(crate) struct Parameters(Map<String, Value>);
 
 impl FromJson for Parameters {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        match json.value() {
-            Ok(Value::Object(map)) => Ok(Self(map)),
+        match json.value()? {
+            Value::Object(map) => Ok(Self(map)),
             _ => Err("must be an object".to_owned()),
         }
     }
@@ -243,6 +244,11 @@ body! {
         keep_evidence "keepEvidence": optional bool = "Whether the evidence of a run is attached to the task.",
     }
     example json!({"isEnabled": false, "schedule": "0 6 * * *"})
+}
+
+/// Part of the tag: the schedule moves on without a change of the automation.
+fn next_run(automation: &Automation) -> i64 {
+    automations::next_run_tag(automation)
 }
 
 /// Lists the automations of a task
@@ -314,7 +320,7 @@ pub(crate) async fn create_automation(
         keep_evidence: body.keep_evidence,
     };
     let made = automations::create(&api.ctx, &scope, task.found()?, does, patch).await?;
-    Ok(with_tag(StatusCode::CREATED, &[made.version], AutomationView::from(made)))
+    Ok(with_tag(StatusCode::CREATED, &[made.version, next_run(&made)], AutomationView::from(made)))
 }
 
 /// Shows one automation
@@ -332,7 +338,7 @@ pub(crate) async fn get_automation(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let found = automations::get(&api.ctx, &scope, place(&task, &automation)?).await?;
-    Ok(conditions.respond(&[found.version], AutomationView::from(found)))
+    Ok(conditions.respond(&[found.version, next_run(&found)], AutomationView::from(found)))
 }
 
 /// Changes an automation
@@ -366,7 +372,7 @@ pub(crate) async fn update_automation(
     };
     let at = place(&task, &automation)?;
     let after = automations::update(&api.ctx, &scope, at, patch, conditions.if_match()).await?;
-    Ok(with_tag(StatusCode::OK, &[after.version], AutomationView::from(after)))
+    Ok(with_tag(StatusCode::OK, &[after.version, next_run(&after)], AutomationView::from(after)))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -544,7 +550,7 @@ pub struct RunView {
     evaluation_reason: Option<String>,
     /// The evidence it returned: any JSON.
     #[schema(required, value_type = Option<Value>)]
-    output: Option<Value>,
+    output: Option<Box<RawValue>>,
     /// Its log, line by line. Secrets are masked.
     logs: Vec<String>,
     #[schema(required, value_type = Option<RunProblem>)]
@@ -571,7 +577,7 @@ impl From<Run> for RunView {
             success,
             evaluation_status: run.evaluation,
             evaluation_reason: run.reason,
-            output: run.output,
+            output: run.output.and_then(|text| RawValue::from_string(text).ok()),
             logs: run.logs,
             error: run.error.map(|RunError { code, message }| RunProblem { code, message }),
             attachment_id: run.attachment_id,
@@ -613,7 +619,7 @@ impl IntoParams for ListRuns {
 }
 
 /// How many runs are read at a time: their logs may be long.
-const PIECE: u16 = 200;
+const PIECE: u16 = 16;
 
 async fn runs_of(
     api: &Api,
@@ -623,25 +629,47 @@ async fn runs_of(
     query: ListRuns,
     uri: &Uri,
 ) -> Result<Response, Problem> {
-    let view = |items: Vec<Run>| items.into_iter().map(RunView::from).collect::<Vec<_>>();
     let ListRuns { limit, after } = query;
-    if let Some(limit) = limit {
-        let page = runs::list(&api.ctx, scope, task, automation, limit, after).await?;
-        return Ok(lists::linked(uri, lists::next_cursor(CURSOR, page.next), Json(view(page.items))));
-    }
-    let first = runs::list(&api.ctx, scope, task, automation, PIECE, None).await?;
-    if first.next.is_none() {
-        return Ok(lists::linked(uri, None, Json(view(first.items))));
-    }
+    let first = runs::list(
+        &api.ctx,
+        scope,
+        task,
+        automation,
+        limit.map_or(PIECE, |limit| limit.min(PIECE)),
+        after.clone(),
+    )
+    .await?;
+    let next = match limit {
+        Some(limit) => runs::next(&api.ctx, scope, task, automation, limit, after).await?,
+        None => None,
+    };
     let (ctx, scope) = (api.ctx.clone(), scope.clone());
-    Ok(lists::streamed(
-        first,
+    // The pieces of a page end where the page does.
+    let last = next.as_ref().map(|next| next.id.clone());
+    let rows = lists::streamed(
+        until(first, last.as_deref()),
         move |after| {
-            let (ctx, scope) = (ctx.clone(), scope.clone());
-            async move { runs::list(&ctx, &scope, task, automation, PIECE, Some(after)).await }
+            let (ctx, scope, last) = (ctx.clone(), scope.clone(), last.clone());
+            async move {
+                let piece = runs::list(&ctx, &scope, task, automation, PIECE, Some(after)).await?;
+                Ok(until(piece, last.as_deref()))
+            }
         },
         RunView::from,
-    ))
+    );
+    Ok(lists::linked(uri, lists::next_cursor(CURSOR, next), rows))
+}
+
+/// A piece, cut off after the last run of its page.
+fn until(
+    mut piece: attestry_domain::page::Page<Run>,
+    last: Option<&str>,
+) -> attestry_domain::page::Page<Run> {
+    if let Some(place) = last.and_then(|last| piece.items.iter().position(|run| run.id.to_string() == last)) {
+        piece.items.truncate(place + 1);
+        piece.next = None;
+    }
+    piece
 }
 
 /// Lists the runs of all automations of a task
@@ -701,6 +729,7 @@ pub(crate) async fn run_automation(
     scope: Granted<grant::AutomationRun>,
     task: TaskAt,
     automation: AutomationAt,
+    _: Optional<NoFields>,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let run = runs::start(&api.ctx, &scope, place(&task, &automation)?).await?;
     Ok((StatusCode::CREATED, Json(run.into())))
@@ -719,9 +748,10 @@ pub(crate) async fn get_run(
     task: TaskAt,
     automation: AutomationAt,
     run: PathId<kind::Run>,
-) -> Result<Json<RunView>, Problem> {
+    conditions: Conditions,
+) -> Result<Response, Problem> {
     let run = runs::get(&api.ctx, &scope, place(&task, &automation)?, run.found()?).await?;
-    Ok(Json(run.into()))
+    Ok(conditions.respond(&[run.status as i64], RunView::from(run)))
 }
 
 /// Cancels a run
@@ -742,6 +772,7 @@ pub(crate) async fn cancel_run(
     task: TaskAt,
     automation: AutomationAt,
     run: PathId<kind::Run>,
+    _: Optional<NoFields>,
 ) -> Result<Json<RunView>, Problem> {
     let run = runs::cancel(&api.ctx, &scope, place(&task, &automation)?, run.found()?).await?;
     Ok(Json(run.into()))

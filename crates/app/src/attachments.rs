@@ -225,13 +225,13 @@ pub(crate) async fn discard_if_refused<T>(
 }
 
 pub(crate) async fn add(c: &Change<'_>, Stored(mut file): Stored) -> Result<Attachment, Error> {
-    // Somewhere on Earth it is tomorrow already.
-    if file.effective_date.is_some_and(|date| date > Date::of(c.now).plus_days(1)) {
-        return Err(Error::field("effectiveDate", "must not be in the future"));
-    }
     let is_evidence = file.entity_type == Subject::Task;
-    if is_evidence && file.effective_date.is_none() {
-        file.effective_date = Some(tasks::today(c).await?);
+    if is_evidence || file.effective_date.is_some() {
+        let today = tasks::today(c).await?;
+        if file.effective_date.is_some_and(|date| date > today) {
+            return Err(Error::field("effectiveDate", "must not be in the future"));
+        }
+        file.effective_date = file.effective_date.or(Some(today));
     }
     attachments::insert(c.t, c.scope, &file).await?;
     c.record("attachment.created", "attachment", file.id, &file)?;

@@ -1,14 +1,14 @@
 //! Automations: made, changed, given scripts, and what they may reach.
 
-use attestry_domain::Zone;
-use attestry_domain::access::Scope;
+use attestry_domain::access::{Permission, Scope};
 use attestry_domain::automation_checks::{self, Check};
 use attestry_domain::automation_hosts::AllowedHosts;
 use attestry_domain::automations::{Automation, AutomationPatch, Source, Version};
 use attestry_domain::id::{AutomationId, TaskId};
 use attestry_domain::page::{After, Page};
-use attestry_domain::tasks::Task;
+use attestry_domain::tasks::{Task, TaskStatus};
 use attestry_domain::text::LongText;
+use attestry_domain::{Patch, Time, Zone};
 use attestry_storage::{Tx, attachments, automations, organizations, registers as rows, runs};
 use serde_json::{Map, Value};
 
@@ -97,6 +97,7 @@ pub async fn create(
             (Some(named), Some(parameters), Some(check.script.to_owned()))
         }
     };
+    may_do(scope, &patch)?;
     ctx.change(scope, async move |c| {
         must_be_a_task(c.t, c.scope, task).await?;
         if automations::count(c.t, c.scope, task).await? >= MOST {
@@ -131,6 +132,7 @@ pub async fn create(
         };
         let mut made = blank.patched(AutomationPatch { parameters: None, ..patch.clone() });
         made.next_run_at = made.next_run(c.now, &zone(c).await?);
+        must_be_few(c, &made).await?;
         automations::insert(c.t, c.scope, &made).await?;
         if let Some(script) = &script {
             automations::insert_version(c.t, c.scope, &version(c, &made, 1, script.clone(), None)).await?;
@@ -139,6 +141,33 @@ pub async fn create(
         Ok(made)
     })
     .await
+}
+
+/// A script is told of what starts it, and moves its task: whoever makes it so must be allowed to see and do that.
+fn may_do(scope: &Scope, patch: &AutomationPatch) -> Result<(), Error> {
+    scope.require(Permission::TaskRead)?;
+    for event in patch.events.iter().flatten() {
+        scope.require(event.permission())?;
+    }
+    let moves = |status: &Patch<TaskStatus>| matches!(status, Patch::Value(_));
+    if moves(&patch.status_on_pass) || moves(&patch.status_on_fail) {
+        scope.require(Permission::TaskUpdate)?;
+    }
+    Ok(())
+}
+
+/// How many automations of an organization wait for actions at most: each change is told to all of them.
+const MOST_LISTENERS: i64 = 20;
+
+async fn must_be_few(c: &Change<'_>, automation: &Automation) -> Result<(), Error> {
+    let listens = !automation.events.is_empty();
+    if listens && automations::count_listeners(c.t, c.scope, automation.id).await? >= MOST_LISTENERS {
+        return Err(Error::Conflict {
+            code: "too_many_automations",
+            message: format!("At most {MOST_LISTENERS} automations of an organization can have events."),
+        });
+    }
+    Ok(())
 }
 
 fn version(
@@ -157,6 +186,15 @@ fn version(
         created_by: c.scope.member(),
         created_at: c.now,
     }
+}
+
+/// What tells a version of an automation from the next beside its number.
+pub fn next_run_tag(automation: &Automation) -> i64 {
+    automation.next_run_at.map_or(0, Time::as_millis)
+}
+
+fn tag(automation: &Automation) -> [i64; 2] {
+    [automation.version, next_run_tag(automation)]
 }
 
 pub async fn get(ctx: &Ctx, scope: &Scope, place: Place) -> Result<Automation, Error> {
@@ -192,9 +230,10 @@ pub async fn update(
     patch: AutomationPatch,
     precondition: Precondition,
 ) -> Result<Automation, Error> {
+    may_do(scope, &patch)?;
     ctx.change(scope, async move |c| {
         let before = lock(c, place).await?;
-        precondition.check(&[before.version])?;
+        precondition.check(&tag(&before))?;
         let mut patch = patch.clone();
         if let Some(given) = patch.parameters.take() {
             let Some(check) = check_of(&before) else {
@@ -219,15 +258,22 @@ pub async fn update(
 async fn save(c: &Change<'_>, after: &mut Automation) -> Result<(), Error> {
     after.updated_at = c.now;
     after.version += 1;
-    after.next_run_at = after.next_run(c.now, &zone(c).await?);
+    must_be_few(c, after).await?;
+    after.next_run_at = next_run(c, after, &zone(c).await?);
     automations::update(c.t, c.scope, after).await?;
     c.record("automation.updated", "automation", after.id, after)
+}
+
+/// When the schedule comes next; what has come already and was not started yet still is.
+fn next_run(c: &Change<'_>, automation: &Automation, zone: &Zone) -> Option<Time> {
+    let next = automation.next_run(c.now, zone)?;
+    Some(automation.next_run_at.filter(|at| *at <= c.now).unwrap_or(next))
 }
 
 /// The schedules of an organization whose clocks are others now.
 pub(crate) async fn reschedule(c: &Change<'_>, zone: &Zone) -> Result<(), Error> {
     for one in automations::scheduled(c.t, c.scope).await? {
-        automations::set_next(c.t, c.scope, one.id, one.next_run(c.now, zone)).await?;
+        automations::set_next(c.t, c.scope, one.id, next_run(c, &one, zone)).await?;
     }
     Ok(())
 }
@@ -240,7 +286,7 @@ pub async fn delete(
 ) -> Result<Automation, Error> {
     ctx.change(scope, async move |c| {
         let before = lock(c, place).await?;
-        precondition.check(&[before.version])?;
+        precondition.check(&tag(&before))?;
         remove(c, before.id).await?;
         tasks::note_evidence(c, &before.task_id.to_string()).await?;
         Ok(before)

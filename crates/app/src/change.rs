@@ -39,7 +39,9 @@ impl Afterwards {
         for what in self.forget {
             ctx.principals.forget(what);
         }
-        if self.enqueued || ctx.enqueued.swap(false, Ordering::SeqCst) {
+        // Ringing too often does no harm.
+        let started = ctx.started.load(Ordering::SeqCst);
+        if self.enqueued || ctx.now().as_millis().saturating_sub(started) < 2000 {
             ctx.job_bell.notify_one();
         }
     }
@@ -174,6 +176,12 @@ impl Change<'_> {
     /// Appends an entry of this organization that was made elsewhere.
     pub(crate) fn append(&self, entry: Entry) {
         self.t.leave(entry);
+    }
+
+    /// The same for a job that is there once under a name.
+    pub(crate) async fn enqueue_named<J: Job>(&self, job: &J, name: &str) -> Result<(), Error> {
+        let payload = jobs::seal(self.ctx, job)?;
+        self.put_job(J::KIND, Some(self.organization()), &payload, Some(name)).await
     }
 
     /// Puts a job of the organization into the queue.

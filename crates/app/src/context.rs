@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use attestry_blobs::Blobs;
@@ -49,8 +49,8 @@ pub struct Inner {
     pub(crate) attempts: Attempts,
     /// Rung when a job was enqueued in this process.
     pub job_bell: Notify,
-    /// Set when a commit started an automation.
-    pub(crate) enqueued: Arc<AtomicBool>,
+    /// When a commit started an automation last, in milliseconds.
+    pub(crate) started: Arc<AtomicI64>,
 }
 
 impl Ctx {
@@ -64,8 +64,13 @@ impl Ctx {
         settings: Settings,
     ) -> Self {
         let ids = Ids::new(Arc::clone(&clock), entropy);
-        let enqueued = Arc::new(AtomicBool::new(false));
-        let sealer = Sealer { keys: keys.clone(), ids: ids.clone(), enqueued: Arc::clone(&enqueued) };
+        let started = Arc::new(AtomicI64::new(i64::MIN));
+        let sealer = Sealer {
+            keys: keys.clone(),
+            ids: ids.clone(),
+            clock: Arc::clone(&clock),
+            started: Arc::clone(&started),
+        };
         db.sealed_by(Arc::new(sealer));
         Self(Arc::new(Inner {
             clock,
@@ -79,7 +84,7 @@ impl Ctx {
             principals: Principals::default(),
             attempts: Attempts::default(),
             job_bell: Notify::new(),
-            enqueued,
+            started,
         }))
     }
 

@@ -51,8 +51,8 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), 
             (_, []) => continue,
         };
         let opening = match notice {
-            Notice::Assigned => "was assigned to you",
-            _ => "needs your attention",
+            Notice::Assigned => "This was assigned to you",
+            _ => "This happened to an automation of yours",
         };
         send(c, member, &[notice], &subject, vec![Told { heading: opening.to_owned(), lines }]).await?;
     }

@@ -82,6 +82,7 @@ pub async fn restore(ctx: &Ctx, organization: OrganizationId) -> Result<Organiza
         }
         organizations::restore(c.t, c.scope, c.now).await?;
         let after = organizations::get(c.t, c.scope).await?.ok_or(MISSING)?;
+        automations::reschedule(c, &after.time_zone).await?;
         c.record("organization.restored", "organization", after.id, &after)?;
         Ok(after)
     })

@@ -13,6 +13,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::Semaphore;
 
 use crate::context::Ctx;
 use crate::error::{Error, FieldError};
@@ -31,11 +32,13 @@ pub struct Runner {
     settings: RunnerSettings,
     sandbox: OnceLock<Sandbox>,
     egress: OnceLock<Result<Egress, String>>,
+    /// Looking at a script takes a process: only some at a time.
+    checking: Semaphore,
 }
 
 impl Runner {
     pub(crate) fn new(settings: RunnerSettings) -> Self {
-        Self { settings, sandbox: OnceLock::new(), egress: OnceLock::new() }
+        Self { settings, sandbox: OnceLock::new(), egress: OnceLock::new(), checking: Semaphore::new(4) }
     }
 
     /// The sandbox; its first children are started with it.
@@ -57,6 +60,7 @@ impl Runner {
 
     /// Whether a source is a script; what is wrong with it is said of `field`.
     pub(crate) async fn check(&self, field: &str, source: &str) -> Result<(), Error> {
+        let _place = self.checking.acquire().await.map_err(Error::internal)?;
         match self.sandbox().check(source).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(mistake)) => {
@@ -102,7 +106,9 @@ pub(crate) async fn run(ctx: &Ctx, scope: &Scope, hosts: AllowedHosts, script: S
     let result = ctx.runner.sandbox().run(script, Arc::clone(&outside)).await;
     let mask = std::mem::take(&mut *outside.mask.lock().unwrap_or_else(PoisonError::into_inner));
     let logs = std::mem::take(&mut *outside.logs.lock().unwrap_or_else(PoisonError::into_inner));
-    let logs = logs.iter().flat_map(|entry| entry.lines()).map(|line| clean(&mask, line)).collect();
+    // A secret of several lines is known as a whole before its lines are.
+    let logs = logs.iter().map(|entry| clean(&mask, entry));
+    let logs = logs.flat_map(|entry| entry.lines().map(ToOwned::to_owned).collect::<Vec<_>>()).collect();
     Ran { result, logs, mask }
 }
 

@@ -1,5 +1,7 @@
 //! Runs of automations: asked for, carried out by a job, cancelled, looked at.
 
+use std::time::Duration;
+
 use attestry_domain::access::Scope;
 use attestry_domain::attachments::MadeBy;
 use attestry_domain::automation_hosts::AllowedHosts;
@@ -13,7 +15,7 @@ use attestry_domain::tasks::Task;
 use attestry_domain::text::Parse;
 use attestry_sandbox::{Outcome, Script, Verdict};
 pub use attestry_storage::runs::RunsOf;
-use attestry_storage::{automations, registers as rows, runs};
+use attestry_storage::{automations, organizations, registers as rows, runs};
 use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
@@ -30,7 +32,7 @@ use crate::runner::{self, Ran, clean};
 use crate::tasks;
 
 const MISSING: Error = Error::NotFound("automation run");
-const ENTITY: &str = "automation-run";
+pub(crate) const ENTITY: &str = "automation-run";
 pub(crate) const CREATED: &str = "automation-run.created";
 /// The longest summary that is kept, in characters.
 const LONGEST_REASON: usize = 2000;
@@ -85,7 +87,7 @@ pub(crate) async fn enqueue(c: &Change<'_>, automation: &Automation, trigger: Tr
     let run = pending(c.next_id(), c.organization(), place, script, trigger, None, c.now);
     runs::insert(c.t, c.organization(), &run).await?;
     let job = AutomationRun { organization: c.organization(), automation: automation.id, run: run.id };
-    c.enqueue(&job).await?;
+    c.enqueue_named(&job, &run.id.to_string()).await?;
     c.record(CREATED, ENTITY, run.id, &run)?;
     Ok(run)
 }
@@ -137,6 +139,20 @@ pub async fn list(
         .await
 }
 
+/// Where a page of so many runs ends, if more follow.
+pub async fn next(
+    ctx: &Ctx,
+    scope: &Scope,
+    task: TaskId,
+    automation: Option<AutomationId>,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Option<After>, Error> {
+    let scope = scope.clone();
+    let of = automation.map_or(RunsOf::Task(task), RunsOf::Automation);
+    Ok(ctx.db.read(async move |t| runs::next(t, &scope, of, limit, after.as_ref()).await).await?)
+}
+
 /// Cancels a run that waits or is running. Whoever runs it notices within a second.
 pub async fn cancel(ctx: &Ctx, scope: &Scope, place: Place, run: RunId) -> Result<Run, Error> {
     ctx.change(scope, async move |c| {
@@ -183,6 +199,14 @@ pub(crate) async fn begin(ctx: &Ctx, scope: &Scope, run: RunId) -> Result<Beginn
             RunStatus::Pending => {}
             RunStatus::Running => return Ok(Beginning::Interrupted),
             _ => return Ok(Beginning::Nothing),
+        }
+        // Nothing of an organization that was deleted runs any more.
+        if organizations::get(c.t, c.scope).await?.is_none() {
+            run.status = RunStatus::Cancelled;
+            run.completed_at = Some(c.now);
+            runs::finish(c.t, c.scope, &run).await?;
+            c.record("automation-run.cancelled", ENTITY, run.id, &run)?;
+            return Ok(Beginning::Nothing);
         }
         let Some(automation) = automations::get(c.t, c.scope, run.automation_id).await? else {
             return Ok(Beginning::Nothing);
@@ -231,8 +255,9 @@ impl Begun {
                 let summary = clean(&ran.mask, &summary);
                 run.reason = Some(summary.chars().take(LONGEST_REASON).collect());
                 let returned = returned.map(|raw| serde_json::from_str(raw.get())).transpose()?;
-                run.output = returned.map(|value: Value| ran.mask.json(value));
-                evidence = run.output.clone().filter(|_| automation.keep_evidence);
+                let returned = returned.map(|value: Value| ran.mask.json(value));
+                run.output = returned.as_ref().map(ToString::to_string);
+                evidence = returned.filter(|_| automation.keep_evidence);
             }
             Err(failure) => {
                 run.status = RunStatus::Failed;
@@ -241,7 +266,7 @@ impl Begun {
             }
         }
         let stored = match evidence {
-            Some(evidence) => Some(store(ctx, scope, &run, &automation, &evidence).await?),
+            Some(evidence) => store_patiently(ctx, scope, &mut run, &automation, &evidence).await,
             None => None,
         };
         let (held, kept) = (held.clone(), stored.clone());
@@ -273,6 +298,33 @@ impl Begun {
     }
 }
 
+/// How often a file is tried to be stored, and how long it takes from one time to the next.
+const TRIES: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Puts the evidence into the store. Where that is not to be had, the run says so, and keeps what it found.
+async fn store_patiently(
+    ctx: &Ctx,
+    scope: &Scope,
+    run: &mut Run,
+    automation: &Automation,
+    evidence: &Value,
+) -> Option<Stored> {
+    for attempt in 1..=TRIES {
+        match store(ctx, scope, run, automation, evidence).await {
+            Ok(stored) => return Some(stored),
+            Err(error) => {
+                tracing::error!(run = %run.id, %error, attempt, "the evidence of a run was not stored");
+                tokio::time::sleep(PAUSE * attempt).await;
+            }
+        }
+    }
+    run.status = RunStatus::Failed;
+    let message = "The script came to its end, but its evidence could not be stored.".to_owned();
+    run.error = Some(RunError { code: "evidence_not_stored".to_owned(), message });
+    None
+}
+
 /// Puts the evidence into the store, as a file that says where it comes from.
 async fn store(
     ctx: &Ctx,
@@ -287,7 +339,7 @@ async fn store(
         "result": {"status": run.evaluation, "summary": run.reason},
         "evidence": evidence,
     });
-    let text = serde_json::to_vec_pretty(&document)?;
+    let text = serde_json::to_vec(&document)?;
     let wrong = |message: String| Error::internal(message);
     let file = NewFile {
         name: Parse::parse(&format!("evidence-{}.json", run.id)).map_err(wrong)?,
@@ -316,8 +368,10 @@ async fn end(c: &Change<'_>, run: &Run, automation: &Automation, task: TaskId) -
     {
         registers::change(c, &before, &tasks::with_status(status)).await?;
     }
-    let is_failing = run.evaluation != Some(Evaluation::Pass);
-    if is_failing != automation.is_failing {
+    let is_failing = run.status == RunStatus::Failed || run.evaluation != Some(Evaluation::Pass);
+    // As it is now: other runs may have ended meanwhile.
+    let now = automations::lock(c.t, c.scope, automation.id).await?;
+    if now.is_some_and(|now| now.is_failing != is_failing) {
         automations::set_failing(c.t, c.scope, automation.id, is_failing).await?;
         tell(c, run, automation, is_failing).await?;
     }
@@ -333,28 +387,42 @@ async fn tell(c: &Change<'_>, run: &Run, automation: &Automation, is_failing: bo
     let task = task.map_or_else(String::new, |task| notices::named(&task.reference(), task.title.as_str()));
     let why = run.error.as_ref().map(|error| error.message.clone()).or_else(|| run.reason.clone());
     let line = match is_failing {
-        true => format!("{} of {task} failed: {}", automation.name, why.unwrap_or_default()),
-        false => format!("{} of {task} passes again", automation.name),
+        true => format!("“{}” ({task}) failed: {}", automation.name, why.unwrap_or_default()),
+        false => format!("“{}” ({task}) passes again", automation.name),
     };
     c.tell(Happened { member, notice: Notice::Automations, line });
     Ok(())
 }
 
-/// Ends a run that was interrupted: what it did outside cannot be known, so it is not done again.
-pub(crate) async fn give_up(ctx: &Ctx, scope: &Scope, held: &Held, run: RunId) -> Result<(), Error> {
-    let held = held.clone();
+/// Why a run is given up.
+pub(crate) const INTERRUPTED: (&str, &str) =
+    ("interrupted", "The server stopped while the script was running. Run it again.");
+pub(crate) const INTERNAL: (&str, &str) =
+    ("internal", "The server could not carry out the run; its operator finds the reason in the log.");
+
+/// Ends a run that nobody will end otherwise: what it did outside cannot be known, so it is not done again.
+pub(crate) async fn give_up(
+    ctx: &Ctx,
+    scope: &Scope,
+    held: &Held,
+    run: RunId,
+    (code, message): (&str, &str),
+) -> Result<(), Error> {
+    let (held, why) = (held.clone(), RunError { code: code.to_owned(), message: message.to_owned() });
     ctx.change(scope, async move |c| {
         held.complete(c.t).await?;
         let Some(mut run) = runs::lock(c.t, c.scope, run).await? else { return Ok(()) };
-        if run.status != RunStatus::Running {
+        if run.status.is_over() {
             return Ok(());
         }
         run.status = RunStatus::Failed;
         run.completed_at = Some(c.now);
-        let message = "The server stopped while the script was running. Run it again.".to_owned();
-        run.error = Some(RunError { code: "interrupted".to_owned(), message });
-        runs::finish(c.t, c.scope, &run).await?;
-        c.record("automation-run.failed", ENTITY, run.id, &run)
+        run.error = Some(why.clone());
+        let automation = automations::get(c.t, c.scope, run.automation_id).await?;
+        match automation {
+            Some(automation) => end(c, &run, &automation, run.task_id).await,
+            None => Ok(runs::finish(c.t, c.scope, &run).await?),
+        }
     })
     .await
 }
@@ -379,7 +447,7 @@ pub(crate) async fn start_scheduled(
         if found.next_run_at.is_none_or(|at| at > c.now) {
             return Ok(());
         }
-        let organization = attestry_storage::organizations::get(c.t, c.scope).await?;
+        let organization = organizations::get(c.t, c.scope).await?;
         let next = organization.as_ref().and_then(|found_in| found.next_run(c.now, &found_in.time_zone));
         automations::set_next(c.t, c.scope, automation, next).await?;
         if organization.is_some() {

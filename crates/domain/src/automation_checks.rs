@@ -241,12 +241,19 @@ impl Kind {
             }
             Self::Pointer => {
                 let text = text()?;
-                let fits = text.starts_with('/') && text.len() <= 500;
+                let mut parts = text.split('~').skip(1);
+                let fits = text.starts_with('/')
+                    && text.len() <= 500
+                    && !text.contains('\0')
+                    && parts.all(|rest| rest.starts_with(['0', '1']));
                 fits.then(|| Value::from(text))
                     .ok_or_else(|| "must be a JSON Pointer such as /status".to_owned())
             }
             Self::Secret => SecretName::parse(text()?).map(|name| Value::from(name.as_str())),
             Self::Scalar => match value {
+                Value::String(text) if text.contains('\0') => {
+                    Err("must not contain a NUL character".to_owned())
+                }
                 Value::String(text) if text.len() > 1000 => {
                     Err("must have at most 1000 characters".to_owned())
                 }

@@ -8,6 +8,7 @@ use croner::parser::{CronParser, Seconds, Year};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::access::Permission;
 use crate::id::{AttachmentId, AutomationId, AutomationVersionId, MemberId, OrganizationId, RunId, TaskId};
 use crate::patch::Patch;
 use crate::tasks::TaskStatus;
@@ -31,6 +32,11 @@ impl Schedule {
         &self.0
     }
 
+    /// Takes what was kept.
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+
     /// The next time after a moment, by the clocks of a zone; none if there never is one.
     pub fn next(&self, after: Time, zone: &Zone) -> Option<Time> {
         let after = after.timestamp().to_zoned(zone.time_zone().clone());
@@ -47,12 +53,22 @@ impl Parse for Schedule {
             return Err("must have at most 200 characters".to_owned());
         }
         cron(&joined)?;
-        let schedule = Self(joined);
-        match schedule.next(Time::from_millis(0), &Zone::default()) {
-            Some(_) => Ok(schedule),
-            None => Err("is a schedule that never comes".to_owned()),
+        if never_comes(&fields) {
+            return Err("is a schedule that never comes: none of its months has such a day".to_owned());
         }
+        Ok(Self(joined))
     }
+}
+
+/// Whether no month of a schedule is long enough for any of its days. Days that are not plain numbers always come.
+fn never_comes(fields: &[&str]) -> bool {
+    const LENGTHS: [u32; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let [_, _, days, months, "*" | "?"] = fields else { return false };
+    let numbers =
+        |text: &str| -> Option<Vec<u32>> { text.split(',').map(|part| part.parse().ok()).collect() };
+    let (Some(days), Some(months)) = (numbers(days), numbers(months)) else { return false };
+    let longest = months.iter().filter_map(|month| LENGTHS.get((*month as usize).checked_sub(1)?)).max();
+    longest.is_some_and(|longest| days.iter().all(|day| day > longest))
 }
 
 impl fmt::Display for Schedule {
@@ -100,6 +116,19 @@ pub struct Event(&'static str);
 impl Event {
     pub fn as_str(self) -> &'static str {
         self.0
+    }
+
+    /// What somebody must be allowed to see to be told of it.
+    pub fn permission(self) -> Permission {
+        match self.0.split('.').next() {
+            Some("risk") => Permission::RiskRead,
+            Some("vendor") => Permission::VendorRead,
+            Some("task") => Permission::TaskRead,
+            Some("comment") => Permission::CommentRead,
+            Some("attachment") => Permission::AttachmentRead,
+            Some("member") => Permission::MemberRead,
+            _ => Permission::OrganizationRead,
+        }
     }
 }
 
@@ -321,7 +350,7 @@ pub struct RunError {
     pub message: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
     pub id: RunId,
@@ -343,7 +372,7 @@ pub struct Run {
     pub reason: Option<String>,
     /// What the script returned as evidence, as JSON. The journal knows the file that holds it.
     #[serde(skip)]
-    pub output: Option<Value>,
+    pub output: Option<String>,
     pub error: Option<RunError>,
     /// Where the evidence is attached.
     pub attachment_id: Option<AttachmentId>,

@@ -47,7 +47,12 @@ impl Mask {
             self.needles.push(crate::journal::hex(form.as_bytes()).to_uppercase());
             let escaped = serde_json::to_string(form).unwrap_or_default();
             self.needles.push(escaped.trim_matches('"').to_owned());
-            self.needles.push(percent(form));
+            let percent = percent(form);
+            self.needles.push(percent.replace("%20", "+"));
+            self.needles.push(percent.to_lowercase());
+            self.needles.push(percent);
+            self.needles.push(address(form));
+            self.needles.push(html(form));
         }
     }
 
@@ -100,6 +105,23 @@ fn base64_pieces(text: &str) -> Vec<String> {
     pieces
 }
 
+/// As `encodeURI` writes it.
+fn address(text: &str) -> String {
+    let mut encoded = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() || "-_.!~*'();/?:@&=+$,#".contains(c) {
+            encoded.push(c);
+        } else {
+            encoded.push_str(&percent(c.encode_utf8(&mut [0; 4])));
+        }
+    }
+    encoded
+}
+
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
 fn percent(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
@@ -138,6 +160,9 @@ mod tests {
             STANDARD.encode(&reversed),
             URL_SAFE_NO_PAD.encode(SECRET),
             percent(SECRET),
+            percent(SECRET).replace("%20", "+"),
+            address(SECRET),
+            html(SECRET),
             crate::journal::hex(SECRET.as_bytes()),
             json!(SECRET).to_string(),
         ] {

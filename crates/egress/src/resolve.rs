@@ -57,7 +57,7 @@ impl Parts {
     }
 
     fn permits(&self, address: IpAddr) -> bool {
-        self.allow_private_networks || address::is_public(address)
+        !address::is_metadata(address) && (self.allow_private_networks || address::is_public(address))
     }
 
     async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, Refusal> {

@@ -4,7 +4,7 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::automation_hosts::AllowedHosts;
-use attestry_domain::automations::{Automation, Event, Version};
+use attestry_domain::automations::{Automation, Event, Schedule, Version};
 use attestry_domain::id::{AutomationId, OrganizationId, TaskId};
 use attestry_domain::page::{After, Key, Order, Page};
 use attestry_domain::text::Parse;
@@ -33,6 +33,7 @@ statements! {
     COUNT = "SELECT COUNT(*) FROM automations WHERE org_id = $1 AND task_id = $2";
     SET_NEXT = "UPDATE automations SET next_run_at = $3 WHERE org_id = $1 AND id = $2";
     SET_FAILING = "UPDATE automations SET is_failing = $3 WHERE org_id = $1 AND id = $2";
+    COUNT_LISTENERS = "SELECT COUNT(DISTINCT automation_id) FROM automation_events WHERE org_id = $1 AND automation_id <> $2";
     DUE = "SELECT org_id, id FROM automations WHERE next_run_at <= $1 ORDER BY next_run_at, id LIMIT $2";
     DELETE = "DELETE FROM automations WHERE org_id = $1 AND id = $2";
     DELETE_VERSIONS = "DELETE FROM automation_versions WHERE org_id = $1 AND automation_id = $2";
@@ -62,7 +63,7 @@ fn read(row: &Row<'_>) -> Result<Automation, Error> {
         name: row.text(3)?,
         description: row.opt_text(4)?,
         is_enabled: row.bool(5)?,
-        schedule: row.opt_parse(6)?,
+        schedule: row.opt_text(6)?.map(Schedule::stored),
         time_zone: row.opt_parse(7)?,
         // One that no longer exists starts nothing.
         events: events.filter_map(|event| Event::parse(event).ok()).collect(),
@@ -182,6 +183,11 @@ pub async fn list(
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, task: TaskId) -> Result<i64, Error> {
     t.one(COUNT, &[id(scope.organization()), id(task)], |row| row.int(0)).await
+}
+
+/// How many other automations wait for an action.
+pub async fn count_listeners(t: &Tx<'_>, scope: &Scope, but: AutomationId) -> Result<i64, Error> {
+    t.one(COUNT_LISTENERS, &[id(scope.organization()), id(but)], |row| row.int(0)).await
 }
 
 /// Notes when the schedule comes next. Not history: no entry.

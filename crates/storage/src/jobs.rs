@@ -3,6 +3,7 @@
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::id::{JobId, OrganizationId};
+use futures_util::future::try_join_all;
 
 use crate::sql::{Columns, id, opt_id, time};
 
@@ -26,17 +27,25 @@ macro_rules! due {
     };
 }
 
+/// Takes the oldest jobs of one queue.
+macro_rules! claim {
+    ($whose:literal) => {
+        concat!(
+            "UPDATE jobs SET lease_owner = $1, lease_until = $2, attempts = attempts + 1 WHERE id IN (SELECT j.id FROM jobs j WHERE j.kind = $5 AND ",
+            $whose,
+            " AND ",
+            due!("j", "$3"),
+            " ORDER BY j.run_at, j.id LIMIT $4 FOR UPDATE OF j SKIP LOCKED) RETURNING id, kind, org_id, payload, attempts"
+        )
+    };
+}
+
 statements! {
     ENQUEUE = "INSERT INTO jobs (id, kind, org_id, payload, state, unique_key, run_at, attempts, created_at) VALUES ($1, $2, $3, $4, 'waiting', $5, $6, 0, $7) ON CONFLICT (unique_key) DO NOTHING";
     DUE = concat!("SELECT DISTINCT kind FROM jobs j WHERE ", due!("j", "$1"));
-    CLAIM = concat!(
-        "UPDATE jobs SET lease_owner = $1, lease_until = $2, attempts = attempts + 1 WHERE id IN (",
-        "SELECT j.id FROM jobs j JOIN (",
-        "SELECT w.id, ROW_NUMBER() OVER (PARTITION BY w.org_id ORDER BY CASE WHEN w.lease_until >= $3 THEN 0 ELSE 1 END, w.run_at, w.id) AS turn FROM jobs w WHERE w.kind = $5 AND w.state = 'waiting' AND w.run_at <= $3",
-        ") r ON r.id = j.id WHERE ",
-        due!("j", "$3"),
-        " AND r.turn <= $6 ORDER BY r.turn, j.run_at, j.id LIMIT $4 FOR UPDATE OF j SKIP LOCKED) RETURNING id, kind, org_id, payload, attempts"
-    );
+    QUEUES = concat!("SELECT org_id, MIN(run_at), SUM(CASE WHEN ", due!("j", "$2"), " THEN 1 ELSE 0 END), SUM(CASE WHEN j.lease_until >= $2 THEN 1 ELSE 0 END) FROM jobs j WHERE j.kind = $1 AND j.state = 'waiting' AND j.run_at <= $2 GROUP BY j.org_id");
+    CLAIM = claim!("j.org_id = $6");
+    CLAIM_OWN = claim!("j.org_id IS NULL");
     EXTEND = "UPDATE jobs SET lease_until = $3 WHERE id = $1 AND lease_owner = $2";
     COMPLETE = "DELETE FROM jobs WHERE id = $1 AND lease_owner = $2";
     RETRY = "UPDATE jobs SET run_at = $3, lease_owner = NULL, lease_until = NULL, last_error = $4 WHERE id = $1 AND lease_owner = $2";
@@ -96,7 +105,34 @@ pub struct Most {
     pub of_one: i64,
 }
 
-/// Takes jobs of a kind for as long as the lease lasts: one of each organization before a second of any.
+/// The jobs of one kind that one organization waits for.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    organization: Option<OrganizationId>,
+    /// Since when the oldest waits.
+    first: Time,
+    due: i64,
+    held: i64,
+}
+
+/// How many jobs to take from each queue: one of each organization before a second of any, those that are held counted.
+fn shares(queues: Vec<Queue>, most: Most) -> Vec<(Queue, i64)> {
+    let mut shares: Vec<(Queue, i64)> = queues.into_iter().map(|queue| (queue, 0)).collect();
+    for _ in 0..most.in_all {
+        let next = shares
+            .iter_mut()
+            .filter(|(queue, taken)| *taken < queue.due && queue.held + *taken < most.of_one)
+            .min_by_key(|(queue, taken)| (queue.held + *taken, queue.first));
+        match next {
+            Some((_, taken)) => *taken += 1,
+            None => break,
+        }
+    }
+    shares.retain(|(_, taken)| *taken > 0);
+    shares
+}
+
+/// Takes jobs of a kind for as long as the lease lasts.
 pub async fn claim(
     t: &Tx<'_>,
     kind: &str,
@@ -105,25 +141,29 @@ pub async fn claim(
     lease_until: Time,
     most: Most,
 ) -> Result<Vec<ClaimedJob>, Error> {
-    let Most { in_all, of_one } = most;
-    let params = [
-        Value::from(lease),
-        time(lease_until),
-        time(now),
-        Value::Int(in_all),
-        Value::from(kind),
-        Value::Int(of_one),
-    ];
-    t.all(CLAIM, &params, |row| {
-        Ok(ClaimedJob {
-            id: row.parse(0)?,
-            kind: row.text(1)?,
-            organization: row.opt_parse(2)?,
-            payload: row.bytes(3)?,
-            attempts: row.int(4)?,
+    let asked = [Value::from(kind), time(now)];
+    let queues = t.all(QUEUES, &asked, |row| {
+        let (organization, first) = (row.opt_parse(0)?, row.time(1)?);
+        Ok(Queue { organization, first, due: row.int(2)?, held: row.int(3)? })
+    });
+    let claims = shares(queues.await?, most).into_iter().map(async |(queue, taken)| {
+        let mut params =
+            vec![Value::from(lease), time(lease_until), time(now), Value::Int(taken), Value::from(kind)];
+        params.extend(queue.organization.map(id));
+        let sql = if queue.organization.is_some() { CLAIM } else { CLAIM_OWN };
+        t.all(sql, &params, |row| {
+            Ok(ClaimedJob {
+                id: row.parse(0)?,
+                kind: row.text(1)?,
+                organization: row.opt_parse(2)?,
+                payload: row.bytes(3)?,
+                attempts: row.int(4)?,
+            })
         })
-    })
-    .await
+        .await
+    });
+    // On PostgreSQL all of them travel together.
+    Ok(try_join_all(claims).await?.concat())
 }
 
 /// Keeps a long job ours; `false` when it no longer is.

@@ -10,23 +10,30 @@ use attestry_domain::page::{After, Key, Order, Page};
 use crate::sql::{Columns, id, opt_id, opt_time, page_params, time};
 
 macro_rules! columns {
-    () => {
-        "SELECT id, org_id, task_id, automation_id, script, trigger, status, event, created_at, started_at, completed_at, evaluation, reason, output, error_code, error_message, attachment_id, logs FROM automation_runs"
+    ($event:literal) => {
+        concat!(
+            "SELECT id, org_id, task_id, automation_id, script, trigger, status, ",
+            $event,
+            ", created_at, started_at, completed_at, evaluation, reason, output, error_code, error_message, attachment_id, logs FROM automation_runs"
+        )
     };
 }
 
 statements! {
     INSERT = "INSERT INTO automation_runs (org_id, id, task_id, automation_id, script, trigger, status, event, created_at, logs) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '')";
-    GET = concat!(columns!(), " WHERE org_id = $1 AND id = $2");
-    LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
+    GET = concat!(columns!("event"), " WHERE org_id = $1 AND id = $2");
+    LOCK = concat!(columns!("event"), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
     STATUS = "SELECT status FROM automation_runs WHERE org_id = $1 AND id = $2";
     BEGIN = "UPDATE automation_runs SET status = 'RUNNING', started_at = $3 WHERE org_id = $1 AND id = $2 AND status = 'PENDING'";
     FINISH = "UPDATE automation_runs SET status = $3, started_at = $4, completed_at = $5, evaluation = $6, reason = $7, output = $8, error_code = $9, error_message = $10, attachment_id = $11, logs = $12 WHERE org_id = $1 AND id = $2";
     DELETE = "DELETE FROM automation_runs WHERE org_id = $1 AND automation_id = $2";
+    DELETE_JOBS = "DELETE FROM jobs WHERE unique_key IN (SELECT id FROM automation_runs WHERE org_id = $1 AND automation_id = $2)";
     ;
     pages
-    OF_TASK = (concat!(columns!(), " WHERE org_id = $1 AND task_id = $2"), "id", None);
-    OF_AUTOMATION = (concat!(columns!(), " WHERE org_id = $1 AND automation_id = $2"), "id", None);
+    OF_TASK = (concat!(columns!("CAST(NULL AS TEXT)"), " WHERE org_id = $1 AND task_id = $2"), "id", None);
+    OF_AUTOMATION = (concat!(columns!("CAST(NULL AS TEXT)"), " WHERE org_id = $1 AND automation_id = $2"), "id", None);
+    IDS_OF_TASK = ("SELECT id FROM automation_runs WHERE org_id = $1 AND task_id = $2", "id", None);
+    IDS_OF_AUTOMATION = ("SELECT id FROM automation_runs WHERE org_id = $1 AND automation_id = $2", "id", None);
 }
 
 fn json(row: &Row<'_>, column: usize) -> Result<Option<serde_json::Value>, Error> {
@@ -53,7 +60,7 @@ fn read(row: &Row<'_>) -> Result<Run, Error> {
         completed_at: row.opt_time(10)?,
         evaluation: row.opt_parse(11)?,
         reason: row.opt_text(12)?,
-        output: json(row, 13)?,
+        output: row.opt_text(13)?,
         error,
         attachment_id: row.opt_parse(16)?,
         logs: row.str(17)?.lines().map(ToOwned::to_owned).collect(),
@@ -103,7 +110,7 @@ pub async fn finish(t: &Tx<'_>, scope: &Scope, run: &Run) -> Result<(), Error> {
         opt_time(run.completed_at),
         Value::from(run.evaluation.map(attestry_domain::automations::Evaluation::as_str)),
         Value::from(run.reason.as_ref()),
-        Value::from(run.output.as_ref().map(ToString::to_string)),
+        Value::from(run.output.as_ref()),
         Value::from(run.error.as_ref().map(|error| error.code.as_str())),
         Value::from(run.error.as_ref().map(|error| error.message.as_str())),
         opt_id(run.attachment_id),
@@ -137,7 +144,27 @@ pub async fn list(
     Ok(Page::cut(items, limit, |run| After { key: Key::Id, id: run.id.to_string() }))
 }
 
-/// Deletes the runs of an automation.
+/// Where a page of so many runs ends, if more follow: without reading what they left.
+pub async fn next(
+    t: &Tx<'_>,
+    scope: &Scope,
+    of: RunsOf,
+    limit: u16,
+    after: Option<&After>,
+) -> Result<Option<After>, Error> {
+    let (pages, whose) = match of {
+        RunsOf::Task(task) => (&IDS_OF_TASK, id(task)),
+        RunsOf::Automation(automation) => (&IDS_OF_AUTOMATION, id(automation)),
+    };
+    let mut params = vec![id(scope.organization()), whose];
+    page_params(&mut params, limit, after);
+    let ids = t.all(pages.pick(Order::Descending, after.is_some()), &params, |row| row.text(0)).await?;
+    Ok(Page::cut(ids, limit, |id| After { key: Key::Id, id: id.clone() }).next)
+}
+
+/// Deletes the runs of an automation, and those of them that wait in the queue from there.
 pub async fn delete(t: &Tx<'_>, scope: &Scope, automation: AutomationId) -> Result<(), Error> {
-    t.execute(DELETE, &[id(scope.organization()), id(automation)]).await.map(|_| ())
+    let own = [id(scope.organization()), id(automation)];
+    t.execute(DELETE_JOBS, &own).await?;
+    t.execute(DELETE, &own).await.map(|_| ())
 }

@@ -22,6 +22,10 @@ both! {
     events_start_automations_and_never_in_circles,
     checks_run_without_javascript,
     a_verdict_moves_the_task,
+    a_run_never_stays_running,
+    a_limited_key_gains_nothing_by_an_automation,
+    nothing_of_a_deleted_organization_runs,
+    odd_requests_are_answered_plainly,
 }
 
 const PASS: &str = "export default async (ctx) => ({ status: 'pass', summary: `It is ${ctx.now}.` });";
@@ -548,6 +552,13 @@ async fn events_start_automations_and_never_in_circles(app: &TestApp) {
     app.call("POST", "/v1/vendors/import").key(&app.home.key).raw("text/csv", table).send().await.expect(200);
     assert_eq!(runs().await.len(), 5);
     app.work().await;
+    // Very many are started by a job, and none is lost.
+    let table = format!("name,description\n{}", "V,B\n".repeat(150));
+    app.call("POST", "/v1/vendors/import").key(&app.home.key).raw("text/csv", table).send().await.expect(200);
+    assert_eq!(runs().await.len(), 5, "not in the commit itself");
+    app.work().await;
+    let all = runs().await;
+    assert_eq!(all.iter().filter(|run| run["status"] == "COMPLETED").count(), 155);
     let own = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
     let proof = attestry_app::proof::verify(&app.ctx, own, &[]).await.expect("a verdict");
     assert!(matches!(proof, attestry_app::proof::Verdict::Intact { .. }), "the chain holds: {proof:?}");
@@ -638,4 +649,102 @@ async fn a_verdict_moves_the_task(app: &TestApp) {
     assert_eq!((&done["status"], &done["lastCompletedAt"]), (&json!("done"), &done["updatedAt"]));
     run(app, &own).await;
     assert_eq!(seen().await["status"], "blocked");
+}
+
+async fn a_run_never_stays_running(app: &TestApp) {
+    // Small as it is, and many megabytes when it is indented.
+    let script = "export default () => {
+        let e = new Array(300000).fill(0);
+        for (let i = 0; i < 15; i++) e = [e];
+        return { status: 'pass', summary: 's', evidence: e };
+    }";
+    let (_, own) = scripted(app, script).await;
+    let done = run(app, &own).await;
+    assert_eq!((&done["status"], &done["error"]), (&json!("COMPLETED"), &Value::Null));
+    // Whatever else goes wrong is an end, too.
+    let sql = "UPDATE automations SET parameters = 'nonsense'";
+    app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("damaged");
+    let damaged = app.get(&format!("{own}/runs")).send().await;
+    assert_eq!(damaged.status.as_u16(), 500);
+    let sql = "UPDATE automations SET parameters = NULL";
+    app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("mended");
+    assert_eq!(app.take_errors().len(), 1);
+}
+
+async fn a_limited_key_gains_nothing_by_an_automation(app: &TestApp) {
+    let task = app.task(json!({})).await;
+    let key = app.key(&["automation:create", "automation:update", "automation:run", "automation:read"]).await;
+    let post = |key: &str, body: Value| app.call("POST", &path(&task)).key(key).json(&body);
+    post(&key, json!({"name": "A", "script": PASS})).send().await.problem(403, "forbidden");
+    let key = app.key(&["automation:create", "automation:update", "task:read"]).await;
+    let made = post(&key, json!({"name": "A", "script": PASS})).send().await.expect(201);
+    let own = format!("{}/{}", path(&task), id(&made));
+    for more in [json!({"events": ["risk.created"]}), json!({"statusOnPass": "done"})] {
+        app.patch(&own, &more).key(&key).send().await.problem(403, "forbidden");
+    }
+    app.patch(&own, &json!({"events": ["task.created"], "isEnabled": false}))
+        .key(&key)
+        .send()
+        .await
+        .expect(200);
+    app.patch(&own, &json!({"events": ["risk.created"], "statusOnPass": "done"})).send().await.expect(200);
+}
+
+async fn nothing_of_a_deleted_organization_runs(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let call = |method: &str, path: &str| app.call(method, path).key(&other.key);
+    let task = call("POST", "/v1/tasks").json(&json!({"title": "A"})).send().await.expect(201);
+    let body = json!({"name": "A", "script": PASS, "schedule": "* * * * *"});
+    let made = call("POST", &path(&task)).json(&body).send().await.expect(201);
+    let own = format!("{}/{}", path(&task), id(&made));
+    let run = call("POST", &format!("{own}/runs")).send().await.expect(201);
+    call("DELETE", "/v1/organization").json(&json!({"name": "Other"})).send().await.expect(200);
+    app.clock.advance(Duration::from_mins(5));
+    app.housekeeping().await;
+    let organization = attestry_domain::id::OrganizationId::read(&other.organization).expect("an id");
+    attestry_app::organizations::restore(&app.ctx, organization).await.expect("restored");
+    let seen = call("GET", &format!("{own}/runs/{}", id(&run))).send().await.expect(200);
+    assert_eq!((&seen["status"], &seen["startedAt"]), (&json!("CANCELLED"), &Value::Null));
+    assert_ne!(call("GET", &own).send().await.expect(200)["nextRunAt"], Value::Null, "its schedule goes on");
+    app.clock.advance(Duration::from_mins(2));
+    app.housekeeping().await;
+    let all = call("GET", &format!("{own}/runs")).send().await.expect(200);
+    assert_eq!(all.as_array().map(Vec::len), Some(2));
+}
+
+async fn odd_requests_are_answered_plainly(app: &TestApp) {
+    let (task, own) = scripted(app, PASS).await;
+    let start = |body: &str| {
+        app.call("POST", &format!("{own}/runs")).key(&app.home.key).raw("application/json", body.to_owned())
+    };
+    assert_eq!(start("{\"x\": 1}").send().await.wrong_fields(), ["x"]);
+    start("garbage").send().await.problem(400, "malformed_body");
+    let done = run(app, &own).await;
+    let reply = app.get(&format!("{own}/runs/{}", id(&done))).send().await;
+    let tag = reply.header("etag").expect("a tag").to_owned();
+    let again = app.get(&format!("{own}/runs/{}", id(&done))).header("if-none-match", &tag).send().await;
+    assert_eq!(again.status.as_u16(), 304);
+    for parameters in [
+        json!({"url": "https://example.com", "expectedValue": "a\u{0}b"}),
+        json!({"url": "https://example.com", "jsonPointer": "/a~b"}),
+    ] {
+        let body = json!({"check": "http_endpoint", "parameters": parameters});
+        assert_eq!(app.post(&path(&task), &body).send().await.wrong_fields().len(), 1);
+    }
+    let secret = json!({"value": "ab1\ncd2 ef\ng&3"});
+    app.call("PUT", "/v1/organization/secrets/LINES")
+        .key(&app.home.key)
+        .json(&secret)
+        .send()
+        .await
+        .expect(200);
+    let script = "export default async (ctx) => {
+        const secret = await ctx.secret('LINES');
+        ctx.log('multi ' + secret);
+        ctx.log(encodeURIComponent(secret).replaceAll('%20', '+'), encodeURI(secret));
+        return { status: 'pass', summary: 'x' };
+    }";
+    let (_, own) = scripted(app, script).await;
+    let done = run(app, &own).await;
+    assert_eq!(done["logs"], json!(["multi ***", "*** ***"]), "{done}");
 }

@@ -92,11 +92,11 @@ async fn the_first_failure_and_the_recovery_are_told(app: &TestApp) {
     };
     let mails = run().await;
     assert_eq!(mails.len(), 1);
-    assert_eq!(mails[0].subject, "Check of T-1 Certificates failed: It is old.");
+    assert_eq!(mails[0].subject, "“Check” (T-1 Certificates) failed: It is old.");
     assert_eq!(mails[0].to_address, app.home.email, "who made it, if nobody does the task");
     assert_eq!(run().await.len(), 0, "not every run");
     app.patch(&format!("/v1/tasks/{}", id(&task)), &json!({"title": "Fixed"})).send().await.expect(200);
-    assert_eq!(run().await[0].subject, "Check of T-1 Fixed passes again");
+    assert_eq!(run().await[0].subject, "“Check” (T-1 Fixed) passes again");
     assert_eq!(run().await.len(), 0);
 }
 

@@ -122,7 +122,7 @@ pub(crate) fn cursor_of<S: std::fmt::Display>(sort: S, order: Order, next: Optio
     next_cursor(&tag(sort, order), next)
 }
 
-/// A bare list; where the next page is stands in the `Link` header.
+/// A bare list; the `Link` header leads to the next page.
 pub(crate) fn linked(uri: &Uri, next_cursor: Option<String>, body: impl IntoResponse) -> Response {
     let mut response = body.into_response();
     if let Some(cursor) = next_cursor {
@@ -153,13 +153,16 @@ where
     let pieces = stream::unfold(state, |(page, next, view, is_first)| async move {
         let Page { items, next: after } = page?;
         let mut text = Vec::with_capacity(64 << 10);
-        let mut opener: &[u8] = if is_first { b"[" } else { b"," };
+        if is_first {
+            text.push(b'[');
+        }
+        let mut separator: &[u8] = if is_first { b"" } else { b"," };
         for item in items {
-            text.extend_from_slice(opener);
+            text.extend_from_slice(separator);
             if let Err(error) = serde_json::to_writer(&mut text, &view(item)) {
                 return Some((Err(std::io::Error::other(error)), (None, next, view, false)));
             }
-            opener = b",";
+            separator = b",";
         }
         let Some(after) = after else {
             text.push(b']');

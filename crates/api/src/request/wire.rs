@@ -273,6 +273,16 @@ impl<B: Body> FromRequest<Api> for Valid<B> {
     }
 }
 
+/// A body in which nothing can be given.
+#[derive(Debug)]
+pub(crate) struct NoFields;
+
+impl Body for NoFields {
+    fn read(_: &mut Fields) -> Option<Self> {
+        Some(Self)
+    }
+}
+
 /// A JSON body that may be left out.
 #[derive(Debug)]
 pub(crate) struct Optional<B>(pub(crate) Option<B>);

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use attestry_domain::access::Scope;
 use attestry_domain::id::{AutomationId, OrganizationId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
+use crate::error::Error;
 use crate::runs::{self, Beginning};
 
 /// How often a run looks whether it was cancelled.
@@ -22,36 +24,48 @@ pub(crate) struct AutomationRun {
 impl Job for AutomationRun {
     const KIND: &'static str = "automation_run";
     const TRIES: i64 = 100;
-    const AT_ONCE: usize = 8;
+    const AT_ONCE: usize = 16;
     // Somebody else's run always finds a place.
     const OF_ONE: i64 = 6;
 
     async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
         let Self { organization, automation, run } = self;
         let scope = runs::scope_of(organization, automation);
-        let begun = match runs::begin(ctx, &scope, run).await? {
-            Beginning::Go(begun) => begun,
-            Beginning::Interrupted => {
-                runs::give_up(ctx, &scope, held, run).await?;
-                return Ok(Outcome::Ended);
+        match carry_out(ctx, &scope, held, run).await {
+            // It will not go better next time, and must not stay as it is.
+            Err(error) if !matches!(error, Error::Unavailable(_)) => {
+                tracing::error!(%run, %error, "a run was given up");
+                runs::give_up(ctx, &scope, held, run, runs::INTERNAL).await?;
+                Ok(Outcome::Ended)
             }
-            Beginning::Nothing => return Ok(Outcome::Done),
-        };
-        let cancelled = async {
-            loop {
-                tokio::time::sleep(LOOK).await;
-                // A database that does not answer is no reason to stop.
-                if let Ok(false) = runs::is_running(ctx, &scope, run).await {
-                    break;
-                }
-            }
-        };
-        // Dropping the run kills its process.
-        let ran = tokio::select! {
-            ran = begun.execute(ctx, &scope) => ran?,
-            () = cancelled => return Ok(Outcome::Done),
-        };
-        begun.finish(ctx, &scope, held, ran).await?;
-        Ok(Outcome::Ended)
+            ended => Ok(ended?),
+        }
     }
+}
+
+async fn carry_out(ctx: &Ctx, scope: &Scope, held: &Held, run: RunId) -> Result<Outcome, Error> {
+    let begun = match runs::begin(ctx, scope, run).await? {
+        Beginning::Go(begun) => begun,
+        Beginning::Interrupted => {
+            runs::give_up(ctx, scope, held, run, runs::INTERRUPTED).await?;
+            return Ok(Outcome::Ended);
+        }
+        Beginning::Nothing => return Ok(Outcome::Done),
+    };
+    let cancelled = async {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            // A database that does not answer is no reason to stop.
+            if let Ok(false) = runs::is_running(ctx, scope, run).await {
+                break;
+            }
+        }
+    };
+    // Dropping the run kills its process.
+    let ran = tokio::select! {
+        ran = begun.execute(ctx, scope) => ran?,
+        () = cancelled => return Ok(Outcome::Done),
+    };
+    begun.finish(ctx, scope, held, ran).await?;
+    Ok(Outcome::Ended)
 }

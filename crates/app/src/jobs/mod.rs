@@ -5,6 +5,7 @@
 mod account_entry;
 mod automation_run;
 mod digests;
+mod event_runs;
 mod housekeeping;
 mod mail;
 mod password_reset;
@@ -31,6 +32,7 @@ use tokio::task::JoinSet;
 
 pub(crate) use account_entry::AccountEntry;
 pub(crate) use automation_run::AutomationRun;
+pub(crate) use event_runs::EventRuns;
 pub(crate) use mail::Mail;
 pub(crate) use password_reset::PasswordReset;
 pub(crate) use removal::Removal;
@@ -152,6 +154,7 @@ const KINDS: &[Known] = &[
     known::<SignInFailure>(),
     known::<AccountEntry>(),
     known::<AutomationRun>(),
+    known::<EventRuns>(),
     known::<Removal>(),
     known::<digests::Digests>(),
     known::<housekeeping::Housekeeping>(),
@@ -326,7 +329,11 @@ async fn perform(ctx: &Ctx, kind: usize, held: Held, job: ClaimedJob) {
         Ok(Outcome::Again(at)) => {
             ctx.db.write(async move |t| jobs::again(t, id, &lease, at).await.map(drop)).await
         }
-        Err(Failure::Retry(error)) if attempts < known.tries => {
+        // What recurs is never given up.
+        Err(failure)
+            if known.recurring || (attempts < known.tries && matches!(failure, Failure::Retry(_))) =>
+        {
+            let (Failure::Retry(error) | Failure::Fail(error)) = failure;
             tracing::warn!(job = %id, kind, %error, attempts, "a job will be tried again");
             let at = ctx.now().plus(back_off(attempts));
             ctx.db.write(async move |t| jobs::retry(t, id, &lease, at, &error).await.map(drop)).await

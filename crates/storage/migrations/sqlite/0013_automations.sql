@@ -89,3 +89,6 @@ CREATE TABLE automation_hosts (
     updated_at BIGINT NOT NULL,
     version BIGINT NOT NULL
 );
+
+-- Whose turn it is is asked with every claim.
+CREATE INDEX jobs_turns ON jobs (kind, org_id, run_at, lease_until, id) WHERE state = 'waiting';

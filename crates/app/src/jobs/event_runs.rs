@@ -1,0 +1,61 @@
+//! Starts the automations that wait for very many entries of one commit, a portion at a time.
+
+use attestry_domain::access::Scope;
+use attestry_domain::id::OrganizationId;
+use attestry_domain::journal::Entry;
+use attestry_storage::{automations, journal, organizations, runs};
+use serde::{Deserialize, Serialize};
+
+use super::{AutomationRun, Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+use crate::runs::{ACTOR, CREATED, ENTITY};
+use crate::sealing::{matches, run_of};
+
+/// How many entries are looked at in one transaction.
+const PORTION: i64 = 20;
+
+/// Entries of an organization, from one to another.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct EventRuns {
+    pub(crate) organization: OrganizationId,
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+}
+
+impl Job for EventRuns {
+    const KIND: &'static str = "event_runs";
+    const TRIES: i64 = 100;
+
+    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+        let scope = Scope::system(self.organization, &format!("{ACTOR}events"));
+        let held = held.clone();
+        ctx.change(&scope, async move |c| {
+            held.complete(c.t).await?;
+            if organizations::get(c.t, c.scope).await?.is_none() {
+                return Ok(());
+            }
+            let listeners = automations::listeners(c.t, c.organization()).await?;
+            let entries = journal::walk(c.t, c.organization(), self.from - 1, PORTION).await?;
+            let entries: Vec<Entry> = entries.into_iter().filter(|entry| entry.sequence <= self.to).collect();
+            for (entry, one) in matches(&entries, &listeners) {
+                let run = run_of(c.next_id(), c.organization(), entry, one);
+                runs::insert(c.t, c.organization(), &run).await?;
+                let job = AutomationRun {
+                    organization: c.organization(),
+                    automation: run.automation_id,
+                    run: run.id,
+                };
+                c.enqueue_named(&job, &run.id.to_string()).await?;
+                c.record(CREATED, ENTITY, run.id, &run)?;
+            }
+            match entries.last() {
+                Some(last) if last.sequence < self.to => {
+                    c.enqueue(&Self { from: last.sequence + 1, ..self.clone() }).await
+                }
+                _ => Ok(()),
+            }
+        })
+        .await?;
+        Ok(Outcome::Ended)
+    }
+}
