@@ -246,11 +246,6 @@ body! {
     example json!({"isEnabled": false, "schedule": "0 6 * * *"})
 }
 
-/// Part of the tag: the schedule moves on without a change of the automation.
-fn next_run(automation: &Automation) -> i64 {
-    automations::next_run_tag(automation)
-}
-
 /// Lists the automations of a task
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations", tag = "Automations",
@@ -320,7 +315,7 @@ pub(crate) async fn create_automation(
         keep_evidence: body.keep_evidence,
     };
     let made = automations::create(&api.ctx, &scope, task.found()?, does, patch).await?;
-    Ok(with_tag(StatusCode::CREATED, &[made.version, next_run(&made)], AutomationView::from(made)))
+    Ok(with_tag(StatusCode::CREATED, &made.tag(), AutomationView::from(made)))
 }
 
 /// Shows one automation
@@ -338,7 +333,7 @@ pub(crate) async fn get_automation(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let found = automations::get(&api.ctx, &scope, place(&task, &automation)?).await?;
-    Ok(conditions.respond(&[found.version, next_run(&found)], AutomationView::from(found)))
+    Ok(conditions.respond(&found.tag(), AutomationView::from(found)))
 }
 
 /// Changes an automation
@@ -372,7 +367,7 @@ pub(crate) async fn update_automation(
     };
     let at = place(&task, &automation)?;
     let after = automations::update(&api.ctx, &scope, at, patch, conditions.if_match()).await?;
-    Ok(with_tag(StatusCode::OK, &[after.version, next_run(&after)], AutomationView::from(after)))
+    Ok(with_tag(StatusCode::OK, &after.tag(), AutomationView::from(after)))
 }
 
 #[derive(Debug, Serialize, ToSchema)]

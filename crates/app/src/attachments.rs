@@ -24,6 +24,7 @@ use crate::context::Ctx;
 use crate::error::Error;
 use crate::files::{self, Link};
 use crate::jobs::Removal;
+use crate::organizations;
 use crate::precondition::Precondition;
 use crate::subjects::{self, Access, Hold};
 use crate::tasks;
@@ -227,7 +228,7 @@ pub(crate) async fn discard_if_refused<T>(
 pub(crate) async fn add(c: &Change<'_>, Stored(mut file): Stored) -> Result<Attachment, Error> {
     let is_evidence = file.entity_type == Subject::Task;
     if is_evidence || file.effective_date.is_some() {
-        let today = tasks::today(c).await?;
+        let today = organizations::today(c).await?;
         if file.effective_date.is_some_and(|date| date > today) {
             return Err(Error::field("effectiveDate", "must not be in the future"));
         }

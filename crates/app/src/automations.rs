@@ -3,19 +3,20 @@
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::automation_checks::{self, Check};
 use attestry_domain::automation_hosts::AllowedHosts;
-use attestry_domain::automations::{Automation, AutomationPatch, Source, Version};
+use attestry_domain::automations::{Automation, AutomationPatch, Event, Source, Version};
 use attestry_domain::id::{AutomationId, TaskId};
 use attestry_domain::page::{After, Page};
 use attestry_domain::tasks::{Task, TaskStatus};
 use attestry_domain::text::LongText;
 use attestry_domain::{Patch, Time, Zone};
-use attestry_storage::{Tx, attachments, automations, organizations, registers as rows, runs};
+use attestry_storage::{Tx, attachments, automations, registers as rows, runs};
 use serde_json::{Map, Value};
 
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::{Error, FieldError};
 use crate::journal::Record;
+use crate::organizations;
 use crate::precondition::Precondition;
 use crate::tasks;
 
@@ -60,10 +61,6 @@ pub(crate) async fn lock(c: &Change<'_>, place: Place) -> Result<Automation, Err
     found.filter(|found| found.task_id == place.task).ok_or(MISSING)
 }
 
-async fn zone(c: &Change<'_>) -> Result<Zone, Error> {
-    Ok(organizations::get(c.t, c.scope).await?.map_or_else(Zone::default, |found| found.time_zone))
-}
-
 fn parameters_of(check: &Check, given: &Map<String, Value>) -> Result<Value, Error> {
     check.read(given).map_err(|wrong| {
         let of = |(name, message)| FieldError { field: format!("parameters.{name}"), message };
@@ -83,6 +80,7 @@ pub async fn create(
     does: Does,
     patch: AutomationPatch,
 ) -> Result<Automation, Error> {
+    may_do(scope, &patch)?;
     // What it is called, and what it runs.
     let (check, parameters, script) = match does {
         Does::NothingYet => (None, None, None),
@@ -97,7 +95,6 @@ pub async fn create(
             (Some(named), Some(parameters), Some(check.script.to_owned()))
         }
     };
-    may_do(scope, &patch)?;
     ctx.change(scope, async move |c| {
         must_be_a_task(c.t, c.scope, task).await?;
         if automations::count(c.t, c.scope, task).await? >= MOST {
@@ -130,8 +127,8 @@ pub async fn create(
             is_failing: false,
             version: 1,
         };
-        let mut made = blank.patched(AutomationPatch { parameters: None, ..patch.clone() });
-        made.next_run_at = made.next_run(c.now, &zone(c).await?);
+        let mut made = blank.patched(patch.clone());
+        made.next_run_at = made.next_run(c.now, &organizations::zone(c).await?);
         must_be_few(c, &made).await?;
         automations::insert(c.t, c.scope, &made).await?;
         if let Some(script) = &script {
@@ -144,16 +141,21 @@ pub async fn create(
 }
 
 /// A script is told of what starts it, and moves its task: whoever makes it so must be allowed to see and do that.
-fn may_do(scope: &Scope, patch: &AutomationPatch) -> Result<(), Error> {
+fn must_be_allowed(scope: &Scope, events: &[Event], moves_task: bool) -> Result<(), Error> {
     scope.require(Permission::TaskRead)?;
-    for event in patch.events.iter().flatten() {
+    for event in events {
         scope.require(event.permission())?;
     }
-    let moves = |status: &Patch<TaskStatus>| matches!(status, Patch::Value(_));
-    if moves(&patch.status_on_pass) || moves(&patch.status_on_fail) {
+    if moves_task {
         scope.require(Permission::TaskUpdate)?;
     }
     Ok(())
+}
+
+fn may_do(scope: &Scope, patch: &AutomationPatch) -> Result<(), Error> {
+    let moves = |status: &Patch<TaskStatus>| matches!(status, Patch::Value(_));
+    let moves_task = moves(&patch.status_on_pass) || moves(&patch.status_on_fail);
+    must_be_allowed(scope, patch.events.as_deref().unwrap_or_default(), moves_task)
 }
 
 /// How many automations of an organization wait for actions at most: each change is told to all of them.
@@ -186,15 +188,6 @@ fn version(
         created_by: c.scope.member(),
         created_at: c.now,
     }
-}
-
-/// What tells a version of an automation from the next beside its number.
-pub fn next_run_tag(automation: &Automation) -> i64 {
-    automation.next_run_at.map_or(0, Time::as_millis)
-}
-
-fn tag(automation: &Automation) -> [i64; 2] {
-    [automation.version, next_run_tag(automation)]
 }
 
 pub async fn get(ctx: &Ctx, scope: &Scope, place: Place) -> Result<Automation, Error> {
@@ -233,7 +226,7 @@ pub async fn update(
     may_do(scope, &patch)?;
     ctx.change(scope, async move |c| {
         let before = lock(c, place).await?;
-        precondition.check(&tag(&before))?;
+        precondition.check(&before.tag())?;
         let mut patch = patch.clone();
         if let Some(given) = patch.parameters.take() {
             let Some(check) = check_of(&before) else {
@@ -259,7 +252,7 @@ async fn save(c: &Change<'_>, after: &mut Automation) -> Result<(), Error> {
     after.updated_at = c.now;
     after.version += 1;
     must_be_few(c, after).await?;
-    after.next_run_at = next_run(c, after, &zone(c).await?);
+    after.next_run_at = next_run(c, after, &organizations::zone(c).await?);
     automations::update(c.t, c.scope, after).await?;
     c.record("automation.updated", "automation", after.id, after)
 }
@@ -286,7 +279,7 @@ pub async fn delete(
 ) -> Result<Automation, Error> {
     ctx.change(scope, async move |c| {
         let before = lock(c, place).await?;
-        precondition.check(&tag(&before))?;
+        precondition.check(&before.tag())?;
         remove(c, before.id).await?;
         tasks::note_evidence(c, &before.task_id.to_string()).await?;
         Ok(before)
@@ -319,7 +312,9 @@ pub async fn add_version(
     source: Source,
     changelog: Option<LongText>,
 ) -> Result<Version, Error> {
-    get(ctx, scope, place).await?;
+    let found = get(ctx, scope, place).await?;
+    let moves_task = found.status_on_pass.is_some() || found.status_on_fail.is_some();
+    must_be_allowed(scope, &found.events, moves_task)?;
     ctx.runner.check("script", source.as_str()).await?;
     ctx.change(scope, async move |c| {
         let before = lock(c, place).await?;

@@ -6,7 +6,6 @@
 //! A body may run more than once, and awaits nothing but its own statements.
 
 use std::ops::Deref;
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use attestry_domain::Time;
@@ -21,6 +20,7 @@ use serde::Serialize;
 
 use crate::context::Ctx;
 use crate::error::Error;
+use crate::events::were_started;
 use crate::jobs::{self, AccountEntry, CHANNEL, Job};
 use crate::journal::{Entry, Record};
 use crate::notices::{self, Happened};
@@ -40,8 +40,7 @@ impl Afterwards {
             ctx.principals.forget(what);
         }
         // Ringing too often does no harm.
-        let started = ctx.started.load(Ordering::SeqCst);
-        if self.enqueued || ctx.now().as_millis().saturating_sub(started) < 2000 {
+        if self.enqueued || were_started(&ctx.started, ctx.now()) {
             ctx.job_bell.notify_one();
         }
     }
@@ -190,7 +189,8 @@ impl Change<'_> {
     }
 }
 
-fn record<K: Kind, T: Serialize>(
+/// What is recorded of an entity.
+pub(crate) fn record<K: Kind, T: Serialize>(
     action: &'static str,
     entity_type: &'static str,
     id: Id<K>,

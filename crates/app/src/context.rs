@@ -12,6 +12,7 @@ use attestry_mail::Mailer;
 use attestry_storage::Db;
 use tokio::sync::Notify;
 
+use crate::events::Events;
 use crate::keys::Keys;
 use crate::remembered::Principals;
 use crate::runner::{Runner, RunnerSettings};
@@ -65,13 +66,13 @@ impl Ctx {
     ) -> Self {
         let ids = Ids::new(Arc::clone(&clock), entropy);
         let started = Arc::new(AtomicI64::new(i64::MIN));
-        let sealer = Sealer {
+        let events = Events {
             keys: keys.clone(),
             ids: ids.clone(),
             clock: Arc::clone(&clock),
             started: Arc::clone(&started),
         };
-        db.sealed_by(Arc::new(sealer));
+        db.sealed_by(Arc::new(Sealer { keys: keys.clone(), ids: ids.clone(), events }));
         Self(Arc::new(Inner {
             clock,
             ids,

@@ -12,6 +12,7 @@ mod change;
 pub mod comments;
 pub mod context;
 pub mod error;
+mod events;
 pub mod files;
 pub mod history;
 pub mod idempotency;

@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::date::Date;
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
+use attestry_domain::members::Person;
 use attestry_domain::notices::{Notice, Notices, NoticesPatch};
+use attestry_domain::registers::Register;
 use attestry_domain::sessions::Session;
+use attestry_domain::tasks::Task;
 use attestry_domain::text::Parse;
+use attestry_domain::users::User;
 use attestry_storage::members::Membership;
 use attestry_storage::notices::{self, DueTask};
 use attestry_storage::{members, organizations, users};
@@ -54,29 +58,34 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), 
             Notice::Assigned => "This was assigned to you",
             _ => "This happened to an automation of yours",
         };
-        send(c, member, &[notice], &subject, vec![Told { heading: opening.to_owned(), lines }]).await?;
+        let told = vec![Told { heading: opening.to_owned(), lines }];
+        if let Some((user, wanted)) = recipient(c, member).await?
+            && wanted.wants(notice)
+        {
+            send(c, &user, &[notice], &subject, told).await?;
+        }
     }
     Ok(())
 }
 
-/// Sends a message to an active member who wants such notices.
+/// An active member, and what they want to be told.
+async fn recipient(c: &Change<'_>, member: MemberId) -> Result<Option<(User, Notices)>, Error> {
+    let person = members::get(c.t, c.scope, member).await?.filter(|person| person.member.is_active);
+    let Some(Person { user, .. }) = person else { return Ok(None) };
+    Ok(notices::get(c.t, user.id).await?.map(|wanted| (user, wanted)))
+}
+
+/// Sends a message that a link in it can stop.
 async fn send(
     c: &Change<'_>,
-    member: MemberId,
+    to: &User,
     kinds: &[Notice],
     subject: &str,
     told: Vec<Told>,
 ) -> Result<(), Error> {
-    let Some(person) = members::get(c.t, c.scope, member).await? else { return Ok(()) };
-    let wanted = notices::get(c.t, person.user.id).await?;
-    if !person.member.is_active || !wanted.is_some_and(|wanted| kinds.iter().any(|kind| wanted.wants(*kind)))
-    {
-        return Ok(());
-    }
-    let organization = organizations::get(c.t, c.scope).await?.map_or_else(String::new, |found| found.name);
-    let link = unsubscribe_link(c.ctx, person.user.id, kinds)?;
-    let message = letters::notice(c.ctx, &person.user, &organization, subject, told, &link);
-    c.enqueue(&Mail(message)).await
+    let Some(organization) = organizations::get(c.t, c.scope).await? else { return Ok(()) };
+    let link = unsubscribe_link(c.ctx, to.id, kinds)?;
+    c.enqueue(&Mail(letters::notice(c.ctx, to, &organization.name, subject, told, &link))).await
 }
 
 /// Sends the digests of an organization whose day has begun.
@@ -91,11 +100,13 @@ pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date)
             by_member.entry(task.assignee).or_default().push(task);
         }
         for (member, tasks) in by_member {
-            let Some(person) = members::get(c.t, c.scope, member).await? else { continue };
-            let Some(wanted) = notices::get(c.t, person.user.id).await? else { continue };
+            let Some((user, wanted)) = recipient(c, member).await? else { continue };
             let lines = |is_late: bool| -> Vec<String> {
                 let of = tasks.iter().filter(|task| (task.due < today) == is_late);
-                of.map(|task| format!("T-{} {} (due {})", task.number, task.title, task.due)).collect()
+                of.map(|task| {
+                    format!("{}-{} {} (due {})", Task::REFERENCE, task.number, task.title, task.due)
+                })
+                .collect()
             };
             let told: Vec<Told> = [
                 (wanted.overdue, "Overdue", lines(true)),
@@ -108,11 +119,11 @@ pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date)
             if !told.is_empty() {
                 let count: usize = told.iter().map(|told| told.lines.len()).sum();
                 let subject = if count == 1 {
-                    "1 task needs you".to_owned()
+                    "1 task is due or overdue".to_owned()
                 } else {
-                    format!("{count} tasks need you")
+                    format!("{count} tasks are due or overdue")
                 };
-                send(c, member, &[Notice::Overdue, Notice::DueSoon], &subject, told).await?;
+                send(c, &user, &[Notice::Overdue, Notice::DueSoon], &subject, told).await?;
             }
         }
         Ok(())
@@ -197,9 +208,4 @@ pub async fn unsubscribe(ctx: &Ctx, token: &str, origin: Origin) -> Result<Notic
         Ok(after)
     })
     .await
-}
-
-/// A name for the line of a mail.
-pub(crate) fn named(reference: &str, name: &str) -> String {
-    format!("{reference} {name}")
 }

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use attestry_domain::Zone;
 use attestry_domain::access::Scope;
+use attestry_domain::date::Date;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::Name;
 use attestry_storage::organizations::{self, Listed};
 
 use crate::automations;
+use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::Removal;
@@ -20,6 +23,16 @@ const MISSING: Error = Error::NotFound("organization");
 pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<Organization, Error> {
     let scope = scope.clone();
     ctx.db.read(async move |t| organizations::get(t, &scope).await).await?.ok_or(MISSING)
+}
+
+/// Where the organization is.
+pub(crate) async fn zone(c: &Change<'_>) -> Result<Zone, Error> {
+    Ok(organizations::get(c.t, c.scope).await?.map_or_else(Zone::default, |found| found.time_zone))
+}
+
+/// Which day it is there.
+pub(crate) async fn today(c: &Change<'_>) -> Result<Date, Error> {
+    Ok(zone(c).await?.date_of(c.now))
 }
 
 pub async fn update(

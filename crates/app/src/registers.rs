@@ -21,7 +21,7 @@ use crate::comments;
 use crate::context::Ctx;
 use crate::error::{Error, FieldError};
 use crate::history;
-use crate::notices::{self, Happened};
+use crate::notices::Happened;
 use crate::precondition::Precondition;
 
 fn missing<R: Stored>() -> Error {
@@ -265,8 +265,7 @@ pub(crate) async fn save<R: Stored>(
 fn tell_assignee<R: Stored>(c: &Change<'_>, before: Option<MemberId>, after: &Record<R>) {
     let is_news = |member: &MemberId| Some(*member) != before && Some(*member) != c.scope.member();
     if let Some(member) = after.assignee().filter(is_news).filter(|_| R::TELLS) {
-        let line = notices::named(&after.reference(), after.name());
-        c.tell(Happened { member, notice: Notice::Assigned, line });
+        c.tell(Happened { member, notice: Notice::Assigned, line: after.label() });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::attachments::MadeBy;
 use attestry_domain::automation_hosts::AllowedHosts;
@@ -14,26 +15,26 @@ use attestry_domain::subjects::Subject;
 use attestry_domain::tasks::Task;
 use attestry_domain::text::Parse;
 use attestry_sandbox::{Outcome, Script, Verdict};
-pub use attestry_storage::runs::RunsOf;
-use attestry_storage::{automations, organizations, registers as rows, runs};
+use attestry_storage::runs::RunsOf;
+use attestry_storage::{Error as DbError, automations, organizations, registers as rows, runs};
 use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
 
 use crate::attachments::{self, NewFile, Stored, Target};
 use crate::automations::{Place, check_of, find, lock, must_be_a_task};
-use crate::change::Change;
+use crate::change::{self, Change};
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::{AutomationRun, Held};
-use crate::notices::{self, Happened};
+use crate::journal;
+use crate::notices::Happened;
 use crate::registers;
 use crate::runner::{self, Ran, clean};
 use crate::tasks;
 
 const MISSING: Error = Error::NotFound("automation run");
-pub(crate) const ENTITY: &str = "automation-run";
-pub(crate) const CREATED: &str = "automation-run.created";
+const ENTITY: &str = "automation-run";
 /// The longest summary that is kept, in characters.
 const LONGEST_REASON: usize = 2000;
 
@@ -54,7 +55,7 @@ pub(crate) fn pending(
     script: i64,
     trigger: Trigger,
     event: Option<Value>,
-    at: attestry_domain::Time,
+    at: Time,
 ) -> Run {
     Run {
         id,
@@ -77,18 +78,27 @@ pub(crate) fn pending(
     }
 }
 
+/// What is recorded of a new run.
+pub(crate) fn created(run: &Run) -> Result<journal::Record, Error> {
+    change::record("automation-run.created", ENTITY, run.id, Some(run))
+}
+
 /// Puts a run into the queue.
-pub(crate) async fn enqueue(c: &Change<'_>, automation: &Automation, trigger: Trigger) -> Result<Run, Error> {
+pub(crate) async fn add(c: &Change<'_>, run: &Run) -> Result<(), Error> {
+    runs::insert(c.t, c.organization(), run).await?;
+    c.enqueue_named(&AutomationRun::of(run), &run.id.to_string()).await?;
+    c.put(created(run)?);
+    Ok(())
+}
+
+async fn enqueue(c: &Change<'_>, automation: &Automation, trigger: Trigger) -> Result<Run, Error> {
     let script = automation.latest_version.ok_or_else(|| Error::Conflict {
         code: "no_script",
         message: "This automation has no script yet; add a version first.".to_owned(),
     })?;
     let place = Place { task: automation.task_id, automation: automation.id };
     let run = pending(c.next_id(), c.organization(), place, script, trigger, None, c.now);
-    runs::insert(c.t, c.organization(), &run).await?;
-    let job = AutomationRun { organization: c.organization(), automation: automation.id, run: run.id };
-    c.enqueue_named(&job, &run.id.to_string()).await?;
-    c.record(CREATED, ENTITY, run.id, &run)?;
+    add(c, &run).await?;
     Ok(run)
 }
 
@@ -158,20 +168,23 @@ pub async fn cancel(ctx: &Ctx, scope: &Scope, place: Place, run: RunId) -> Resul
     ctx.change(scope, async move |c| {
         lock(c, place).await?;
         let found = runs::lock(c.t, c.scope, run).await?;
-        let mut run = found.filter(|run| run.automation_id == place.automation).ok_or(MISSING)?;
+        let run = found.filter(|run| run.automation_id == place.automation).ok_or(MISSING)?;
         if run.status.is_over() {
             return Err(Error::Conflict {
                 code: "run_is_over",
                 message: format!("The run has ended already: it is {}.", run.status),
             });
         }
-        run.status = RunStatus::Cancelled;
-        run.completed_at = Some(c.now);
-        runs::finish(c.t, c.scope, &run).await?;
-        c.record("automation-run.cancelled", ENTITY, run.id, &run)?;
-        Ok(run)
+        cancelled(c, run).await
     })
     .await
+}
+
+async fn cancelled(c: &Change<'_>, run: Run) -> Result<Run, Error> {
+    let run = Run { status: RunStatus::Cancelled, completed_at: Some(c.now), ..run };
+    runs::finish(c.t, c.scope, &run).await?;
+    c.record("automation-run.cancelled", ENTITY, run.id, &run)?;
+    Ok(run)
 }
 
 /// What a run needs.
@@ -202,10 +215,7 @@ pub(crate) async fn begin(ctx: &Ctx, scope: &Scope, run: RunId) -> Result<Beginn
         }
         // Nothing of an organization that was deleted runs any more.
         if organizations::get(c.t, c.scope).await?.is_none() {
-            run.status = RunStatus::Cancelled;
-            run.completed_at = Some(c.now);
-            runs::finish(c.t, c.scope, &run).await?;
-            c.record("automation-run.cancelled", ENTITY, run.id, &run)?;
+            cancelled(c, run).await?;
             return Ok(Beginning::Nothing);
         }
         let Some(automation) = automations::get(c.t, c.scope, run.automation_id).await? else {
@@ -244,7 +254,7 @@ impl Begun {
 
     /// Writes down what came of it, once: the run, its evidence, and what becomes of the task.
     pub(crate) async fn finish(self, ctx: &Ctx, scope: &Scope, held: &Held, ran: Ran) -> Result<(), Error> {
-        let Self { mut run, automation, task, .. } = self;
+        let Self { mut run, automation, .. } = self;
         run.logs = ran.logs;
         let mut evidence = None;
         match ran.result {
@@ -282,7 +292,7 @@ impl Begun {
                     let file = file.clone().made_by(MadeBy { id: run.id, version: run.script });
                     run.attachment_id = Some(attachments::add(c, file).await?.id);
                 }
-                end(c, &run, &automation, task.id).await?;
+                end(c, &run, &automation).await?;
                 Ok(true)
             })
             .await;
@@ -353,22 +363,22 @@ async fn store(
 }
 
 /// The end of a run, in the transaction that writes it down.
-async fn end(c: &Change<'_>, run: &Run, automation: &Automation, task: TaskId) -> Result<(), Error> {
+async fn end(c: &Change<'_>, run: &Run, automation: &Automation) -> Result<(), Error> {
     runs::finish(c.t, c.scope, run).await?;
-    let action =
-        if run.status == RunStatus::Completed { "automation-run.completed" } else { "automation-run.failed" };
+    let is_complete = run.status == RunStatus::Completed;
+    let action = if is_complete { "automation-run.completed" } else { "automation-run.failed" };
     c.record(action, ENTITY, run.id, run)?;
-    let status = match run.evaluation {
+    let status = match run.evaluation.filter(|_| is_complete) {
         Some(Evaluation::Pass) => automation.status_on_pass,
         Some(Evaluation::Fail) => automation.status_on_fail,
         None => None,
     };
     if let Some(status) = status
-        && let Some(before) = rows::lock::<Task>(c.t, c.scope, task).await?
+        && let Some(before) = rows::lock::<Task>(c.t, c.scope, run.task_id).await?
     {
         registers::change(c, &before, &tasks::with_status(status)).await?;
     }
-    let is_failing = run.status == RunStatus::Failed || run.evaluation != Some(Evaluation::Pass);
+    let is_failing = !is_complete || run.evaluation != Some(Evaluation::Pass);
     // As it is now: other runs may have ended meanwhile.
     let now = automations::lock(c.t, c.scope, automation.id).await?;
     if now.is_some_and(|now| now.is_failing != is_failing) {
@@ -384,7 +394,7 @@ async fn tell(c: &Change<'_>, run: &Run, automation: &Automation, is_failing: bo
     let Some(member) = task.as_ref().and_then(|task| task.assignee_id).or(automation.created_by) else {
         return Ok(());
     };
-    let task = task.map_or_else(String::new, |task| notices::named(&task.reference(), task.title.as_str()));
+    let task = task.map_or_else(String::new, |task| task.label());
     let why = run.error.as_ref().map(|error| error.message.clone()).or_else(|| run.reason.clone());
     let line = match is_failing {
         true => format!("“{}” ({task}) failed: {}", automation.name, why.unwrap_or_default()),
@@ -418,10 +428,14 @@ pub(crate) async fn give_up(
         run.status = RunStatus::Failed;
         run.completed_at = Some(c.now);
         run.error = Some(why.clone());
-        let automation = automations::get(c.t, c.scope, run.automation_id).await?;
-        match automation {
-            Some(automation) => end(c, &run, &automation, run.task_id).await,
-            None => Ok(runs::finish(c.t, c.scope, &run).await?),
+        // What stopped the run may be the automation itself, if it cannot be read.
+        match automations::get(c.t, c.scope, run.automation_id).await {
+            Ok(Some(automation)) => end(c, &run, &automation).await,
+            Ok(None) | Err(DbError::Column { .. }) => {
+                runs::finish(c.t, c.scope, &run).await?;
+                c.record("automation-run.failed", ENTITY, run.id, &run)
+            }
+            Err(error) => Err(error.into()),
         }
     })
     .await

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use attestry_domain::access::Scope;
-use attestry_domain::date::Date;
 use attestry_domain::id::{MemberId, OrganizationId, TaskId};
 use attestry_domain::patch::Patch;
 use attestry_domain::registers::Record;
@@ -18,12 +17,6 @@ use crate::context::Ctx;
 use crate::error::{Error, FieldError};
 use crate::registers;
 
-/// Which day it is where the organization is.
-pub(crate) async fn today(c: &Change<'_>) -> Result<Date, Error> {
-    let organization = organizations::get(c.t, c.scope).await?;
-    Ok(organization.map_or_else(Zone::default, |found| found.time_zone).date_of(c.now))
-}
-
 /// Notes on a task what its latest evidence is, after a file came or went.
 pub(crate) async fn note_evidence(c: &Change<'_>, task: &str) -> Result<(), Error> {
     let Some(id) = TaskId::read(task) else { return Ok(()) };
@@ -34,7 +27,12 @@ pub(crate) async fn note_evidence(c: &Change<'_>, task: &str) -> Result<(), Erro
 }
 
 /// The tasks that are named, held until the transaction ends: all of them, or none and which are missing.
-async fn lock_all(c: &Change<'_>, ids: &[TaskId]) -> Result<Vec<Record<Task>>, Error> {
+/// `named` says what a place among the ids is called in the request.
+async fn lock_all(
+    c: &Change<'_>,
+    ids: &[TaskId],
+    named: impl Fn(usize) -> String,
+) -> Result<Vec<Record<Task>>, Error> {
     // Always in the same order, so that nobody waits for each other.
     let ordered: BTreeSet<TaskId> = ids.iter().copied().collect();
     let (mut found, mut wrong) = (Vec::with_capacity(ordered.len()), Vec::new());
@@ -48,7 +46,7 @@ async fn lock_all(c: &Change<'_>, ids: &[TaskId]) -> Result<Vec<Record<Task>>, E
         return Ok(found);
     }
     let missing = |place| FieldError {
-        field: format!("taskIds[{place}]"),
+        field: named(place),
         message: "must be the id of a task of this organization".to_owned(),
     };
     Err(Error::Invalid(wrong.into_iter().map(missing).collect()))
@@ -62,7 +60,7 @@ pub async fn update_many(
     patch: TaskPatch,
 ) -> Result<usize, Error> {
     ctx.change(scope, async move |c| {
-        let tasks = lock_all(c, &ids).await?;
+        let tasks = lock_all(c, &ids, |place| format!("taskIds[{place}]")).await?;
         for task in &tasks {
             registers::change(c, task, &patch).await?;
         }
@@ -82,7 +80,7 @@ pub fn assigned_to(member: Option<MemberId>) -> TaskPatch {
 
 pub async fn delete_many(ctx: &Ctx, scope: &Scope, ids: Vec<TaskId>) -> Result<usize, Error> {
     ctx.change(scope, async move |c| {
-        let tasks = lock_all(c, &ids).await?;
+        let tasks = lock_all(c, &ids, |place| format!("taskIds[{place}]")).await?;
         for task in &tasks {
             registers::remove::<Task>(c, task.id).await?;
         }
@@ -103,10 +101,7 @@ pub struct Move {
 pub async fn reorder(ctx: &Ctx, scope: &Scope, moves: Vec<Move>) -> Result<(), Error> {
     ctx.change(scope, async move |c| {
         let ids: Vec<TaskId> = moves.iter().map(|one| one.task).collect();
-        let tasks = lock_all(c, &ids).await.map_err(|error| match error {
-            Error::Invalid(errors) => Error::Invalid(errors.into_iter().map(of_update).collect()),
-            other => other,
-        })?;
+        let tasks = lock_all(c, &ids, |place| format!("updates[{place}].id")).await?;
         for task in &tasks {
             if let Some(one) = moves.iter().find(|one| one.task == task.id) {
                 let patch =
@@ -117,11 +112,6 @@ pub async fn reorder(ctx: &Ctx, scope: &Scope, moves: Vec<Move>) -> Result<(), E
         Ok(())
     })
     .await
-}
-
-/// `taskIds[2]` is `updates[2].id` here.
-fn of_update(error: FieldError) -> FieldError {
-    FieldError { field: format!("{}.id", error.field.replacen("taskIds", "updates", 1)), ..error }
 }
 
 fn from_template(template: &TaskTemplate) -> Result<TaskPatch, Error> {

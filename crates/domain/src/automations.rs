@@ -1,7 +1,6 @@
 //! Automations: scripts that gather evidence for a task, when somebody asks, on a schedule, or when something happens.
 
 use std::fmt;
-use std::str::FromStr;
 
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
@@ -288,6 +287,11 @@ impl Automation {
         after
     }
 
+    /// What tells it from what it was: its schedule moves on without a change of it.
+    pub fn tag(&self) -> [i64; 2] {
+        [self.version, self.next_run_at.map_or(0, Time::as_millis)]
+    }
+
     /// When its schedule comes next, if it is enabled and has something to run.
     pub fn next_run(&self, after: Time, organization: &Zone) -> Option<Time> {
         let zone = self.time_zone.as_ref().unwrap_or(organization);
@@ -411,14 +415,6 @@ impl Parse for SecretName {
             return Ok(Self(text.to_owned()));
         }
         Err("must have 1 to 64 characters: capitals, digits and underscores".to_owned())
-    }
-}
-
-impl FromStr for SecretName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::parse(text)
     }
 }
 

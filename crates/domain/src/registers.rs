@@ -309,6 +309,11 @@ impl<R: Register> Record<R> {
         format!("{}-{}", R::REFERENCE, self.number)
     }
 
+    /// What it is called in a message: `R-14 Laptops are lost`.
+    pub fn label(&self) -> String {
+        format!("{} {}", self.reference(), self.fields.name())
+    }
+
     #[must_use]
     pub fn patched(&self, patch: &R::Patch, now: Time) -> Self {
         let mut fields = self.fields.patched(patch.clone());

@@ -57,11 +57,19 @@ fn in_v6(address: Ipv6Addr, (network, bits): (Ipv6Addr, u32)) -> bool {
     (address.to_bits() ^ network.to_bits()).leading_zeros() >= bits
 }
 
-/// Where clouds answer questions about the machine, its credentials among them: never for a script.
+/// Where clouds answer questions about the machine, its credentials among them.
+const METADATA_V4: &[(Ipv4Addr, u32)] = &[
+    (Ipv4Addr::new(169, 254, 0, 0), 16),
+    (Ipv4Addr::new(168, 63, 129, 16), 32),
+    (Ipv4Addr::new(192, 0, 0, 192), 32),
+];
+const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+
+/// Never for a script, whatever the operator allows.
 pub(crate) fn is_metadata(address: IpAddr) -> bool {
     match address.to_canonical() {
-        IpAddr::V4(four) => four.is_link_local(),
-        IpAddr::V6(six) => six == Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+        IpAddr::V4(address) => METADATA_V4.iter().any(|network| in_v4(address, *network)),
+        IpAddr::V6(address) => address == METADATA_V6,
     }
 }
 
@@ -77,6 +85,18 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn metadata_services_are_known_in_every_spelling() {
+        for address in
+            ["169.254.169.254", "::ffff:169.254.169.254", "168.63.129.16", "192.0.0.192", "fd00:ec2::254"]
+        {
+            assert!(is_metadata(address.parse().unwrap()), "{address}");
+        }
+        for address in ["127.0.0.1", "10.0.0.1", "192.0.0.1", "fd00:ec2::253", "8.8.8.8"] {
+            assert!(!is_metadata(address.parse().unwrap()), "{address}");
+        }
+    }
 
     #[test]
     fn private_and_reserved_addresses_are_not_public() {

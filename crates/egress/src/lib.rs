@@ -34,7 +34,7 @@ pub use tls::{Certificate, TlsAnswer, TlsQuery};
 /// What the operator decides.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Lets every address through: private ones, this machine, metadata services.
+    /// Lets private addresses and this machine through; metadata services never.
     pub allow_private_networks: bool,
     /// The name servers; none means those of the system, and its hosts file.
     pub dns_servers: Vec<SocketAddr>,

@@ -1,11 +1,9 @@
 //! A handshake, and what the server showed in it. Also a server with a bad certificate is looked at: it is told
 //! what is wrong, and nothing is sent.
 
-use std::fmt::Write as _;
-
 use attestry_domain::Time;
 use attestry_domain::automation_hosts::{AllowedHosts, canonical};
-use aws_lc_rs::digest::{SHA256, digest};
+use attestry_domain::journal::{hex, sha256};
 use rustls::ProtocolVersion;
 use rustls::pki_types::CertificateDer;
 use serde::{Deserialize, Serialize};
@@ -120,7 +118,7 @@ fn read(certificate: &CertificateDer<'_>) -> Option<Certificate> {
     Some(Certificate {
         subject: parsed.subject.to_string(),
         issuer: parsed.issuer.to_string(),
-        serial_number: hexadecimal(parsed.serial_number.as_bytes()),
+        serial_number: hex(parsed.serial_number.as_bytes()),
         not_before: time(parsed.validity.not_before),
         not_after: time(parsed.validity.not_after),
         dns_names: names
@@ -130,13 +128,6 @@ fn read(certificate: &CertificateDer<'_>) -> Option<Certificate> {
                 _ => None,
             })
             .collect(),
-        sha256: hexadecimal(digest(&SHA256, certificate).as_ref()),
-    })
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
+        sha256: hex(&sha256(certificate)),
     })
 }

@@ -1,13 +1,14 @@
 //! Automations, their scripts, and what starts them.
 
 use attestry_db::{Error, Row, Tx, Value};
-use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::automation_hosts::AllowedHosts;
 use attestry_domain::automations::{Automation, Event, Schedule, Version};
 use attestry_domain::id::{AutomationId, OrganizationId, TaskId};
 use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::tasks::TaskStatus;
 use attestry_domain::text::Parse;
+use attestry_domain::{Time, Zone};
 
 use crate::sql::{Columns, id, opt_id, opt_time, page_params, time};
 
@@ -24,7 +25,7 @@ macro_rules! version_columns {
 }
 
 statements! {
-    INSERT = "INSERT INTO automations (org_id, id, task_id, name, description, is_enabled, schedule, time_zone, events, evaluation_criteria, check_name, parameters, status_on_pass, status_on_fail, keep_evidence, latest_version, created_by, created_at, updated_at, next_run_at, is_failing, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
+    INSERT = "INSERT INTO automations (org_id, id, name, description, is_enabled, schedule, time_zone, events, evaluation_criteria, parameters, status_on_pass, status_on_fail, keep_evidence, latest_version, updated_at, next_run_at, version, task_id, check_name, created_by, created_at, is_failing) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
     UPDATE = "UPDATE automations SET name = $3, description = $4, is_enabled = $5, schedule = $6, time_zone = $7, events = $8, evaluation_criteria = $9, parameters = $10, status_on_pass = $11, status_on_fail = $12, keep_evidence = $13, latest_version = $14, updated_at = $15, next_run_at = $16, version = $17 WHERE org_id = $1 AND id = $2";
     GET = concat!(columns!(), " WHERE org_id = $1 AND id = $2");
     LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
@@ -34,7 +35,7 @@ statements! {
     SET_NEXT = "UPDATE automations SET next_run_at = $3 WHERE org_id = $1 AND id = $2";
     SET_FAILING = "UPDATE automations SET is_failing = $3 WHERE org_id = $1 AND id = $2";
     COUNT_LISTENERS = "SELECT COUNT(DISTINCT automation_id) FROM automation_events WHERE org_id = $1 AND automation_id <> $2";
-    DUE = "SELECT org_id, id FROM automations WHERE next_run_at <= $1 ORDER BY next_run_at, id LIMIT $2";
+    DUE = "SELECT org_id, id FROM automations WHERE next_run_at <= $1 AND id > $2 ORDER BY id LIMIT $3";
     DELETE = "DELETE FROM automations WHERE org_id = $1 AND id = $2";
     DELETE_VERSIONS = "DELETE FROM automation_versions WHERE org_id = $1 AND automation_id = $2";
     DELETE_EVENTS = "DELETE FROM automation_events WHERE org_id = $1 AND automation_id = $2";
@@ -87,56 +88,44 @@ fn words(events: &[Event]) -> String {
     events.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-pub async fn insert(t: &Tx<'_>, scope: &Scope, one: &Automation) -> Result<(), Error> {
-    let params = [
+/// What both writing statements set.
+fn values<'a>(scope: &Scope, one: &'a Automation) -> Vec<Value<'a>> {
+    vec![
         id(scope.organization()),
         id(one.id),
-        id(one.task_id),
         Value::from(&one.name),
         Value::from(one.description.as_ref()),
         Value::Bool(one.is_enabled),
-        Value::from(one.schedule.as_ref().map(attestry_domain::automations::Schedule::as_str)),
-        Value::from(one.time_zone.as_ref().map(attestry_domain::Zone::as_str)),
+        Value::from(one.schedule.as_ref().map(Schedule::as_str)),
+        Value::from(one.time_zone.as_ref().map(Zone::as_str)),
         Value::from(words(&one.events)),
         Value::from(one.evaluation_criteria.as_ref()),
-        Value::from(one.check.as_ref()),
         Value::from(one.parameters.as_ref().map(ToString::to_string)),
-        Value::from(one.status_on_pass.map(attestry_domain::tasks::TaskStatus::as_str)),
-        Value::from(one.status_on_fail.map(attestry_domain::tasks::TaskStatus::as_str)),
+        Value::from(one.status_on_pass.map(TaskStatus::as_str)),
+        Value::from(one.status_on_fail.map(TaskStatus::as_str)),
         Value::Bool(one.keep_evidence),
         Value::from(one.latest_version),
-        opt_id(one.created_by),
-        time(one.created_at),
         time(one.updated_at),
         opt_time(one.next_run_at),
-        Value::Bool(one.is_failing),
         Value::Int(one.version),
-    ];
+    ]
+}
+
+pub async fn insert(t: &Tx<'_>, scope: &Scope, one: &Automation) -> Result<(), Error> {
+    let mut params = values(scope, one);
+    params.extend([
+        id(one.task_id),
+        Value::from(one.check.as_ref()),
+        opt_id(one.created_by),
+        time(one.created_at),
+        Value::Bool(one.is_failing),
+    ]);
     t.execute(INSERT, &params).await?;
     set_events(t, scope, one).await
 }
 
 pub async fn update(t: &Tx<'_>, scope: &Scope, one: &Automation) -> Result<(), Error> {
-    let params = [
-        id(scope.organization()),
-        id(one.id),
-        Value::from(&one.name),
-        Value::from(one.description.as_ref()),
-        Value::Bool(one.is_enabled),
-        Value::from(one.schedule.as_ref().map(attestry_domain::automations::Schedule::as_str)),
-        Value::from(one.time_zone.as_ref().map(attestry_domain::Zone::as_str)),
-        Value::from(words(&one.events)),
-        Value::from(one.evaluation_criteria.as_ref()),
-        Value::from(one.parameters.as_ref().map(ToString::to_string)),
-        Value::from(one.status_on_pass.map(attestry_domain::tasks::TaskStatus::as_str)),
-        Value::from(one.status_on_fail.map(attestry_domain::tasks::TaskStatus::as_str)),
-        Value::Bool(one.keep_evidence),
-        Value::from(one.latest_version),
-        time(one.updated_at),
-        opt_time(one.next_run_at),
-        Value::Int(one.version),
-    ];
-    t.execute(UPDATE, &params).await?;
+    t.execute(UPDATE, &values(scope, one)).await?;
     set_events(t, scope, one).await
 }
 
@@ -200,9 +189,15 @@ pub async fn set_failing(t: &Tx<'_>, scope: &Scope, one: AutomationId, is: bool)
     t.execute(SET_FAILING, &[id(scope.organization()), id(one), Value::Bool(is)]).await.map(|_| ())
 }
 
-/// The automations of any organization whose schedule has come. For the job that starts them.
-pub async fn due(t: &Tx<'_>, now: Time, most: i64) -> Result<Vec<(OrganizationId, AutomationId)>, Error> {
-    t.all(DUE, &[time(now), Value::Int(most)], |row| Ok((row.parse(0)?, row.parse(1)?))).await
+/// The automations of any organization whose schedule has come, in the order of their ids. For the job that starts them.
+pub async fn due(
+    t: &Tx<'_>,
+    now: Time,
+    after: &str,
+    most: i64,
+) -> Result<Vec<(OrganizationId, AutomationId)>, Error> {
+    let params = [time(now), Value::from(after), Value::Int(most)];
+    t.all(DUE, &params, |row| Ok((row.parse(0)?, row.parse(1)?))).await
 }
 
 pub async fn delete(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<(), Error> {

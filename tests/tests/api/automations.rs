@@ -661,14 +661,34 @@ async fn a_run_never_stays_running(app: &TestApp) {
     let (_, own) = scripted(app, script).await;
     let done = run(app, &own).await;
     assert_eq!((&done["status"], &done["error"]), (&json!("COMPLETED"), &Value::Null));
-    // Whatever else goes wrong is an end, too.
-    let sql = "UPDATE automations SET parameters = 'nonsense'";
-    app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("damaged");
-    let damaged = app.get(&format!("{own}/runs")).send().await;
-    assert_eq!(damaged.status.as_u16(), 500);
-    let sql = "UPDATE automations SET parameters = NULL";
-    app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("mended");
-    assert_eq!(app.take_errors().len(), 1);
+    // What the server itself cannot do is an end, too: whether the list of hosts is damaged, or the automation.
+    let write = async |sql: &'static str| {
+        app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("written");
+    };
+    let hosts = json!({"hosts": ["example.com"]});
+    app.call("PUT", "/v1/organization/automation-hosts")
+        .key(&app.home.key)
+        .json(&hosts)
+        .send()
+        .await
+        .expect(200);
+    for (damage, repair) in [
+        ("UPDATE automation_hosts SET hosts = 'nonsense'", "UPDATE automation_hosts SET hosts = '[]'"),
+        ("UPDATE automations SET parameters = 'nonsense'", "UPDATE automations SET parameters = NULL"),
+    ] {
+        let asked = app.call("POST", &format!("{own}/runs")).key(&app.home.key).send().await.expect(201);
+        write(damage).await;
+        app.work().await;
+        write(repair).await;
+        let ended = app.get(&format!("{own}/runs/{}", id(&asked))).send().await.expect(200);
+        assert_eq!(
+            (&ended["status"], &ended["error"]["code"]),
+            (&json!("FAILED"), &json!("internal")),
+            "{damage}"
+        );
+        assert_eq!(app.take_errors().len(), 1);
+    }
+    app.mails().await;
 }
 
 async fn a_limited_key_gains_nothing_by_an_automation(app: &TestApp) {
@@ -688,6 +708,9 @@ async fn a_limited_key_gains_nothing_by_an_automation(app: &TestApp) {
         .await
         .expect(200);
     app.patch(&own, &json!({"events": ["risk.created"], "statusOnPass": "done"})).send().await.expect(200);
+    // Nor by another script for what somebody else made so.
+    let version = app.call("POST", &format!("{own}/versions")).key(&key).json(&json!({"script": PASS}));
+    version.send().await.problem(403, "forbidden");
 }
 
 async fn nothing_of_a_deleted_organization_runs(app: &TestApp) {

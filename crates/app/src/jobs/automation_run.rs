@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use attestry_domain::access::Scope;
+use attestry_domain::automations::Run;
 use attestry_domain::id::{AutomationId, OrganizationId, RunId};
 use serde::{Deserialize, Serialize};
 
@@ -21,11 +22,17 @@ pub(crate) struct AutomationRun {
     pub(crate) run: RunId,
 }
 
+impl AutomationRun {
+    pub(crate) fn of(run: &Run) -> Self {
+        Self { organization: run.organization_id, automation: run.automation_id, run: run.id }
+    }
+}
+
 impl Job for AutomationRun {
     const KIND: &'static str = "automation_run";
     const TRIES: i64 = 100;
     const AT_ONCE: usize = 16;
-    // Somebody else's run always finds a place.
+    // However long the scripts of one organization take, another's find a place.
     const OF_ONE: i64 = 6;
 
     async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {

@@ -3,13 +3,13 @@
 use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::Entry;
-use attestry_storage::{automations, journal, organizations, runs};
+use attestry_storage::{automations, journal, organizations};
 use serde::{Deserialize, Serialize};
 
-use super::{AutomationRun, Failure, Held, Job, Outcome};
+use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
-use crate::runs::{ACTOR, CREATED, ENTITY};
-use crate::sealing::{matches, run_of};
+use crate::events::{matches, run_of};
+use crate::runs::{self, ACTOR};
 
 /// How many entries are looked at in one transaction.
 const PORTION: i64 = 20;
@@ -38,15 +38,7 @@ impl Job for EventRuns {
             let entries = journal::walk(c.t, c.organization(), self.from - 1, PORTION).await?;
             let entries: Vec<Entry> = entries.into_iter().filter(|entry| entry.sequence <= self.to).collect();
             for (entry, one) in matches(&entries, &listeners) {
-                let run = run_of(c.next_id(), c.organization(), entry, one);
-                runs::insert(c.t, c.organization(), &run).await?;
-                let job = AutomationRun {
-                    organization: c.organization(),
-                    automation: run.automation_id,
-                    run: run.id,
-                };
-                c.enqueue_named(&job, &run.id.to_string()).await?;
-                c.record(CREATED, ENTITY, run.id, &run)?;
+                runs::add(c, &run_of(c.next_id(), c.organization(), entry, one)).await?;
             }
             match entries.last() {
                 Some(last) if last.sequence < self.to => {

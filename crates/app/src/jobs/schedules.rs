@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
+use crate::error::Error;
 use crate::runs;
 
 /// Schedules are by the minute.
@@ -23,14 +24,19 @@ impl Job for Schedules {
     const RECURRING: bool = true;
 
     async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
-        let now = ctx.now();
+        let (now, mut after) = (ctx.now(), String::new());
         loop {
-            let due = ctx.db.read(async move |t| automations::due(t, now, BATCH).await).await?;
-            if due.is_empty() {
-                return Ok(Outcome::Again(now.next(EVERY)));
-            }
+            let from = after.clone();
+            let due = ctx.db.read(async move |t| automations::due(t, now, &from, BATCH).await).await?;
+            let Some((_, last)) = due.last() else { return Ok(Outcome::Again(now.next(EVERY))) };
+            after = last.to_string();
             for (organization, automation) in due {
-                runs::start_scheduled(ctx, organization, automation).await?;
+                match runs::start_scheduled(ctx, organization, automation).await {
+                    // The database is away: the rest would not go better.
+                    Err(error @ Error::Unavailable(_)) => return Err(error.into()),
+                    Err(error) => tracing::error!(%automation, %error, "a schedule was not followed"),
+                    Ok(()) => {}
+                }
             }
         }
     }

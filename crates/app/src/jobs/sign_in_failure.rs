@@ -31,6 +31,6 @@ impl Job for SignInFailure {
             a.record_everywhere(scope, "user.sign_in_failed", "user", user.id, Some(&user)).await
         })
         .await?;
-        Ok(Outcome::Done)
+        Ok(Outcome::Ended)
     }
 }

@@ -93,6 +93,9 @@ async fn the_settings_let_private_addresses_through() {
     assert_eq!(open(&names).fetch(&hosts(&[&host]), get(&host)).await.expect("an answer").body, b"inside");
     let strict = Egress::new(Settings { allow_private_networks: false, ..settings(&names) });
     assert!(strict.expect("settings").fetch(&hosts(&[&host]), get(&host)).await.is_err());
+    let metadata = "http://169.254.169.254";
+    let refused = open(&names).fetch(&hosts(&[metadata]), get(metadata)).await.expect_err("always refused");
+    assert!(matches!(refused, Refusal::PrivateAddress { .. }), "{refused}");
 }
 
 /// The first answer is public, all later ones are private.
