@@ -1,9 +1,16 @@
 //! A fresh database for each test. PostgreSQL is the private cluster that `tests/with-postgres`
 //! started; each test gets a database of its own in it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use attestry_app::keys::Keys;
+use attestry_app::{Ctx, setup};
+use attestry_blobs::Blobs;
 use attestry_db::{Config, Db};
+use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
+use attestry_mail::Mailer;
+use attestry_storage::schema::MIGRATIONS;
 use tempfile::TempDir;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +75,19 @@ impl Database {
 
     pub fn open(&self) -> Db {
         Db::open(&self.config()).expect("the database opens")
+    }
+
+    /// A context like that of a server on this database, to set things up beside real ones.
+    pub async fn context(&self, secret: &str) -> Ctx {
+        let db = self.open();
+        db.migrate(MIGRATIONS).await.expect("the migrations run");
+        let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+        let keys = Keys::new(secret.as_bytes(), Arc::clone(&entropy)).expect("keys");
+        let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
+        let ctx =
+            Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer, Blobs::memory(), crate::settings());
+        setup::bind_secret_key(&ctx, false).await.expect("bound");
+        ctx
     }
 
     pub fn engine(&self) -> Engine {

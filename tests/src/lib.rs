@@ -109,6 +109,17 @@ impl Entropy for Seeded {
     }
 }
 
+fn settings() -> Settings {
+    Settings {
+        public_url: "https://compliance.example.com".to_owned(),
+        session_lifetime: Duration::from_hours(30 * 24),
+        session_idle: Duration::from_hours(12),
+        invitation_lifetime: Duration::from_hours(7 * 24),
+        reset_lifetime: Duration::from_hours(1),
+        runner: runner(),
+    }
+}
+
 /// Scripts run in the child process of the real binary, and reach servers of the tests.
 fn runner() -> RunnerSettings {
     let mut settings = RunnerSettings::default();
@@ -151,16 +162,8 @@ impl TestApp {
         let entropy: Arc<dyn Entropy> = Arc::new(Seeded::default());
         let keys = Keys::new(b"a secret that only the tests know", Arc::clone(&entropy)).expect("keys");
         let (mailer, mail) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
-        let settings = Settings {
-            public_url: "https://compliance.example.com".to_owned(),
-            session_lifetime: Duration::from_hours(30 * 24),
-            session_idle: Duration::from_hours(12),
-            invitation_lifetime: Duration::from_hours(7 * 24),
-            reset_lifetime: Duration::from_hours(1),
-            runner: runner(),
-        };
         let shared: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
-        let ctx = Ctx::new(shared, entropy, db, keys, mailer, Blobs::memory(), settings);
+        let ctx = Ctx::new(shared, entropy, db, keys, mailer, Blobs::memory(), settings());
         let router = attestry_api::router(Api::new(ctx.clone(), http), attestry_ui::PAGES);
         let home = tenant(&ctx, "Home", "ada@example.com").await;
         Self { ctx, clock, mail, home, router, logs, database }

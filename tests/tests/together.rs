@@ -2,18 +2,9 @@
 
 #![expect(clippy::expect_used, reason = "test code")]
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use attestry_app::keys::Keys;
+use attestry_app::Ctx;
 use attestry_app::setup::{self, NewInstallation};
-use attestry_app::{Ctx, Settings};
-use attestry_blobs::Blobs;
-use attestry_db::Db;
 use attestry_domain::Parse;
-use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
-use attestry_mail::Mailer;
-use attestry_storage::schema::MIGRATIONS;
 use attestry_tests::binary::{Server, command};
 use attestry_tests::database::{Database, Engine};
 use futures_util::future::join_all;
@@ -24,24 +15,6 @@ const SECRET: &str = "a secret that these servers share: 0123456789";
 const PASSWORD: &str = "correct horse battery";
 const ORGANIZATIONS: usize = 50;
 const EVERYWHERE: &str = "everywhere@example.com";
-
-/// A context like that of the servers, to set everything up.
-async fn context(database: &Database) -> Ctx {
-    let db = Db::open(&database.config()).expect("the database opens");
-    db.migrate(MIGRATIONS).await.expect("migrated");
-    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    let keys = Keys::new(SECRET.as_bytes(), Arc::clone(&entropy)).expect("keys");
-    let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
-    let settings = Settings {
-        public_url: "http://localhost".to_owned(),
-        session_lifetime: Duration::from_hours(24),
-        session_idle: Duration::from_hours(12),
-        invitation_lifetime: Duration::from_hours(24),
-        reset_lifetime: Duration::from_hours(1),
-        runner: attestry_app::RunnerSettings::default(),
-    };
-    Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer, Blobs::memory(), settings)
-}
 
 /// An organization; the sign-in of an owner who owns several is recorded in each. Answers a key.
 async fn organization(ctx: &Ctx, number: usize, owner: &str) -> String {
@@ -70,7 +43,7 @@ async fn post(client: &reqwest::Client, url: String, key: &str, body: Value) {
 #[tokio::test]
 async fn organizations_do_not_harm_each_other() {
     let database = Database::create(Engine::Postgres).await;
-    let ctx = context(&database).await;
+    let ctx = database.context(SECRET).await;
     let mut keys = Vec::new();
     for number in 0..ORGANIZATIONS {
         keys.push(organization(&ctx, number, EVERYWHERE).await);

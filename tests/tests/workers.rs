@@ -9,49 +9,22 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use attestry_app::Ctx;
 use attestry_app::automations::{self, Does};
-use attestry_app::keys::Keys;
 use attestry_app::registers::{self, Imported};
 use attestry_app::setup::{self, NewInstallation};
-use attestry_app::{Ctx, RunnerSettings, Settings};
-use attestry_blobs::Blobs;
-use attestry_db::Db;
 use attestry_domain::Parse;
 use attestry_domain::access::Scope;
 use attestry_domain::automation_hosts::AllowedHosts;
 use attestry_domain::automations::{AutomationPatch, Event};
-use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
 use attestry_domain::tasks::{Task, TaskPatch};
 use attestry_domain::vendors::{Vendor, VendorPatch};
-use attestry_mail::Mailer;
-use attestry_storage::schema::MIGRATIONS;
-use attestry_tests::binary::{command, path};
+use attestry_tests::binary::command;
 use attestry_tests::database::{Database, Engine};
 use tempfile::TempDir;
 
 const SECRET: &str = "a secret that these workers share: 0123456789";
 const RUNS: usize = 200;
-
-async fn context(database: &Database) -> Ctx {
-    let db = Db::open(&database.config()).expect("the database opens");
-    db.migrate(MIGRATIONS).await.expect("migrated");
-    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    let keys = Keys::new(SECRET.as_bytes(), Arc::clone(&entropy)).expect("keys");
-    let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
-    let mut runner = RunnerSettings::default();
-    runner.sandbox.program = path();
-    let settings = Settings {
-        public_url: "http://localhost".to_owned(),
-        session_lifetime: Duration::from_hours(24),
-        session_idle: Duration::from_hours(12),
-        invitation_lifetime: Duration::from_hours(24),
-        reset_lifetime: Duration::from_hours(1),
-        runner,
-    };
-    let ctx = Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer, Blobs::memory(), settings);
-    setup::bind_secret_key(&ctx, false).await.expect("bound");
-    ctx
-}
 
 /// Counts how often each address was asked for.
 fn counting() -> (String, Arc<Mutex<HashMap<String, usize>>>) {
@@ -122,7 +95,7 @@ async fn until_over(ctx: &Ctx, wanted: i64) -> HashMap<String, i64> {
 #[tokio::test]
 async fn each_run_is_carried_out_once_also_when_a_worker_dies() {
     let database = Database::create(Engine::Postgres).await;
-    let ctx = context(&database).await;
+    let ctx = database.context(SECRET).await;
     let new = NewInstallation {
         organization: Parse::parse("Acme").expect("a name"),
         email: Parse::parse("ada@example.com").expect("an address"),

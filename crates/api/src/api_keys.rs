@@ -5,7 +5,6 @@ use attestry_domain::Time;
 use attestry_domain::access::{Permission, grant};
 use attestry_domain::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::id::{ApiKeyId, MemberId, kind};
-use attestry_domain::page::{After, Key};
 use attestry_domain::text::Name;
 use axum::Json;
 use axum::extract::State;
@@ -13,19 +12,16 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use crate::answer::lists;
+use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
 use crate::request::caller::Granted;
 use crate::request::idempotency::WithoutSecret;
 use crate::request::path::PathId;
-use crate::request::query::{FromQuery, NoQuery, Query, ValidQuery};
+use crate::request::query::{NoQuery, ValidQuery};
 use crate::request::wire::Valid;
 use crate::state::Api;
-
-const CURSOR: &str = "api-keys";
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -90,43 +86,21 @@ pub(crate) struct ApiKeyList {
     total: Option<i64>,
 }
 
-#[derive(Debug)]
-pub(crate) struct ListApiKeys {
-    limit: u16,
-    after: Option<After>,
-    total: bool,
-}
-
-impl FromQuery for ListApiKeys {
-    fn read(query: &mut Query) -> Self {
-        let after = lists::cursor(query, CURSOR, |key| matches!(key, Key::Id));
-        Self { limit: lists::limit(query), after, total: lists::total(query) }
-    }
-}
-
-impl IntoParams for ListApiKeys {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let mut all = lists::plain_parameters();
-        all.push(lists::total_parameter());
-        all
-    }
-}
-
 /// Lists the API keys that have not been revoked
 #[utoipa::path(
-    get, path = "/v1/organization/api-keys", tag = "API keys", params(ListApiKeys),
+    get, path = "/v1/organization/api-keys", tag = "API keys", params(ById),
     responses((status = 200, body = ApiKeyList, description = "The keys, newest first; never their secrets.")),
     extensions(("x-permission" = json!("api-key:read")))
 )]
 pub(crate) async fn list_api_keys(
     api: State<Api>,
     scope: Granted<grant::ApiKeyRead>,
-    query: ValidQuery<ListApiKeys>,
+    query: ValidQuery<ById>,
 ) -> Result<Json<ApiKeyList>, Problem> {
-    let ValidQuery(ListApiKeys { limit, after, total }) = query;
+    let ValidQuery(ById { limit, after, total }) = query;
     let page = api_keys::list(&api.ctx, &scope, limit, after).await?;
     let total = if total { Some(api_keys::count(&api.ctx, &scope).await?) } else { None };
-    let next_cursor = lists::next_cursor(CURSOR, page.next);
+    let next_cursor = lists::next_id(page.next);
     let data: Vec<ApiKeyView> = page.items.into_iter().map(Into::into).collect();
     Ok(Json(ApiKeyList { count: data.len(), data, next_cursor, total }))
 }

@@ -6,7 +6,6 @@ use attestry_domain::access::{Grant, grant};
 use attestry_domain::attachments::Attachment;
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, Kind, MemberId, RunId, kind};
-use attestry_domain::page::{After, Key};
 use attestry_domain::subjects;
 use attestry_domain::subjects::Subject;
 use axum::Json;
@@ -16,22 +15,20 @@ use axum::routing::{self, get, post};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::openapi::path::{HttpMethod, Parameter, ParameterIn};
+use utoipa::openapi::path::HttpMethod;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::answer::conditions::Conditions;
-use crate::answer::lists;
+use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
 use crate::document::operations::{Described, capitalized, json_of, path_id, reference};
 use crate::request::caller::{Granted, OwnName, must_be_own};
 use crate::request::path::{ParentId, PathId};
-use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::query::ValidQuery;
 use crate::request::uploads::{AttachmentForm, CreateAttachment, Sent};
 use crate::request::wire::Optional;
 use crate::state::Api;
-
-const CURSOR: &str = "attachments";
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -126,28 +123,6 @@ pub(crate) struct AttachmentList {
     total: Option<i64>,
 }
 
-#[derive(Debug)]
-pub(crate) struct ListAttachments {
-    limit: u16,
-    after: Option<After>,
-    total: bool,
-}
-
-impl FromQuery for ListAttachments {
-    fn read(query: &mut Query) -> Self {
-        let after = lists::cursor(query, CURSOR, |key| matches!(key, Key::Id));
-        Self { limit: lists::limit(query), after, total: lists::total(query) }
-    }
-}
-
-impl IntoParams for ListAttachments {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let mut all = lists::plain_parameters();
-        all.push(lists::total_parameter());
-        all
-    }
-}
-
 /// A temporary download link.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -190,13 +165,13 @@ async fn list<H: Holder>(
     scope: Granted<H::Read>,
     _sees: Granted<H::See>,
     id: PathId<H::Kind>,
-    query: ValidQuery<ListAttachments>,
+    query: ValidQuery<ById>,
 ) -> Result<Json<AttachmentList>, Problem> {
-    let ValidQuery(ListAttachments { limit, after, total }) = query;
+    let ValidQuery(ById { limit, after, total }) = query;
     let target = Target::new(H::SUBJECT, id.found()?);
     let page = attachments::list(&api.ctx, &scope, target.clone(), limit, after).await?;
     let total = if total { Some(attachments::count(&api.ctx, &scope, target).await?) } else { None };
-    let next_cursor = lists::next_cursor(CURSOR, page.next);
+    let next_cursor = lists::next_id(page.next);
     let data: Vec<AttachmentView> = page.items.into_iter().map(Into::into).collect();
     Ok(Json(AttachmentList { count: data.len(), data, next_cursor, total }))
 }
@@ -278,7 +253,7 @@ fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
     let removed = format!("Deletes a file attached to a {noun}");
     let linked = format!("Makes a link to a file attached to a {noun}");
     let listed = described(Get, "", read, format!("list_{noun}_attachments"), listed)
-        .takes(ListAttachments::into_params(|| None))
+        .takes(ById::into_params(|| None))
         .answers(200, "The attachments, newest first.", json_of("AttachmentList"));
     let created = described(Post, "", add, format!("create_{noun}_attachment"), created)
         .reads(forms)

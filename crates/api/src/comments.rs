@@ -6,7 +6,7 @@ use attestry_domain::access::grant;
 use attestry_domain::attachments::Attachment;
 use attestry_domain::comments::{Author, Comment, CommentText, CommentWithAuthor};
 use attestry_domain::id::{AttachmentId, CommentId, UserId, kind};
-use attestry_domain::page::{After, Key};
+use attestry_domain::page::After;
 use attestry_domain::subjects::Commentable;
 use attestry_domain::text::Line;
 use axum::Json;
@@ -26,8 +26,6 @@ use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::uploads::Enclosures;
 use crate::request::wire::{Optional, Valid};
 use crate::state::Api;
-
-const CURSOR: &str = "comments";
 
 /// Who wrote it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -142,7 +140,7 @@ impl FromQuery for ListComments {
         Self {
             entity: entity_type.zip(entity_id),
             limit: lists::limit(query),
-            after: lists::cursor(query, CURSOR, |key| matches!(key, Key::Id)),
+            after: lists::after_id(query),
             total: lists::total(query),
         }
     }
@@ -178,7 +176,7 @@ pub(crate) async fn list_comments(
     let (entity, id) = entity.ok_or_else(|| Problem::internal("a list without what it is about"))?;
     let page = comments::list(&api.ctx, &scope, entity, id.clone(), limit, after).await?;
     let total = if total { Some(comments::count(&api.ctx, &scope, entity, id).await?) } else { None };
-    let next_cursor = lists::next_cursor(CURSOR, page.next);
+    let next_cursor = lists::next_id(page.next);
     let data: Vec<CommentView> = page.items.into_iter().map(Into::into).collect();
     Ok(Json(CommentList { count: data.len(), data, next_cursor, total }))
 }

@@ -27,11 +27,11 @@ mod registers;
 mod risks;
 mod secrets;
 mod setup;
+mod task_templates;
 mod tasks;
 mod vendors;
 
 pub use answer::problem::{CODES, Problem};
-pub use automations::RunView;
 pub use document::openapi::document;
 pub use members::{MemberList, MemberView, UserView};
 pub use registers::{AuthInfo, AuthenticatedUser, List, View};

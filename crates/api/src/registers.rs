@@ -1,23 +1,19 @@
 //! Every register over HTTP. A register's own file says what it is called and who may do what; bodies, views, filters
 //! and the columns of a table come from the register's tables in the domain.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use attestry_app::registers::{self, Stored, StoredRating};
-use attestry_app::{history, journal, members};
+use attestry_app::history;
+use attestry_app::registers::{self, Stored};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Grant, Scope};
 use attestry_domain::date::Date;
-use attestry_domain::id::{MemberId, UserId};
-use attestry_domain::page::{Order, PageRequest};
+use attestry_domain::id::UserId;
+use attestry_domain::page::PageRequest;
 use attestry_domain::plain::{Plain, PlainKind};
 use attestry_domain::registers::{Record, Wanted};
-use attestry_domain::scales::{self, Impact, Likelihood, Matrix, score};
 use axum::Json;
-use axum::extract::{FromRequest, RawQuery, Request, State};
+use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{Method, StatusCode, Uri};
+use http::{StatusCode, Uri};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -28,9 +24,6 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::answer::conditions::{Conditions, with_tag};
 use crate::answer::lists;
 use crate::answer::problem::Problem;
-use crate::answer::tables::export::{Column, Shape, all_rows, download};
-use crate::answer::tables::import::{DryRun, ImportResult, Table};
-use crate::answer::tables::{Cell, text};
 use crate::audit_logs::{EntryList, ListHistory};
 use crate::request::caller::Granted;
 use crate::request::path::PathId;
@@ -39,8 +32,11 @@ use crate::request::wire::{Fields, described, or_null};
 use crate::state::Api;
 
 mod document;
+mod matrix;
+mod tables;
 
 pub(crate) use document::{rated_routes, routes};
+pub(crate) use tables::columns;
 
 /// A field as the interface knows it.
 #[derive(Debug)]
@@ -499,159 +495,4 @@ async fn show_history<R: Exposed>(
 ) -> Result<Json<EntryList>, Problem> {
     let ValidQuery(ListHistory { limit, before }) = query;
     Ok(Json(EntryList::new(history::of(&api.ctx, &scope, id.found()?, limit, before).await?)))
-}
-
-async fn show_matrix<R: Exposed + StoredRating>(
-    api: State<Api>,
-    scope: Granted<R::Read>,
-) -> Result<Json<MatrixView>, Problem> {
-    Ok(Json(registers::matrix::<R>(&api.ctx, &scope).await?.into()))
-}
-
-#[derive(Debug)]
-struct ExportQuery<R: Exposed> {
-    narrowed: Narrowed<R>,
-    shape: Shape,
-    sorting: (R::Sort, Order),
-}
-
-impl<R: Exposed> FromQuery for ExportQuery<R> {
-    fn read(query: &mut Query) -> Self {
-        Self { narrowed: Narrowed::read(query), shape: Shape::read(query), sorting: lists::sorting(query) }
-    }
-}
-
-const ASSIGNEE: &str = "assigneeId";
-
-/// How wide a column of such values is shown.
-fn width(field: &Field) -> u16 {
-    match field.kind {
-        PlainKind::Bool | PlainKind::Int | PlainKind::Date => 14,
-        PlainKind::Text if field.wire.to_lowercase().ends_with("description") => 60,
-        PlainKind::Text if field.wire == ASSIGNEE => 32,
-        PlainKind::Text if matches!(field.wire, "title" | "name" | "website") => 40,
-        PlainKind::Text | PlainKind::Time => 20,
-    }
-}
-
-/// The columns of an export. Whoever is responsible is named beside the id.
-pub(crate) fn columns<R: Exposed>() -> Vec<Column> {
-    let mut columns = vec![Column { name: "id", width: 32 }, Column { name: "reference", width: 12 }];
-    for field in R::FIELDS {
-        columns.push(Column { name: field.wire, width: width(field) });
-        if field.wire == ASSIGNEE {
-            columns.push(Column { name: "assigneeName", width: 24 });
-        }
-    }
-    let computed = R::COMPUTED.iter().filter_map(|computed| computed.shown);
-    columns.extend(computed.map(|(name, _)| Column { name, width: 14 }));
-    columns.extend(R::LIVE.iter().map(|live| Column { name: live.wire, width: 14 }));
-    columns.extend(["createdAt", "updatedAt"].map(|name| Column { name, width: 20 }));
-    columns
-}
-
-fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>, today: Date) -> Vec<Cell> {
-    let mut cells = vec![text(record.id.to_string()), text(record.reference())];
-    for (field, value) in R::FIELDS.iter().zip(record.plain()) {
-        cells.push(value.into_owned());
-        if field.wire == ASSIGNEE {
-            let name = record.assignee().and_then(|member| assignees.get(&member));
-            cells.push(name.map_or(Plain::Null, text));
-        }
-    }
-    let computed = R::COMPUTED.iter().filter(|computed| computed.shown.is_some());
-    cells.extend(computed.map(|computed| (computed.of)(&record.fields).into_owned()));
-    cells.extend(R::LIVE.iter().map(|live| text((live.of)(&record.fields, today))));
-    cells.extend([Plain::Time(record.created_at), Plain::Time(record.updated_at)]);
-    cells
-}
-
-async fn export<R: Exposed>(
-    api: State<Api>,
-    scope: Granted<R::ReadAll>,
-    query: ValidQuery<ExportQuery<R>>,
-    RawQuery(asked): RawQuery,
-    method: Method,
-) -> Result<Response, Problem> {
-    let ValidQuery(ExportQuery { narrowed, shape, sorting: (sort, order) }) = query;
-    let today = today(&api, &scope);
-    let (wanted, as_of) = narrowed.on(today);
-    if method != Method::HEAD {
-        let (format, asked) = (shape.format.as_str(), asked.unwrap_or_default());
-        journal::exported(&api.ctx, &scope, R::ACTIONS.exported, R::ENTITY, format, &asked).await?;
-    }
-    let assignees = members::names(&api.ctx, &scope).await?;
-    let (api, scope, wanted): (Api, Scope, _) = (api.0.clone(), (*scope).clone(), Arc::new(wanted));
-    let rows = all_rows(
-        as_of,
-        move |record| cells::<R>(&record, &assignees, today),
-        move |after, limit| {
-            let (api, scope, wanted) = (api.clone(), scope.clone(), Arc::clone(&wanted));
-            let page = PageRequest { sort, order, limit, after };
-            async move { registers::list(&api.ctx, &scope, &wanted, page, as_of).await }
-        },
-    );
-    download(R::NAMES.many, shape, columns::<R>(), rows).await
-}
-
-async fn import<R: Exposed>(
-    api: State<Api>,
-    scope: Granted<R::Create>,
-    query: ValidQuery<DryRun>,
-    Table(rows): Table<R>,
-) -> Result<Json<ImportResult>, Problem> {
-    let total = rows.len();
-    let imported = registers::import::<R>(&api.ctx, &scope, rows, query.0.0).await?;
-    Ok(Json(ImportResult::new(query.0, total, imported)?))
-}
-
-/// One cell of the matrix.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"likelihood": "likely", "impact": "major", "score": 16, "count": 3}))]
-pub(crate) struct CellView {
-    #[schema(inline)]
-    likelihood: Likelihood,
-    #[schema(inline)]
-    impact: Impact,
-    /// 1 to 25.
-    score: i64,
-    count: i64,
-}
-
-/// The five by five matrix, before and after treatment: all 25 cells of each.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({
-    "inherent": [{"likelihood": "likely", "impact": "major", "score": 16, "count": 3}],
-    "residual": [{"likelihood": "unlikely", "impact": "major", "score": 8, "count": 3}],
-    "notAssessed": 2
-}))]
-pub(crate) struct MatrixView {
-    inherent: Vec<CellView>,
-    residual: Vec<CellView>,
-    /// How many have not been rated yet; they are in no cell.
-    not_assessed: i64,
-}
-
-impl From<Matrix> for MatrixView {
-    fn from(Matrix { inherent, residual, not_assessed }: Matrix) -> Self {
-        Self { inherent: all_cells(&inherent), residual: all_cells(&residual), not_assessed }
-    }
-}
-
-fn all_cells(known: &[scales::Cell]) -> Vec<CellView> {
-    let pairs = Likelihood::ALL
-        .iter()
-        .flat_map(|likelihood| Impact::ALL.iter().map(move |impact| (*likelihood, *impact)));
-    pairs
-        .map(|(likelihood, impact)| {
-            let found = known.iter().find(|cell| cell.likelihood == likelihood && cell.impact == impact);
-            CellView {
-                likelihood,
-                impact,
-                score: score(likelihood, impact),
-                count: found.map_or(0, |cell| cell.count),
-            }
-        })
-        .collect()
 }

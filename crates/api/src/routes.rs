@@ -17,11 +17,12 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::automations::{checks, hosts, runs, versions};
 use crate::document::docs;
 use crate::state::Api;
 use crate::{
     api_keys, attachments, audit_logs, auth, automations, comments, files, health, layers, members, metrics,
-    organization, registers, secrets, setup, tasks,
+    organization, registers, secrets, setup, task_templates, tasks,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -71,23 +72,23 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(tasks::set_task_status, tasks::delete_tasks))
         .routes(routes!(tasks::assign_tasks))
         .routes(routes!(tasks::reorder_tasks))
-        .routes(routes!(tasks::create_tasks_from_templates))
-        .routes(routes!(tasks::list_task_templates))
+        .routes(routes!(task_templates::create_tasks_from_templates))
+        .routes(routes!(task_templates::list_task_templates))
         .routes(routes!(automations::list_automations, automations::create_automation))
-        .routes(routes!(automations::list_task_runs))
+        .routes(routes!(runs::list_task_runs))
         .routes(routes!(
             automations::get_automation,
             automations::update_automation,
             automations::delete_automation
         ))
-        .routes(routes!(automations::list_automation_versions, automations::create_automation_version))
-        .routes(routes!(automations::list_automation_runs, automations::run_automation))
-        .routes(routes!(automations::get_run))
-        .routes(routes!(automations::cancel_run))
-        .routes(routes!(automations::list_automation_checks))
+        .routes(routes!(versions::list_automation_versions, versions::create_automation_version))
+        .routes(routes!(runs::list_automation_runs, runs::run_automation))
+        .routes(routes!(runs::get_run))
+        .routes(routes!(runs::cancel_run))
+        .routes(routes!(checks::list_automation_checks))
         .routes(routes!(secrets::list_secrets))
         .routes(routes!(secrets::set_secret, secrets::delete_secret))
-        .routes(routes!(secrets::get_automation_hosts, secrets::set_automation_hosts))
+        .routes(routes!(hosts::get_automation_hosts, hosts::set_automation_hosts))
         .routes(routes!(comments::list_comments, comments::create_comment))
         .routes(routes!(comments::update_comment, comments::delete_comment))
         .merge(attachments::routes())

@@ -3,27 +3,22 @@
 use attestry_app::tasks::{self, Move};
 use attestry_domain::access::{ChangeTasks, SeeTasks, grant};
 use attestry_domain::id::{MemberId, TaskId, kind};
-use attestry_domain::task_templates::{self, TaskTemplate, TemplateId};
-use attestry_domain::tasks::{Frequency, Position, Task, TaskFilter, TaskStatus};
-use attestry_domain::words::Department;
+use attestry_domain::task_templates::{self};
+use attestry_domain::tasks::{Position, Task, TaskFilter, TaskStatus};
 use attestry_domain::{task_fields, task_filters};
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{PartialSchema, ToSchema};
 
-use crate::answer::lists;
-use crate::answer::problem::{Problem, in_one_line};
-use crate::registers::{Exposed, Names, View};
+use crate::answer::problem::Problem;
+use crate::registers::{Exposed, Names};
 use crate::request::caller::Granted;
-use crate::request::json::{FromJson, Ids, Json as JsonValue};
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::{Fields, Optional, Valid};
+use crate::request::json::{FromJson, Ids, Json as JsonValue, not_empty};
+use crate::request::wire::Valid;
 use crate::state::Api;
 
 task_fields!(wire Task);
@@ -101,15 +96,7 @@ pub(crate) struct Moves(Vec<TaskMove>);
 
 impl FromJson for Moves {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        let items = json.items(1000)?;
-        if items.is_empty() {
-            return Err("must hold at least one item".to_owned());
-        }
-        let read = |(place, item)| {
-            let fields = Fields::of(item).map_err(|message| format!("[{place}]: {message}"))?;
-            fields.read().map_err(|errors| format!("[{place}]: {}", in_one_line(&errors)))
-        };
-        let moves: Vec<TaskMove> = items.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        let moves: Vec<TaskMove> = not_empty(json.each_body(1000)?)?;
         for (place, one) in moves.iter().enumerate() {
             if moves[..place].iter().any(|other| other.id == one.id) {
                 return Err(format!("[{place}]: the task is given more than once"));
@@ -221,161 +208,4 @@ pub(crate) async fn reorder_tasks(
     let moves = moves.map(|TaskMove { id, order, status }| Move { task: id, position: order, status });
     tasks::reorder(&api.ctx, &scope, moves.collect()).await?;
     Ok(Json(TasksReordered { success: true }))
-}
-
-/// A task that ships with the product, to be made an organization's own.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = TaskTemplate, example = json!(template_example()))]
-pub(crate) struct TemplateView {
-    #[schema(value_type = String)]
-    id: String,
-    title: &'static str,
-    /// What to do, and what good evidence is.
-    description: &'static str,
-    #[schema(required, inline)]
-    frequency: Option<Frequency>,
-    #[schema(inline)]
-    department: Department,
-}
-
-impl From<&'static TaskTemplate> for TemplateView {
-    fn from(template: &'static TaskTemplate) -> Self {
-        let TaskTemplate { id, title, description, frequency, department } = template;
-        let (frequency, department) = (*frequency, *department);
-        Self { id: id.to_string(), title, description, frequency, department }
-    }
-}
-
-fn template_example() -> Value {
-    json!(task_templates::all().first())
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [template_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct TemplateList {
-    data: Vec<TemplateView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<usize>,
-}
-
-const CURSOR: &str = "task templates";
-
-#[derive(Debug)]
-pub(crate) struct ListTemplates {
-    limit: u16,
-    after: Option<String>,
-    total: bool,
-}
-
-impl FromQuery for ListTemplates {
-    fn read(query: &mut Query) -> Self {
-        let after = lists::cursor(query, CURSOR, |key| matches!(key, attestry_domain::page::Key::Id));
-        let total = lists::total(query);
-        Self { limit: lists::limit(query), after: after.map(|after| after.id), total }
-    }
-}
-
-impl IntoParams for ListTemplates {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let mut all = lists::plain_parameters();
-        all.push(lists::total_parameter());
-        all
-    }
-}
-
-/// Lists the task templates
-///
-/// They ship with the product; their ids never change.
-#[utoipa::path(
-    get, path = "/v1/task-templates", tag = "Tasks", params(ListTemplates),
-    responses((status = 200, body = TemplateList, description = "The templates.")),
-    extensions(("x-permission" = json!("task:read")))
-)]
-pub(crate) async fn list_task_templates(
-    _scope: Granted<grant::TaskRead>,
-    query: ValidQuery<ListTemplates>,
-) -> Json<TemplateList> {
-    use attestry_domain::page::{After, Key, Page};
-    let ValidQuery(ListTemplates { limit, after, total }) = query;
-    let all = task_templates::all();
-    let later = all.iter().filter(|one| after.as_ref().is_none_or(|after| one.id.to_string() > *after));
-    let found: Vec<&TaskTemplate> = later.take(usize::from(limit) + 1).collect();
-    let page = Page::cut(found, limit, |one| After { key: Key::Id, id: one.id.to_string() });
-    let data: Vec<TemplateView> = page.items.into_iter().map(Into::into).collect();
-    let next_cursor = lists::next_cursor(CURSOR, page.next);
-    Json(TemplateList { count: data.len(), data, next_cursor, total: total.then_some(all.len()) })
-}
-
-/// Template ids in a body.
-#[derive(Clone, Debug)]
-pub(crate) struct TemplateIds(Vec<TemplateId>);
-
-impl FromJson for TemplateIds {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        let items = json.items(1000)?;
-        let read = |(place, item): (usize, &JsonValue)| {
-            TemplateId::from_json(item).map_err(|message| format!("[{place}]: {message}"))
-        };
-        items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        ArrayBuilder::new().items(<TemplateId as FromJson>::schema()).max_items(Some(1000)).into()
-    }
-}
-
-body! {
-    /// Which templates become tasks.
-    CreateTasksFromTemplates {
-        template_ids "templateIds": optional TemplateIds = "All templates, if it is left out.",
-    }
-    example json!({"templateIds": [task_templates::all().get(1).map(|template| template.id)]})
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TasksFromTemplates {
-    created: Vec<View<Task>>,
-    created_count: usize,
-}
-
-impl PartialSchema for TasksFromTemplates {
-    fn schema() -> RefOr<Schema> {
-        crate::document::operations::schema(json!({
-            "type": "object", "required": ["created", "createdCount"],
-            "properties": {
-                "created": {"type": "array", "items": crate::document::operations::reference("Task")},
-                "createdCount": {"type": "integer", "minimum": 0}
-            },
-            "example": {"created": [Task::example()], "createdCount": 1}
-        }))
-    }
-}
-
-impl ToSchema for TasksFromTemplates {}
-
-/// Makes a task of each template that has none yet
-///
-/// Doing it again makes only what is missing, so it can be repeated after an update. The body can be left out.
-#[utoipa::path(
-    post, path = "/v1/tasks/from-templates", tag = "Tasks", request_body = CreateTasksFromTemplates,
-    responses((status = 201, body = TasksFromTemplates, description = "The tasks that were made.")),
-    extensions(("x-permission" = json!("task:create")))
-)]
-pub(crate) async fn create_tasks_from_templates(
-    api: State<Api>,
-    scope: Granted<grant::TaskCreate>,
-    body: Optional<CreateTasksFromTemplates>,
-) -> Result<(StatusCode, Json<TasksFromTemplates>), Problem> {
-    let named = body.0.and_then(|body| body.template_ids).map(|ids| ids.0);
-    let today = scope.today(api.ctx.now());
-    let made = tasks::from_templates(&api.ctx, &scope, named).await?;
-    let created: Vec<View<Task>> = made.into_iter().map(|task| View::new(task, today)).collect();
-    Ok((StatusCode::CREATED, Json(TasksFromTemplates { created_count: created.len(), created })))
 }

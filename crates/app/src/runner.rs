@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use attestry_domain::access::Scope;
 use attestry_domain::automation_hosts::AllowedHosts;
-use attestry_domain::automations::SecretName;
 use attestry_domain::masking::Mask;
+use attestry_domain::secrets::SecretName;
 use attestry_domain::text::Parse;
 use attestry_egress::Egress;
 use attestry_sandbox::{Failure, Host, Mistake, Outcome, Sandbox, Script};

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::automation_hosts::{AllowedHosts, canonical};
-use crate::automations::SecretName;
+use crate::secrets::SecretName;
 use crate::text::Parse;
 
 /// What a parameter takes.

@@ -27,6 +27,8 @@ pub mod plain;
 pub mod registers;
 pub mod risks;
 pub mod scales;
+pub mod schedules;
+pub mod secrets;
 pub mod sessions;
 pub mod subjects;
 pub mod task_templates;

@@ -11,12 +11,12 @@ use http::header::{CONTENT_TYPE, LINK};
 use http::{HeaderValue, Uri};
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::PartialSchema;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema};
 
-use crate::request::query::Query;
+use crate::request::query::{FromQuery, Query};
 
 pub(crate) const DEFAULT_LIMIT: u16 = 100;
 const MOST: u16 = 1000;
@@ -217,6 +217,39 @@ pub(crate) fn plain_parameters() -> Vec<Parameter> {
         parameter("limit", number.into(), "The maximum number of items in a page."),
         parameter("cursor", cursor.into(), "The `nextCursor` of the previous page."),
     ]
+}
+
+/// The query of a list without a choice of order, sorted by id.
+#[derive(Debug)]
+pub(crate) struct ById {
+    pub(crate) limit: u16,
+    pub(crate) after: Option<After>,
+    pub(crate) total: bool,
+}
+
+const BY_ID: &str = "id";
+
+impl FromQuery for ById {
+    fn read(query: &mut Query) -> Self {
+        Self { limit: limit(query), after: after_id(query), total: total(query) }
+    }
+}
+
+impl IntoParams for ById {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = plain_parameters();
+        all.push(total_parameter());
+        all
+    }
+}
+
+/// The cursor of a list that is sorted by id.
+pub(crate) fn after_id(query: &mut Query) -> Option<After> {
+    cursor(query, BY_ID, |key| matches!(key, Key::Id))
+}
+
+pub(crate) fn next_id(next: Option<After>) -> Option<String> {
+    next_cursor(BY_ID, next)
 }
 
 /// The parameters of a list that can be sorted by `S`.

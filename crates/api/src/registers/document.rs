@@ -12,9 +12,8 @@ use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{
-    AuthInfo, AuthenticatedUser, CellView, Exposed, How, MatrixView, Names, Narrowed, as_of_parameter,
-};
+use super::matrix::{CellView, MatrixView};
+use super::{AuthInfo, AuthenticatedUser, Exposed, How, Names, Narrowed, as_of_parameter};
 use crate::answer::lists;
 use crate::answer::tables::export::Shape;
 use crate::answer::tables::import::{DryRun, ImportResult};
@@ -235,7 +234,7 @@ impl<R: Exposed> Document<R> {
                     .says("The export is recorded in the audit log.")
                     .takes(Narrowed::<R>::parameters().into_iter().chain(Shape::parameters()).chain(sorted))
                     .answers(200, "The table as a file.", table.clone()),
-                get(super::export::<R>),
+                get(super::tables::export::<R>),
             ),
             (
                 Self::operation::<R::Create>(Post, "/import", format!("import_{many}"), import)
@@ -246,7 +245,7 @@ impl<R: Exposed> Document<R> {
                     .takes([DryRun::parameter()])
                     .reads(table)
                     .answers(200, "What was added, or in a dry run what is wrong.", json_of("ImportResult")),
-                post(super::import::<R>),
+                post(super::tables::import::<R>),
             ),
         ]
     }
@@ -266,7 +265,7 @@ pub(crate) fn rated_routes<R: Exposed + StoredRating>() -> OpenApiRouter<Api> {
         counted,
         json_of("MatrixView"),
     );
-    routes::<R>().routes(described.by(get(super::show_matrix::<R>)))
+    routes::<R>().routes(described.by(get(super::matrix::show_matrix::<R>)))
 }
 
 /// The routes of a register, with their documentation.

@@ -7,7 +7,7 @@ use attestry_domain::date::Date;
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{
-    Time, Zone, automations, files, risks, scales, subjects, task_templates, tasks, vendors, words,
+    Time, Zone, automations, files, risks, scales, schedules, subjects, task_templates, tasks, vendors, words,
 };
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
@@ -16,6 +16,9 @@ use serde_json::value::RawValue;
 use utoipa::PartialSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
+
+use crate::answer::problem::in_one_line;
+use crate::request::wire::{Body, Fields};
 
 /// One value of a body, still in the bytes that came: a file of megabytes is not copied to be looked at.
 #[derive(Clone, Debug)]
@@ -67,6 +70,29 @@ impl Json {
         let items = reader.deserialize_seq(AtMost(most)).map_err(|_| too_many(most))?;
         Ok(items.into_iter().map(|item| Self::within(&self.0, item)).collect())
     }
+}
+
+impl Json {
+    /// The items of an array, each read; what is wrong with one is said of its place.
+    pub(crate) fn each<T>(
+        &self,
+        most: usize,
+        read: impl Fn(&Self) -> Result<T, String>,
+    ) -> Result<Vec<T>, String> {
+        let read =
+            |(place, item): (usize, &Self)| read(item).map_err(|message| format!("[{place}]: {message}"));
+        self.items(most)?.iter().enumerate().map(read).collect()
+    }
+
+    /// The same of objects with fields.
+    pub(crate) fn each_body<B: Body>(&self, most: usize) -> Result<Vec<B>, String> {
+        self.each(most, |item| Fields::of(item)?.read().map_err(|errors| in_one_line(&errors)))
+    }
+}
+
+/// At least one of them.
+pub(crate) fn not_empty<T>(items: Vec<T>) -> Result<Vec<T>, String> {
+    if items.is_empty() { Err("must hold at least one item".to_owned()) } else { Ok(items) }
 }
 
 fn too_many(most: usize) -> String {
@@ -146,7 +172,7 @@ from_string! {
     tasks::TaskStatus;
     tasks::Frequency;
     task_templates::TemplateId;
-    automations::Schedule;
+    schedules::Schedule;
     automations::Source;
     Zone;
 }
@@ -278,14 +304,7 @@ impl<K: Kind> Clone for Ids<K> {
 
 impl<K: Kind> FromJson for Ids<K> {
     fn from_json(json: &Json) -> Result<Self, String> {
-        let items = json.items(1000)?;
-        if items.is_empty() {
-            return Err("must hold at least one id".to_owned());
-        }
-        let read = |(place, item): (usize, &Json)| {
-            Id::from_json(item).map_err(|message| format!("[{place}] {message}"))
-        };
-        items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
+        not_empty(json.each(1000, Id::from_json)?).map(Self)
     }
 
     fn schema() -> RefOr<Schema> {
@@ -303,10 +322,7 @@ pub(crate) struct Items<T> {
 
 impl<T: PartialSchema> FromJson for Items<T> {
     fn from_json(json: &Json) -> Result<Self, String> {
-        let values = json.items(1000)?;
-        if values.is_empty() {
-            return Err("must hold at least one item".to_owned());
-        }
+        let values = not_empty(json.items(1000)?)?;
         Ok(Self { values, item: std::marker::PhantomData })
     }
 

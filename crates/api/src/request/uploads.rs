@@ -21,11 +21,11 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::answer::problem::{FieldProblem, Problem, in_one_line};
+use crate::answer::problem::{FieldProblem, Problem};
 use crate::request::bodies::{JSON, MULTIPART, MediaType as BodyType, broken_off, media_type, too_large};
 use crate::request::caller::{must_be_own, request_context};
 use crate::request::json::{FromJson, Json};
-use crate::request::wire::{Fields, Valid};
+use crate::request::wire::Valid;
 use crate::state::Api;
 
 /// A file in base64: the standard alphabet with padding, and nothing else. The text stays in the body.
@@ -141,12 +141,7 @@ pub(crate) struct Enclosures(Vec<CreateAttachment>);
 
 impl FromJson for Enclosures {
     fn from_json(json: &Json) -> Result<Self, String> {
-        let items = json.items(MOST_OF_A_COMMENT)?;
-        let read = |(place, item)| {
-            let fields = Fields::of(item).map_err(|message| format!("[{place}]: {message}"))?;
-            fields.read().map_err(|errors| format!("[{place}]: {}", in_one_line(&errors)))
-        };
-        items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
+        json.each_body(MOST_OF_A_COMMENT).map(Self)
     }
 
     fn schema() -> RefOr<Schema> {

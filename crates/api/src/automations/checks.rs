@@ -1,0 +1,63 @@
+//! `/v1/automation-checks`: the checks that ship with the product.
+
+use attestry_domain::access::grant;
+use attestry_domain::automation_checks::{CHECKS, Check};
+use axum::Json;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::request::caller::Granted;
+
+/// A check that ships with the product.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AutomationCheck, example = json!(check_example()))]
+pub(crate) struct CheckView {
+    /// What an automation names in `check`.
+    check: &'static str,
+    title: &'static str,
+    description: &'static str,
+    /// A JSON Schema of the parameters.
+    #[schema(value_type = Object)]
+    parameters: Value,
+    /// What it runs.
+    script: &'static str,
+}
+
+impl From<&'static Check> for CheckView {
+    fn from(check: &'static Check) -> Self {
+        let parameters = check.schema();
+        Self {
+            check: check.name,
+            title: check.title,
+            description: check.description,
+            parameters,
+            script: check.script,
+        }
+    }
+}
+
+fn check_example() -> Value {
+    json!(CHECKS.first().map(CheckView::from))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"data": [check_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct CheckList {
+    data: Vec<CheckView>,
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// Lists the built-in checks
+#[utoipa::path(
+    get, path = "/v1/automation-checks", tag = "Automations",
+    responses((status = 200, body = CheckList, description = "All checks, with their parameters.")),
+    extensions(("x-permission" = json!("automation:read")))
+)]
+pub(crate) async fn list_automation_checks(_scope: Granted<grant::AutomationRead>) -> Json<CheckList> {
+    let data: Vec<CheckView> = CHECKS.iter().map(Into::into).collect();
+    Json(CheckList { count: data.len(), data, next_cursor: None })
+}

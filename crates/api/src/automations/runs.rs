@@ -1,0 +1,295 @@
+//! `…/runs`: what automations did. Lists are bare arrays of everything.
+
+use attestry_app::runs;
+use attestry_domain::Time;
+use attestry_domain::access::{Scope, grant};
+use attestry_domain::automations::{Evaluation, Run, RunError, RunStatus, Trigger};
+use attestry_domain::id::{AttachmentId, AutomationId, RunId, TaskId, kind};
+use attestry_domain::page::{After, Page};
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use http::{StatusCode, Uri};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{AutomationAt, TaskAt, place};
+use crate::answer::conditions::Conditions;
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::wire::{NoFields, Optional};
+use crate::state::Api;
+
+/// Why a run has no result.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"code": "cpu_time_limit", "message": "The script used more than 5 s of processor time."}))]
+pub(crate) struct RunProblem {
+    code: String,
+    message: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AutomationRun, example = json!(run_example()))]
+pub(crate) struct RunView {
+    #[schema(value_type = String, example = "ear_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: RunId,
+    #[schema(value_type = String, example = "tsk_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    task_id: TaskId,
+    #[schema(value_type = String, example = "auto_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    automation_id: AutomationId,
+    /// The version of the script.
+    version: i64,
+    #[schema(inline)]
+    status: RunStatus,
+    #[schema(inline)]
+    trigger: Trigger,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    started_at: Option<Time>,
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    completed_at: Option<Time>,
+    #[schema(required)]
+    duration_ms: Option<i64>,
+    /// Whether the script came to its end; null until the run has ended.
+    #[schema(required)]
+    success: Option<bool>,
+    /// What the script found.
+    #[schema(required, inline)]
+    evaluation_status: Option<Evaluation>,
+    /// Its summary.
+    #[schema(required)]
+    evaluation_reason: Option<String>,
+    /// The evidence it returned: any JSON.
+    #[schema(required, value_type = Option<Value>)]
+    output: Option<Box<RawValue>>,
+    /// Its log, line by line. Secrets are masked.
+    logs: Vec<String>,
+    #[schema(required, value_type = Option<RunProblem>)]
+    error: Option<RunProblem>,
+    /// Where the evidence is attached to the task.
+    #[schema(required, value_type = Option<String>, example = "att_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    attachment_id: Option<AttachmentId>,
+}
+
+impl From<Run> for RunView {
+    fn from(run: Run) -> Self {
+        let (success, duration_ms) = (run.success(), run.duration());
+        Self {
+            id: run.id,
+            task_id: run.task_id,
+            automation_id: run.automation_id,
+            version: run.script,
+            status: run.status,
+            trigger: run.trigger,
+            created_at: run.created_at,
+            started_at: run.started_at,
+            completed_at: run.completed_at,
+            duration_ms,
+            success,
+            evaluation_status: run.evaluation,
+            evaluation_reason: run.reason,
+            output: run.output.and_then(|text| RawValue::from_string(text).ok()),
+            logs: run.logs,
+            error: run.error.map(|RunError { code, message }| RunProblem { code, message }),
+            attachment_id: run.attachment_id,
+        }
+    }
+}
+
+fn run_example() -> Value {
+    json!({
+        "id": "ear_01jcqg3v5mefzr7d0a6w3k9x2b", "taskId": "tsk_01jcqg3v5mefzr7d0a6w3k9x2b",
+        "automationId": "auto_01jcqg3v5mefzr7d0a6w3k9x2b", "version": 1, "status": "COMPLETED", "trigger": "MANUAL",
+        "createdAt": "2026-11-15T09:30:00.000Z", "startedAt": "2026-11-15T09:30:00.004Z",
+        "completedAt": "2026-11-15T09:30:00.120Z", "durationMs": 116, "success": true, "evaluationStatus": "pass",
+        "evaluationReason": "It answered 200.", "output": {"httpStatus": 200}, "logs": ["asking"], "error": null,
+        "attachmentId": "att_01jcqg3v5mefzr7d0a6w3k9x2b"
+    })
+}
+
+/// Bare: everything, unless a page is asked for.
+#[derive(Debug)]
+pub(crate) struct ListRuns {
+    limit: Option<u16>,
+    after: Option<After>,
+}
+
+impl FromQuery for ListRuns {
+    fn read(query: &mut Query) -> Self {
+        let is_paged = query.has("limit") || query.has("cursor");
+        let after = lists::after_id(query);
+        let limit = lists::limit(query);
+        Self { limit: is_paged.then_some(limit), after }
+    }
+}
+
+impl IntoParams for ListRuns {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        lists::plain_parameters()
+    }
+}
+
+/// How many runs are read at a time: their logs may be long.
+const PIECE: u16 = 16;
+
+async fn runs_of(
+    api: &Api,
+    scope: &Scope,
+    task: TaskId,
+    automation: Option<AutomationId>,
+    query: ListRuns,
+    uri: &Uri,
+) -> Result<Response, Problem> {
+    let ListRuns { limit, after } = query;
+    let first = runs::list(
+        &api.ctx,
+        scope,
+        task,
+        automation,
+        limit.map_or(PIECE, |limit| limit.min(PIECE)),
+        after.clone(),
+    )
+    .await?;
+    let next = match limit {
+        Some(limit) => runs::next(&api.ctx, scope, task, automation, limit, after).await?,
+        None => None,
+    };
+    let (ctx, scope) = (api.ctx.clone(), scope.clone());
+    // The pieces of a page end where the page does.
+    let last = next.as_ref().map(|next| next.id.clone());
+    let rows = lists::streamed(
+        until(first, last.as_deref()),
+        move |after| {
+            let (ctx, scope, last) = (ctx.clone(), scope.clone(), last.clone());
+            async move {
+                let piece = runs::list(&ctx, &scope, task, automation, PIECE, Some(after)).await?;
+                Ok(until(piece, last.as_deref()))
+            }
+        },
+        RunView::from,
+    );
+    Ok(lists::linked(uri, lists::next_id(next), rows))
+}
+
+/// A piece, cut off after the last run of its page.
+fn until(mut piece: Page<Run>, last: Option<&str>) -> Page<Run> {
+    if let Some(place) = last.and_then(|last| piece.items.iter().position(|run| run.id.to_string() == last)) {
+        piece.items.truncate(place + 1);
+        piece.next = None;
+    }
+    piece
+}
+
+/// Lists the runs of all automations of a task
+///
+/// Everything, newest first, unless `limit` or `cursor` asks for a page; the `Link` header then leads to the next one.
+#[utoipa::path(
+    get, path = "/v1/tasks/{taskId}/automations/runs", tag = "Automations",
+    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ListRuns),
+    responses((status = 200, body = Vec<RunView>, description = "The runs.")),
+    extensions(("x-permission" = json!("automation:read")))
+)]
+pub(crate) async fn list_task_runs(
+    api: State<Api>,
+    scope: Granted<grant::AutomationRead>,
+    task: TaskAt,
+    query: ValidQuery<ListRuns>,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    runs_of(&api, &scope, task.found()?, None, query.0, &uri).await
+}
+
+/// Lists the runs of an automation
+///
+/// Everything, newest first, unless `limit` or `cursor` asks for a page; the `Link` header then leads to the next one.
+#[utoipa::path(
+    get, path = "/v1/tasks/{taskId}/automations/{automationId}/runs", tag = "Automations",
+    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ListRuns),
+    responses((status = 200, body = Vec<RunView>, description = "The runs.")),
+    extensions(("x-permission" = json!("automation:read")))
+)]
+pub(crate) async fn list_automation_runs(
+    api: State<Api>,
+    scope: Granted<grant::AutomationRead>,
+    task: TaskAt,
+    automation: AutomationAt,
+    query: ValidQuery<ListRuns>,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    let attestry_app::automations::Place { task, automation } = place(&task, &automation)?;
+    runs_of(&api, &scope, task, Some(automation), query.0, &uri).await
+}
+
+/// Runs an automation now
+///
+/// The run is put into the queue; ask for it to learn how it ended.
+#[utoipa::path(
+    post, path = "/v1/tasks/{taskId}/automations/{automationId}/runs", tag = "Automations",
+    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id.")),
+    responses(
+        (status = 201, body = RunView, description = "The run."),
+        (status = 409, description = "The automation has no script yet."),
+    ),
+    extensions(("x-permission" = json!("automation:run")))
+)]
+pub(crate) async fn run_automation(
+    api: State<Api>,
+    scope: Granted<grant::AutomationRun>,
+    task: TaskAt,
+    automation: AutomationAt,
+    _: Optional<NoFields>,
+) -> Result<(StatusCode, Json<RunView>), Problem> {
+    let run = runs::start(&api.ctx, &scope, place(&task, &automation)?).await?;
+    Ok((StatusCode::CREATED, Json(run.into())))
+}
+
+/// Shows one run
+#[utoipa::path(
+    get, path = "/v1/tasks/{taskId}/automations/{automationId}/runs/{runId}", tag = "Automations",
+    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ("runId" = inline(RunId), Path, description = "The run's id.")),
+    responses((status = 200, body = RunView, description = "The run.")),
+    extensions(("x-permission" = json!("automation:read")))
+)]
+pub(crate) async fn get_run(
+    api: State<Api>,
+    scope: Granted<grant::AutomationRead>,
+    task: TaskAt,
+    automation: AutomationAt,
+    run: PathId<kind::Run>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let run = runs::get(&api.ctx, &scope, place(&task, &automation)?, run.found()?).await?;
+    Ok(conditions.respond(&[run.status as i64], RunView::from(run)))
+}
+
+/// Cancels a run
+///
+/// A script that is running is stopped within a second.
+#[utoipa::path(
+    post, path = "/v1/tasks/{taskId}/automations/{automationId}/runs/{runId}/cancel", tag = "Automations",
+    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ("runId" = inline(RunId), Path, description = "The run's id.")),
+    responses(
+        (status = 200, body = RunView, description = "The run as it is now."),
+        (status = 409, description = "The run has ended already."),
+    ),
+    extensions(("x-permission" = json!("automation:run")))
+)]
+pub(crate) async fn cancel_run(
+    api: State<Api>,
+    scope: Granted<grant::AutomationRun>,
+    task: TaskAt,
+    automation: AutomationAt,
+    run: PathId<kind::Run>,
+    _: Optional<NoFields>,
+) -> Result<Json<RunView>, Problem> {
+    let run = runs::cancel(&api.ctx, &scope, place(&task, &automation)?, run.found()?).await?;
+    Ok(Json(run.into()))
+}

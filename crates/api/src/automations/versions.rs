@@ -1,0 +1,126 @@
+//! `…/versions`: the scripts of an automation.
+
+use attestry_app::automations;
+use attestry_domain::Time;
+use attestry_domain::access::grant;
+use attestry_domain::automations::{Source, Version};
+use attestry_domain::id::{AutomationId, AutomationVersionId, MemberId, TaskId};
+use attestry_domain::text::LongText;
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::{AutomationAt, TaskAt, place};
+use crate::answer::lists::{self, ById};
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::request::query::ValidQuery;
+use crate::request::wire::Valid;
+use crate::state::Api;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AutomationVersion, example = json!(version_example()))]
+pub(crate) struct VersionView {
+    #[schema(value_type = String, example = "eav_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: AutomationVersionId,
+    version: i64,
+    script: String,
+    #[schema(required)]
+    changelog: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    /// The member who made it.
+    #[schema(required, value_type = Option<String>, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    created_by: Option<MemberId>,
+}
+
+impl From<Version> for VersionView {
+    fn from(one: Version) -> Self {
+        let Version { id, automation_id: _, version, script, changelog, created_by, created_at } = one;
+        Self { id, version, script, changelog, created_at, created_by }
+    }
+}
+
+const SCRIPT: &str = "export default async function (ctx) {\n  const response = await ctx.fetch(\"https://status.example.com/\");\n  return { status: response.ok ? \"pass\" : \"fail\", summary: `It answered ${response.status}.` };\n}\n";
+
+fn version_example() -> Value {
+    json!({
+        "id": "eav_01jcqg3v5mefzr7d0a6w3k9x2b", "version": 2, "script": SCRIPT, "changelog": "Asks the new server.",
+        "createdAt": "2026-11-15T09:30:00.000Z", "createdBy": "mem_01jcqg3v5mefzr7d0a6w3k9x2b"
+    })
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"data": [version_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct VersionList {
+    data: Vec<VersionView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
+}
+
+body! {
+    /// A new version of the script.
+    CreateAutomationVersion {
+        script "script": required Source = "A JavaScript module; at most 256 KiB.",
+        changelog "changelog": optional LongText = "What is new in it.",
+    }
+    example json!({"script": SCRIPT, "changelog": "Asks the new server."})
+}
+
+/// Lists the versions of an automation's script
+#[utoipa::path(
+    get, path = "/v1/tasks/{taskId}/automations/{automationId}/versions", tag = "Automations",
+    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ById),
+    responses((status = 200, body = VersionList, description = "The versions, newest first.")),
+    extensions(("x-permission" = json!("automation:read")))
+)]
+pub(crate) async fn list_automation_versions(
+    api: State<Api>,
+    scope: Granted<grant::AutomationRead>,
+    task: TaskAt,
+    automation: AutomationAt,
+    query: ValidQuery<ById>,
+) -> Result<Json<VersionList>, Problem> {
+    let ValidQuery(ById { limit, after, total }) = query;
+    let at = place(&task, &automation)?;
+    let page = automations::versions(&api.ctx, &scope, at, limit, after).await?;
+    let total = if total { Some(automations::count_versions(&api.ctx, &scope, at).await?) } else { None };
+    let next_cursor = lists::next_id(page.next);
+    let data: Vec<VersionView> = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(VersionList { count: data.len(), data, next_cursor, total }))
+}
+
+/// Adds a version of an automation's script
+///
+/// It runs from now on. A script that is not valid is refused with the line and the column of the mistake.
+#[utoipa::path(
+    post, path = "/v1/tasks/{taskId}/automations/{automationId}/versions", tag = "Automations", request_body = CreateAutomationVersion,
+    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id.")),
+    responses(
+        (status = 201, body = VersionView, description = "The version."),
+        (status = 409, description = "The automation runs a built-in check."),
+    ),
+    extensions(("x-permission" = json!("automation:update")))
+)]
+pub(crate) async fn create_automation_version(
+    api: State<Api>,
+    scope: Granted<grant::AutomationUpdate>,
+    task: TaskAt,
+    automation: AutomationAt,
+    body: Valid<CreateAutomationVersion>,
+) -> Result<(StatusCode, Json<VersionView>), Problem> {
+    let CreateAutomationVersion { script, changelog } = body.0;
+    let at = place(&task, &automation)?;
+    let made = automations::add_version(&api.ctx, &scope, at, script, changelog).await?;
+    Ok((StatusCode::CREATED, Json(made.into())))
+}

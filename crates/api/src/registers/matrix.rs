@@ -1,0 +1,71 @@
+//! The five by five matrix of a register whose rows are rated.
+
+use attestry_app::registers::{self, StoredRating};
+use attestry_domain::scales::{self, Impact, Likelihood, Matrix, score};
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Exposed;
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::state::Api;
+
+pub(super) async fn show_matrix<R: Exposed + StoredRating>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+) -> Result<Json<MatrixView>, Problem> {
+    Ok(Json(registers::matrix::<R>(&api.ctx, &scope).await?.into()))
+}
+
+/// One cell of the matrix.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"likelihood": "likely", "impact": "major", "score": 16, "count": 3}))]
+pub(crate) struct CellView {
+    #[schema(inline)]
+    likelihood: Likelihood,
+    #[schema(inline)]
+    impact: Impact,
+    /// 1 to 25.
+    score: i64,
+    count: i64,
+}
+
+/// The five by five matrix, before and after treatment: all 25 cells of each.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "inherent": [{"likelihood": "likely", "impact": "major", "score": 16, "count": 3}],
+    "residual": [{"likelihood": "unlikely", "impact": "major", "score": 8, "count": 3}],
+    "notAssessed": 2
+}))]
+pub(crate) struct MatrixView {
+    inherent: Vec<CellView>,
+    residual: Vec<CellView>,
+    /// How many have not been rated yet; they are in no cell.
+    not_assessed: i64,
+}
+
+impl From<Matrix> for MatrixView {
+    fn from(Matrix { inherent, residual, not_assessed }: Matrix) -> Self {
+        Self { inherent: all_cells(&inherent), residual: all_cells(&residual), not_assessed }
+    }
+}
+
+fn all_cells(known: &[scales::Cell]) -> Vec<CellView> {
+    let pairs = Likelihood::ALL
+        .iter()
+        .flat_map(|likelihood| Impact::ALL.iter().map(move |impact| (*likelihood, *impact)));
+    pairs
+        .map(|(likelihood, impact)| {
+            let found = known.iter().find(|cell| cell.likelihood == likelihood && cell.impact == impact);
+            CellView {
+                likelihood,
+                impact,
+                score: score(likelihood, impact),
+                count: found.map_or(0, |cell| cell.count),
+            }
+        })
+        .collect()
+}

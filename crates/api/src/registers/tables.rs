@@ -1,0 +1,123 @@
+//! A register as a table: exports and imports.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use attestry_app::{journal, members, registers};
+use attestry_domain::access::Scope;
+use attestry_domain::date::Date;
+use attestry_domain::id::MemberId;
+use attestry_domain::page::{Order, PageRequest};
+use attestry_domain::plain::{Plain, PlainKind};
+use attestry_domain::registers::Record;
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use http::Method;
+
+use super::{Exposed, Field, Narrowed, today};
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::answer::tables::export::{Column, Shape, all_rows, download};
+use crate::answer::tables::import::{DryRun, ImportResult, Table};
+use crate::answer::tables::{Cell, text};
+use crate::request::caller::Granted;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::state::Api;
+
+#[derive(Debug)]
+pub(super) struct ExportQuery<R: Exposed> {
+    narrowed: Narrowed<R>,
+    shape: Shape,
+    sorting: (R::Sort, Order),
+}
+
+impl<R: Exposed> FromQuery for ExportQuery<R> {
+    fn read(query: &mut Query) -> Self {
+        Self { narrowed: Narrowed::read(query), shape: Shape::read(query), sorting: lists::sorting(query) }
+    }
+}
+
+const ASSIGNEE: &str = "assigneeId";
+
+/// How wide a column of such values is shown.
+fn width(field: &Field) -> u16 {
+    match field.kind {
+        PlainKind::Bool | PlainKind::Int | PlainKind::Date => 14,
+        PlainKind::Text if field.wire.to_lowercase().ends_with("description") => 60,
+        PlainKind::Text if field.wire == ASSIGNEE => 32,
+        PlainKind::Text if matches!(field.wire, "title" | "name" | "website") => 40,
+        PlainKind::Text | PlainKind::Time => 20,
+    }
+}
+
+/// The columns of an export. Whoever is responsible is named beside the id.
+pub(crate) fn columns<R: Exposed>() -> Vec<Column> {
+    let mut columns = vec![Column { name: "id", width: 32 }, Column { name: "reference", width: 12 }];
+    for field in R::FIELDS {
+        columns.push(Column { name: field.wire, width: width(field) });
+        if field.wire == ASSIGNEE {
+            columns.push(Column { name: "assigneeName", width: 24 });
+        }
+    }
+    let computed = R::COMPUTED.iter().filter_map(|computed| computed.shown);
+    columns.extend(computed.map(|(name, _)| Column { name, width: 14 }));
+    columns.extend(R::LIVE.iter().map(|live| Column { name: live.wire, width: 14 }));
+    columns.extend(["createdAt", "updatedAt"].map(|name| Column { name, width: 20 }));
+    columns
+}
+
+fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>, today: Date) -> Vec<Cell> {
+    let mut cells = vec![text(record.id.to_string()), text(record.reference())];
+    for (field, value) in R::FIELDS.iter().zip(record.plain()) {
+        cells.push(value.into_owned());
+        if field.wire == ASSIGNEE {
+            let name = record.assignee().and_then(|member| assignees.get(&member));
+            cells.push(name.map_or(Plain::Null, text));
+        }
+    }
+    let computed = R::COMPUTED.iter().filter(|computed| computed.shown.is_some());
+    cells.extend(computed.map(|computed| (computed.of)(&record.fields).into_owned()));
+    cells.extend(R::LIVE.iter().map(|live| text((live.of)(&record.fields, today))));
+    cells.extend([Plain::Time(record.created_at), Plain::Time(record.updated_at)]);
+    cells
+}
+
+pub(super) async fn export<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::ReadAll>,
+    query: ValidQuery<ExportQuery<R>>,
+    RawQuery(asked): RawQuery,
+    method: Method,
+) -> Result<Response, Problem> {
+    let ValidQuery(ExportQuery { narrowed, shape, sorting: (sort, order) }) = query;
+    let today = today(&api, &scope);
+    let (wanted, as_of) = narrowed.on(today);
+    if method != Method::HEAD {
+        let (format, asked) = (shape.format.as_str(), asked.unwrap_or_default());
+        journal::exported(&api.ctx, &scope, R::ACTIONS.exported, R::ENTITY, format, &asked).await?;
+    }
+    let assignees = members::names(&api.ctx, &scope).await?;
+    let (api, scope, wanted): (Api, Scope, _) = (api.0.clone(), (*scope).clone(), Arc::new(wanted));
+    let rows = all_rows(
+        as_of,
+        move |record| cells::<R>(&record, &assignees, today),
+        move |after, limit| {
+            let (api, scope, wanted) = (api.clone(), scope.clone(), Arc::clone(&wanted));
+            let page = PageRequest { sort, order, limit, after };
+            async move { registers::list(&api.ctx, &scope, &wanted, page, as_of).await }
+        },
+    );
+    download(R::NAMES.many, shape, columns::<R>(), rows).await
+}
+
+pub(super) async fn import<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Create>,
+    query: ValidQuery<DryRun>,
+    Table(rows): Table<R>,
+) -> Result<Json<ImportResult>, Problem> {
+    let total = rows.len();
+    let imported = registers::import::<R>(&api.ctx, &scope, rows, query.0.0).await?;
+    Ok(Json(ImportResult::new(query.0, total, imported)?))
+}
