@@ -136,7 +136,8 @@ pub(crate) async fn serve(folder: &Path) -> Result<()> {
     };
     let risk_list = async |State(answers): State<Arc<Answers>>| {
         let today = Date::of(Time::from_millis(0));
-        Json(List::new(answers.risks.clone(), answers.next_risk.clone(), None, AuthInfo::by_key(), today))
+        let rows = answers.risks.iter().map(|risk| View::new(risk.clone(), today)).collect();
+        Json(List::new(rows, answers.next_risk.clone(), None, AuthInfo::by_key()))
     };
     let task_list = async |State(answers): State<Arc<Answers>>| {
         let today = Date::of(Time::from_millis(0));

@@ -1,5 +1,8 @@
 //! `…/attachments` of whatever can have any, and `/v1/attachments`.
 
+use attestry_app::files::Link;
+use std::time::Duration;
+
 use attestry_app::attachments::{self, Target};
 use attestry_domain::Time;
 use attestry_domain::access::{Grant, grant};
@@ -134,6 +137,12 @@ pub(crate) struct AttachmentLink {
     expires_in: u64,
 }
 
+impl AttachmentLink {
+    pub(crate) fn new(link: Link, lifetime: Duration) -> Self {
+        Self { download_url: link.0, expires_in: lifetime.as_secs() }
+    }
+}
+
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"success": true, "deletedAttachmentId": "att_01jcqg3v5mefzr7d0a6w3k9x2b", "message": "The attachment is deleted."}))]
@@ -265,6 +274,7 @@ fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
     );
     let removed = described(Delete, one, end, format!("delete_{noun}_attachment"), removed)
         .reads(json_of("OwnName"))
+        .fails(409, "The file is the text of a policy, or of a version of one.")
         .answers(200, "Deleted, and the file with it.", json_of("AttachmentDeletion"));
     let linked = described(Get, download, read, format!("get_{noun}_attachment_link"), linked)
         .says("The audit log records this as a download.")
@@ -329,7 +339,7 @@ async fn link(
     id: AttachmentId,
 ) -> Result<Json<AttachmentLink>, Problem> {
     let (link, lifetime) = attachments::link(&api.ctx, scope, target, id).await?;
-    Ok(Json(AttachmentLink { download_url: link.0, expires_in: lifetime.as_secs() }))
+    Ok(Json(AttachmentLink::new(link, lifetime)))
 }
 
 /// Makes a link to an attached file, whatever it is attached to

@@ -204,7 +204,7 @@ pub(crate) async fn change_password(
 #[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Notifications, example = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": false}))]
+#[schema(as = Notifications, example = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": false, "policies": true}))]
 pub(crate) struct NotificationsView {
     /// A task was assigned to them.
     assigned: bool,
@@ -214,11 +214,13 @@ pub(crate) struct NotificationsView {
     overdue: bool,
     /// An automation of theirs began to fail, or recovered.
     automations: bool,
+    /// A policy waits to be approved, revised, reviewed or signed by them.
+    policies: bool,
 }
 
 impl From<Notices> for NotificationsView {
-    fn from(Notices { assigned, due_soon, overdue, automations }: Notices) -> Self {
-        Self { assigned, due_soon, overdue, automations }
+    fn from(Notices { assigned, due_soon, overdue, automations, policies }: Notices) -> Self {
+        Self { assigned, due_soon, overdue, automations, policies }
     }
 }
 
@@ -229,6 +231,7 @@ body! {
         due_soon "dueSoon": optional bool = "Tasks of yours are due within seven days.",
         overdue "overdue": optional bool = "Tasks of yours are overdue.",
         automations "automations": optional bool = "An automation of yours began to fail, or recovered.",
+        policies "policies": optional bool = "A policy waits to be approved, revised, reviewed or signed by you.",
     }
     example json!({"automations": false})
 }
@@ -257,8 +260,8 @@ pub(crate) async fn update_notifications(
     caller: SignedIn,
     body: Valid<UpdateNotifications>,
 ) -> Result<Json<NotificationsView>, Problem> {
-    let UpdateNotifications { assigned, due_soon, overdue, automations } = body.0;
-    let patch = NoticesPatch { assigned, due_soon, overdue, automations };
+    let UpdateNotifications { assigned, due_soon, overdue, automations, policies } = body.0;
+    let patch = NoticesPatch { assigned, due_soon, overdue, automations, policies };
     Ok(Json(notices::update(&api.ctx, &caller.session.session, patch, caller.origin).await?.into()))
 }
 

@@ -24,6 +24,7 @@ mod metrics;
 mod organization;
 #[macro_use]
 mod registers;
+mod policies;
 mod risks;
 mod secrets;
 mod setup;

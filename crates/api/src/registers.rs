@@ -134,8 +134,8 @@ macro_rules! wire {
     };
     (@read default $fields:ident $whole:ident $wire:literal) => { $fields.optional($wire) };
     (@read nullable $fields:ident $whole:ident $wire:literal) => { $fields.nullable($wire) };
-    (@read own $fields:ident $whole:ident $wire:literal) => { Some(()) };
-    (@read noted $fields:ident $whole:ident $wire:literal) => { Some(()) };
+    (@read own $fields:ident $whole:ident $wire:literal) => { $fields.not_given($wire) };
+    (@read noted $fields:ident $whole:ident $wire:literal) => { $fields.not_given($wire) };
 }
 
 macro_rules! wire_filter {
@@ -173,11 +173,24 @@ pub(crate) trait Exposed: Wire + Stored<Filter: WireFilter> {
     type Create: Grant;
     type Update: Grant;
     type Delete: Grant;
+    type Beside: Beside<Self>;
     const NAMES: Names;
     /// Whether lists are bare arrays of everything, and nothing is said of how the request was authenticated.
     const BARE: bool = false;
+    /// Whether it can be exported and imported as a table.
+    const TABLES: bool = true;
     /// What an example of a creation gives.
     const GIVEN: &'static [&'static str];
+
+    /// Reads the body of a creation, or else of a change.
+    fn body(fields: &mut Fields, whole: bool) -> Option<Self::Patch> {
+        Self::given_in(fields, whole)
+    }
+
+    /// What a body may hold beside the fields, and what it means.
+    fn also_given() -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
 
     /// A row as it is answered.
     fn example() -> Value;
@@ -185,6 +198,77 @@ pub(crate) trait Exposed: Wire + Stored<Filter: WireFilter> {
     /// The body of a change.
     fn change_example() -> Value;
 }
+
+/// What is shown of rows beside their fields; the query says how.
+pub(crate) trait Beside<R: Exposed>: FromQuery + Default + Send + Sync {
+    type Shown: Shown;
+
+    fn parameters() -> Vec<Parameter>;
+
+    /// What the document says of it.
+    fn properties() -> Vec<(&'static str, Value)>;
+
+    /// Finds it for each of the rows, which become what the caller may see of them.
+    fn find(
+        &self,
+        api: &Api,
+        scope: &Scope,
+        records: &mut [Record<R>],
+        at: Option<Time>,
+    ) -> impl Future<Output = Result<Vec<Self::Shown>, Problem>> + Send;
+}
+
+/// What is shown of a row beside its fields.
+pub trait Shown: std::fmt::Debug + Send + 'static {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+
+    /// What its tag has beside the version of the row.
+    fn version(&self) -> Option<i64>;
+}
+
+impl Shown for () {
+    fn write<M: SerializeMap>(&self, _: &mut M) -> Result<(), M::Error> {
+        Ok(())
+    }
+
+    fn version(&self) -> Option<i64> {
+        None
+    }
+}
+
+/// The fields alone.
+#[derive(Debug, Default)]
+pub(crate) struct Nothing;
+
+impl FromQuery for Nothing {
+    fn read(_: &mut Query) -> Self {
+        Self
+    }
+}
+
+impl<R: Exposed> Beside<R> for Nothing {
+    type Shown = ();
+
+    fn parameters() -> Vec<Parameter> {
+        Vec::new()
+    }
+
+    fn properties() -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    async fn find(
+        &self,
+        _: &Api,
+        _: &Scope,
+        records: &mut [Record<R>],
+        _: Option<Time>,
+    ) -> Result<Vec<()>, Problem> {
+        Ok(vec![(); records.len()])
+    }
+}
+
+type ShownOf<R> = <<R as Exposed>::Beside as Beside<R>>::Shown;
 
 /// The user behind a session.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -227,19 +311,40 @@ impl From<&Scope> for AuthInfo {
 
 /// A row as it is answered.
 #[derive(Debug)]
-pub struct View<R: Stored> {
+pub struct View<R: Stored, S: Shown = ()> {
     record: Record<R>,
     /// Some of what is shown depends on the day.
     today: Date,
+    beside: S,
 }
 
 impl<R: Stored> View<R> {
     pub fn new(record: Record<R>, today: Date) -> Self {
-        Self { record, today }
+        Self { record, today, beside: () }
     }
 }
 
-impl<R: Stored> Serialize for View<R> {
+impl<R: Stored, S: Shown> View<R, S> {
+    /// The versions its tag is made of.
+    fn versions(&self) -> Vec<i64> {
+        [self.record.version].into_iter().chain(self.beside.version()).collect()
+    }
+}
+
+/// Rows as the caller may see them.
+pub(crate) async fn views<R: Exposed>(
+    api: &Api,
+    scope: &Scope,
+    beside: &R::Beside,
+    mut records: Vec<Record<R>>,
+    at: Option<Time>,
+) -> Result<Vec<View<R, ShownOf<R>>>, Problem> {
+    let today = today(api, scope);
+    let shown = beside.find(api, scope, &mut records, at).await?;
+    Ok(records.into_iter().zip(shown).map(|(record, beside)| View { record, today, beside }).collect())
+}
+
+impl<R: Stored, B: Shown> Serialize for View<R, B> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         self.record.write(&mut map)?;
@@ -251,6 +356,7 @@ impl<R: Stored> Serialize for View<R> {
         for live in R::LIVE {
             map.serialize_entry(live.wire, (live.of)(&self.record.fields, self.today))?;
         }
+        self.beside.write(&mut map)?;
         map.end()
     }
 }
@@ -262,25 +368,32 @@ fn today(api: &Api, scope: &Scope) -> Date {
 
 #[derive(Serialize)]
 #[serde(bound = "")]
-struct Answer<R: Stored> {
+pub(crate) struct Answer<R: Stored, S: Shown> {
     #[serde(flatten)]
-    row: View<R>,
+    row: View<R, S>,
     #[serde(flatten)]
     auth: Option<AuthInfo>,
 }
 
-impl<R: Exposed> Answer<R> {
-    fn new(api: &Api, record: Record<R>, scope: &Scope) -> Self {
-        let auth = (!R::BARE).then(|| scope.into());
-        Self { row: View::new(record, today(api, scope)), auth }
-    }
+/// One row as it is answered, and the versions of its tag.
+pub(crate) async fn answer<R: Exposed>(
+    api: &Api,
+    scope: &Scope,
+    beside: &R::Beside,
+    record: Record<R>,
+    at: Option<Time>,
+) -> Result<(Vec<i64>, Answer<R, ShownOf<R>>), Problem> {
+    let mut rows = views(api, scope, beside, vec![record], at).await?;
+    let row = rows.pop().ok_or(attestry_app::Error::NotFound(R::NAMES.one))?;
+    let auth = (!R::BARE).then(|| scope.into());
+    Ok((row.versions(), Answer { row, auth }))
 }
 
 /// One page of a register.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase", bound = "")]
-pub struct List<R: Stored> {
-    data: Vec<View<R>>,
+pub struct List<R: Stored, S: Shown = ()> {
+    data: Vec<View<R, S>>,
     count: usize,
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -289,26 +402,27 @@ pub struct List<R: Stored> {
     auth: AuthInfo,
 }
 
-impl<R: Stored> List<R> {
+impl<R: Stored, S: Shown> List<R, S> {
     pub fn new(
-        records: Vec<Record<R>>,
+        data: Vec<View<R, S>>,
         next_cursor: Option<String>,
         total: Option<i64>,
         auth: AuthInfo,
-        today: Date,
     ) -> Self {
-        let data: Vec<_> = records.into_iter().map(|record| View::new(record, today)).collect();
         Self { count: data.len(), data, next_cursor, total, auth }
     }
 }
 
-/// `asOf`: the moment to look at.
+/// `asOf`: the moment to look at, and what else is to be shown.
 #[derive(Debug)]
-pub(crate) struct AsOf(Option<Time>);
+pub(crate) struct AsOf<B> {
+    at: Option<Time>,
+    beside: B,
+}
 
-impl FromQuery for AsOf {
+impl<B: FromQuery> FromQuery for AsOf<B> {
     fn read(query: &mut Query) -> Self {
-        Self(query.as_of("asOf"))
+        Self { at: query.as_of("asOf"), beside: B::read(query) }
     }
 }
 
@@ -357,13 +471,19 @@ impl<R: Exposed> Narrowed<R> {
 #[derive(Debug)]
 struct ListQuery<R: Exposed> {
     narrowed: Narrowed<R>,
+    beside: R::Beside,
     page: PageRequest<R::Sort>,
     total: bool,
 }
 
 impl<R: Exposed> FromQuery for ListQuery<R> {
     fn read(query: &mut Query) -> Self {
-        Self { narrowed: Narrowed::read(query), page: lists::page(query), total: lists::total(query) }
+        Self {
+            narrowed: Narrowed::read(query),
+            beside: R::Beside::read(query),
+            page: lists::page(query),
+            total: lists::total(query),
+        }
     }
 }
 
@@ -371,10 +491,9 @@ async fn list<R: Exposed>(
     api: State<Api>,
     scope: Granted<R::Read>,
     query: ValidQuery<ListQuery<R>>,
-) -> Result<Json<List<R>>, Problem> {
-    let ValidQuery(ListQuery { narrowed, page, total }) = query;
-    let today = today(&api, &scope);
-    let (wanted, as_of) = narrowed.on(today);
+) -> Result<Json<List<R, ShownOf<R>>>, Problem> {
+    let ValidQuery(ListQuery { narrowed, beside, page, total }) = query;
+    let (wanted, as_of) = narrowed.on(today(&api, &scope));
     let (sort, order) = (page.sort, page.order);
     let mut found = registers::list(&api.ctx, &scope, &wanted, page, as_of).await?;
     let total = match total {
@@ -382,13 +501,15 @@ async fn list<R: Exposed>(
         false => None,
     };
     let next_cursor = lists::next_of(sort, order, &mut found);
-    Ok(Json(List::new(found.items, next_cursor, total, (&*scope).into(), today)))
+    let rows = views(&api, &scope, &beside, found.items, as_of).await?;
+    Ok(Json(List::new(rows, next_cursor, total, (&*scope).into())))
 }
 
 /// A bare list: everything, or a page of it if one is asked for.
 #[derive(Debug)]
 struct BareQuery<R: Exposed> {
     narrowed: Narrowed<R>,
+    beside: R::Beside,
     page: PageRequest<R::Sort>,
     is_paged: bool,
 }
@@ -400,7 +521,7 @@ impl<R: Exposed> FromQuery for BareQuery<R> {
         if !is_paged {
             page.limit = u16::MAX;
         }
-        Self { narrowed: Narrowed::read(query), page, is_paged }
+        Self { narrowed: Narrowed::read(query), beside: R::Beside::read(query), page, is_paged }
     }
 }
 
@@ -410,9 +531,8 @@ async fn list_bare<R: Exposed>(
     query: ValidQuery<BareQuery<R>>,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let ValidQuery(BareQuery { narrowed, mut page, is_paged }) = query;
-    let today = today(&api, &scope);
-    let (wanted, as_of) = narrowed.on(today);
+    let ValidQuery(BareQuery { narrowed, beside, mut page, is_paged }) = query;
+    let (wanted, as_of) = narrowed.on(today(&api, &scope));
     let (sort, order) = (page.sort, page.order);
     let mut rows = Vec::new();
     let next = loop {
@@ -423,7 +543,7 @@ async fn list_bare<R: Exposed>(
             next => break next,
         }
     };
-    let rows: Vec<View<R>> = rows.into_iter().map(|record| View::new(record, today)).collect();
+    let rows = views(&api, &scope, &beside, rows, as_of).await?;
     Ok(lists::linked(&uri, lists::cursor_of(sort, order, next), Json(rows)))
 }
 
@@ -435,43 +555,49 @@ impl<R: Exposed, const WHOLE: bool> FromRequest<Api> for Given<R, WHOLE> {
 
     async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
         let fields = Fields::of_request(request).await?;
-        fields.read_by(|fields| R::given_in(fields, WHOLE)).map(Self).map_err(Problem::invalid)
+        fields.read_by(|fields| R::body(fields, WHOLE)).map(Self).map_err(Problem::invalid)
     }
 }
 
 async fn create<R: Exposed>(
     api: State<Api>,
     scope: Granted<R::Create>,
+    ValidQuery(beside): ValidQuery<R::Beside>,
     Given(given): Given<R, true>,
 ) -> Result<Response, Problem> {
     let record = registers::create::<R>(&api.ctx, &scope, given).await?;
-    Ok(with_tag(StatusCode::CREATED, &[record.version], Answer::new(&api, record, &scope)))
+    let (tag, row) = answer(&api, &scope, &beside, record, None).await?;
+    Ok(with_tag(StatusCode::CREATED, &tag, row))
 }
 
 async fn show<R: Exposed>(
     api: State<Api>,
     scope: Granted<R::Read>,
     id: PathId<R::Kind>,
-    query: ValidQuery<AsOf>,
+    query: ValidQuery<AsOf<R::Beside>>,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
-    if let ValidQuery(AsOf(Some(at))) = query {
-        let record = registers::get_at::<R>(&api.ctx, &scope, id.found()?, at).await?;
-        return Ok(Json(Answer::new(&api, record, &scope)).into_response());
+    let ValidQuery(AsOf { at, beside }) = query;
+    if let Some(moment) = at {
+        let record = registers::get_at::<R>(&api.ctx, &scope, id.found()?, moment).await?;
+        return Ok(Json(answer(&api, &scope, &beside, record, at).await?.1).into_response());
     }
     let record = registers::get::<R>(&api.ctx, &scope, id.found()?).await?;
-    Ok(conditions.respond(&[record.version], Answer::new(&api, record, &scope)))
+    let (tag, row) = answer(&api, &scope, &beside, record, None).await?;
+    Ok(conditions.respond(&tag, row))
 }
 
 async fn update<R: Exposed>(
     api: State<Api>,
     scope: Granted<R::Update>,
     id: PathId<R::Kind>,
+    ValidQuery(beside): ValidQuery<R::Beside>,
     conditions: Conditions,
     Given(patch): Given<R, false>,
 ) -> Result<Response, Problem> {
     let record = registers::update::<R>(&api.ctx, &scope, id.found()?, patch, conditions.if_match()).await?;
-    Ok(with_tag(StatusCode::OK, &[record.version], Answer::new(&api, record, &scope)))
+    let (tag, row) = answer(&api, &scope, &beside, record, None).await?;
+    Ok(with_tag(StatusCode::OK, &tag, row))
 }
 
 async fn remove<R: Exposed>(

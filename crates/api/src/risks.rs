@@ -5,7 +5,7 @@ use attestry_domain::risks::{Risk, RiskFilter};
 use attestry_domain::{risk_fields, risk_filters};
 use serde_json::{Value, json};
 
-use crate::registers::{Exposed, Names};
+use crate::registers::{Exposed, Names, Nothing};
 
 risk_fields!(wire Risk);
 risk_filters!(wire_filter RiskFilter);
@@ -16,6 +16,7 @@ impl Exposed for Risk {
     type Create = grant::RiskCreate;
     type Update = grant::RiskUpdate;
     type Delete = grant::RiskDelete;
+    type Beside = Nothing;
 
     const NAMES: Names =
         Names { schema: "Risk", one: "risk", many: "risks", deleted: Some("deletedRisk"), parameter: "id" };

@@ -19,10 +19,11 @@ use utoipa_axum::routes;
 
 use crate::automations::{checks, hosts, runs, versions};
 use crate::document::docs;
+use crate::policies::{signing, templates, versions as policy_versions};
 use crate::state::Api;
 use crate::{
     api_keys, attachments, audit_logs, auth, automations, comments, files, health, layers, members, metrics,
-    organization, registers, secrets, setup, task_templates, tasks,
+    organization, policies, registers, secrets, setup, task_templates, tasks,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -74,6 +75,22 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(tasks::reorder_tasks))
         .routes(routes!(task_templates::create_tasks_from_templates))
         .routes(routes!(task_templates::list_task_templates))
+        .merge(policies::routes())
+        .routes(routes!(policies::submit_policy_for_approval))
+        .routes(routes!(policies::approve_policy))
+        .routes(routes!(policies::deny_policy))
+        .routes(routes!(signing::sign_policy))
+        .routes(routes!(signing::remind_policy_signers))
+        .routes(routes!(signing::list_policy_signatures))
+        .routes(routes!(signing::list_policies_to_sign))
+        .routes(routes!(policy_versions::list_policy_versions))
+        .routes(routes!(policy_versions::get_policy_version))
+        .routes(routes!(policy_versions::diff_policy_versions))
+        .routes(routes!(policy_versions::compare_policy))
+        .routes(routes!(policy_versions::get_policy_file))
+        .routes(routes!(templates::list_policy_templates))
+        .routes(routes!(templates::get_policy_template))
+        .routes(routes!(templates::create_policy_from_template))
         .routes(routes!(automations::list_automations, automations::create_automation))
         .routes(routes!(runs::list_task_runs))
         .routes(routes!(

@@ -15,7 +15,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::answer::problem::Problem;
-use crate::registers::{Exposed, Names};
+use crate::registers::{Exposed, Names, Nothing};
 use crate::request::caller::Granted;
 use crate::request::json::{FromJson, Ids, Json as JsonValue, not_empty};
 use crate::request::wire::Valid;
@@ -30,6 +30,7 @@ impl Exposed for Task {
     type Create = grant::TaskCreate;
     type Update = ChangeTasks;
     type Delete = grant::TaskDelete;
+    type Beside = Nothing;
 
     const NAMES: Names =
         Names { schema: "Task", one: "task", many: "tasks", deleted: None, parameter: "taskId" };

@@ -5,7 +5,7 @@ use attestry_domain::vendors::{Vendor, VendorFilter};
 use attestry_domain::{vendor_fields, vendor_filters};
 use serde_json::{Value, json};
 
-use crate::registers::{Exposed, Names};
+use crate::registers::{Exposed, Names, Nothing};
 
 vendor_fields!(wire Vendor);
 vendor_filters!(wire_filter VendorFilter);
@@ -16,6 +16,7 @@ impl Exposed for Vendor {
     type Create = grant::VendorCreate;
     type Update = grant::VendorUpdate;
     type Delete = grant::VendorDelete;
+    type Beside = Nothing;
 
     const NAMES: Names = Names {
         schema: "Vendor",

@@ -109,6 +109,29 @@ pub async fn create(
     attachments::discard_if_refused(ctx, files, created).await
 }
 
+/// Adds a comment of the caller's in a change that is more than the comment.
+pub(crate) async fn add(
+    c: &Change<'_>,
+    subject: Subject,
+    id: &str,
+    content: CommentText,
+) -> Result<(), Error> {
+    let author = c.scope.member().ok_or_else(|| Error::internal("only a member comments"))?;
+    let comment = Comment {
+        id: c.next_id(),
+        organization_id: c.organization(),
+        content: content.into_string(),
+        author_id: author,
+        entity_type: Commentable::of(subject).ok_or_else(|| Error::internal("it takes no comments"))?,
+        entity_id: id.to_owned(),
+        created_at: c.now,
+        updated_at: c.now,
+        version: 1,
+    };
+    comments::insert(c.t, c.scope, &comment).await?;
+    c.record("comment.created", "comment", comment.id, &comment)
+}
+
 /// Stores what a comment brings along: all of it or nothing.
 async fn store_all(
     ctx: &Ctx,

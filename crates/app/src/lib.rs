@@ -26,6 +26,7 @@ pub mod members;
 pub mod notices;
 pub mod organizations;
 pub mod passwords;
+pub mod policies;
 pub mod precondition;
 pub mod principals;
 pub mod proof;

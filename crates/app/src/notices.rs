@@ -50,12 +50,13 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), 
     for ((member, notice), lines) in by_member {
         let subject = match (notice, lines.as_slice()) {
             (Notice::Assigned, [one]) => format!("Assigned to you: {one}"),
-            (Notice::Assigned, many) => format!("{} tasks were assigned to you", many.len()),
+            (Notice::Assigned, many) => format!("{} things were assigned to you", many.len()),
             (_, [one, ..]) => one.clone(),
             (_, []) => continue,
         };
         let opening = match notice {
             Notice::Assigned => "This was assigned to you",
+            Notice::Policies => "A policy needs you, or has changed",
             _ => "This happened to an automation of yours",
         };
         let told = vec![Told { heading: opening.to_owned(), lines }];

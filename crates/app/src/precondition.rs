@@ -9,7 +9,10 @@ pub struct Precondition(pub Option<Vec<Vec<i64>>>);
 impl Precondition {
     pub fn check(&self, versions: &[i64]) -> Result<(), Error> {
         match &self.0 {
-            Some(seen) if !seen.iter().any(|seen| seen == versions) => Err(Error::PreconditionFailed),
+            // A tag can have more in it than what is changed.
+            Some(seen) if !seen.iter().any(|seen| seen.starts_with(versions)) => {
+                Err(Error::PreconditionFailed)
+            }
             _ => Ok(()),
         }
     }

@@ -22,6 +22,7 @@ use crate::context::Ctx;
 use crate::error::{Error, FieldError};
 use crate::history;
 use crate::notices::Happened;
+use crate::policies;
 use crate::precondition::Precondition;
 
 fn missing<R: Stored>() -> Error {
@@ -47,6 +48,7 @@ pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Res
     ctx.change(scope, async move |c| {
         let mut record = new::<R>(c, &given)?;
         assignees::must_be_active(c.t, c.scope, record.assignee()).await?;
+        policies::must_be_document(c, &record.id.to_string(), record.file()).await?;
         rows::insert(c.t, c.scope, &mut record).await?;
         c.record(R::ACTIONS.created, R::ENTITY, record.id, &record)?;
         tell_assignee(c, None, &record);
@@ -242,13 +244,26 @@ pub(crate) async fn change<R: Stored>(
     if after.assignee() != before.assignee() {
         assignees::must_be_active(c.t, c.scope, after.assignee()).await?;
     }
+    if after.file() != before.file() {
+        policies::must_be_document(c, &after.id.to_string(), after.file()).await?;
+    }
     save(c, before, after).await
 }
 
 pub(crate) async fn save<R: Stored>(
     c: &Change<'_>,
     before: &Record<R>,
+    after: Record<R>,
+) -> Result<Record<R>, Error> {
+    save_as(c, before, after, R::ACTIONS.updated).await
+}
+
+/// Saves a row that is held, and says what happened to it.
+pub(crate) async fn save_as<R: Stored>(
+    c: &Change<'_>,
+    before: &Record<R>,
     mut after: Record<R>,
+    action: &'static str,
 ) -> Result<Record<R>, Error> {
     if after.fields == before.fields {
         return Ok(after);
@@ -256,7 +271,7 @@ pub(crate) async fn save<R: Stored>(
     after.updated_at = c.now;
     after.version += 1;
     rows::update(c.t, c.scope, &after).await?;
-    c.record(R::ACTIONS.updated, R::ENTITY, after.id, &after)?;
+    c.record(action, R::ENTITY, after.id, &after)?;
     tell_assignee(c, before.assignee(), &after);
     Ok(after)
 }
@@ -279,7 +294,7 @@ pub(crate) async fn release_all(c: &Change<'_>, member: MemberId) -> Result<(), 
         (@comment $type:ty) => {};
     }
     subjects!(release_each);
-    Ok(())
+    policies::release(c, member).await
 }
 
 async fn release<R: Stored>(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
@@ -312,6 +327,7 @@ pub(crate) async fn remove<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result
     comments::remove_all(c, &id.to_string()).await?;
     attachments::remove_all(c, &id.to_string()).await?;
     automations::remove_all(c, &id.to_string()).await?;
+    policies::remove_all(c, &id.to_string()).await?;
     rows::delete::<R>(c.t, c.scope, id).await?;
     c.record_gone(R::ACTIONS.deleted, R::ENTITY, id);
     Ok(())

@@ -60,6 +60,8 @@ pub trait Grant: 'static {
     const PERMISSION: Permission;
     /// A weaker permission that also lets somebody in; what they may do then is decided row by row.
     const OR: Option<Permission> = None;
+    /// How far that one reaches.
+    const REACH: &'static str = "on what is assigned to oneself";
 }
 
 permissions! {
@@ -97,6 +99,12 @@ permissions! {
     SecretRead "secret:read" "See the names of the secrets"
     SecretUpdate "secret:update" "Set secrets"
     SecretDelete "secret:delete" "Delete secrets"
+    PolicyRead "policy:read" "See all policies, their drafts, versions, signatures and history"
+    PolicyCreate "policy:create" "Add policies"
+    PolicyUpdate "policy:update" "Change policies, submit them for approval and remind members to sign"
+    PolicyDelete "policy:delete" "Delete policies"
+    PolicyApprove "policy:approve" "Approve or deny policies one is asked to approve"
+    PolicySign "policy:sign" "Read the published policies and sign them"
     AttachmentRead "attachment:read" "See and download attachments"
     AttachmentCreate "attachment:create" "Attach files"
     AttachmentDelete "attachment:delete" "Delete attachments"
@@ -122,6 +130,16 @@ pub enum ChangeTasks {}
 impl Grant for ChangeTasks {
     const PERMISSION: Permission = Permission::TaskUpdate;
     const OR: Option<Permission> = Some(Permission::TaskAssigned);
+}
+
+/// Seeing policies: all of them, or those that are published.
+#[derive(Debug)]
+pub enum SeePolicies {}
+
+impl Grant for SeePolicies {
+    const PERMISSION: Permission = Permission::PolicyRead;
+    const OR: Option<Permission> = Some(Permission::PolicySign);
+    const REACH: &'static str = "the policies that are published, as they are published";
 }
 
 /// A set of permissions.
@@ -216,6 +234,7 @@ impl Role {
                 P::VendorRead,
                 P::TaskRead,
                 P::AutomationRead,
+                P::PolicyRead,
                 P::AttachmentRead,
                 P::CommentRead,
                 P::CommentCreate,
@@ -228,6 +247,7 @@ impl Role {
             Self::Employee => [
                 P::ProfileRead,
                 P::TaskAssigned,
+                P::PolicySign,
                 P::AttachmentRead,
                 P::AttachmentCreate,
                 P::CommentRead,

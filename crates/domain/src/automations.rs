@@ -23,6 +23,8 @@ events! {
     "risk.created" "risk.updated" "risk.deleted"
     "vendor.created" "vendor.updated" "vendor.deleted"
     "task.created" "task.updated" "task.deleted"
+    "policy.created" "policy.updated" "policy.deleted" "policy.submitted" "policy.denied" "policy.published"
+    "policy.review_due" "policy.signed"
     "comment.created" "comment.updated" "comment.deleted"
     "attachment.created" "attachment.deleted"
     "member.created" "member.invited" "member.joined" "member.updated" "member.deactivated" "member.reactivated"
@@ -44,6 +46,7 @@ impl Event {
             Some("risk") => Permission::RiskRead,
             Some("vendor") => Permission::VendorRead,
             Some("task") => Permission::TaskRead,
+            Some("policy") => Permission::PolicyRead,
             Some("comment") => Permission::CommentRead,
             Some("attachment") => Permission::AttachmentRead,
             Some("member") => Permission::MemberRead,

@@ -156,8 +156,9 @@ impl<'a> ser::Serializer for &'a mut Writer {
         Ok(Properties::new(self, length.unwrap_or(0), b"}"))
     }
 
-    fn serialize_struct(self, _: &'static str, length: usize) -> Result<Properties<'a>, Error> {
-        Ok(Properties::new(self, length, b"}"))
+    fn serialize_struct(self, name: &'static str, length: usize) -> Result<Properties<'a>, Error> {
+        let is_json = name == RAW;
+        Ok(Properties { is_json, ..Properties::new(self, length, b"}") })
     }
 
     fn serialize_struct_variant(
@@ -227,11 +228,22 @@ struct Properties<'a> {
     /// The name of each, and where it begins.
     places: Vec<(Cow<'static, str>, usize)>,
     closing: &'static [u8],
+    /// Whether it is no object, but JSON that was written before.
+    is_json: bool,
 }
+
+/// What `serde_json` calls JSON that was written before.
+const RAW: &str = "$serde_json::private::RawValue";
 
 impl<'a> Properties<'a> {
     fn new(writer: &'a mut Writer, length: usize, closing: &'static [u8]) -> Self {
-        Self { start: writer.out.len(), writer, places: Vec::with_capacity(length), closing }
+        Self { start: writer.out.len(), writer, places: Vec::with_capacity(length), closing, is_json: false }
+    }
+
+    fn json<T: Serialize + ?Sized>(&mut self, text: &T) -> Result<(), Error> {
+        let text: String = serde_json::from_value(serde_json::to_value(text)?)?;
+        let value: serde_json::Value = serde_json::from_str(&text)?;
+        value.serialize(&mut *self.writer)
     }
 
     fn name(&mut self, name: Cow<'static, str>) -> Result<(), Error> {
@@ -244,7 +256,10 @@ impl<'a> Properties<'a> {
     }
 
     fn close(self) {
-        let Self { writer, start, mut places, closing } = self;
+        let Self { writer, start, mut places, closing, is_json } = self;
+        if is_json {
+            return;
+        }
         let out = &mut writer.out;
         if !places.is_sorted_by(|a, b| is_before(&a.0, &b.0)) {
             let written = out.split_off(start);
@@ -282,6 +297,9 @@ macro_rules! properties {
             type Error = Error;
 
             fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Error> {
+                if self.is_json {
+                    return self.json(value);
+                }
                 self.name(Cow::Borrowed(name))?;
                 value.serialize(&mut *self.writer)
             }
@@ -344,6 +362,15 @@ mod tests {
         m: std::collections::HashMap<String, f64>,
         empty: Vec<u8>,
         none: std::collections::BTreeMap<u8, u8>,
+    }
+
+    #[test]
+    fn json_written_before_is_put_in_order_too() {
+        let raw =
+            serde_json::value::RawValue::from_string(r#"[{"b": 1, "a": [2.0]}]"#.to_owned()).expect("JSON");
+        let written =
+            canonical(&std::collections::BTreeMap::from([("x", &*raw), ("y", &*raw)])).expect("written");
+        assert_eq!(written, r#"{"x":[{"a":[2],"b":1}],"y":[{"a":[2],"b":1}]}"#);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod api_keys;
+pub mod assistant;
 pub mod attachments;
 pub mod automation_checks;
 pub mod automation_hosts;
@@ -12,6 +13,7 @@ pub mod automations;
 pub mod canonical;
 pub mod clock;
 pub mod comments;
+pub mod content;
 pub mod date;
 pub mod files;
 pub mod id;
@@ -24,6 +26,8 @@ pub mod organizations;
 pub mod page;
 pub mod patch;
 pub mod plain;
+pub mod policies;
+pub mod policy_templates;
 pub mod registers;
 pub mod risks;
 pub mod scales;

@@ -13,6 +13,8 @@ crate::words! {
         Overdue = "overdue",
         /// An automation of theirs began to fail, or recovered.
         Automations = "automations",
+        /// A policy waits for them: to be approved, revised, reviewed or signed.
+        Policies = "policies",
     }
 }
 
@@ -25,6 +27,7 @@ pub struct Notices {
     pub due_soon: bool,
     pub overdue: bool,
     pub automations: bool,
+    pub policies: bool,
 }
 
 /// What somebody changes of it.
@@ -34,6 +37,7 @@ pub struct NoticesPatch {
     pub due_soon: Option<bool>,
     pub overdue: Option<bool>,
     pub automations: Option<bool>,
+    pub policies: Option<bool>,
 }
 
 impl Notices {
@@ -43,6 +47,7 @@ impl Notices {
             Notice::DueSoon => self.due_soon,
             Notice::Overdue => self.overdue,
             Notice::Automations => self.automations,
+            Notice::Policies => self.policies,
         }
     }
 
@@ -53,6 +58,7 @@ impl Notices {
             due_soon: patch.due_soon.unwrap_or(self.due_soon),
             overdue: patch.overdue.unwrap_or(self.overdue),
             automations: patch.automations.unwrap_or(self.automations),
+            policies: patch.policies.unwrap_or(self.policies),
         }
     }
 
@@ -65,6 +71,7 @@ impl Notices {
             due_soon: keep(Notice::DueSoon, self.due_soon),
             overdue: keep(Notice::Overdue, self.overdue),
             automations: keep(Notice::Automations, self.automations),
+            policies: keep(Notice::Policies, self.policies),
         }
     }
 }

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::access::{Denied, Scope};
 use crate::date::Date;
-use crate::id::{Id, Kind, MemberId, OrganizationId};
+use crate::id::{AttachmentId, Id, Kind, MemberId, OrganizationId};
 use crate::page::{After, Key, Sort};
 use crate::plain::{Plain, PlainKind};
 use crate::time::Time;
@@ -76,6 +76,11 @@ pub trait Register: Fields {
 
     /// When somebody has to look at it.
     fn due(&self) -> Option<Date>;
+
+    /// A file that is its text.
+    fn file(&self) -> Option<AttachmentId> {
+        None
+    }
 
     /// What follows from what somebody gave; `before` is what the row was until now.
     fn follow(&mut self, _before: Option<&Self>, _given: &Self::Patch, _now: Time) {}

@@ -13,6 +13,7 @@ macro_rules! subjects {
             Risk "risk" "risks" "id" $crate::access::grant::RiskRead, register $crate::risks::Risk;
             Vendor "vendor" "vendors" "id" $crate::access::grant::VendorRead, register $crate::vendors::Vendor;
             Task "task" "tasks" "taskId" $crate::access::SeeTasks, register $crate::tasks::Task;
+            Policy "policy" "policies" "id" $crate::access::grant::PolicyRead, register $crate::policies::Policy;
             Comment "comment" "comments" "commentId" $crate::access::grant::CommentRead, comment $crate::comments::Comment;
         }
     };
@@ -50,6 +51,10 @@ subjects!(subject_enum);
 pub struct Commentable(Subject);
 
 impl Commentable {
+    pub fn of(subject: Subject) -> Option<Self> {
+        subject.takes_comments().then_some(Self(subject))
+    }
+
     pub fn subject(self) -> Subject {
         self.0
     }

@@ -22,6 +22,7 @@ pub mod members;
 pub mod notices;
 pub mod organizations;
 pub mod password_resets;
+pub mod policies;
 mod risks;
 pub mod runs;
 pub mod schema;
@@ -52,6 +53,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("notices", notices::statements()),
         ("organizations", organizations::statements()),
         ("password_resets", password_resets::statements()),
+        ("policies", [attestry_domain::policies::Policy::SQL.texts(), policies::statements()].concat()),
         ("registers", registers::statements()),
         ("risks", registers::texts::<attestry_domain::risks::Risk>()),
         ("runs", runs::statements()),

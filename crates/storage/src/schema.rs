@@ -28,6 +28,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     12 "0012_tasks" "tasks"
     13 "0013_automations" "automations"
     14 "0014_notices" "notices"
+    15 "0015_policies" "policies"
 };
 
 /// What becomes of a table's rows with their organization.
@@ -71,6 +72,9 @@ pub const TABLES: &[Table] = tables! {
     "risks" ToOne
     "vendors" ToOne
     "tasks" ToOne
+    "policies" ToOne
+    "policy_versions" ToOne
+    "policy_signatures" ToOne
     "automations" ToOne
     "automation_versions" ToOne
     "automation_events" ToOne

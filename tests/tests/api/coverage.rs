@@ -68,6 +68,8 @@ impl Things {
         let vendor = post("/v1/vendors", json!({"name": "A", "description": "B"})).await;
         let task = post("/v1/tasks", json!({"title": "A"})).await;
         let other_task = post("/v1/tasks", json!({"title": "A"})).await;
+        let policy = post("/v1/policies", json!({"name": "A", "contentMarkdown": "B"})).await;
+        let other_policy = post("/v1/policies", json!({"name": "A"})).await;
         let automations = format!("/v1/tasks/{}/automations", task.as_str().expect("an id"));
         let script = "export default () => ({ status: 'pass', summary: 'x' })";
         let automation = post(&automations, json!({"name": "A", "script": script})).await;
@@ -88,6 +90,7 @@ impl Things {
             ("vnd_", attach("vendors", &other_vendor).await),
             ("cmt_", attach("comments", &other_comment).await),
             ("tsk_", attach("tasks", &other_task).await),
+            ("pol_", attach("policies", &other_policy).await),
         ];
         app.work().await;
         let stranger =
@@ -103,12 +106,17 @@ impl Things {
             ("tsk_", id(&task)),
             ("auto_", id(&automation)),
             ("ear_", id(&run)),
+            ("pol_", id(&policy)),
+            ("pv_", "pv_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
+            // Templates are everybody's: this one does not exist.
+            ("frk_", "frk_pt_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
         ];
         let with_attachments = vec![
             ("rsk_", id(&about)),
             ("vnd_", id(&other_vendor)),
             ("cmt_", id(&other_comment)),
             ("tsk_", id(&other_task)),
+            ("pol_", id(&other_policy)),
         ];
         Self { tenant: tenant.clone(), ids, with_attachments, attachments }
     }
@@ -145,6 +153,22 @@ impl Things {
     /// The same, with something of its own where it is used up.
     async fn fresh_path(&self, app: &TestApp, operation: &Operation) -> String {
         let path = self.path(operation);
+        if let Some(how) =
+            operation.id.strip_suffix("_policy").or(operation.id.strip_suffix("_policy_signers"))
+            && ["approve", "deny", "sign", "remind"].contains(&how)
+        {
+            let post =
+                |path: &str, body: Value| app.call("POST", path).key(&self.tenant.key).json(&body).send();
+            let made = post("/v1/policies", json!({"name": "A", "contentMarkdown": "B"})).await.expect(201);
+            let path = format!("/v1/policies/{}", made["id"].as_str().expect("an id"));
+            let ask = json!({"approverId": self.tenant.member});
+            post(&format!("{path}/submit-for-approval"), ask).await.expect(200);
+            if matches!(how, "sign" | "remind") {
+                app.call("POST", &format!("{path}/approve")).key(&self.tenant.key).send().await.expect(200);
+            }
+            app.mails().await;
+            return format!("{path}/{how}");
+        }
         let Some((runs, _)) = path.split_once("/ear_").filter(|_| operation.id == "cancel_run") else {
             return path;
         };
@@ -212,6 +236,8 @@ impl Things {
                     app.call("POST", "/v1/tasks").key(&self.tenant.key).json(&task).send().await.expect(201);
                 body["taskIds"] = json!([task["id"]]);
             }
+            "submit_policy_for_approval" => body["approverId"] = json!(self.tenant.member),
+            "sign_policy" => body = json!({}),
             "invite_member" => body["email"] = json!("invited@example.com"),
             "delete_organization" => body["name"] = json!("Analytical Engines Ltd"),
             "delete_comment" => body["userId"] = json!(self.tenant.user),
@@ -324,6 +350,10 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
         let entries = match operation.id.as_str() {
             // That it was asked for, and how it ended; a task, and its automation that goes with it.
             "run_automation" | "delete_task" => 2,
+            // A version and the policy; a comment and the policy.
+            "approve_policy" | "deny_policy" => 2,
+            // A comparison saves nothing.
+            "compare_policy" => 0,
             _ => 1,
         };
         assert_eq!(sequence(app).await, before + entries, "{} leaves its entry", operation.id);

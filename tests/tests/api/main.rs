@@ -17,6 +17,7 @@ mod limits;
 mod notices;
 mod organization;
 mod people;
+mod policies;
 mod registers;
 mod risks;
 mod roles;

@@ -82,6 +82,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Only the author of a comment changes or deletes it, whatever the role; a `userId` in a body must be your own.",
     ),
     (
+        "not_the_approver",
+        403,
+        "Not the approver",
+        "Only the member who was asked to approve a policy approves or denies it.",
+    ),
+    (
         "wrong_setup_token",
         403,
         "Wrong set-up token",
@@ -101,6 +107,22 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ("too_many_attachments", 409, "Too many attachments", "A comment can have at most ten files."),
     ("email_taken", 409, "E-mail address taken", "Another user has this address."),
     ("already_set_up", 409, "Already set up", "The installation has an organization; sign in."),
+    ("policy_empty", 409, "Policy without text", "Give the policy content or a file before it is approved."),
+    ("policy_archived", 409, "Policy archived", "The policy is out of use; set `isArchived` to false first."),
+    (
+        "not_submitted",
+        409,
+        "Not submitted",
+        "The policy does not wait for an approval: it was not submitted, or was changed since.",
+    ),
+    ("not_published", 409, "Not published", "No version of the policy is published."),
+    (
+        "version_changed",
+        409,
+        "Another version is published",
+        "Another version was published since you read the policy; read it before you sign.",
+    ),
+    ("file_in_use", 409, "File in use", "The file is the text of a policy, or of a version of one."),
     ("no_script", 409, "No script", "The automation has no script yet; add a version."),
     ("run_is_over", 409, "Run is over", "The run has ended already and cannot be cancelled."),
     (

@@ -200,7 +200,8 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
             "Within 24 hours, the same key and body have one effect and one answer.",
         ));
     }
-    if matches!(method, "patch" | "delete") && !UNVERSIONED.contains(&path) {
+    let is_changed = matches!(method, "patch" | "delete") && !UNVERSIONED.contains(&path);
+    if is_changed || operation["responses"].get("412").is_some() {
         statuses.push(412);
         parameters.push(header("If-Match", "Proceed only if this is still the ETag."));
     }
@@ -233,9 +234,12 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
     }
 }
 
+/// What is answered under a path with an id at its end and has no version of its own.
+const UNTAGGED: &[&str] = &["/v1/policies/{id}/versions/{a}/diff/{b}", "/v1/policy-templates/{id}"];
+
 /// Whether a GET answers one resource with a version, which then has an ETag.
 fn is_single(path: &str, operation: &Value) -> bool {
     let schema =
         operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].as_str().unwrap_or("");
-    path.ends_with('}') || schema.ends_with("/Organization")
+    (path.ends_with('}') && !UNTAGGED.contains(&path)) || schema.ends_with("/Organization")
 }

@@ -52,7 +52,9 @@ pub(crate) struct Described {
     /// What else it needs: a permission, or the weaker one in its place.
     also: Option<(Permission, Option<Permission>)>,
     /// A weaker permission that is enough for some.
-    or: Option<Permission>,
+    or: Option<(Permission, &'static str)>,
+    /// What else can happen, beside what happens everywhere.
+    failures: Vec<(u16, &'static str)>,
     parameters: Vec<Parameter>,
     body: Option<Value>,
     status: u16,
@@ -77,6 +79,7 @@ impl Described {
             permission,
             also: None,
             or: None,
+            failures: Vec::new(),
             parameters: Vec::new(),
             body: None,
             status: 200,
@@ -95,8 +98,14 @@ impl Described {
     }
 
     /// A weaker permission that is enough for some.
-    pub(crate) fn or_by(self, or: Option<Permission>) -> Self {
-        Self { or, ..self }
+    pub(crate) fn or_by<G: Grant>(self) -> Self {
+        Self { or: G::OR.map(|or| (or, G::REACH)), ..self }
+    }
+
+    /// What else can happen.
+    pub(crate) fn fails(mut self, status: u16, why: &'static str) -> Self {
+        self.failures.push((status, why));
+        self
     }
 
     pub(crate) fn says(self, description: &'static str) -> Self {
@@ -133,14 +142,17 @@ impl Described {
             let or = or.map_or_else(String::new, |or| format!(" or `{}`", or.as_str()));
             format!("Also needs the permission `{}`{or}.", also.as_str())
         });
-        let or = self.or.map_or_else(String::new, |or| {
-            format!("With the permission `{}` alone, only on what is assigned to oneself.", or.as_str())
+        let or = self.or.map_or_else(String::new, |(or, reach)| {
+            format!("With the permission `{}` alone, only {reach}.", or.as_str())
         });
         let about = format!("{}\n\n{also}\n\n{or}", self.description);
         if !about.trim().is_empty() {
             operation["description"] = json!(about.trim());
         }
-        if let Some(or) = self.or {
+        for (status, why) in self.failures {
+            operation["responses"][status.to_string()] = json!({"description": why});
+        }
+        if let Some((or, _)) = self.or {
             operation["x-or-permission"] = json!(or.as_str());
         }
         if let Some((also, or)) = self.also {

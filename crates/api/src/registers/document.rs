@@ -13,7 +13,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::matrix::{CellView, MatrixView};
-use super::{AuthInfo, AuthenticatedUser, Exposed, How, Names, Narrowed, as_of_parameter};
+use super::{AuthInfo, AuthenticatedUser, Beside, Exposed, How, Names, Narrowed, as_of_parameter};
 use crate::answer::lists;
 use crate::answer::tables::export::Shape;
 use crate::answer::tables::import::{DryRun, ImportResult};
@@ -46,14 +46,17 @@ impl<R: Exposed> Document<R> {
         for (wire, about) in R::COMPUTED.iter().filter_map(|computed| computed.shown) {
             add(wire, json!({"type": "integer", "description": about}));
         }
-        let required: Vec<&String> = properties.keys().collect();
+        let required: Vec<String> = properties.keys().cloned().collect();
+        properties
+            .extend(R::Beside::properties().into_iter().map(|(wire, schema)| (wire.to_owned(), schema)));
         json!({"type": "object", "required": required, "properties": properties, "example": R::example()})
     }
 
     fn body(whole: bool) -> Value {
         let given = || R::FIELDS.iter().filter(|field| field.is_given());
         let required = given().filter(|field| whole && field.how == How::required);
-        let properties = given().map(|field| (field.wire.to_owned(), field.schema()));
+        let also = R::also_given().into_iter().map(|(wire, schema)| (wire.to_owned(), schema));
+        let properties = given().map(|field| (field.wire.to_owned(), field.schema())).chain(also);
         let (about, example) = match (whole, R::example()) {
             (true, Value::Object(row)) => (
                 format!("A {} to add. Fields with a default can be left out.", R::NAMES.one),
@@ -144,7 +147,7 @@ impl<R: Exposed> Document<R> {
                 capitalized(R::NAMES.many),
             )
             .takes(under.contains('{').then(|| path_id::<R::Kind>(R::NAMES.parameter)))
-            .or_by(G::OR)
+            .or_by::<G>()
             .answers(200, "As it is now.", json_of(R::NAMES.schema))
     }
 
@@ -152,7 +155,8 @@ impl<R: Exposed> Document<R> {
         let Names { many, schema: name, .. } = R::NAMES;
         let (id, summary) = (format!("list_{many}"), format!("Lists the {many}"));
         let described = Self::operation::<R::Read>(HttpMethod::Get, "", id, summary)
-            .takes(Narrowed::<R>::parameters().into_iter().chain(lists::parameters::<R::Sort>()));
+            .takes(Narrowed::<R>::parameters().into_iter().chain(lists::parameters::<R::Sort>()))
+            .takes(R::Beside::parameters());
         let content = json_of(&format!("{name}List"));
         match R::BARE {
             true => (
@@ -175,6 +179,7 @@ impl<R: Exposed> Document<R> {
             Self::listed(),
             (
                 Self::operation::<R::Create>(Post, "", format!("create_{one}"), format!("Adds a {one}"))
+                    .takes(R::Beside::parameters())
                     .reads(json_of(&format!("Create{name}")))
                     .answers(201, "What was added.", json_of(name)),
                 post(super::create::<R>),
@@ -182,6 +187,7 @@ impl<R: Exposed> Document<R> {
             (
                 Self::operation::<R::Read>(Get, "/{id}", format!("get_{one}"), format!("Shows one {one}"))
                     .takes([as_of_parameter()])
+                    .takes(R::Beside::parameters())
                     .answers(200, "As it is, or as it was.", json_of(name)),
                 get(super::show::<R>),
             ),
@@ -192,6 +198,7 @@ impl<R: Exposed> Document<R> {
                     format!("update_{one}"),
                     format!("Changes a {one}"),
                 )
+                .takes(R::Beside::parameters())
                 .reads(json_of(&format!("Update{name}"))),
                 patch(super::update::<R>),
             ),
@@ -271,7 +278,8 @@ pub(crate) fn rated_routes<R: Exposed + StoredRating>() -> OpenApiRouter<Api> {
 /// The routes of a register, with their documentation.
 pub(crate) fn routes<R: Exposed>() -> OpenApiRouter<Api> {
     let mut all = OpenApiRouter::new();
-    for (described, handler) in Document::<R>::rows().into_iter().chain(Document::<R>::tables()) {
+    let tables = if R::TABLES { Document::<R>::tables() } else { Vec::new() };
+    for (described, handler) in Document::<R>::rows().into_iter().chain(tables) {
         all = all.routes(described.by(handler));
     }
     let components = all.get_openapi_mut().components.get_or_insert_default();

@@ -7,7 +7,8 @@ use attestry_domain::date::Date;
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{
-    Time, Zone, automations, files, risks, scales, schedules, subjects, task_templates, tasks, vendors, words,
+    Time, Zone, automations, files, policies, risks, scales, schedules, subjects, task_templates, tasks,
+    vendors, words,
 };
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
@@ -172,6 +173,8 @@ from_string! {
     tasks::TaskStatus;
     tasks::Frequency;
     task_templates::TemplateId;
+    policies::PolicyStatus;
+    policies::ReviewFrequency;
     schedules::Schedule;
     automations::Source;
     Zone;

@@ -104,11 +104,16 @@ impl Fields {
         json.as_ref()?.text().ok().map(Cow::into_owned)
     }
 
+    /// Whether a property is given and has not been read yet.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.properties.iter().any(|(known, value)| known == name && value.is_some())
+    }
+
     fn take(&mut self, name: &str) -> Option<Json> {
         self.properties.iter_mut().find(|(known, _)| known == name).and_then(|(_, value)| value.take())
     }
 
-    fn note(&mut self, name: &str, message: impl Into<String>) {
+    pub(crate) fn note(&mut self, name: &str, message: impl Into<String>) {
         self.errors.push(FieldProblem::new(name, message));
     }
 
@@ -117,6 +122,17 @@ impl Fields {
             Ok(value) => Some(value),
             Err(message) => {
                 self.note(name, if json.is_null() { "must not be null".to_owned() } else { message });
+                None
+            }
+        }
+    }
+
+    /// A field that the product sets itself.
+    pub(crate) fn not_given(&mut self, name: &str) -> Option<()> {
+        match self.take(name) {
+            None => Some(()),
+            Some(_) => {
+                self.note(name, "is set by the product and cannot be given");
                 None
             }
         }

@@ -9,10 +9,12 @@ mod event_runs;
 mod housekeeping;
 mod mail;
 mod password_reset;
+mod policy_reviews;
 mod recurrence;
 mod removal;
 mod schedules;
 mod sign_in_failure;
+mod sign_requests;
 mod sweep;
 
 use std::panic::AssertUnwindSafe;
@@ -37,6 +39,7 @@ pub(crate) use mail::Mail;
 pub(crate) use password_reset::PasswordReset;
 pub(crate) use removal::Removal;
 pub(crate) use sign_in_failure::SignInFailure;
+pub(crate) use sign_requests::SignRequests;
 
 use crate::context::Ctx;
 use crate::error::Error;
@@ -156,8 +159,10 @@ const KINDS: &[Known] = &[
     known::<AutomationRun>(),
     known::<EventRuns>(),
     known::<Removal>(),
+    known::<SignRequests>(),
     known::<digests::Digests>(),
     known::<housekeeping::Housekeeping>(),
+    known::<policy_reviews::PolicyReviews>(),
     known::<recurrence::Recurrence>(),
     known::<schedules::Schedules>(),
     known::<sweep::Sweep>(),

@@ -1,0 +1,254 @@
+//! The way to one provider: asks, and asks again while that can help and nothing was said yet.
+
+use std::error::Error as _;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use reqwest::{Client, Response, redirect, retry};
+use tokio::time::{Instant, sleep, timeout_at};
+use url::Url;
+
+use crate::problem::{Problem, clean};
+use crate::{Answer, Error, Failure, Kind, Prompt, Settings, Turn, Wait, request};
+
+/// How often a question is asked again.
+const RETRIES: u32 = 2;
+/// Whoever is told to wait longer than this is told so, and does not wait.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// The most bytes that are read of a refusal.
+const PROBLEM_LIMIT: usize = 64 * 1024;
+/// How many tokens a check may cost.
+const CHECK_TOKENS: u32 = 16;
+/// No wait is longer, whatever the settings say.
+const LONGEST: Duration = Duration::from_hours(24);
+
+/// One provider and its connections. Cheap to clone.
+#[derive(Clone)]
+pub struct Provider(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) settings: Settings,
+    endpoint: Url,
+    client: Client,
+    headers: HeaderMap,
+    /// The model wants `max_completion_tokens`. Found out when it refuses `max_tokens`, which all others know.
+    completion_tokens: AtomicBool,
+}
+
+impl Provider {
+    pub fn new(mut settings: Settings) -> Result<Self, Error> {
+        if settings.model.trim().is_empty() {
+            return Err(Error::Model);
+        }
+        if settings.max_tokens == 0 {
+            return Err(Error::MaxTokens);
+        }
+        for time in [
+            &mut settings.connect_timeout,
+            &mut settings.first_byte_timeout,
+            &mut settings.idle_timeout,
+            &mut settings.total_timeout,
+        ] {
+            *time = (*time).min(LONGEST);
+        }
+        let (endpoint, headers) = (request::endpoint(&settings)?, request::headers(&settings)?);
+        let client = client(&settings, endpoint.scheme() == "https")?;
+        let completion_tokens = AtomicBool::new(false);
+        Ok(Self(Arc::new(Shared { settings, endpoint, client, headers, completion_tokens })))
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.0.settings.kind
+    }
+
+    /// The model as it is configured.
+    pub fn model(&self) -> &str {
+        &self.0.settings.model
+    }
+
+    /// Asks, and waits until the first event of the answer is here. Until then, a question that failed for a passing
+    /// reason is asked again; afterwards never. Dropping the future withdraws the question.
+    pub async fn ask(&self, prompt: &Prompt) -> Result<Answer, Failure> {
+        self.0.ask(prompt, self.0.settings.max_tokens).await
+    }
+
+    /// Asks for a word, and tells which model said it. For the operator.
+    pub async fn check(&self) -> Result<String, Failure> {
+        let prompt = Prompt { system: String::new(), turns: vec![Turn::user("Answer with the word OK.")] };
+        let configured = || self.model().to_owned();
+        let mut answer = match self.0.ask(&prompt, CHECK_TOKENS).await {
+            // A model that thinks first has used up its few tokens by that, which proves as much.
+            Err(Failure::TooLong) => return Ok(configured()),
+            answer => answer?,
+        };
+        while let Some(text) = answer.next().await {
+            match text {
+                Ok(_) | Err(Failure::TooLong) => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(answer.model().map_or_else(configured, str::to_owned))
+    }
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Provider").field(&self.0.settings).finish()
+    }
+}
+
+fn client(settings: &Settings, encrypted: bool) -> Result<Client, Error> {
+    let mut builder = Client::builder()
+        .user_agent(concat!("attestry/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(settings.connect_timeout)
+        // A connection for each answer: to stop one is to close it, and none waits for another.
+        .http1_only()
+        // The key is for the host that was configured, and what is asked again is decided here.
+        .redirect(redirect::Policy::none())
+        .retry(retry::never())
+        // Whatever other crates switch on.
+        .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .no_deflate();
+    if !encrypted {
+        // A model on this machine needs no certificate authorities, and there may be none.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build().map_err(|error| Error::Client(root_cause(error).unwrap_or_default()))
+}
+
+impl Shared {
+    async fn ask(self: &Arc<Self>, prompt: &Prompt, max_tokens: u32) -> Result<Answer, Failure> {
+        let deadline = Instant::now() + self.settings.total_timeout;
+        let body = |completion_tokens| {
+            Bytes::from(request::body(&self.settings, prompt, max_tokens, completion_tokens))
+        };
+        let mut completion_tokens = self.completion_tokens.load(Ordering::Relaxed);
+        let (mut question, mut attempt) = (body(completion_tokens), 0);
+        loop {
+            let failure = match self.attempt(question.clone(), deadline).await {
+                Ok(answer) => {
+                    self.completion_tokens.store(completion_tokens, Ordering::Relaxed);
+                    return Ok(answer);
+                }
+                Err(failure) => failure,
+            };
+            if !completion_tokens && self.wants_completion_tokens(&failure) {
+                completion_tokens = true;
+                question = body(true);
+                continue;
+            }
+            let pause = failure.retry_after().unwrap_or(self.settings.retry_pause * 2_u32.pow(attempt));
+            if attempt == RETRIES
+                || !failure.is_passing()
+                || pause > LONGEST_PAUSE
+                || Instant::now() + pause >= deadline
+            {
+                return Err(failure);
+            }
+            tracing::debug!(%failure, attempt, "asking the AI provider again");
+            attempt += 1;
+            sleep(pause).await;
+        }
+    }
+
+    /// OpenAI: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'
+    /// instead."
+    fn wants_completion_tokens(&self, failure: &Failure) -> bool {
+        self.settings.kind == Kind::OpenAi
+            && matches!(failure, Failure::Refused { status: Some(400), message: Some(message) }
+                if message.contains("max_completion_tokens"))
+    }
+
+    async fn attempt(self: &Arc<Self>, question: Bytes, deadline: Instant) -> Result<Answer, Failure> {
+        let first_byte = Instant::now() + self.settings.first_byte_timeout;
+        let (until, wait) =
+            if deadline < first_byte { (deadline, Wait::Total) } else { (first_byte, Wait::FirstByte) };
+        let request = self.client.post(self.endpoint.clone()).headers(self.headers.clone()).body(question);
+        let response = match timeout_at(until, request.send()).await {
+            Err(_) => return Err(self.timed_out(wait)),
+            Ok(Err(error)) => return Err(self.unsent(error)),
+            Ok(Ok(response)) => response,
+        };
+        let status = response.status().as_u16();
+        if status != 200 {
+            let retry_after = retry_after(response.headers());
+            let body = read_some(response, until).await;
+            return Err(Problem::read(&body, self.settings.key.as_ref()).with_status(status, retry_after));
+        }
+        if is_compressed(&response) {
+            return Err(Failure::Malformed("it is compressed"));
+        }
+        let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let media_type =
+            media_type.and_then(|value| value.split(';').next()).map(|value| value.trim().to_lowercase());
+        let answer = Answer::new(Arc::clone(self), response, first_byte, deadline);
+        match media_type.as_deref() {
+            None | Some("text/event-stream") => answer.begin().await,
+            Some("application/json") => answer.read_whole().await,
+            Some(_) => Err(Failure::Malformed("it is neither a stream of events nor JSON")),
+        }
+    }
+
+    fn unsent(&self, error: reqwest::Error) -> Failure {
+        if error.is_connect() && error.is_timeout() {
+            return self.timed_out(Wait::Connect);
+        }
+        let host = self.endpoint.host_str().unwrap_or_default();
+        let host = self.endpoint.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let reason = root_cause(error).and_then(|reason| clean(&reason, self.settings.key.as_ref()));
+        Failure::Unreachable { host, reason }
+    }
+
+    pub(crate) fn timed_out(&self, wait: Wait) -> Failure {
+        let after = match wait {
+            Wait::Connect => self.settings.connect_timeout,
+            Wait::FirstByte => self.settings.first_byte_timeout,
+            Wait::Idle => self.settings.idle_timeout,
+            Wait::Total => self.settings.total_timeout,
+        };
+        Failure::TimedOut { wait, after }
+    }
+}
+
+/// The innermost reason, which holds no URL.
+fn root_cause(error: reqwest::Error) -> Option<String> {
+    let error = error.without_url();
+    let mut cause = error.source()?;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    Some(cause.to_string())
+}
+
+fn is_compressed(response: &Response) -> bool {
+    response.headers().get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity")
+}
+
+/// The beginning of a body, as much of it as arrives in time.
+async fn read_some(mut response: Response, until: Instant) -> Vec<u8> {
+    let mut body = Vec::new();
+    if is_compressed(&response) {
+        return body;
+    }
+    while let Ok(Ok(Some(bytes))) = timeout_at(until, response.chunk()).await {
+        body.extend_from_slice(&bytes);
+        if body.len() >= PROBLEM_LIMIT {
+            body.truncate(PROBLEM_LIMIT);
+            break;
+        }
+    }
+    body
+}
+
+/// How long to wait, in seconds or in OpenAI's milliseconds. A date is not understood, which is the same as none.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
+    Duration::try_from_secs_f64(seconds).ok()
+}

@@ -1,0 +1,191 @@
+//! What the operator decides: which provider, where it is, and how long to wait for it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use reqwest::header::HeaderValue;
+use url::Url;
+
+/// The protocol a provider speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Chat completions: OpenAI, Azure, vLLM, Ollama and many more.
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+}
+
+impl Kind {
+    /// Where the provider itself is.
+    const fn home(self) -> &'static str {
+        match self {
+            Self::OpenAi => "https://api.openai.com/v1",
+            Self::Anthropic => "https://api.anthropic.com",
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "openai" => Ok(Self::OpenAi),
+            "anthropic" => Ok(Self::Anthropic),
+            _ => Err(Error::Kind(name.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+        })
+    }
+}
+
+/// The provider's API key. Nothing prints it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// White space around it is dropped: a key read from a file often ends in a line break.
+    pub fn new(key: &str) -> Self {
+        Self(key.trim().to_owned())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// A header value that is left out of every `Debug` output.
+    pub(crate) fn header(&self, prefix: &str) -> Result<HeaderValue, Error> {
+        if self.0.is_empty() || !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Error::Key);
+        }
+        let mut value = HeaderValue::try_from(format!("{prefix}{}", self.0)).map_err(|_| Error::Key)?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(hidden)")
+    }
+}
+
+#[derive(Clone)]
+pub struct Settings {
+    pub kind: Kind,
+    /// Without the last part of the path: `https://api.openai.com/v1`, `https://api.anthropic.com`,
+    /// `http://localhost:11434/v1`, or an Azure deployment such as
+    /// `https://NAME.openai.azure.com/openai/deployments/gpt-4o?api-version=2024-10-21`. A query is kept.
+    pub base_url: Url,
+    /// None for a provider that asks for none, as Ollama and vLLM do.
+    pub key: Option<Key>,
+    pub model: String,
+    /// The most tokens an answer may have.
+    pub max_tokens: u32,
+    pub connect_timeout: Duration,
+    /// From sending the question to the first byte of the answer's body.
+    pub first_byte_timeout: Duration,
+    /// Between two bytes of an answer.
+    pub idle_timeout: Duration,
+    /// For everything together: attempts, pauses and the whole answer.
+    pub total_timeout: Duration,
+    /// Before a question is sent the second time, unless the provider says how long to wait. It doubles.
+    pub retry_pause: Duration,
+}
+
+impl Settings {
+    /// The provider's own address, no key, and the time that answers commonly need.
+    pub fn new(kind: Kind, model: impl Into<String>) -> Result<Self, Error> {
+        Ok(Self {
+            kind,
+            base_url: Url::parse(kind.home()).map_err(|_| Error::BaseUrl)?,
+            key: None,
+            model: model.into(),
+            max_tokens: 8192,
+            connect_timeout: Duration::from_secs(10),
+            first_byte_timeout: Duration::from_mins(1),
+            idle_timeout: Duration::from_secs(30),
+            total_timeout: Duration::from_mins(10),
+            retry_pause: Duration::from_millis(500),
+        })
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Some gateways take a key in the query.
+        let mut base_url = self.base_url.clone();
+        base_url.set_query(None);
+        f.debug_struct("Settings")
+            .field("kind", &self.kind)
+            .field("base_url", &base_url.as_str())
+            .field("key", &self.key)
+            .field("model", &self.model)
+            .field("max_tokens", &self.max_tokens)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why nothing can be asked at all. For the operator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error("{0:?} is not an AI provider; use \"openai\" or \"anthropic\"")]
+    Kind(String),
+    #[error("the AI base URL must be an http or https address such as https://api.openai.com/v1")]
+    BaseUrl,
+    #[error("the AI base URL must not have a user name or password; set the API key instead")]
+    Credentials,
+    #[error("the AI API key must be one word of ASCII characters")]
+    Key,
+    #[error("the AI model must be named")]
+    Model,
+    #[error("the most tokens of an answer must be at least 1")]
+    MaxTokens,
+    #[error(
+        "the HTTP client cannot be set up: {0}; are certificate authorities installed (ca-certificates)?"
+    )]
+    Client(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_read_as_they_are_written() {
+        for kind in [Kind::OpenAi, Kind::Anthropic] {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+        assert_eq!("azure".parse::<Kind>(), Err(Error::Kind("azure".to_owned())));
+    }
+
+    #[test]
+    fn a_key_is_one_word_and_stays_hidden() {
+        let key = Key::new(" sk-secret\n");
+        let header = key.header("Bearer ").unwrap();
+        assert_eq!(header, "Bearer sk-secret");
+        assert_eq!(format!("{key:?} {header:?}"), "Key(hidden) Sensitive");
+        for wrong in ["", " ", "two words", "schlüssel", "a\nb"] {
+            assert_eq!(Key::new(wrong).header(""), Err(Error::Key), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn settings_hide_the_key_and_the_query() {
+        let mut settings = Settings::new(Kind::OpenAi, "gpt-4o").unwrap();
+        settings.key = Some(Key::new("sk-secret"));
+        settings.base_url = Url::parse("https://ai.example.com/v1?subscription-key=sk-secret").unwrap();
+        assert_eq!(
+            format!("{settings:?}"),
+            r#"Settings { kind: OpenAi, base_url: "https://ai.example.com/v1", key: Some(Key(hidden)), model: "gpt-4o", max_tokens: 8192, .. }"#
+        );
+    }
+}

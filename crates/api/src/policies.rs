@@ -1,0 +1,376 @@
+//! `/v1/policies`: what policies have beside other registers: Markdown, approval and publishing.
+
+use attestry_app::policies;
+use attestry_domain::Time;
+use attestry_domain::access::{Scope, SeePolicies, grant};
+use attestry_domain::comments::CommentText;
+use attestry_domain::content::{Body, markdown, nodes};
+use attestry_domain::id::{MemberId, PolicyId, kind};
+use attestry_domain::policies::{On, Policy, PolicyFilter, PolicyPatch};
+use attestry_domain::registers::Record;
+use attestry_domain::{policy_fields, policy_filters};
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::ser::SerializeMap;
+use serde_json::{Value, json};
+use utoipa::PartialSchema;
+use utoipa::openapi::path::Parameter;
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::answer::conditions::{Conditions, with_tag};
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::document::operations::schema;
+use crate::registers::{self, Beside, Exposed, Names, Shown, Wire};
+use crate::request::caller::Granted;
+use crate::request::json::{FromJson, Json as JsonValue};
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query};
+use crate::request::wire::{Fields, Valid};
+use crate::state::Api;
+
+pub(crate) mod signing;
+pub(crate) mod templates;
+pub(crate) mod versions;
+
+policy_fields!(wire Policy);
+policy_filters!(wire_filter PolicyFilter);
+
+impl FromJson for Body {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        let nodes: Value = json.value()?;
+        Self::of(&nodes::read(&nodes)?).map_err(|error| error.to_string())
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(json!({
+            "type": "array", "items": {"$ref": "#/components/schemas/EditorNode"},
+            "examples": [content_example()]
+        }))
+    }
+}
+
+impl FromJson for On {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        bool::from_json(json).map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(json!({"type": "boolean", "default": true}))
+    }
+}
+
+/// Only ever answered.
+impl FromJson for i64 {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        json.value()
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(json!({"type": "integer", "minimum": 1}))
+    }
+}
+
+/// A text in Markdown.
+#[derive(Clone, Debug)]
+pub(crate) struct Markdown(pub(crate) attestry_domain::content::Content);
+
+impl FromJson for Markdown {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        markdown::read(&json.text()?).map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(json!({"type": "string", "examples": ["## Purpose\n\nWho may see what, and **why**.\n"]}))
+    }
+}
+
+pub(crate) fn content_example() -> Value {
+    json!([
+        {"type": "heading", "attrs": {"level": 2}, "content": [{"type": "text", "text": "Purpose"}]},
+        {"type": "paragraph", "content": [
+            {"type": "text", "text": "Who may see what, and "},
+            {"type": "text", "marks": [{"type": "bold"}], "text": "why"},
+            {"type": "text", "text": "."}
+        ]}
+    ])
+}
+
+/// A node of a rich-text editor (ProseMirror, TipTap).
+pub(crate) fn node_schema() -> RefOr<Schema> {
+    let inner = ["listItem", "tableRow", "tableHeader", "tableCell", "text", "hardBreak"];
+    let types: Vec<&str> = nodes::BLOCKS.iter().copied().chain(inner).collect();
+    schema(json!({
+        "type": "object", "required": ["type"],
+        "description": "A node of a rich-text editor (ProseMirror, TipTap). Tables have one line of text in a cell and \
+                        headers in the first row only. Links lead to http(s), mailto, tel, a path or a fragment.",
+        "properties": {
+            "type": {"type": "string", "enum": types},
+            "attrs": {"type": "object", "description": "`level` of a heading, `start` of an orderedList, `language` of a codeBlock."},
+            "content": {"type": "array", "items": {"$ref": "#/components/schemas/EditorNode"}},
+            "marks": {"type": "array", "items": {
+                "type": "object", "required": ["type"],
+                "properties": {"type": {"type": "string", "enum": nodes::MARKS}, "attrs": {"type": "object"}}
+            }},
+            "text": {"type": "string"}
+        },
+        "example": content_example()[0]
+    }))
+}
+
+attestry_domain::words! {
+    /// How a text is shown.
+    Format {
+        Nodes = "nodes",
+        Markdown = "markdown",
+    }
+}
+
+/// `format`: whether the text is wanted as Markdown too.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    pub(crate) markdown: bool,
+}
+
+impl FromQuery for Texts {
+    fn read(query: &mut Query) -> Self {
+        Self { markdown: query.get::<Format>("format") == Some(Format::Markdown) }
+    }
+}
+
+pub(crate) fn format_parameter() -> Parameter {
+    let about = "`markdown` adds `contentMarkdown`: the text as Markdown.";
+    lists::parameter("format", Format::schema(), about)
+}
+
+pub(crate) fn as_markdown(content: &Body) -> Result<String, Problem> {
+    content.content().map(|content| markdown::write(&content)).map_err(Problem::internal)
+}
+
+/// Who has signed a policy, and its text as Markdown if that is wanted.
+#[derive(Debug)]
+pub(crate) struct Signed {
+    signed_by: Vec<MemberId>,
+    markdown: Option<String>,
+}
+
+impl Shown for Signed {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("signedBy", &self.signed_by)?;
+        match &self.markdown {
+            Some(markdown) => map.serialize_entry("contentMarkdown", markdown),
+            None => Ok(()),
+        }
+    }
+
+    fn version(&self) -> Option<i64> {
+        i64::try_from(self.signed_by.len()).ok()
+    }
+}
+
+impl Beside<Policy> for Texts {
+    type Shown = Signed;
+
+    fn parameters() -> Vec<Parameter> {
+        vec![format_parameter()]
+    }
+
+    fn properties() -> Vec<(&'static str, Value)> {
+        vec![
+            (
+                "signedBy",
+                json!({
+                    "type": "array", "items": {"type": "string", "examples": ["mem_01jcqg3v5mefzr7d0a6w3k9x2b"]},
+                    "description": "The members who have signed the version that is published. Whoever may not see all policies sees only themselves."
+                }),
+            ),
+            (
+                "contentMarkdown",
+                json!({"type": "string", "description": "The text as Markdown; only with `format=markdown`."}),
+            ),
+        ]
+    }
+
+    async fn find(
+        &self,
+        api: &Api,
+        scope: &Scope,
+        records: &mut [Record<Policy>],
+        at: Option<Time>,
+    ) -> Result<Vec<Signed>, Problem> {
+        let signed = policies::complete(&api.ctx, scope, records, at).await?;
+        let shown = records.iter().zip(signed).map(|(record, signed_by)| {
+            let markdown = self.markdown.then(|| as_markdown(&record.content)).transpose()?;
+            Ok(Signed { signed_by, markdown })
+        });
+        shown.collect()
+    }
+}
+
+impl Exposed for Policy {
+    type Read = SeePolicies;
+    type ReadAll = grant::PolicyRead;
+    type Create = grant::PolicyCreate;
+    type Update = grant::PolicyUpdate;
+    type Delete = grant::PolicyDelete;
+    type Beside = Texts;
+
+    const NAMES: Names = Names {
+        schema: "Policy",
+        one: "policy",
+        many: "policies",
+        deleted: Some("deletedPolicy"),
+        parameter: "id",
+    };
+    const TABLES: bool = false;
+    const GIVEN: &'static [&'static str] = &["name", "description", "content", "frequency", "department"];
+
+    fn body(fields: &mut Fields, whole: bool) -> Option<PolicyPatch> {
+        let markdown: Option<Markdown> = fields.optional("contentMarkdown")?;
+        let both = markdown.is_some() && fields.has("content");
+        let patch = Policy::given_in(fields, whole)?;
+        if both {
+            fields.note("contentMarkdown", "cannot be given together with content");
+            return None;
+        }
+        match markdown {
+            None => Some(patch),
+            Some(Markdown(content)) => Some(PolicyPatch { content: Some(Body::of(&content).ok()?), ..patch }),
+        }
+    }
+
+    fn also_given() -> Vec<(&'static str, Value)> {
+        let about = "The text as Markdown, in place of `content`.";
+        vec![("contentMarkdown", json!({"type": "string", "description": about}))]
+    }
+
+    fn example() -> Value {
+        json!({
+            "id": "pol_01jcqg3v5mefzr7d0a6w3k9x2b", "reference": "P-3", "name": "Access Control Policy",
+            "description": "Who may see what.", "status": "published", "content": content_example(), "fileId": null,
+            "frequency": "yearly", "department": "it", "isRequiredToSign": true, "reviewDate": "2027-11-15",
+            "isArchived": false, "assigneeId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b",
+            "approverId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "submittedById": "mem_01jcqg3v5mefzr7d0a6w3k9x2b",
+            "policyTemplateId": null, "isPublished": true, "currentVersion": 2,
+            "currentVersionId": "pv_01jcqg3v5mefzr7d0a6w3k9x2b", "lastPublishedAt": "2026-11-15T09:30:00.000Z",
+            "lastArchivedAt": null, "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b",
+            "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z",
+            "signedBy": ["mem_01jcqg3v5mefzr7d0a6w3k9x2b"]
+        })
+    }
+
+    fn change_example() -> Value {
+        json!({"contentMarkdown": "## Purpose\n\nWho may see what, and **why**.\n", "frequency": "quarterly"})
+    }
+}
+
+/// A policy as it is now, with its tag.
+pub(crate) async fn answered(
+    api: &Api,
+    scope: &Scope,
+    status: StatusCode,
+    record: Record<Policy>,
+) -> Result<Response, Problem> {
+    let (tag, row) = registers::answer(api, scope, &Texts::default(), record, None).await?;
+    Ok(with_tag(status, &tag, row))
+}
+
+body! {
+    /// Who is asked to approve a policy.
+    SubmitForApproval {
+        approver_id "approverId": required MemberId = "An active member who may approve policies.",
+    }
+    example json!({"approverId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b"})
+}
+
+/// Asks somebody to approve a policy
+///
+/// The policy becomes `needs_review`. Changing its name, content or file makes it a draft again.
+#[utoipa::path(
+    post, path = "/v1/policies/{id}/submit-for-approval", tag = "Policies", request_body = SubmitForApproval,
+    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Policy"), description = "The policy, waiting for approval."),
+        (status = 409, description = "The policy has no text, or is archived."),
+        (status = 412, description = "`If-Match` does not match."),
+    ),
+    extensions(("x-permission" = json!("policy:update")))
+)]
+pub(crate) async fn submit_policy_for_approval(
+    api: State<Api>,
+    scope: Granted<grant::PolicyUpdate>,
+    id: PathId<kind::Policy>,
+    conditions: Conditions,
+    body: Valid<SubmitForApproval>,
+) -> Result<Response, Problem> {
+    let approver = body.0.approver_id;
+    let policy =
+        policies::submit_for_approval(&api.ctx, &scope, id.found()?, approver, conditions.if_match()).await?;
+    answered(&api, &scope, StatusCode::OK, policy).await
+}
+
+/// Approves a policy, which publishes it
+///
+/// Only the member who was asked can. A new version is frozen; if it says something else than the version before,
+/// members are asked to sign it.
+#[utoipa::path(
+    post, path = "/v1/policies/{id}/approve", tag = "Policies",
+    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Policy"), description = "The policy, published."),
+        (status = 409, description = "The policy does not wait for an approval, or is archived."),
+        (status = 412, description = "`If-Match` does not match."),
+    ),
+    extensions(("x-permission" = json!("policy:approve")))
+)]
+pub(crate) async fn approve_policy(
+    api: State<Api>,
+    scope: Granted<grant::PolicyApprove>,
+    id: PathId<kind::Policy>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let policy = policies::approve(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
+    answered(&api, &scope, StatusCode::OK, policy).await
+}
+
+body! {
+    /// Why a policy is not approved.
+    DenyPolicy {
+        comment "comment": required CommentText = "What has to change. It becomes a comment on the policy.",
+    }
+    example json!({"comment": "Section 3 does not say who approves exceptions."})
+}
+
+/// Sends a policy back to its authors, with a comment
+///
+/// Only the member who was asked can. The policy becomes a draft again.
+#[utoipa::path(
+    post, path = "/v1/policies/{id}/deny", tag = "Policies", request_body = DenyPolicy,
+    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Policy"), description = "The policy, a draft again."),
+        (status = 409, description = "The policy does not wait for an approval, or is archived."),
+        (status = 412, description = "`If-Match` does not match."),
+    ),
+    extensions(("x-permission" = json!("policy:approve")))
+)]
+pub(crate) async fn deny_policy(
+    api: State<Api>,
+    scope: Granted<grant::PolicyApprove>,
+    id: PathId<kind::Policy>,
+    conditions: Conditions,
+    body: Valid<DenyPolicy>,
+) -> Result<Response, Problem> {
+    let comment = body.0.comment;
+    let policy = policies::deny(&api.ctx, &scope, id.found()?, comment, conditions.if_match()).await?;
+    answered(&api, &scope, StatusCode::OK, policy).await
+}
+
+/// Every operation of a policy as a register, with what its document needs.
+pub(crate) fn routes() -> utoipa_axum::router::OpenApiRouter<Api> {
+    let mut all = registers::routes::<Policy>();
+    let components = all.get_openapi_mut().components.get_or_insert_default();
+    components.schemas.insert("EditorNode".to_owned(), node_schema());
+    all
+}

@@ -1,0 +1,192 @@
+//! `/v1/policy-templates`: policies that ship with the product.
+
+use attestry_app::policies::templates::{self, Wishes};
+use attestry_domain::access::grant;
+use attestry_domain::content::{Body, Content, markdown};
+use attestry_domain::id::{MemberId, PolicyTemplateId, kind};
+use attestry_domain::page::{After, Key, Page};
+use attestry_domain::policies::ReviewFrequency;
+use attestry_domain::policy_templates::{self, PolicyTemplate};
+use attestry_domain::text::Name;
+use attestry_domain::words::Department;
+use attestry_domain::{Parse, Zone};
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::answered;
+use crate::answer::lists::{self, ById};
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::request::json::{FromJson, Json as JsonValue};
+use crate::request::path::PathId;
+use crate::request::query::ValidQuery;
+use crate::request::wire::Valid;
+use crate::state::Api;
+
+/// A policy that ships with the product, to be made an organization's own.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PolicyTemplate, example = json!(template_example()))]
+pub(crate) struct TemplateView {
+    #[schema(value_type = String)]
+    id: PolicyTemplateId,
+    name: &'static str,
+    description: &'static str,
+    #[schema(inline)]
+    department: Department,
+    #[schema(inline)]
+    frequency: ReviewFrequency,
+    /// What people would call its subject.
+    topics: &'static [&'static str],
+}
+
+impl From<&'static PolicyTemplate> for TemplateView {
+    fn from(template: &'static PolicyTemplate) -> Self {
+        let PolicyTemplate { id, name, description, department, frequency, topics, text: _ } = template;
+        Self { id: *id, name, description, department: *department, frequency: *frequency, topics }
+    }
+}
+
+fn template_example() -> Value {
+    json!(policy_templates::all().get(1).map(TemplateView::from))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PolicyTemplateList, example = json!({"data": [template_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct TemplateList {
+    data: Vec<TemplateView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<usize>,
+}
+
+/// Lists the policy templates
+///
+/// They ship with the product; their ids never change.
+#[utoipa::path(
+    get, path = "/v1/policy-templates", tag = "Policies", params(ById),
+    responses((status = 200, body = TemplateList, description = "The templates.")),
+    extensions(("x-permission" = json!("policy:read")))
+)]
+pub(crate) async fn list_policy_templates(
+    _scope: Granted<grant::PolicyRead>,
+    query: ValidQuery<ById>,
+) -> Json<TemplateList> {
+    let ValidQuery(ById { limit, after, total }) = query;
+    let all = policy_templates::all();
+    let later = all.iter().filter(|one| after.as_ref().is_none_or(|after| one.id.to_string() > after.id));
+    let found: Vec<&PolicyTemplate> = later.take(usize::from(limit) + 1).collect();
+    let page = Page::cut(found, limit, |one| After { key: Key::Id, id: one.id.to_string() });
+    let data: Vec<TemplateView> = page.items.into_iter().map(Into::into).collect();
+    let next_cursor = lists::next_id(page.next);
+    Json(TemplateList { count: data.len(), data, next_cursor, total: total.then_some(all.len()) })
+}
+
+/// A template with its text.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PolicyTemplateText, example = json!(text_example()))]
+pub(crate) struct TextView {
+    #[serde(flatten)]
+    template: TemplateView,
+    /// Its text as Markdown, with `{{organization}}`, `{{contact}}`, `{{reviewPeriod}}` and `{{timeZone}}` to be filled.
+    content_markdown: &'static str,
+    #[schema(schema_with = content_schema)]
+    content: Content,
+}
+
+fn content_schema() -> RefOr<Schema> {
+    Body::schema()
+}
+
+fn text_example() -> Value {
+    let mut example = template_example();
+    example["contentMarkdown"] = json!("## Purpose\n\nWho may see what at {{organization}}.\n");
+    example["content"] = json!(markdown::read("## Purpose\n\nWho may see what at {{organization}}.").ok());
+    example
+}
+
+/// Shows one policy template with its text
+#[utoipa::path(
+    get, path = "/v1/policy-templates/{id}", tag = "Policies",
+    params(("id" = inline(PolicyTemplateId), Path, description = "The template's id.")),
+    responses((status = 200, body = TextView, description = "The template.")),
+    extensions(("x-permission" = json!("policy:read")))
+)]
+pub(crate) async fn get_policy_template(
+    _scope: Granted<grant::PolicyRead>,
+    id: PathId<kind::PolicyTemplate>,
+) -> Result<Json<TextView>, Problem> {
+    let missing = || Problem::not_found("policy template");
+    let template = policy_templates::get(id.found()?).ok_or_else(missing)?;
+    let content = markdown::read(template.text).map_err(Problem::internal)?;
+    Ok(Json(TextView { template: template.into(), content_markdown: template.text, content }))
+}
+
+/// A template that exists.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Existing(&'static PolicyTemplate);
+
+impl FromJson for Existing {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        let found = policy_templates::get(PolicyTemplateId::parse(&json.text()?)?);
+        found.map(Self).ok_or_else(|| {
+            "is not one of the policy templates; GET /v1/policy-templates lists them".to_owned()
+        })
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <PolicyTemplateId as PartialSchema>::schema()
+    }
+}
+
+body! {
+    /// A template to make a policy of, and what its places are filled with.
+    CreatePolicyFromTemplate {
+        template_id "templateId": required Existing = "The template.",
+        name "name": optional Name = "The policy's name; the template's, if it is left out.",
+        assignee_id "assigneeId": optional MemberId = "The active member who looks after it.",
+        organization "organizationName": optional Name = "The organization as the text names it; its name, if it is left out.",
+        contact "contact": optional Name = "Whom the text tells people to ask; your e-mail address, if it is left out.",
+        frequency "frequency": optional ReviewFrequency = "How often it is reviewed; as the template says, if it is left out.",
+        time_zone "timeZone": optional Zone = "The time zone of the text's deadlines; the organization's, if it is left out.",
+    }
+    example json!({"templateId": policy_templates::all().get(1).map(|template| template.id), "contact": "security@example.com"})
+}
+
+/// Makes a policy of a template
+///
+/// The new policy is a draft with the whole text, its places filled.
+#[utoipa::path(
+    post, path = "/v1/policies/from-template", tag = "Policies", request_body = CreatePolicyFromTemplate,
+    responses((status = 201, body = ref("#/components/schemas/Policy"), description = "The policy.")),
+    extensions(("x-permission" = json!("policy:create")))
+)]
+pub(crate) async fn create_policy_from_template(
+    api: State<Api>,
+    scope: Granted<grant::PolicyCreate>,
+    body: Valid<CreatePolicyFromTemplate>,
+) -> Result<Response, Problem> {
+    let CreatePolicyFromTemplate {
+        template_id: Existing(template),
+        name,
+        assignee_id,
+        organization,
+        contact,
+        frequency,
+        time_zone,
+    } = body.0;
+    let wishes = Wishes { name, assignee_id, organization, contact, frequency, time_zone };
+    let policy = templates::create(&api.ctx, &scope, template, wishes).await?;
+    answered(&api, &scope, StatusCode::CREATED, policy).await
+}

@@ -1,0 +1,47 @@
+//! Sends published policies whose review is due back to review.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use attestry_domain::date::Date;
+use attestry_domain::id::{OrganizationId, PolicyId};
+use attestry_storage::policies;
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+
+/// Days begin on a quarter of an hour, wherever one is.
+const EVERY: Duration = Duration::from_mins(15);
+const BATCH: i64 = 500;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PolicyReviews;
+
+impl Job for PolicyReviews {
+    const KIND: &'static str = "policy_reviews";
+    const TRIES: i64 = i64::MAX;
+    const AT_ONCE: usize = 1;
+    const RECURRING: bool = true;
+
+    async fn run(self, ctx: &Ctx, _held: &Held) -> Result<Outcome, Failure> {
+        let now = ctx.now();
+        // Somewhere it may be tomorrow already; each organization's own calendar decides.
+        let by = Date::of(now).plus_days(1);
+        let mut after = String::new();
+        loop {
+            let from = after.clone();
+            let found = ctx.db.read(async move |t| policies::due(t, by, &from, BATCH).await).await?;
+            let Some((_, last)) = found.last() else { break };
+            after = last.to_string();
+            let mut by_organization: BTreeMap<OrganizationId, Vec<PolicyId>> = BTreeMap::new();
+            for (organization, policy) in found {
+                by_organization.entry(organization).or_default().push(policy);
+            }
+            for (organization, ids) in by_organization {
+                crate::policies::review(ctx, organization, ids).await?;
+            }
+        }
+        Ok(Outcome::Again(now.next(EVERY)))
+    }
+}

@@ -1,0 +1,31 @@
+//! Asks members to sign a version of a policy.
+
+use attestry_domain::access::Scope;
+use attestry_domain::id::{OrganizationId, PolicyId, PolicyVersionId};
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+use crate::policies::signing;
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct SignRequests {
+    pub(crate) organization: OrganizationId,
+    pub(crate) policy: PolicyId,
+    pub(crate) version: PolicyVersionId,
+}
+
+impl Job for SignRequests {
+    const KIND: &'static str = "sign_requests";
+
+    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+        let scope = Scope::system(self.organization, "sign-requests");
+        let held = held.clone();
+        ctx.change(&scope, async move |c| {
+            held.complete(c.t).await?;
+            signing::ask(c, self.policy, self.version).await
+        })
+        .await?;
+        Ok(Outcome::Ended)
+    }
+}

@@ -1,0 +1,311 @@
+//! What policies have beside other registers: approval, publishing, reviews, and the difference between the text that
+//! people work on and the version that members read.
+
+use attestry_domain::Time;
+use attestry_domain::access::{Permission, Scope};
+use attestry_domain::attachments::Attachment;
+use attestry_domain::comments::CommentText;
+use attestry_domain::id::{AttachmentId, MemberId, OrganizationId, PolicyId};
+use attestry_domain::notices::Notice;
+use attestry_domain::policies::{Policy, PolicyFile, PolicyStatus, PolicyVersion};
+use attestry_domain::registers::Record;
+use attestry_domain::subjects::Subject;
+use attestry_storage::{attachments as files, members, policies, registers as rows};
+
+use crate::change::Change;
+use crate::comments;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::jobs::SignRequests;
+use crate::notices::Happened;
+use crate::organizations;
+use crate::precondition::Precondition;
+use crate::registers;
+
+pub mod signing;
+pub mod templates;
+pub mod versions;
+
+pub(crate) const MISSING: Error = Error::NotFound("policy");
+pub(crate) const VERSION: &str = "policy_version";
+
+/// Makes policies what the caller may see of them, and says who has signed each. `at`: as of when.
+pub async fn complete(
+    ctx: &Ctx,
+    scope: &Scope,
+    records: &mut [Record<Policy>],
+    at: Option<Time>,
+) -> Result<Vec<Vec<MemberId>>, Error> {
+    let ids = || records.iter().map(|record| record.id);
+    let (Some(first), Some(last)) = (ids().min(), ids().max()) else { return Ok(Vec::new()) };
+    let (own, sees_all) = (scope.clone(), scope.allows(Permission::PolicyRead));
+    // Whatever counts now counts at the end of time.
+    let at = at.unwrap_or(Time::from_millis(i64::MAX));
+    let found = ctx.db.read(async move |t| {
+        let signed = policies::signed_by(t, &own, first, last, at).await?;
+        let versions =
+            if sees_all { Vec::new() } else { policies::current_versions(t, &own, first, last).await? };
+        Ok::<_, Error>((signed, versions))
+    });
+    let (signed, versions) = found.await?;
+    for version in versions {
+        if let Some(record) = records.iter_mut().find(|record| record.id == version.policy_id) {
+            record.fields = record.fields.as_published(version);
+        }
+    }
+    let member = scope.member();
+    let of = |policy: PolicyId| {
+        let is_shown =
+            |(signed, by): &&(PolicyId, MemberId)| *signed == policy && (sees_all || Some(*by) == member);
+        signed.iter().filter(is_shown).map(|(_, by)| *by).collect()
+    };
+    Ok(records.iter().map(|record| of(record.id)).collect())
+}
+
+/// A file can be a policy's text when it is attached to it and can be read.
+pub(crate) async fn must_be_document(
+    c: &Change<'_>,
+    policy: &str,
+    file: Option<AttachmentId>,
+) -> Result<(), Error> {
+    const TYPES: [&str; 3] = [
+        "application/pdf",
+        "application/msword",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ];
+    let Some(file) = file else { return Ok(()) };
+    let found = files::get(c.t, c.scope, file).await?;
+    match found.filter(|found| found.entity_type == Subject::Policy && found.entity_id == policy) {
+        None => Err(Error::field("fileId", "must be the id of a file attached to this policy")),
+        Some(found) if !TYPES.contains(&found.media_type.as_str()) => {
+            Err(Error::field("fileId", "must be the id of a PDF or Word file"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// A file that is or was a policy's text stays as long as the policy.
+pub(crate) async fn must_not_be_used(c: &Change<'_>, file: &Attachment) -> Result<(), Error> {
+    if file.entity_type != Subject::Policy || !policies::uses_file(c.t, c.scope, file.id).await? {
+        return Ok(());
+    }
+    Err(Error::Conflict {
+        code: "file_in_use",
+        message: "This file is the text of the policy or of a version of it, and cannot be deleted."
+            .to_owned(),
+    })
+}
+
+/// Removes what only policies have.
+pub(crate) async fn remove_all(c: &Change<'_>, policy: &str) -> Result<(), Error> {
+    let Some(policy) = PolicyId::read(policy) else { return Ok(()) };
+    for version in policies::delete_versions(c.t, c.scope, policy).await? {
+        c.record_gone("policy.version_deleted", VERSION, version);
+    }
+    Ok(())
+}
+
+/// Whoever leaves no longer approves anything.
+pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+    for id in policies::awaiting(c.t, c.scope, member).await? {
+        let Some(before) = rows::lock::<Policy>(c.t, c.scope, id).await? else { continue };
+        let mut after = before.clone();
+        after.fields.approver_id = None;
+        registers::save(c, &before, after).await?;
+    }
+    Ok(())
+}
+
+/// Who is told of what happens to a policy: whoever looks after it, and others.
+fn tell(c: &Change<'_>, whom: impl IntoIterator<Item = MemberId>, line: &str) {
+    let mut told = Vec::new();
+    for member in whom {
+        if Some(member) != c.scope.member() && !told.contains(&member) {
+            c.tell(Happened { member, notice: Notice::Policies, line: line.to_owned() });
+            told.push(member);
+        }
+    }
+}
+
+async fn changed(
+    c: &Change<'_>,
+    before: &Record<Policy>,
+    fields: Policy,
+    action: &'static str,
+) -> Result<Record<Policy>, Error> {
+    registers::save_as(c, before, Record { fields, ..before.clone() }, action).await
+}
+
+fn must_not_be_archived(policy: &Policy) -> Result<(), Error> {
+    match policy.is_archived {
+        false => Ok(()),
+        true => Err(Error::Conflict {
+            code: "policy_archived",
+            message: "The policy is archived. Set isArchived to false first.".to_owned(),
+        }),
+    }
+}
+
+async fn can_approve(c: &Change<'_>, member: MemberId) -> Result<bool, Error> {
+    let person = members::get(c.t, c.scope, member).await?;
+    Ok(person.is_some_and(|person| {
+        person.member.is_active && person.member.role.permissions().contains(Permission::PolicyApprove)
+    }))
+}
+
+/// Asks somebody to approve the policy as it is.
+pub async fn submit_for_approval(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: PolicyId,
+    approver: MemberId,
+    precondition: Precondition,
+) -> Result<Record<Policy>, Error> {
+    ctx.change(scope, async move |c| {
+        let before = registers::lock::<Policy>(c, id).await?;
+        precondition.check(&[before.version])?;
+        must_not_be_archived(&before)?;
+        if !before.has_text() {
+            return Err(Error::Conflict {
+                code: "policy_empty",
+                message: "The policy has no text yet: give it content or a file first.".to_owned(),
+            });
+        }
+        if !can_approve(c, approver).await? {
+            let message = "must be an active member who may approve policies, such as an owner or an admin";
+            return Err(Error::field("approverId", message));
+        }
+        let after =
+            changed(c, &before, before.submitted(approver, c.scope.member()), "policy.submitted").await?;
+        tell(c, [approver], &format!("Please approve {}", after.label()));
+        Ok(after)
+    })
+    .await
+}
+
+/// A policy that waits for the caller's approval, held until the transaction ends.
+async fn lock_submitted(
+    c: &Change<'_>,
+    id: PolicyId,
+    precondition: &Precondition,
+) -> Result<Record<Policy>, Error> {
+    let policy = registers::lock::<Policy>(c, id).await?;
+    precondition.check(&[policy.version])?;
+    must_not_be_archived(&policy)?;
+    match (policy.status, policy.approver_id) {
+        (PolicyStatus::NeedsReview, Some(approver)) if Some(approver) == c.scope.member() => Ok(policy),
+        (PolicyStatus::NeedsReview, Some(_)) => Err(Error::Forbidden {
+            code: "not_the_approver",
+            message: "Only the member who was asked to approve this policy can approve or deny it."
+                .to_owned(),
+        }),
+        _ => Err(Error::Conflict {
+            code: "not_submitted",
+            message: "The policy does not wait for an approval: it was not submitted, or was changed since. \
+                      Submit it for approval first."
+                .to_owned(),
+        }),
+    }
+}
+
+/// Approves a policy, which publishes it.
+pub async fn approve(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: PolicyId,
+    precondition: Precondition,
+) -> Result<Record<Policy>, Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock_submitted(c, id, &precondition).await?;
+        let version = next_version(c, &before).await?;
+        policies::insert_version(c.t, c.scope, &version).await?;
+        c.record("policy.version_published", VERSION, version.id, &version)?;
+        if version.is_changed {
+            policies::end_signatures(c.t, c.scope, id, c.now).await?;
+        }
+        let published = before.published(&version, organizations::today(c).await?);
+        let after = changed(c, &before, published, "policy.published").await?;
+        let line = format!("{} is published as version {}", after.label(), version.number);
+        tell(c, after.assignee_id.into_iter().chain(before.submitted_by_id), &line);
+        if version.is_changed && after.is_required_to_sign.0 {
+            c.enqueue(&SignRequests { organization: c.organization(), policy: id, version: version.id })
+                .await?;
+        }
+        Ok(after)
+    })
+    .await
+}
+
+/// The policy as it is, frozen.
+async fn next_version(c: &Change<'_>, policy: &Record<Policy>) -> Result<PolicyVersion, Error> {
+    let file = match policy.file_id {
+        None => None,
+        Some(file) => files::get(c.t, c.scope, file).await?,
+    };
+    let current = match policy.current_version_id {
+        None => None,
+        Some(current) => policies::version(c.t, c.scope, current).await?,
+    };
+    let mut version = PolicyVersion {
+        id: c.next_id(),
+        organization_id: c.organization(),
+        policy_id: policy.id,
+        number: policies::count_versions(c.t, c.scope, policy.id).await? + 1,
+        name: policy.name.as_str().to_owned(),
+        description: policy.description.as_str().to_owned(),
+        content: policy.content.clone(),
+        file: file.map(|Attachment { id, name, sha256, .. }| PolicyFile { id, name, sha256 }),
+        is_changed: true,
+        approver_id: policy.approver_id,
+        submitted_by_id: policy.submitted_by_id,
+        published_at: c.now,
+    };
+    version.is_changed = current.is_none_or(|current| !version.says_the_same(&current));
+    Ok(version)
+}
+
+/// Sends a policy back, with a comment that says why.
+pub async fn deny(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: PolicyId,
+    comment: CommentText,
+    precondition: Precondition,
+) -> Result<Record<Policy>, Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock_submitted(c, id, &precondition).await?;
+        comments::add(c, Subject::Policy, &id.to_string(), comment.clone()).await?;
+        let after = changed(c, &before, before.denied(), "policy.denied").await?;
+        let line = format!("{} was not approved: {}", after.label(), comment.as_str());
+        tell(c, after.assignee_id.into_iter().chain(before.submitted_by_id), &line);
+        Ok(after)
+    })
+    .await
+}
+
+/// Sends the published policies of an organization whose review is due back to whoever approved them.
+pub(crate) async fn review(ctx: &Ctx, organization: OrganizationId, ids: Vec<PolicyId>) -> Result<(), Error> {
+    let scope = Scope::system(organization, "policy-reviews");
+    ctx.change(&scope, async move |c| {
+        let today = organizations::today(c).await?;
+        for id in &ids {
+            let Some(before) = rows::lock::<Policy>(c.t, c.scope, *id).await? else { continue };
+            if !before.is_due(today) {
+                continue;
+            }
+            let mut fields = before.fields.clone();
+            fields.status = PolicyStatus::NeedsReview;
+            fields.submitted_by_id = None;
+            if let Some(approver) = fields.approver_id
+                && !can_approve(c, approver).await?
+            {
+                fields.approver_id = None;
+            }
+            let after = changed(c, &before, fields, "policy.review_due").await?;
+            let whom = after.assignee_id.into_iter().chain(after.approver_id);
+            tell(c, whom, &format!("{} is due for review", after.label()));
+        }
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,204 @@
+//! Who has signed which version of a policy, and who still has to.
+
+use std::collections::BTreeMap;
+
+use attestry_domain::access::{AuthType, Permission, Scope};
+use attestry_domain::id::{MemberId, PolicyId, PolicyVersionId};
+use attestry_domain::members::{MemberFilter, MemberSort, Person};
+use attestry_domain::page::{Order, PageRequest};
+use attestry_domain::policies::{Policy, PolicySignature};
+use attestry_domain::registers::Record;
+use attestry_storage::{Tx, members, policies, registers as rows};
+
+use super::MISSING;
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::jobs::SignRequests;
+use crate::registers;
+
+/// What the caller has to sign, as it is published.
+pub async fn to_sign(ctx: &Ctx, scope: &Scope) -> Result<Vec<Record<Policy>>, Error> {
+    let Some(member) = scope.member() else { return Ok(Vec::new()) };
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| {
+        let mut found = Vec::new();
+        for id in policies::to_sign(t, &own, member).await? {
+            let Some(mut record) = rows::get::<Policy>(t, &own, id).await? else { continue };
+            let Some(current) = record.current_version_id else { continue };
+            if let Some(version) = policies::version(t, &own, current).await? {
+                record.fields = record.fields.as_published(version);
+                found.push(record);
+            }
+        }
+        Ok::<_, Error>(found)
+    });
+    found.await
+}
+
+/// Signs the version that is published. Signing again changes nothing.
+pub async fn sign(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: PolicyId,
+    seen: Option<PolicyVersionId>,
+) -> Result<PolicySignature, Error> {
+    let member = scope.member().ok_or(MISSING)?;
+    ctx.change(scope, async move |c| {
+        let policy = registers::lock::<Policy>(c, id).await?;
+        if c.scope.auth_type() != Some(AuthType::Session) {
+            return Err(Error::Forbidden {
+                code: "session_required",
+                message:
+                    "A signature is a person's own: sign in and use the session; an API key cannot sign."
+                        .to_owned(),
+            });
+        }
+        let (Some(version_id), Some(version)) = (policy.current_version_id, policy.current_version) else {
+            return Err(not_published());
+        };
+        if policy.is_archived {
+            return Err(not_published());
+        }
+        if seen.is_some_and(|seen| seen != version_id) {
+            return Err(Error::Conflict {
+                code: "version_changed",
+                message: format!("Version {version} was published in the meantime. Read it before you sign."),
+            });
+        }
+        if let Some(signature) = policies::own_signature(c.t, c.scope, id, member).await? {
+            return Ok(signature);
+        }
+        let signature = PolicySignature {
+            id: c.next_id(),
+            organization_id: c.organization(),
+            policy_id: id,
+            version_id,
+            version,
+            member_id: member,
+            signed_at: c.now,
+            ended_at: None,
+        };
+        policies::insert_signature(c.t, c.scope, &signature).await?;
+        c.record("policy.signed", "policy_signature", signature.id, &signature)?;
+        Ok(signature)
+    })
+    .await
+}
+
+fn not_published() -> Error {
+    Error::Conflict {
+        code: "not_published",
+        message: "No version of this policy is published, so there is nothing to sign.".to_owned(),
+    }
+}
+
+/// A member who has to sign a policy, or has signed it.
+#[derive(Clone, Debug)]
+pub struct Signer {
+    pub person: Person,
+    /// Whether the policy asks for the member's signature.
+    pub has_to_sign: bool,
+    /// The latest.
+    pub signature: Option<PolicySignature>,
+}
+
+impl Signer {
+    /// Whether the signature counts for the version that is published.
+    pub fn has_signed(&self) -> bool {
+        self.signature.as_ref().is_some_and(|signature| signature.ended_at.is_none())
+    }
+
+    pub fn is_missing(&self) -> bool {
+        self.has_to_sign && !self.has_signed()
+    }
+}
+
+/// Everybody who has to sign a policy or has signed it, in the order of their ids; of one version, if it is named.
+pub async fn signers(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: PolicyId,
+    version: Option<i64>,
+) -> Result<Vec<Signer>, Error> {
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| {
+        let policy = rows::get::<Policy>(t, &own, id).await?.ok_or(MISSING)?;
+        let mut all = signers_of(t, &own, &policy).await?;
+        if let Some(version) = version {
+            all.retain(|one| one.signature.as_ref().is_some_and(|signature| signature.version == version));
+        }
+        Ok::<_, Error>(all)
+    });
+    found.await
+}
+
+async fn signers_of(t: &Tx<'_>, scope: &Scope, policy: &Record<Policy>) -> Result<Vec<Signer>, Error> {
+    let mut latest: BTreeMap<MemberId, PolicySignature> = BTreeMap::new();
+    for signature in policies::signatures(t, scope, policy.id).await? {
+        latest.insert(signature.member_id, signature);
+    }
+    let is_asked = policy.is_published && policy.is_required_to_sign.0 && !policy.is_archived;
+    let mut all = Vec::new();
+    for person in everybody(t, scope).await? {
+        let signature = latest.remove(&person.member.id);
+        let may_sign = person.member.role.permissions().contains(Permission::PolicySign);
+        let has_to_sign = is_asked && person.member.is_active && may_sign;
+        if has_to_sign || signature.is_some() {
+            all.push(Signer { person, has_to_sign, signature });
+        }
+    }
+    Ok(all)
+}
+
+/// All members, active or not, in the order of their ids.
+pub(crate) async fn everybody(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Person>, Error> {
+    let mut all = Vec::new();
+    for is_active in [true, false] {
+        let filter = MemberFilter { is_active: Some(is_active), ..MemberFilter::default() };
+        let mut after = None;
+        loop {
+            let page =
+                PageRequest { sort: MemberSort::CreatedAt, order: Order::Ascending, limit: 1000, after };
+            let found = members::list(t, scope, &filter, &page).await?;
+            all.extend(found.items);
+            after = found.next;
+            if after.is_none() {
+                break;
+            }
+        }
+    }
+    all.sort_by_key(|person: &Person| person.member.id);
+    Ok(all)
+}
+
+/// Reminds everybody whose signature is missing; says how many they are.
+pub async fn remind(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<usize, Error> {
+    ctx.change(scope, async move |c| {
+        let policy = registers::lock::<Policy>(c, id).await?;
+        let Some(version) = policy.current_version_id.filter(|_| !policy.is_archived) else {
+            return Err(not_published());
+        };
+        let missing = signers_of(c.t, c.scope, &policy).await?.iter().filter(|one| one.is_missing()).count();
+        if missing > 0 {
+            // Asking twice before the first reminder is sent sends it once.
+            let job = SignRequests { organization: c.organization(), policy: id, version };
+            c.enqueue_named(&job, &format!("sign:{id}")).await?;
+        }
+        c.record("policy.reminded", "policy", id, &policy)?;
+        Ok(missing)
+    })
+    .await
+}
+
+/// Tells everybody whose signature is missing.
+pub(crate) async fn ask(c: &Change<'_>, id: PolicyId, version: PolicyVersionId) -> Result<(), Error> {
+    let Some(policy) = rows::get::<Policy>(c.t, c.scope, id).await? else { return Ok(()) };
+    if policy.current_version_id != Some(version) {
+        return Ok(());
+    }
+    let whom = signers_of(c.t, c.scope, &policy).await?;
+    let whom = whom.iter().filter(|one| one.is_missing()).map(|one| one.person.member.id);
+    super::tell(c, whom, &format!("Please read and sign {}", policy.label()));
+    Ok(())
+}

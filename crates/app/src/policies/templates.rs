@@ -1,0 +1,76 @@
+//! Policies made from the templates that ship with the product.
+
+use attestry_domain::access::Scope;
+use attestry_domain::content::Body;
+use attestry_domain::id::MemberId;
+use attestry_domain::patch::Patch;
+use attestry_domain::policies::{Policy, PolicyPatch, ReviewFrequency};
+use attestry_domain::policy_templates::{PolicyTemplate, Values};
+use attestry_domain::registers::Record;
+use attestry_domain::text::{AnyText, Name};
+use attestry_domain::{Parse, Zone};
+use attestry_storage::organizations;
+
+use crate::assignees;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::registers;
+
+/// What somebody says about a policy made from a template; the rest is taken from the organization and the template.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    pub name: Option<Name>,
+    pub assignee_id: Option<MemberId>,
+    pub organization: Option<Name>,
+    pub contact: Option<Name>,
+    pub frequency: Option<ReviewFrequency>,
+    pub time_zone: Option<Zone>,
+}
+
+pub async fn create(
+    ctx: &Ctx,
+    scope: &Scope,
+    template: &'static PolicyTemplate,
+    wishes: Wishes,
+) -> Result<Record<Policy>, Error> {
+    let id = template.id;
+    ctx.change(scope, async move |c| {
+        let template =
+            attestry_domain::policy_templates::get(id).ok_or(Error::NotFound("policy template"))?;
+        let organization = organizations::get(c.t, c.scope).await?.ok_or(Error::NotFound("organization"))?;
+        let frequency = wishes.frequency.unwrap_or(template.frequency);
+        let or = |wish: &Option<Name>, otherwise: String| {
+            wish.as_ref().map_or(otherwise, |wish| wish.as_str().to_owned())
+        };
+        let caller = c.scope.principal().map(|caller| caller.email.clone()).unwrap_or_default();
+        let values = Values {
+            organization: or(&wishes.organization, organization.name),
+            contact: or(&wishes.contact, caller),
+            review_period: frequency.as_str().to_owned(),
+            time_zone: wishes.time_zone.as_ref().unwrap_or(&organization.time_zone).to_string(),
+        };
+        let wrong = |message: String| Error::internal(format!("template {id}: {message}"));
+        let content = template.filled(&values).map_err(wrong)?;
+        let name = match &wishes.name {
+            Some(name) => name.clone(),
+            None => Parse::parse(template.name).map_err(wrong)?,
+        };
+        let patch = PolicyPatch {
+            name: Some(name),
+            description: Some(AnyText::parse(template.description).map_err(wrong)?),
+            content: Some(Body::of(&content)?),
+            department: Patch::Value(template.department),
+            frequency: Patch::Value(frequency),
+            assignee_id: wishes.assignee_id.map_or(Patch::Absent, Patch::Value),
+            ..PolicyPatch::default()
+        };
+        let mut record = registers::new::<Policy>(c, &patch)?;
+        assignees::must_be_active(c.t, c.scope, record.assignee_id).await?;
+        record.fields.policy_template_id = Some(id);
+        let mut made = [record];
+        registers::add_many(c, &mut made).await?;
+        let [record] = made;
+        Ok(record)
+    })
+    .await
+}

@@ -1,0 +1,275 @@
+//! What a policy says: blocks and inline text, as rich-text editors hold them.
+//!
+//! What comes in as editor nodes is checked by [`nodes`], what comes in as Markdown is read by [`markdown`]; either way
+//! the result is in normal form, so that equal texts are equal values: neighbouring pieces of text with the same marks
+//! are one piece, an item of a list begins with a paragraph, and no row of a table is shorter than another.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::canonical::canonical;
+use crate::plain::{Keep, Plain, PlainKind, text_of};
+
+pub mod diff;
+pub mod markdown;
+pub mod nodes;
+
+/// How deep blocks may be nested.
+pub const MOST_DEPTH: usize = 12;
+/// How many blocks, items, cells and pieces of text there may be.
+pub const MOST_NODES: usize = 20_000;
+/// How many characters of text there may be.
+pub const MOST_TEXT: usize = 500_000;
+
+/// A whole text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Content(pub Vec<Block>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Block {
+    Paragraph(Vec<Inline>),
+    Heading {
+        /// 1 to 6.
+        level: u8,
+        text: Vec<Inline>,
+    },
+    Bullets(Vec<Vec<Block>>),
+    Numbers {
+        start: u32,
+        items: Vec<Vec<Block>>,
+    },
+    Quote(Vec<Block>),
+    Code {
+        language: Option<String>,
+        text: String,
+    },
+    Table {
+        /// The row of headings, as wide as the other rows.
+        head: Option<Vec<Cell>>,
+        rows: Vec<Vec<Cell>>,
+    },
+    Rule,
+}
+
+/// One cell of a table: a line of text, with breaks.
+pub type Cell = Vec<Inline>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Inline {
+    Text { text: String, marks: Marks },
+    Break,
+}
+
+/// How a piece of text looks, and where it leads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "these are the marks of the editor")]
+pub struct Marks {
+    pub bold: bool,
+    pub italic: bool,
+    pub strike: bool,
+    pub underline: bool,
+    pub code: bool,
+    /// `https:`, `http:`, `mailto:` or `tel:`, a path of this site or a `#fragment`.
+    pub link: Option<String>,
+}
+
+impl Content {
+    /// Changes every piece of text.
+    pub fn each_text(&mut self, change: &mut impl FnMut(&mut String)) {
+        each_text(&mut self.0, change);
+    }
+}
+
+fn each_text(blocks: &mut [Block], change: &mut impl FnMut(&mut String)) {
+    for block in blocks {
+        match block {
+            Block::Paragraph(text) | Block::Heading { text, .. } => each_piece(text, change),
+            Block::Bullets(items) | Block::Numbers { items, .. } => {
+                for item in items {
+                    each_text(item, change);
+                }
+            }
+            Block::Quote(inner) => each_text(inner, change),
+            Block::Code { text, .. } => change(text),
+            Block::Table { head, rows } => {
+                head.iter_mut().chain(rows).flatten().for_each(|cell| each_piece(cell, change));
+            }
+            Block::Rule => {}
+        }
+    }
+}
+
+fn each_piece(pieces: &mut Vec<Inline>, change: &mut impl FnMut(&mut String)) {
+    for piece in pieces.iter_mut() {
+        if let Inline::Text { text, .. } = piece {
+            change(text);
+        }
+    }
+    *pieces = joined(std::mem::take(pieces));
+}
+
+impl Inline {
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), marks: Marks::default() }
+    }
+}
+
+/// Inline text in its normal form.
+fn joined(pieces: Vec<Inline>) -> Vec<Inline> {
+    let mut all: Vec<Inline> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match (all.last_mut(), piece) {
+            (_, Inline::Text { text, .. }) if text.is_empty() => {}
+            (Some(Inline::Text { text: before, marks: known }), Inline::Text { text, marks })
+                if *known == marks =>
+            {
+                before.push_str(&text);
+            }
+            (_, piece) => all.push(piece),
+        }
+    }
+    all
+}
+
+/// The blocks of an item: editors want it to begin with a paragraph.
+fn item(mut blocks: Vec<Block>) -> Vec<Block> {
+    if !matches!(blocks.first(), Some(Block::Paragraph(_))) {
+        blocks.insert(0, Block::Paragraph(Vec::new()));
+    }
+    blocks
+}
+
+/// The blocks of a quote: never none.
+fn quoted(mut blocks: Vec<Block>) -> Vec<Block> {
+    if blocks.is_empty() {
+        blocks.push(Block::Paragraph(Vec::new()));
+    }
+    blocks
+}
+
+/// A table in its normal form; `None` when it has no cell.
+fn table(head: Option<Vec<Cell>>, mut rows: Vec<Vec<Cell>>) -> Option<Block> {
+    // A row of headings that are all empty is no row of headings: Markdown cannot tell them apart.
+    let mut head = head.filter(|cells| cells.iter().any(|cell| !cell.is_empty()));
+    let width = rows.iter().chain(&head).map(Vec::len).max().filter(|width| *width > 0)?;
+    for row in rows.iter_mut().chain(&mut head) {
+        row.resize(width, Vec::new());
+    }
+    Some(Block::Table { head, rows })
+}
+
+/// The text without any form, a line for each block.
+pub fn plain_text(blocks: &[Block]) -> String {
+    let mut out = String::new();
+    write_plain(blocks, &mut out);
+    out.truncate(out.trim_end().len());
+    out
+}
+
+fn write_plain(blocks: &[Block], out: &mut String) {
+    for block in blocks {
+        match block {
+            Block::Paragraph(text) | Block::Heading { text, .. } => {
+                write_inline(text, out);
+                out.push('\n');
+            }
+            Block::Bullets(items) | Block::Numbers { items, .. } => {
+                for item in items {
+                    write_plain(item, out);
+                }
+            }
+            Block::Quote(inner) => write_plain(inner, out),
+            Block::Code { text, .. } => {
+                out.push_str(text);
+                out.push('\n');
+            }
+            Block::Table { head, rows } => {
+                for row in head.iter().chain(rows) {
+                    for (place, cell) in row.iter().enumerate() {
+                        if place > 0 {
+                            out.push_str(" | ");
+                        }
+                        write_inline(cell, out);
+                    }
+                    out.push('\n');
+                }
+            }
+            Block::Rule => out.push('\n'),
+        }
+    }
+}
+
+fn write_inline(pieces: &[Inline], out: &mut String) {
+    for piece in pieces {
+        match piece {
+            Inline::Text { text, .. } => out.push_str(text),
+            Inline::Break => out.push('\n'),
+        }
+    }
+}
+
+/// A text as it is kept: its nodes in canonical JSON. Answering it needs no look inside.
+#[derive(Clone, Debug)]
+pub struct Body(Arc<RawValue>);
+
+impl Body {
+    pub fn of(content: &Content) -> Result<Self, serde_json::Error> {
+        Ok(Self(RawValue::from_string(canonical(content)?)?.into()))
+    }
+
+    pub fn as_json(&self) -> &str {
+        self.0.get()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.as_json() == "[]"
+    }
+
+    pub fn content(&self) -> Result<Content, String> {
+        nodes::kept(self.as_json())
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self(RawValue::from_string("[]".to_owned()).unwrap_or_default().into())
+    }
+}
+
+impl PartialEq for Body {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_json() == other.as_json()
+    }
+}
+
+impl Eq for Body {}
+
+impl Serialize for Body {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+/// Takes what was recorded.
+impl<'de> Deserialize<'de> for Body {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let text = canonical(&value).map_err(serde::de::Error::custom)?;
+        RawValue::from_string(text).map(|raw| Self(raw.into())).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Keep for Body {
+    const KIND: PlainKind = PlainKind::Text;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(self.as_json().into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        let raw = RawValue::from_string(text_of(value)?.into_owned()).map_err(|error| error.to_string())?;
+        Ok(Self(raw.into()))
+    }
+}

@@ -1,0 +1,517 @@
+//! Content as the nodes that rich-text editors hold (ProseMirror, TipTap): checked on the way in, written on the way out.
+
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::{
+    Block, Cell, Content, Inline, MOST_DEPTH, MOST_NODES, MOST_TEXT, Marks, item, joined, quoted, table,
+};
+
+/// The nodes we take at the place of a block.
+pub const BLOCKS: &[&str] = &[
+    "paragraph",
+    "heading",
+    "bulletList",
+    "orderedList",
+    "blockquote",
+    "codeBlock",
+    "table",
+    "horizontalRule",
+];
+pub const MARKS: &[&str] = &["bold", "italic", "strike", "underline", "code", "link"];
+const LARGEST_START: u64 = 999_999_999;
+
+/// Reads nodes that somebody gives: an array of blocks, or a `doc` that holds one.
+pub fn read(value: &Value) -> Result<Content, String> {
+    let blocks = match value {
+        Value::Array(blocks) => blocks,
+        Value::Object(doc) if doc.get("type").and_then(Value::as_str) == Some("doc") => {
+            match doc.get("content") {
+                Some(Value::Array(blocks)) => blocks,
+                None => return Ok(Content::default()),
+                Some(_) => return Err("content: must be an array".to_owned()),
+            }
+        }
+        _ => return Err("must be an array of editor nodes".to_owned()),
+    };
+    let mut reader = Reader::default();
+    reader.blocks(blocks, 0).map(Content).map_err(|wrong| wrong.to_string())
+}
+
+/// Reads what was checked when it came in.
+pub(super) fn kept(json: &str) -> Result<Content, String> {
+    read(&serde_json::from_str(json).map_err(|error| error.to_string())?)
+}
+
+/// What is wrong, and where: the path is put together on the way out.
+struct Wrong {
+    path: String,
+    message: String,
+}
+
+impl Wrong {
+    fn new(message: impl Into<String>) -> Self {
+        Self { path: String::new(), message: message.into() }
+    }
+
+    fn under(mut self, step: &str) -> Self {
+        self.path.insert_str(0, step);
+        self
+    }
+
+    fn at(self, place: usize) -> Self {
+        self.under(&format!("[{place}]"))
+    }
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.path.trim_start_matches('.') {
+            "" => f.write_str(&self.message),
+            path => write!(f, "{path}: {}", self.message),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    nodes: usize,
+    text: usize,
+}
+
+impl Reader {
+    fn object<'v>(&mut self, value: &'v Value) -> Result<(&'v str, Node<'v>), Wrong> {
+        self.nodes += 1;
+        if self.nodes > MOST_NODES {
+            return Err(Wrong::new(format!("there are more than {MOST_NODES} nodes")));
+        }
+        let Value::Object(map) = value else { return Err(Wrong::new("must be an object with a type")) };
+        let Some(Value::String(kind)) = map.get("type") else {
+            return Err(Wrong::new("must be a string").under(".type"));
+        };
+        Ok((kind, Node { map }))
+    }
+
+    fn blocks(&mut self, values: &[Value], depth: usize) -> Result<Vec<Block>, Wrong> {
+        if depth > MOST_DEPTH {
+            return Err(Wrong::new(format!("blocks can be nested at most {MOST_DEPTH} deep")));
+        }
+        let mut blocks = Vec::with_capacity(values.len());
+        for (place, value) in values.iter().enumerate() {
+            blocks.push(self.block(value, depth).map_err(|wrong| wrong.at(place))?);
+        }
+        Ok(blocks)
+    }
+
+    fn block(&mut self, value: &Value, depth: usize) -> Result<Block, Wrong> {
+        let (kind, node) = self.object(value)?;
+        Ok(match kind {
+            "paragraph" => {
+                node.takes(&[])?;
+                Block::Paragraph(self.inlines(&node)?)
+            }
+            "heading" => {
+                let level = node.number("level", 1, 6)?;
+                node.takes(&["level"])?;
+                let level = u8::try_from(level.unwrap_or(1)).unwrap_or(1);
+                Block::Heading { level, text: self.inlines(&node)? }
+            }
+            "bulletList" => {
+                node.takes(&["tight"])?;
+                Block::Bullets(self.items(&node, depth)?)
+            }
+            "orderedList" => {
+                let start = node.number("start", 0, LARGEST_START)?.unwrap_or(1);
+                node.takes(&["start", "tight", "type"])?;
+                let start = u32::try_from(start).unwrap_or(1);
+                Block::Numbers { start, items: self.items(&node, depth)? }
+            }
+            "blockquote" => {
+                node.takes(&[])?;
+                Block::Quote(quoted(self.inner(&node, depth)?))
+            }
+            "codeBlock" => {
+                node.takes(&["language"])?;
+                Block::Code { language: node.language()?, text: self.code(&node)? }
+            }
+            "table" => {
+                node.takes(&[])?;
+                self.table(&node)?
+            }
+            "horizontalRule" => {
+                node.takes(&[])?;
+                Block::Rule
+            }
+            other => {
+                let message = format!("{other:?} is not a block; must be one of: {}", BLOCKS.join(", "));
+                return Err(Wrong::new(message).under(".type"));
+            }
+        })
+    }
+
+    fn inner(&mut self, node: &Node<'_>, depth: usize) -> Result<Vec<Block>, Wrong> {
+        self.blocks(node.content()?, depth + 1).map_err(|wrong| wrong.under(".content"))
+    }
+
+    fn items(&mut self, node: &Node<'_>, depth: usize) -> Result<Vec<Vec<Block>>, Wrong> {
+        let read = |reader: &mut Self, value: &Value| {
+            let (kind, one) = reader.object(value)?;
+            must_be(kind, &["listItem"])?;
+            one.takes(&[])?;
+            reader.inner(&one, depth).map(item)
+        };
+        let items = self.each(node, read)?;
+        if items.is_empty() {
+            return Err(Wrong::new("a list must hold at least one item").under(".content"));
+        }
+        Ok(items)
+    }
+
+    /// The children of a node, each read.
+    fn each<T>(
+        &mut self,
+        node: &Node<'_>,
+        read: impl Fn(&mut Self, &Value) -> Result<T, Wrong>,
+    ) -> Result<Vec<T>, Wrong> {
+        let read = |(place, value): (usize, &Value)| read(self, value).map_err(|wrong| wrong.at(place));
+        let all: Result<Vec<T>, Wrong> = node.content()?.iter().enumerate().map(read).collect();
+        all.map_err(|wrong| wrong.under(".content"))
+    }
+
+    fn table(&mut self, node: &Node<'_>) -> Result<Block, Wrong> {
+        let rows = self.each(node, |reader, value| {
+            let (kind, row) = reader.object(value)?;
+            must_be(kind, &["tableRow"])?;
+            row.takes(&[])?;
+            reader.each(&row, Self::cell)
+        })?;
+        let is_head =
+            |row: &Vec<(bool, Cell)>| !row.is_empty() && row.iter().all(|(is_header, _)| *is_header);
+        let mut rows = rows.into_iter().enumerate().peekable();
+        let without = |row: Vec<(bool, Cell)>| row.into_iter().map(|(_, cell)| cell).collect();
+        let head = rows.next_if(|(_, row)| is_head(row)).map(|(_, row)| without(row));
+        let mut body = Vec::new();
+        for (place, row) in rows {
+            if row.iter().any(|(is_header, _)| *is_header) {
+                let message = "header cells are taken in the first row only, all of them or none";
+                return Err(Wrong::new(message).at(place).under(".content"));
+            }
+            body.push(without(row));
+        }
+        table(head, body).ok_or_else(|| Wrong::new("a table must have a cell").under(".content"))
+    }
+
+    /// Whether it is a header, and its text: one line, in which paragraphs are breaks.
+    fn cell(&mut self, value: &Value) -> Result<(bool, Cell), Wrong> {
+        let (kind, cell) = self.object(value)?;
+        must_be(kind, &["tableCell", "tableHeader"])?;
+        cell.takes(&["colspan", "rowspan", "colwidth"])?;
+        for span in ["colspan", "rowspan"] {
+            cell.number(span, 1, 1)?;
+        }
+        let paragraphs = self.each(&cell, |reader, value| {
+            let (kind, paragraph) = reader.object(value)?;
+            must_be(kind, &["paragraph"])?;
+            paragraph.takes(&[])?;
+            reader.inlines(&paragraph)
+        })?;
+        let mut text = Vec::new();
+        for (place, paragraph) in paragraphs.into_iter().enumerate() {
+            if place > 0 {
+                text.push(Inline::Break);
+            }
+            text.extend(paragraph);
+        }
+        Ok((kind == "tableHeader", joined(text)))
+    }
+
+    fn inlines(&mut self, node: &Node<'_>) -> Result<Vec<Inline>, Wrong> {
+        self.each(node, Self::inline).map(joined)
+    }
+
+    fn inline(&mut self, value: &Value) -> Result<Inline, Wrong> {
+        let (kind, node) = self.object(value)?;
+        match kind {
+            "text" => {
+                let text = self.characters(&node)?.replace(['\n', '\t', '\r'], " ");
+                Ok(Inline::Text { text, marks: node.marks()? })
+            }
+            "hardBreak" => Ok(Inline::Break),
+            other => {
+                let message = format!("{other:?} is not taken here; must be one of: text, hardBreak");
+                Err(Wrong::new(message).under(".type"))
+            }
+        }
+    }
+
+    fn characters(&mut self, node: &Node<'_>) -> Result<String, Wrong> {
+        let Some(Value::String(text)) = node.map.get("text") else {
+            return Err(Wrong::new("must be a string").under(".text"));
+        };
+        self.text += text.chars().count();
+        if self.text > MOST_TEXT {
+            return Err(Wrong::new(format!("there are more than {MOST_TEXT} characters of text")));
+        }
+        if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r')) {
+            return Err(Wrong::new("must not contain control characters").under(".text"));
+        }
+        Ok(text.clone())
+    }
+
+    fn code(&mut self, node: &Node<'_>) -> Result<String, Wrong> {
+        let lines = self.each(node, |reader, value| {
+            let (kind, text) = reader.object(value)?;
+            must_be(kind, &["text"])?;
+            reader.characters(&text)
+        })?;
+        Ok(lines.concat().replace("\r\n", "\n").replace('\r', "\n"))
+    }
+}
+
+fn must_be(kind: &str, taken: &[&str]) -> Result<(), Wrong> {
+    if taken.contains(&kind) {
+        return Ok(());
+    }
+    Err(Wrong::new(format!("{kind:?} is not taken here; must be {}", taken.join(" or "))).under(".type"))
+}
+
+struct Node<'v> {
+    map: &'v Map<String, Value>,
+}
+
+impl<'v> Node<'v> {
+    fn content(&self) -> Result<&'v [Value], Wrong> {
+        match self.map.get("content") {
+            None | Some(Value::Null) => Ok(&[]),
+            Some(Value::Array(content)) => Ok(content),
+            Some(_) => Err(Wrong::new("must be an array").under(".content")),
+        }
+    }
+
+    fn attribute(&self, name: &str) -> Option<&'v Value> {
+        self.map.get("attrs")?.get(name).filter(|value| !value.is_null())
+    }
+
+    /// An attribute that is none of these would be lost; editors set what they do not use to null.
+    fn takes(&self, known: &[&str]) -> Result<(), Wrong> {
+        let attributes = match self.map.get("attrs") {
+            None | Some(Value::Null) => return Ok(()),
+            Some(Value::Object(attributes)) => attributes,
+            Some(_) => return Err(Wrong::new("must be an object").under(".attrs")),
+        };
+        let strange =
+            attributes.iter().find(|(name, value)| !value.is_null() && !known.contains(&name.as_str()));
+        match strange {
+            Some((name, _)) => Err(Wrong::new("is not supported").under(&format!(".attrs.{name}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn number(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>, Wrong> {
+        let Some(value) = self.attribute(name) else { return Ok(None) };
+        match value.as_u64() {
+            Some(number) if (least..=most).contains(&number) => Ok(Some(number)),
+            _ if least == most => {
+                Err(Wrong::new(format!("must be {least}")).under(&format!(".attrs.{name}")))
+            }
+            _ => {
+                let message = format!("must be a whole number from {least} to {most}");
+                Err(Wrong::new(message).under(&format!(".attrs.{name}")))
+            }
+        }
+    }
+
+    fn language(&self) -> Result<Option<String>, Wrong> {
+        let Some(value) = self.attribute("language") else { return Ok(None) };
+        match value.as_str() {
+            Some(name) if super::markdown::is_language(name) => Ok(Some(name.to_owned())),
+            Some("") => Ok(None),
+            _ => Err(Wrong::new("must be the name of a language, such as yaml").under(".attrs.language")),
+        }
+    }
+
+    fn marks(&self) -> Result<Marks, Wrong> {
+        let mut marks = Marks::default();
+        let given = match self.map.get("marks") {
+            None | Some(Value::Null) => return Ok(marks),
+            Some(Value::Array(given)) => given,
+            Some(_) => return Err(Wrong::new("must be an array").under(".marks")),
+        };
+        for (place, mark) in given.iter().enumerate() {
+            let named = |wrong: Wrong| wrong.at(place).under(".marks");
+            match mark.get("type").and_then(Value::as_str).unwrap_or_default() {
+                "bold" => marks.bold = true,
+                "italic" => marks.italic = true,
+                "strike" => marks.strike = true,
+                "underline" => marks.underline = true,
+                "code" => marks.code = true,
+                "link" => {
+                    let href = mark.get("attrs").and_then(|attributes| attributes.get("href"));
+                    let href = href.and_then(Value::as_str).unwrap_or_default();
+                    marks.link =
+                        Some(link(href).map_err(|message| named(Wrong::new(message).under(".attrs.href")))?);
+                }
+                other => {
+                    let message = format!("{other:?} is not a mark; must be one of: {}", MARKS.join(", "));
+                    return Err(named(Wrong::new(message).under(".type")));
+                }
+            }
+        }
+        Ok(marks)
+    }
+}
+
+/// Where a link may lead: nowhere that runs a script.
+pub(super) fn link(href: &str) -> Result<String, String> {
+    let lower = href.to_ascii_lowercase();
+    let known = ["https://", "http://", "mailto:", "tel:", "#"];
+    let is_path = href.starts_with('/') && !href.starts_with("//");
+    let is_fine = is_path || known.iter().any(|start| lower.starts_with(start) && lower.len() > start.len());
+    let has_strange =
+        href.chars().any(|c| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '\\'));
+    match is_fine && !has_strange && href.len() <= 2000 {
+        true => Ok(href.to_owned()),
+        false => Err(format!(
+            "a link must lead to http(s)://…, mailto:…, tel:…, a path or a #fragment, in at most 2000 characters without spaces; not to {:?}",
+            href.chars().take(100).collect::<String>()
+        )),
+    }
+}
+
+struct Parts<'a, T>(&'a str, &'a [T]);
+
+/// A node of a kind with children.
+impl<T: Serialize> Serialize for Parts<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", self.0)?;
+        if !self.1.is_empty() {
+            map.serialize_entry("content", self.1)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+struct Level {
+    level: u8,
+}
+
+#[derive(Serialize)]
+struct Start {
+    start: u32,
+}
+
+#[derive(Serialize)]
+struct Language<'a> {
+    language: &'a str,
+}
+
+impl Serialize for Block {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let items = |items: &[Vec<Self>]| -> Vec<Value> {
+            items.iter().map(|blocks| node(&Parts("listItem", blocks))).collect()
+        };
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::Paragraph(text) => entries(&mut map, "paragraph", None::<()>, text)?,
+            Self::Heading { level, text } => {
+                entries(&mut map, "heading", Some(Level { level: *level }), text)?;
+            }
+            Self::Bullets(all) => entries(&mut map, "bulletList", None::<()>, &items(all))?,
+            Self::Numbers { start, items: all } => {
+                entries(&mut map, "orderedList", Some(Start { start: *start }), &items(all))?;
+            }
+            Self::Quote(blocks) => entries(&mut map, "blockquote", None::<()>, blocks)?,
+            Self::Code { language, text } => {
+                let language = language.as_deref().map(|language| Language { language });
+                let text = Inline::plain(text);
+                let is_empty = matches!(&text, Inline::Text { text, .. } if text.is_empty());
+                entries(
+                    &mut map,
+                    "codeBlock",
+                    language,
+                    if is_empty { &[] } else { std::slice::from_ref(&text) },
+                )?;
+            }
+            Self::Table { head, rows } => {
+                let row = |kind: &'static str, cells: &[Cell]| {
+                    let cells: Vec<Value> =
+                        cells.iter().map(|cell| node(&Parts(kind, &[Parts("paragraph", cell)]))).collect();
+                    node(&Parts("tableRow", &cells))
+                };
+                let head = head.iter().map(|cells| row("tableHeader", cells));
+                let all: Vec<Value> = head.chain(rows.iter().map(|cells| row("tableCell", cells))).collect();
+                entries(&mut map, "table", None::<()>, &all)?;
+            }
+            Self::Rule => entries(&mut map, "horizontalRule", None::<()>, &[(); 0])?,
+        }
+        map.end()
+    }
+}
+
+fn entries<M: SerializeMap, T: Serialize>(
+    map: &mut M,
+    kind: &str,
+    attributes: Option<impl Serialize>,
+    content: &[T],
+) -> Result<(), M::Error> {
+    map.serialize_entry("type", kind)?;
+    if let Some(attributes) = attributes {
+        map.serialize_entry("attrs", &attributes)?;
+    }
+    if !content.is_empty() {
+        map.serialize_entry("content", content)?;
+    }
+    Ok(())
+}
+
+/// What these hold is text: it always can be written.
+fn node(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+impl Serialize for Inline {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::Break => map.serialize_entry("type", "hardBreak")?,
+            Self::Text { text, marks } => {
+                map.serialize_entry("type", "text")?;
+                if *marks != Marks::default() {
+                    map.serialize_entry("marks", marks)?;
+                }
+                map.serialize_entry("text", text)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Marks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { bold, italic, strike, underline, code, link } = self;
+        let mut all = serializer.serialize_seq(None)?;
+        if let Some(href) = link {
+            all.serialize_element(&serde_json::json!({"type": "link", "attrs": {"href": href}}))?;
+        }
+        let switches = [
+            (bold, "bold"),
+            (italic, "italic"),
+            (strike, "strike"),
+            (underline, "underline"),
+            (code, "code"),
+        ];
+        for (_, name) in switches.into_iter().filter(|(is_on, _)| **is_on) {
+            all.serialize_element(&serde_json::json!({"type": name}))?;
+        }
+        all.end()
+    }
+}

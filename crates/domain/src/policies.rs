@@ -1,0 +1,317 @@
+//! A policy: what the organization has decided, written down, approved, published and signed.
+//!
+//! A policy has one text that people work on, and versions. A version is frozen when the policy is published, and is what
+//! members read and sign, whatever happens to the text afterwards.
+
+use serde::{Deserialize, Serialize};
+
+use crate::access::{Denied, Permission, Scope};
+use crate::content::Body;
+use crate::date::Date;
+use crate::id::{AttachmentId, MemberId, OrganizationId, PolicyId, PolicySignatureId, PolicyVersionId, kind};
+use crate::plain::{Keep, Plain, PlainKind};
+use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
+use crate::tasks::Frequency;
+use crate::time::Time;
+
+crate::words! {
+    /// How far a policy is.
+    #[derive(Default)]
+    PolicyStatus {
+        #[default]
+        Draft = "draft",
+        NeedsReview = "needs_review",
+        Published = "published",
+    }
+}
+
+crate::words! {
+    /// How often something is reviewed.
+    ReviewFrequency {
+        Monthly = "monthly",
+        Quarterly = "quarterly",
+        Yearly = "yearly",
+    }
+}
+
+impl ReviewFrequency {
+    pub fn after(self, date: Date) -> Date {
+        let frequency = match self {
+            Self::Monthly => Frequency::Monthly,
+            Self::Quarterly => Frequency::Quarterly,
+            Self::Yearly => Frequency::Yearly,
+        };
+        frequency.after(date)
+    }
+}
+
+/// A switch that is on unless somebody switches it off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct On(pub bool);
+
+impl Default for On {
+    fn default() -> Self {
+        Self(true)
+    }
+}
+
+impl Keep for On {
+    const KIND: PlainKind = PlainKind::Bool;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Bool(self.0)
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        bool::kept(value).map(Self)
+    }
+}
+
+/// Every field of a policy.
+#[macro_export]
+macro_rules! policy_fields {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            name "name" required $crate::text::Name = "The policy's name.";
+            description "description" default $crate::text::AnyText = "What it governs, in a sentence or two.";
+            status "status" own $crate::policies::PolicyStatus = "How far it is. Changing the name, the content or the file makes it a draft again; members go on seeing the version that is published.";
+            content "content" default $crate::content::Body = "Its text, as the nodes of a rich-text editor.";
+            file_id "fileId" nullable $crate::id::AttachmentId = "A PDF or Word file attached to the policy, which is its text in place of `content`.";
+            frequency "frequency" nullable $crate::policies::ReviewFrequency = "How often it is reviewed. Publishing sets the next `reviewDate`.";
+            department "department" nullable $crate::words::Department = "The department it belongs to.";
+            is_required_to_sign "isRequiredToSign" default $crate::policies::On = "Whether members have to sign it.";
+            review_date "reviewDate" nullable $crate::date::Date = "When it is to be reviewed. On that day a published policy goes back to `needs_review`.";
+            is_archived "isArchived" default bool = "Whether it is out of use. Members no longer see it.";
+            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who looks after it.";
+            approver_id "approverId" noted $crate::id::MemberId = "Who is asked to approve it, or approved it.";
+            submitted_by_id "submittedById" noted $crate::id::MemberId = "Who asked for the approval.";
+            policy_template_id "policyTemplateId" noted $crate::id::PolicyTemplateId = "The template it was made from.";
+            is_published "isPublished" own bool = "Whether a version is published.";
+            current_version "currentVersion" noted i64 = "The number of the version that is published.";
+            current_version_id "currentVersionId" noted $crate::id::PolicyVersionId = "The version that is published.";
+            last_published_at "lastPublishedAt" noted $crate::time::Time = "When it was published last.";
+            last_archived_at "lastArchivedAt" noted $crate::time::Time = "When it was archived last.";
+        }
+    };
+}
+
+/// What the list of policies can be narrowed down by.
+#[macro_export]
+macro_rules! policy_filters {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            status "status" Is status $crate::policies::PolicyStatus = "Only policies with this status.";
+            department "department" Is department $crate::words::Department = "Only policies of this department.";
+            frequency "frequency" Is frequency $crate::policies::ReviewFrequency = "Only policies that are reviewed this often.";
+            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only policies this member looks after.";
+            approver_id "approverId" Is approver_id $crate::id::MemberId = "Only policies this member is asked to approve, or approved.";
+            is_required_to_sign "isRequiredToSign" Is is_required_to_sign bool = "Only policies that members have to sign, or only the others.";
+            is_published "isPublished" Is is_published bool = "Only policies of which a version is published, or only the others.";
+            is_archived "isArchived" Is is_archived bool = "true lists the archived policies, which are left out otherwise.";
+        }
+    };
+}
+
+use crate::{register_filter, register_structs};
+
+policy_fields!(register_structs
+    /// What is known of a policy.
+    Policy PolicyPatch);
+
+policy_filters!(register_filter
+    /// Which policies are wanted.
+    PolicyFilter of Policy hidden when |filter| filter.is_archived == Some(true));
+
+crate::register_sort! {
+    /// What policies can be sorted by.
+    PolicySort {
+        Name = "name", name_key Text;
+    }
+}
+
+impl Policy {
+    /// Whether what is approved and signed is the same.
+    fn says_the_same(&self, other: &Self) -> bool {
+        (&self.name, &self.content, self.file_id) == (&other.name, &other.content, other.file_id)
+    }
+
+    pub fn has_text(&self) -> bool {
+        self.file_id.is_some() || !self.content.is_empty()
+    }
+
+    /// The policy as it waits for somebody's approval.
+    #[must_use]
+    pub fn submitted(&self, approver: MemberId, by: Option<MemberId>) -> Self {
+        Self {
+            status: PolicyStatus::NeedsReview,
+            approver_id: Some(approver),
+            submitted_by_id: by,
+            ..self.clone()
+        }
+    }
+
+    #[must_use]
+    pub fn denied(&self) -> Self {
+        Self { status: PolicyStatus::Draft, approver_id: None, ..self.clone() }
+    }
+
+    /// The policy as it is once a version of it is published.
+    #[must_use]
+    pub fn published(&self, version: &PolicyVersion, today: Date) -> Self {
+        let next = self.frequency.map(|frequency| frequency.after(today));
+        Self {
+            status: PolicyStatus::Published,
+            is_published: true,
+            current_version: Some(version.number),
+            current_version_id: Some(version.id),
+            last_published_at: Some(version.published_at),
+            // A review that is still to come stays.
+            review_date: next.or(self.review_date.filter(|date| *date > today)),
+            ..self.clone()
+        }
+    }
+
+    /// The policy as members see it: the version that is published, not the text that people work on.
+    #[must_use]
+    pub fn as_published(&self, version: PolicyVersion) -> Self {
+        Self {
+            status: PolicyStatus::Published,
+            name: crate::text::Text::stored(version.name),
+            description: crate::text::Text::stored(version.description),
+            content: version.content,
+            file_id: version.file.map(|file| file.id),
+            approver_id: version.approver_id,
+            submitted_by_id: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whether its review is due.
+    pub fn is_due(&self, today: Date) -> bool {
+        self.status == PolicyStatus::Published
+            && !self.is_archived
+            && self.review_date.is_some_and(|date| date <= today)
+    }
+}
+
+impl Register for Policy {
+    type Kind = kind::Policy;
+    type Filter = PolicyFilter;
+    type Sort = PolicySort;
+
+    const REFERENCE: &'static str = "P";
+    const ENTITY: &'static str = "policy";
+    const ACTIONS: Actions = crate::actions!("policy");
+    const HIDDEN: Option<&'static str> = Some("archived");
+    const COMPUTED: &'static [Computed<Self>] = &[
+        Computed::hidden("name_key", |policy| Plain::Text(policy.name.as_str().to_lowercase().into())),
+        Computed::hidden(SEARCH_TEXT, |policy| {
+            Plain::Text(format!("{}\n{}", policy.name, policy.description).to_lowercase().into())
+        }),
+        Computed::hidden("archived", |policy| Plain::Bool(policy.is_archived)),
+    ];
+    const TELLS: bool = true;
+
+    crate::register_basics!(name, reviewed);
+
+    fn file(&self) -> Option<AttachmentId> {
+        self.file_id
+    }
+
+    fn follow(&mut self, before: Option<&Self>, _given: &PolicyPatch, now: Time) {
+        let Some(before) = before else {
+            self.last_archived_at = self.is_archived.then_some(now);
+            return;
+        };
+        if !self.says_the_same(before) && self.status != PolicyStatus::Draft {
+            // Nobody approves what they have not read.
+            self.status = PolicyStatus::Draft;
+            self.approver_id = None;
+            self.submitted_by_id = None;
+        }
+        if self.is_archived && !before.is_archived {
+            self.last_archived_at = Some(now);
+        }
+    }
+
+    fn is_visible(&self, scope: &Scope) -> bool {
+        scope.allows(Permission::PolicyRead) || (self.is_published && !self.is_archived)
+    }
+
+    fn narrow(filter: &mut PolicyFilter, scope: &Scope) -> bool {
+        if scope.allows(Permission::PolicyRead) {
+            return true;
+        }
+        let asks_for_others = filter.is_archived == Some(true) || filter.is_published == Some(false);
+        // What people work on is not a member's business, nor is how far they are.
+        *filter = PolicyFilter {
+            is_published: Some(true),
+            status: None,
+            approver_id: None,
+            department: filter.department,
+            frequency: filter.frequency,
+            assignee_id: filter.assignee_id,
+            is_required_to_sign: filter.is_required_to_sign,
+            is_archived: None,
+        };
+        !asks_for_others
+    }
+
+    fn may_look_back(scope: &Scope) -> Result<(), Denied> {
+        scope.require(Permission::PolicyRead)
+    }
+}
+
+/// A file that is the text of a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyFile {
+    pub id: AttachmentId,
+    pub name: String,
+    /// The SHA-256 of its content, in hexadecimal.
+    pub sha256: String,
+}
+
+/// A policy as it was published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyVersion {
+    pub id: PolicyVersionId,
+    pub organization_id: OrganizationId,
+    pub policy_id: PolicyId,
+    #[serde(rename = "version")]
+    pub number: i64,
+    pub name: String,
+    pub description: String,
+    pub content: Body,
+    pub file: Option<PolicyFile>,
+    /// Whether it says something else than the version before, so that it has to be signed again.
+    pub is_changed: bool,
+    pub approver_id: Option<MemberId>,
+    pub submitted_by_id: Option<MemberId>,
+    pub published_at: Time,
+}
+
+impl PolicyVersion {
+    /// Whether both say the same.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let file = |version: &Self| version.file.as_ref().map(|file| file.sha256.clone());
+        (&self.name, &self.content, file(self)) == (&other.name, &other.content, file(other))
+    }
+}
+
+/// That a member has signed a version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicySignature {
+    pub id: PolicySignatureId,
+    pub organization_id: OrganizationId,
+    pub policy_id: PolicyId,
+    pub version_id: PolicyVersionId,
+    pub version: i64,
+    pub member_id: MemberId,
+    pub signed_at: Time,
+    /// When a version was published that has to be signed again.
+    pub ended_at: Option<Time>,
+}
