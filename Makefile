@@ -6,11 +6,11 @@ SHELL := /bin/bash
 # One build folder for all checkouts on a machine: warm builds are fast, and a clone stays clean.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/attestry/target
 BIN := $(CARGO_TARGET_DIR)/debug/attestry
-# The peers that tests talk to: an SMTP server, an S3 server.
+# What tests talk to: an SMTP server in Python; an S3 server and the AI SDK in Node.
 VENV := $(HOME)/.cache/attestry/python
-S3_SERVER := $(HOME)/.cache/attestry/s3-server
+NODE := $(HOME)/.cache/attestry/node
 
-.PHONY: run test test-rust bench lint fmt openapi release postgres python s3-server wrk
+.PHONY: run test test-rust bench lint fmt openapi release postgres python node wrk
 
 ## Serve the API and the pages on http://127.0.0.1:8080, data in ./data
 run:
@@ -18,11 +18,11 @@ run:
 	exec $(BIN) serve
 
 ## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases
-test: lint postgres python s3-server test-rust
+test: lint postgres python node test-rust
 
 test-rust:
 	cargo build --locked --workspace
-	TEST_PYTHON=$(VENV)/bin/python TEST_S3_SERVER=$(S3_SERVER) tests/with-postgres cargo test --locked --workspace
+	TEST_PYTHON=$(VENV)/bin/python TEST_NODE=$(NODE) tests/with-postgres cargo test --locked --workspace
 
 lint:
 	cargo fmt --all --check
@@ -57,5 +57,5 @@ python:
 	@python3 -m venv --help >/dev/null 2>&1 && python3 -c 'import ensurepip' 2>/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; }
 	@cmp -s tests/requirements.txt $(VENV)/requirements.txt || { python3 -m venv --clear $(VENV) && $(VENV)/bin/pip install --quiet -r tests/requirements.txt && cp tests/requirements.txt $(VENV)/; }
 
-s3-server:
-	@cmp -s tests/s3-server/package-lock.json $(S3_SERVER)/installed.json || { mkdir -p $(S3_SERVER) && cp tests/s3-server/package*.json $(S3_SERVER)/ && (cd $(S3_SERVER) && npm ci --silent --no-audit --no-fund) && cp $(S3_SERVER)/package-lock.json $(S3_SERVER)/installed.json; }
+node:
+	@cmp -s tests/node/package-lock.json $(NODE)/installed.json || { mkdir -p $(NODE) && cp tests/node/package*.json $(NODE)/ && (cd $(NODE) && npm ci --silent --no-audit --no-fund) && cp $(NODE)/package-lock.json $(NODE)/installed.json; }

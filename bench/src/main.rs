@@ -8,6 +8,7 @@ mod automations;
 mod bare;
 mod growth;
 mod load;
+mod policies;
 mod process;
 mod report;
 mod seed;
@@ -26,6 +27,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The benchmark
 #[derive(Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 struct Cli {
     /// Seconds of one window of load
     #[arg(long, default_value_t = 4)]
@@ -55,6 +57,9 @@ struct Cli {
     /// Instead: runs of automations, and what a sandbox costs
     #[arg(long)]
     automations: bool,
+    /// Instead: the assistant's streams, and PDF
+    #[arg(long)]
+    policies: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -93,6 +98,12 @@ async fn main() -> Result<()> {
     if cli.automations {
         for engine in engines {
             automations::run(&cli, engine).await?;
+        }
+        return Ok(());
+    }
+    if cli.policies {
+        for engine in engines {
+            policies::run(&cli, engine).await?;
         }
         return Ok(());
     }

@@ -30,12 +30,22 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(data: &Path, database: Option<&str>) -> Result<Self> {
+        Self::start_with(data, database, &[])
+    }
+
+    /// With settings of its own.
+    pub(crate) fn start_with(
+        data: &Path,
+        database: Option<&str>,
+        variables: &[(&str, &str)],
+    ) -> Result<Self> {
         let mut command = Command::new(sibling("attestry")?);
         command
             .args(["serve", "--listen", "127.0.0.1:0"])
             .arg("--data-dir")
             .arg(data)
-            .env("ATTESTRY_LOG_LEVEL", "warn");
+            .env("ATTESTRY_LOG_LEVEL", "warn")
+            .envs(variables.iter().copied());
         if let Some(url) = database {
             command.args(["--database-url", url]);
         }

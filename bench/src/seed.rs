@@ -72,6 +72,7 @@ fn context(data: &Path, database: Option<&str>) -> Result<Ctx> {
         invitation_lifetime: Duration::from_hours(1),
         reset_lifetime: Duration::from_hours(1),
         runner: attestry_app::RunnerSettings::default(),
+        assistant: attestry_app::assistant::Assistant::default(),
     };
     Ok(Ctx::new(
         Arc::new(SystemClock),

@@ -66,13 +66,18 @@ impl<'a> Call<'a> {
         self.header("content-type", content_type)
     }
 
-    pub async fn send(self) -> Reply {
+    /// Sends it, and leaves the body of the answer to be read.
+    pub async fn begin(self) -> http::Response<Body> {
         let Self { router, method, path, headers, body } = self;
         let mut request =
             Request::builder().method(method.as_str()).uri(&path).body(Body::from(body)).expect("a request");
         *request.headers_mut() = headers;
-        let response = router.clone().oneshot(request).await.expect("an answer");
-        let (head, body) = response.into_parts();
+        router.clone().oneshot(request).await.expect("an answer")
+    }
+
+    pub async fn send(self) -> Reply {
+        let (method, path) = (self.method.clone(), self.path.clone());
+        let (head, body) = self.begin().await.into_parts();
         let body = body.collect().await.expect("a body").to_bytes();
         let reply = Reply {
             status: head.status,

@@ -15,7 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use attestry_ai::fake::{FakeProvider, Reply as Script};
+use attestry_ai::{Kind, Provider};
 use attestry_api::{Api, HttpSettings};
+use attestry_app::assistant::Assistant;
 use attestry_app::keys::Keys;
 use attestry_app::setup::{Founded, NewInstallation};
 use attestry_app::{Ctx, RunnerSettings, Settings, jobs, setup};
@@ -62,14 +65,40 @@ pub fn run(engine: Engine, body: impl AsyncFnOnce(&TestApp)) {
 
 /// Runs a test on one engine with other HTTP settings.
 pub fn run_with(engine: Engine, change: impl FnOnce(&mut HttpSettings), body: impl AsyncFnOnce(&TestApp)) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let logs = logs::Logs::default();
     let mut settings = http();
     change(&mut settings);
+    let nobody = async || (Assistant::Nobody, ());
+    on_app(engine, settings, nobody, async |app, ()| body(app).await);
+}
+
+/// Runs a test on one engine with a provider that answers from a script.
+pub fn run_assisted(engine: Engine, kind: Kind, body: impl AsyncFnOnce(&TestApp, &FakeProvider)) {
+    let assistant = async || {
+        let fake = FakeProvider::start(kind, [Script::no_answer()]).await.expect("a provider");
+        let provider = Provider::new(fake.settings().expect("settings")).expect("a provider");
+        (Assistant::Provider(provider), fake)
+    };
+    on_app(engine, http(), assistant, async |app, fake| body(app, &fake).await);
+}
+
+/// Runs a test on one engine with the assistant that follows rules.
+pub fn run_by_rules(engine: Engine, body: impl AsyncFnOnce(&TestApp)) {
+    on_app(engine, http(), async || (Assistant::Rules, ()), async |app, ()| body(app).await);
+}
+
+fn on_app<P>(
+    engine: Engine,
+    http: HttpSettings,
+    assistant: impl AsyncFnOnce() -> (Assistant, P),
+    body: impl AsyncFnOnce(&TestApp, P),
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let logs = logs::Logs::default();
     runtime.block_on(
         async {
-            let app = TestApp::start(engine, settings, logs.clone()).await;
-            body(&app).await;
+            let (assistant, peer) = assistant().await;
+            let app = TestApp::start(engine, http, logs.clone(), assistant).await;
+            body(&app, peer).await;
             app.finish().await;
         }
         .with_subscriber(logs.subscriber()),
@@ -81,6 +110,7 @@ fn http() -> HttpSettings {
         body_limit: 16 << 20,
         body_memory: 128 << 20,
         request_timeout: Duration::from_secs(30),
+        keep_alive: Duration::from_millis(50),
         cors_origins: Vec::new(),
         trusted_proxies: Vec::new(),
         rate_per_credential: 0,
@@ -117,6 +147,7 @@ fn settings() -> Settings {
         invitation_lifetime: Duration::from_hours(7 * 24),
         reset_lifetime: Duration::from_hours(1),
         runner: runner(),
+        assistant: Assistant::default(),
     }
 }
 
@@ -154,7 +185,7 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    async fn start(engine: Engine, http: HttpSettings, logs: logs::Logs) -> Self {
+    async fn start(engine: Engine, http: HttpSettings, logs: logs::Logs, assistant: Assistant) -> Self {
         let database = database::Database::create(engine).await;
         let db = database.open();
         db.migrate(MIGRATIONS).await.expect("the migrations run");
@@ -163,7 +194,15 @@ impl TestApp {
         let keys = Keys::new(b"a secret that only the tests know", Arc::clone(&entropy)).expect("keys");
         let (mailer, mail) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
         let shared: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
-        let ctx = Ctx::new(shared, entropy, db, keys, mailer, Blobs::memory(), settings());
+        let ctx = Ctx::new(
+            shared,
+            entropy,
+            db,
+            keys,
+            mailer,
+            Blobs::memory(),
+            Settings { assistant, ..settings() },
+        );
         let router = attestry_api::router(Api::new(ctx.clone(), http), attestry_ui::PAGES);
         let home = tenant(&ctx, "Home", "ada@example.com").await;
         Self { ctx, clock, mail, home, router, logs, database }

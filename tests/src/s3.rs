@@ -11,10 +11,10 @@ pub struct S3 {
 
 impl S3 {
     pub fn start() -> Self {
-        let packages = std::env::var("TEST_S3_SERVER").expect("TEST_S3_SERVER is not set: run `make test`");
+        let packages = std::env::var("TEST_NODE").expect("TEST_NODE is not set: run `make test`");
         let mut child = Command::new("node")
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/s3-server.js"))
-            .env("TEST_S3_SERVER", packages)
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/node/s3-server.js"))
+            .env("TEST_NODE", packages)
             .env("NODE_NO_WARNINGS", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

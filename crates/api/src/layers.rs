@@ -25,6 +25,9 @@ use crate::state::Api;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// How long somebody outside may take, beyond the time of a request, to begin an answer that is a stream.
+const STREAM_BEGINS: Duration = Duration::from_mins(11);
+
 /// Routes with a secret in them.
 const SECRET_ROUTES: &[&str] = &["/v1/files/{ticket}"];
 
@@ -100,7 +103,11 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
 /// halfway, so whatever belongs to a change (its answer for a repetition, forgetting a credential) is done.
 async fn answer(api: &Api, context: &RequestContext, request: Request, next: Next) -> Response {
     let limit = api.http.request_timeout + transfer_time(context, request.headers());
-    let ended = if request.method().is_safe() {
+    let is_stream = context.facts.is_some_and(|facts| facts.is_stream);
+    // Whoever answers a stream has its own time to begin.
+    let limit = if is_stream { limit + STREAM_BEGINS } else { limit };
+    let ended = if request.method().is_safe() || is_stream {
+        let request = request.map(|body| if is_stream { Arriving::within(body, limit) } else { body });
         let work = AssertUnwindSafe(next.run(request)).catch_unwind();
         tokio::time::timeout(limit, work).await.map(|ended| ended.map_err(|panic| panic_text(panic.as_ref())))
     } else {

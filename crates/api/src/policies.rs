@@ -30,6 +30,8 @@ use crate::request::query::{FromQuery, Query};
 use crate::request::wire::{Fields, Valid};
 use crate::state::Api;
 
+pub(crate) mod chat;
+pub(crate) mod prints;
 pub(crate) mod signing;
 pub(crate) mod templates;
 pub(crate) mod versions;

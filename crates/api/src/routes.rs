@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 
 use crate::automations::{checks, hosts, runs, versions};
 use crate::document::docs;
-use crate::policies::{signing, templates, versions as policy_versions};
+use crate::policies::{chat, prints, signing, templates, versions as policy_versions};
 use crate::state::Api;
 use crate::{
     api_keys, attachments, audit_logs, auth, automations, comments, files, health, layers, members, metrics,
@@ -79,6 +79,9 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(policies::submit_policy_for_approval))
         .routes(routes!(policies::approve_policy))
         .routes(routes!(policies::deny_policy))
+        .routes(routes!(chat::ask_about_policy))
+        .routes(routes!(prints::print_policy))
+        .routes(routes!(prints::print_policies))
         .routes(routes!(signing::sign_policy))
         .routes(routes!(signing::remind_policy_signers))
         .routes(routes!(signing::list_policy_signatures))

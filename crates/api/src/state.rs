@@ -20,6 +20,8 @@ pub struct HttpSettings {
     /// How much memory all bodies being read may take together.
     pub body_memory: usize,
     pub request_timeout: Duration,
+    /// How long a stream is silent before a comment shows proxies that it lives.
+    pub keep_alive: Duration,
     /// Origins of other web pages that may call the interface.
     pub cors_origins: Vec<String>,
     /// Addresses of proxies whose `X-Forwarded-For` is believed.

@@ -10,8 +10,9 @@ use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Entropy, Ids};
 use attestry_mail::Mailer;
 use attestry_storage::Db;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
+use crate::assistant::Assistant;
 use crate::events::Events;
 use crate::keys::Keys;
 use crate::remembered::Principals;
@@ -30,6 +31,8 @@ pub struct Settings {
     pub reset_lifetime: Duration,
     /// How the scripts of automations are run.
     pub runner: RunnerSettings,
+    /// Who helps to edit policies.
+    pub assistant: Assistant,
 }
 
 /// The context. Cheap to clone.
@@ -50,6 +53,8 @@ pub struct Inner {
     pub(crate) attempts: Attempts,
     /// Rung when a job was enqueued in this process.
     pub job_bell: Notify,
+    /// Places for laying out documents: it takes time and memory.
+    pub(crate) printing: Semaphore,
     /// When a commit started an automation last, in milliseconds.
     pub(crate) started: Arc<AtomicI64>,
 }
@@ -85,6 +90,7 @@ impl Ctx {
             principals: Principals::default(),
             attempts: Attempts::default(),
             job_bell: Notify::new(),
+            printing: Semaphore::new(2),
             started,
         }))
     }

@@ -34,6 +34,9 @@ pub enum Error {
     IdempotencyMismatch,
     #[error("too many requests")]
     TooMany { message: &'static str, retry_after: u64 },
+    /// Somebody outside, on whom an answer depends, failed or is not there.
+    #[error("{message}")]
+    Outside { code: &'static str, message: String, retry_after: Option<u64> },
     #[error("not available: {0}")]
     Unavailable(String),
     #[error("{0}")]

@@ -4,6 +4,7 @@
 
 pub mod api_keys;
 mod assignees;
+pub mod assistant;
 pub mod attachments;
 mod attempts;
 pub mod automations;

@@ -22,6 +22,8 @@ use crate::organizations;
 use crate::precondition::Precondition;
 use crate::registers;
 
+pub mod chat;
+pub mod prints;
 pub mod signing;
 pub mod templates;
 pub mod versions;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use attestry_ai::Kind;
 use attestry_app::RunnerSettings;
+use attestry_app::assistant::Assistant;
 use tracing_subscriber::filter::Targets;
 
 const DEFAULTS: &str = include_str!("../config.default.toml");
@@ -56,6 +58,12 @@ const SETTINGS: &[Setting] = &[
     setting("automations.timeout_seconds", "ATTESTRY_AUTOMATIONS_TIMEOUT_SECONDS"),
     setting("automations.memory_mib", "ATTESTRY_AUTOMATIONS_MEMORY_MIB"),
     setting("dns.servers", "ATTESTRY_DNS_SERVERS"),
+    setting("ai.provider", "ATTESTRY_AI_PROVIDER"),
+    setting("ai.base_url", "ATTESTRY_AI_BASE_URL"),
+    secret("ai.api_key", "ATTESTRY_AI_API_KEY"),
+    setting("ai.model", "ATTESTRY_AI_MODEL"),
+    setting("ai.max_tokens", "ATTESTRY_AI_MAX_TOKENS"),
+    setting("ai.timeout_seconds", "ATTESTRY_AI_TIMEOUT_SECONDS"),
     setting("log.level", "ATTESTRY_LOG_LEVEL"),
     setting("log.format", "ATTESTRY_LOG_FORMAT"),
 ];
@@ -70,7 +78,6 @@ fn is_of_kubernetes(name: &str) -> bool {
 
 /// Settings of features that this version does not have, by what their names begin with.
 const NOT_YET: &[(&str, &str)] = &[
-    ("ATTESTRY_AI_", "the AI assistant"),
     ("ATTESTRY_DOMAINS_", "the trust portal"),
     ("ATTESTRY_PORTAL_", "the trust portal"),
     ("ATTESTRY_VERCEL_", "the trust portal"),
@@ -147,6 +154,7 @@ pub(crate) struct Config {
     pub(crate) invitation_lifetime: Duration,
     pub(crate) reset_lifetime: Duration,
     pub(crate) runner: RunnerSettings,
+    pub(crate) assistant: Assistant,
     pub(crate) log_level: Targets,
     pub(crate) log_json: bool,
 }
@@ -234,6 +242,7 @@ impl Config {
             invitation_lifetime: days("sessions.invitation_days")?,
             reset_lifetime: Duration::from_mins(read.number("sessions.reset_minutes", 1..=10_080)?),
             runner: runner(&read)?,
+            assistant: assistant(&read)?,
             log_level: read.log_level("log.level")?,
             log_json: match read.text("log.format") {
                 "text" => false,
@@ -458,6 +467,29 @@ fn runner(read: &Reader<'_>) -> Result<RunnerSettings> {
         anyhow!(read.wrong("dns.servers", "addresses such as 10.0.0.53 or 127.0.0.1:5353, joined by commas"))
     })?;
     Ok(settings)
+}
+
+/// Who helps to edit policies.
+fn assistant(read: &Reader<'_>) -> Result<Assistant> {
+    let kind = match read.text("ai.provider") {
+        "" => return Ok(Assistant::Nobody),
+        "rules" => return Ok(Assistant::Rules),
+        "openai" => Kind::OpenAi,
+        "anthropic" => Kind::Anthropic,
+        _ => bail!("{}", read.wrong("ai.provider", "rules, openai, anthropic or empty")),
+    };
+    let Some(model) = read.optional("ai.model") else {
+        bail!("{}", read.wrong("ai.model", "the name of a model, because ai.provider is set"));
+    };
+    let wrong = |error: attestry_ai::Error| anyhow!("ai: {error}");
+    let mut settings = attestry_ai::Settings::new(kind, &model).map_err(wrong)?;
+    if let Some(base) = read.web_address("ai.base_url")? {
+        settings.base_url = url::Url::parse(&base).with_context(|| "ai.base_url")?;
+    }
+    settings.key = read.optional("ai.api_key").map(|key| attestry_ai::Key::new(&key));
+    settings.max_tokens = read.number("ai.max_tokens", 16..=1_000_000)?;
+    settings.first_byte_timeout = Duration::from_secs(read.number("ai.timeout_seconds", 1..=600)?);
+    Ok(Assistant::Provider(attestry_ai::Provider::new(settings).map_err(wrong)?))
 }
 
 /// Makes the data folder, readable by its owner alone.

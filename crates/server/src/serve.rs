@@ -24,6 +24,8 @@ use crate::start;
 
 /// How long requests may take to end once the server was told to stop.
 const DRAIN: Duration = Duration::from_secs(25);
+/// How long a stream is silent before a comment shows proxies that it lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long a client may take to send the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// What a connection holds at most of the head of a request, and of an answer that waits to be read.
@@ -61,6 +63,7 @@ fn http_settings(config: &Config, url: &str) -> HttpSettings {
         body_limit: config.body_limit,
         body_memory: config.body_memory,
         request_timeout: config.request_timeout,
+        keep_alive: KEEP_ALIVE,
         cors_origins: config.cors_origins.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         rate_per_credential: config.rate_per_credential,

@@ -144,6 +144,7 @@ pub(crate) fn open(config: &Config, port: Option<u16>) -> Result<Ctx> {
         invitation_lifetime: config.invitation_lifetime,
         reset_lifetime: config.reset_lifetime,
         runner: config.runner.clone(),
+        assistant: config.assistant.clone(),
     };
     Ok(Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer(config)?, blobs(config)?, settings))
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "test code")]
 
 mod api_keys;
+mod assistant;
 mod attachments;
 mod audit_logs;
 mod auth;

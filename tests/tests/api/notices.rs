@@ -33,7 +33,7 @@ async fn an_assignee_is_told_once_a_change(app: &TestApp) {
     let both = json!({"taskIds": [id(&a), id(&b)], "assigneeId": eve["id"]});
     app.patch("/v1/tasks/bulk/assignee", &both).send().await.expect(200);
     let mails = app.mails().await;
-    assert_eq!((mails.len(), mails[0].subject.as_str()), (1, "2 tasks were assigned to you"));
+    assert_eq!((mails.len(), mails[0].subject.as_str()), (1, "2 things were assigned to you"));
     // A change that fails tells nobody anything.
     let other = app.tenant("Other", "bob@example.com").await;
     let wrong = json!({"taskIds": [id(&a), other.member.replace("mem_", "tsk_")], "assigneeId": eve["id"]});
@@ -105,7 +105,8 @@ async fn notices_can_be_stopped(app: &TestApp) {
     let token = app.sign_in("eve@example.com").await;
     let session =
         |method: &str| app.call(method, "/v1/auth/notifications").session(&token, &app.home.organization);
-    let all = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": true});
+    let all =
+        json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": true, "policies": true});
     assert_eq!(session("GET").send().await.expect(200), all);
     assert_eq!(
         session("PATCH").json(&json!({"assigned": "no", "x": 1})).send().await.wrong_fields(),
@@ -134,7 +135,10 @@ async fn notices_can_be_stopped(app: &TestApp) {
     let [digest] = &app.mail.take()[..] else { panic!("one digest") };
     let token = token_in(std::slice::from_ref(digest));
     let left = stop(&token).send().await.expect(200);
-    assert_eq!(left, json!({"assigned": false, "dueSoon": false, "overdue": false, "automations": true}));
+    assert_eq!(
+        left,
+        json!({"assigned": false, "dueSoon": false, "overdue": false, "automations": true, "policies": true})
+    );
     app.work().await;
     let log = app.get("/v1/audit-logs?action=user.notifications_changed").send().await.expect(200);
     assert_eq!(log["data"].as_array().map(Vec::len), Some(4));

@@ -22,6 +22,8 @@ both! {
     a_policy_can_be_a_file,
     the_past_the_history_and_deletion,
     whoever_leaves_approves_nothing,
+    policies_are_printed,
+    two_who_publish_and_sign_at_once_do_not_meet,
 }
 
 const DAY: Duration = Duration::from_hours(24);
@@ -566,4 +568,67 @@ async fn whoever_leaves_approves_nothing(app: &TestApp) {
     let body = json!({"approverId": app.home.member});
     app.post(&under(&made, "submit-for-approval"), &body).send().await.expect(200);
     app.work().await;
+}
+
+/// The text of a PDF's pages, as far as it can be had without laying them out.
+fn is_pdf(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"%PDF-1.") && bytes.trim_ascii_end().ends_with(b"%%EOF")
+}
+
+async fn policies_are_printed(app: &TestApp) {
+    app.member(&app.home, "eve@example.com", "employee").await;
+    let token = app.sign_in("eve@example.com").await;
+    let theirs = |path: &str| app.call("GET", path).session(&token, &app.home.organization);
+    let made =
+        made(app, "## Zweck\n\n#evil *x* $y$ \u{a7} 日本 עברית\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n")
+            .await;
+    theirs(&under(&made, "pdf")).send().await.problem(404, "not_found");
+    let draft = app.get(&under(&made, "pdf")).send().await;
+    assert_eq!(draft.status, 200);
+    assert!(is_pdf(&draft.body));
+    assert_eq!(draft.header("content-type"), Some("application/pdf"));
+    assert_eq!(draft.header("content-disposition"), Some("attachment; filename=\"P-1 Access Control.pdf\""));
+    assert_eq!(draft.header("x-missing-glyphs"), None);
+    let again = app.get(&under(&made, "pdf")).send().await;
+    assert!(again.body == draft.body, "the same input gives the same bytes");
+    publish(app, &made).await;
+    app.mails().await;
+    let published = theirs(&under(&made, "pdf")).send().await;
+    assert!(published.status == 200 && is_pdf(&published.body) && published.body != draft.body);
+    let file = published.header("content-disposition").expect("a name");
+    assert!(file.contains("P-1 Access Control v1.pdf"), "{file}");
+    // U+13000 is a hieroglyph.
+    app.patch(&path(&made), &json!({"contentMarkdown": "One \u{13000}."})).send().await.expect(200);
+    let strange = app.get(&under(&made, "pdf")).send().await;
+    assert_eq!(strange.header("x-missing-glyphs"), Some("U+13000"));
+    let old = app.get(&under(&made, "pdf?version=1")).send().await;
+    assert_eq!(old.status, 200);
+    app.get(&under(&made, "pdf?version=2")).send().await.problem(404, "not_found");
+    assert_eq!(app.get(&under(&made, "pdf?version=x")).send().await.wrong_fields(), ["version"]);
+    let all = theirs("/v1/policies/pdf").send().await;
+    assert!(all.status == 200 && is_pdf(&all.body));
+    let log = app.get("/v1/audit-logs?action=policy.exported").send().await.expect(200);
+    assert_eq!(log["count"], 6, "who printed what is recorded");
+}
+
+async fn two_who_publish_and_sign_at_once_do_not_meet(app: &TestApp) {
+    let made = made(app, "One.").await;
+    publish(app, &made).await;
+    app.mails().await;
+    let token = app.sign_in("ada@example.com").await;
+    let sign = || app.call("POST", &under(&made, "sign")).session(&token, &app.home.organization).send();
+    let all = futures_util::future::join_all((0..8).map(|_| sign())).await;
+    let first = all[0].expect(200);
+    assert!(all.iter().all(|one| one.expect(200) == first), "one signature, however often it is asked for");
+    let body = json!({"approverId": app.home.member});
+    app.post(&under(&made, "submit-for-approval"), &body).send().await.expect(200);
+    let approve = || app.call("POST", &under(&made, "approve")).key(&app.home.key).send();
+    let all = futures_util::future::join_all((0..8).map(|_| approve())).await;
+    let done = all.iter().filter(|one| one.status == 200).count();
+    assert_eq!(done, 1, "a policy is published once");
+    for one in all.iter().filter(|one| one.status != 200) {
+        one.problem(409, "not_submitted");
+    }
+    assert_eq!(app.get(&under(&made, "versions")).send().await.expect(200)["count"], 2);
+    app.mails().await;
 }

@@ -122,6 +122,8 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Another version is published",
         "Another version was published since you read the policy; read it before you sign.",
     ),
+    ("policy_is_a_file", 409, "Policy is a file", "The policy is an uploaded file; `/file` leads to it."),
+    ("document_too_large", 409, "Document too large", "The document has too many pages to be printed."),
     ("file_in_use", 409, "File in use", "The file is the text of a policy, or of a version of one."),
     ("no_script", 409, "No script", "The automation has no script yet; add a version."),
     ("run_is_over", 409, "Run is over", "The run has ended already and cannot be cancelled."),
@@ -179,6 +181,18 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         500,
         "Internal error",
         "Something went wrong in the server; the log has the cause under the request id.",
+    ),
+    (
+        "ai_failed",
+        502,
+        "AI provider failed",
+        "The AI provider cannot be reached, refused the request or failed; `detail` says how.",
+    ),
+    (
+        "ai_not_configured",
+        503,
+        "No AI provider",
+        "The server has no AI provider; `detail` says what its operator sets.",
     ),
     (
         "unavailable",
@@ -347,6 +361,7 @@ impl From<Error> for Problem {
             Error::TooMany { message, retry_after } => {
                 Self { retry_after: Some(retry_after), ..Self::new("rate_limited", message) }
             }
+            Error::Outside { code, message, retry_after } => Self { retry_after, ..Self::new(code, message) },
             Error::Unavailable(cause) => Self {
                 retry_after: Some(1),
                 cause: Some(cause),

@@ -53,6 +53,7 @@ static FACTS: LazyLock<HashMap<String, Vec<(Method, Facts)>>> = LazyLock::new(||
                 is_public: PUBLIC.contains(&(name, path)),
                 permission: word.and_then(|word| Permission::parse(word).ok()),
                 takes_query: parameters.iter().any(|parameter| parameter["in"] == "query"),
+                is_stream: operation.get("x-stream").is_some(),
                 takes_form: !operation["requestBody"]["content"][MULTIPART].is_null(),
                 body_limit: match operation.get("requestBody") {
                     Some(_) => operation[BODY_LIMIT].as_u64().and_then(|limit| usize::try_from(limit).ok()),
@@ -195,6 +196,8 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
     }
     if method == "post" {
         statuses.extend([409, 422]);
+    }
+    if method == "post" && operation.get("x-stream").is_none() {
         parameters.push(header(
             "Idempotency-Key",
             "Within 24 hours, the same key and body have one effect and one answer.",

@@ -47,7 +47,8 @@ pub async fn count(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<i64, Error>
     Ok(ctx.db.read(async move |t| policies::count_versions(t, &own, id).await).await?)
 }
 
-async fn find(
+/// A version of a policy, if the caller may see it.
+pub(super) async fn find(
     t: &Tx<'_>,
     scope: &Scope,
     policy: &Record<Policy>,

@@ -88,6 +88,7 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
             format!("{}: {error}. Check blobs.url and the AWS_* variables.", ctx.blobs.describe())
         }),
     );
+    report("assistant", ctx.settings.assistant.check().await);
     let mail = ctx.mailer.check().await;
     report(
         "mail",

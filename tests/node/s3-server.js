@@ -6,7 +6,7 @@ const path = require("node:path");
 const { createRequire } = require("node:module");
 
 // The packages live outside the checkout.
-const S3rver = createRequire(path.join(process.env.TEST_S3_SERVER, "/"))("s3rver");
+const S3rver = createRequire(path.join(process.env.TEST_NODE, "/"))("s3rver");
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), "attestry-s3."));
 const server = new S3rver({
   address: "127.0.0.1",

@@ -1,0 +1,233 @@
+//! `POST /v1/policies/{id}/ai-chat`: the assistant's answer as a stream, in the framing of the AI SDK's UI messages.
+
+use std::convert::Infallible;
+
+use attestry_ai::{Role, Turn};
+use attestry_app::policies::chat::{self, Conversation, Question, Said};
+use attestry_domain::access::grant;
+use attestry_domain::content::markdown;
+use attestry_domain::id::{PolicyId, kind};
+use attestry_domain::text::Text;
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt, stream};
+use http::{HeaderName, HeaderValue, header};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::PartialSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::answer::problem::Problem;
+use crate::document::operations::schema;
+use crate::request::caller::Granted;
+use crate::request::json::{FromJson, Json as JsonValue};
+use crate::request::path::PathId;
+use crate::request::wire::Valid;
+use crate::state::Api;
+
+const MOST_TURNS: usize = 100;
+const MOST_HISTORY: usize = 200_000;
+const FRAMING: HeaderName = HeaderName::from_static("x-vercel-ai-ui-message-stream");
+const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+attestry_domain::words! {
+    /// Who said something.
+    Speaker {
+        User = "user",
+        Assistant = "assistant",
+    }
+}
+
+impl FromJson for Speaker {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        attestry_domain::Parse::parse(&json.text()?)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
+    }
+}
+
+/// Any text.
+#[derive(Clone, Debug)]
+pub(crate) struct Anything(String);
+
+impl FromJson for Anything {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        Ok(Self(json.text()?.into_owned()))
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(json!({"type": "string"}))
+    }
+}
+
+body! {
+    /// Something that was said before.
+    ChatTurn {
+        role "role": required Speaker = "Who said it.",
+        content "content": required Anything = "What was said.",
+    }
+    example json!({"role": "user", "content": "Who approves exceptions?"})
+}
+
+/// What was said before.
+#[derive(Clone, Debug)]
+pub(crate) struct History(Vec<ChatTurn>);
+
+impl FromJson for History {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        let turns: Vec<ChatTurn> = json.each_body(MOST_TURNS)?;
+        let length: usize = turns.iter().map(|turn| turn.content.0.chars().count()).sum();
+        match length <= MOST_HISTORY {
+            true => Ok(Self(turns)),
+            false => Err(format!("must have at most {MOST_HISTORY} characters in all; it has {length}")),
+        }
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let turn = json!(ChatTurn::schema());
+        schema(json!({"type": "array", "maxItems": MOST_TURNS, "items": turn}))
+    }
+}
+
+body! {
+    /// What is asked of the assistant.
+    AskAboutPolicy {
+        instructions "instructions": required Text<1, 10_000> = "What change to make, or a question.",
+        chat_history "chatHistory": optional History = "What was said before, oldest first; at most 200,000 characters in all.",
+    }
+    example json!({
+        "instructions": "Rename the Security Lead to CISO.",
+        "chatHistory": [{"role": "user", "content": "Who approves exceptions?"}, {"role": "assistant", "content": "The Security Lead."}]
+    })
+}
+
+/// A piece of the stream.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+enum Piece<'a> {
+    Start,
+    TextStart {
+        id: &'a str,
+    },
+    TextDelta {
+        id: &'a str,
+        delta: &'a str,
+    },
+    TextEnd {
+        id: &'a str,
+    },
+    DataPolicy {
+        data: Value,
+    },
+    Error {
+        #[serde(rename = "errorText")]
+        error_text: &'a str,
+    },
+    Finish,
+}
+
+/// The only text of an answer.
+const TEXT: &str = "0";
+
+fn event(piece: &Piece<'_>) -> Event {
+    // It is made of text: it always can be written.
+    Event::default().data(serde_json::to_string(piece).unwrap_or_default())
+}
+
+/// How far an answer is.
+enum Stage {
+    Text,
+    /// The text has ended, because a policy or an error came.
+    Closed,
+    Over,
+}
+
+fn events(conversation: Conversation) -> impl Stream<Item = Result<Event, Infallible>> {
+    let opening = [event(&Piece::Start), event(&Piece::TextStart { id: TEXT })];
+    let rest = stream::unfold((conversation, Stage::Text), |(mut conversation, mut stage)| async move {
+        let mut events = Vec::new();
+        match (conversation.next().await, &stage) {
+            (_, Stage::Over) => return None,
+            (Some(Ok(Said::Text(delta))), Stage::Text) => {
+                events.push(event(&Piece::TextDelta { id: TEXT, delta: &delta }));
+            }
+            // Nothing is said after a policy.
+            (Some(Ok(Said::Text(_))), Stage::Closed) => {}
+            (Some(Ok(Said::Policy(content))), _) => {
+                close(&mut stage, &mut events);
+                let data = json!({"markdown": markdown::write(&content), "content": content});
+                events.push(event(&Piece::DataPolicy { data }));
+            }
+            (Some(Err(error_text)), _) => {
+                close(&mut stage, &mut events);
+                events.extend([event(&Piece::Error { error_text: &error_text }), done()]);
+                stage = Stage::Over;
+            }
+            (None, _) => {
+                close(&mut stage, &mut events);
+                events.extend([event(&Piece::Finish), done()]);
+                stage = Stage::Over;
+            }
+        }
+        Some((stream::iter(events), (conversation, stage)))
+    });
+    stream::iter(opening).chain(rest.flatten()).map(Ok)
+}
+
+fn close(stage: &mut Stage, events: &mut Vec<Event>) {
+    if matches!(stage, Stage::Text) {
+        events.push(event(&Piece::TextEnd { id: TEXT }));
+        *stage = Stage::Closed;
+    }
+}
+
+fn done() -> Event {
+    Event::default().data("[DONE]")
+}
+
+/// Asks the assistant about a policy, and streams its answer
+///
+/// A stream of server-sent events in the framing of the AI SDK's UI messages: `start`, `text-start`, `text-delta` …,
+/// `text-end`, then `data-policy` with `markdown` and `content` if the answer has a whole new policy, `finish`, and
+/// `[DONE]`. A failure in the middle is an `error` event. Nothing is saved: apply a proposal with `PATCH`, or part of it
+/// with `POST /v1/policies/{id}/diff`.
+#[utoipa::path(
+    post, path = "/v1/policies/{id}/ai-chat", tag = "Policies", request_body = AskAboutPolicy,
+    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
+    responses(
+        (status = 200, content_type = "text/event-stream", body = String, description = "The answer, as it comes.",
+         example = json!("data: {\"type\":\"start\"}\n\ndata: {\"type\":\"text-start\",\"id\":\"0\"}\n\ndata: {\"type\":\"text-delta\",\"id\":\"0\",\"delta\":\"I renamed it.\"}\n\ndata: {\"type\":\"text-end\",\"id\":\"0\"}\n\ndata: {\"type\":\"finish\"}\n\ndata: [DONE]\n\n")),
+        (status = 502, description = "The AI provider failed before it began to answer; `detail` says how."),
+        (status = 503, description = "No AI provider is configured; `detail` says what to set."),
+    ),
+    extensions(("x-permission" = json!("policy:update")), ("x-stream" = json!(true)))
+)]
+pub(crate) async fn ask_about_policy(
+    api: State<Api>,
+    scope: Granted<grant::PolicyUpdate>,
+    id: PathId<kind::Policy>,
+    body: Valid<AskAboutPolicy>,
+) -> Result<Response, Problem> {
+    let AskAboutPolicy { instructions, chat_history } = body.0;
+    let turn = |ChatTurn { role, content: Anything(content) }| Turn {
+        role: match role {
+            Speaker::User => Role::User,
+            Speaker::Assistant => Role::Assistant,
+        },
+        content,
+    };
+    let history =
+        chat_history.map(|History(turns)| turns.into_iter().map(turn).collect()).unwrap_or_default();
+    let question = Question { instructions: instructions.as_str().to_owned(), history };
+    let conversation = chat::ask(&api.ctx, &scope, id.found()?, question).await?;
+    let sse = Sse::new(events(conversation)).keep_alive(KeepAlive::new().interval(api.http.keep_alive));
+    let headers = [
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (BUFFERING, HeaderValue::from_static("no")),
+        (FRAMING, HeaderValue::from_static("v1")),
+    ];
+    Ok((headers, sse).into_response())
+}

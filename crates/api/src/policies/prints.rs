@@ -1,0 +1,117 @@
+//! Policies as PDF: `/v1/policies/{id}/pdf` and `/v1/policies/pdf`.
+
+use attestry_app::journal;
+use attestry_app::policies::prints::{self, Printed};
+use attestry_app::policies::versions::Which;
+use attestry_domain::access::SeePolicies;
+use attestry_domain::id::{PolicyId, kind};
+use attestry_domain::policies::Policy;
+use attestry_domain::registers::Register;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use serde_json::json;
+use utoipa::IntoParams;
+
+use super::versions::Number;
+use crate::answer::lists;
+use crate::answer::problem::Problem;
+use crate::document::operations::schema;
+use crate::request::caller::Granted;
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::state::Api;
+
+const PDF: &str = "application/pdf";
+const MISSING: HeaderName = HeaderName::from_static("x-missing-glyphs");
+
+#[derive(Debug)]
+pub(crate) struct PrintPolicy {
+    version: Option<i64>,
+}
+
+impl FromQuery for PrintPolicy {
+    fn read(query: &mut Query) -> Self {
+        Self { version: query.get::<Number>("version").map(|number| number.0) }
+    }
+}
+
+impl IntoParams for PrintPolicy {
+    fn into_params(
+        _: impl Fn() -> Option<utoipa::openapi::path::ParameterIn>,
+    ) -> Vec<utoipa::openapi::path::Parameter> {
+        let about = "The number of the version to print; otherwise the policy as it is.";
+        vec![lists::parameter("version", schema(json!({"type": "integer", "minimum": 1})), about)]
+    }
+}
+
+fn download(printed: Printed) -> Response {
+    let disposition = printed.disposition();
+    let Printed { bytes, missing, .. } = printed;
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PDF));
+    if let Ok(disposition) = HeaderValue::from_str(&disposition) {
+        headers.insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    if !missing.is_empty() {
+        let named: Vec<String> =
+            missing.iter().take(50).map(|c| format!("U+{:04X}", u32::from(*c))).collect();
+        if let Ok(named) = HeaderValue::from_str(&named.join(" ")) {
+            headers.insert(MISSING, named);
+        }
+    }
+    (headers, bytes).into_response()
+}
+
+/// Downloads a policy as PDF
+///
+/// A published policy is printed with its approval and its signatures, a draft without. Characters that cannot be printed
+/// are marked in the text and named in the header `X-Missing-Glyphs`. The audit log records the download.
+#[utoipa::path(
+    get, path = "/v1/policies/{id}/pdf", tag = "Policies",
+    params(("id" = inline(PolicyId), Path, description = "The policy's id."), PrintPolicy),
+    responses(
+        (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
+        (status = 409, description = "The policy is an uploaded file, or has too many pages."),
+    ),
+    extensions(("x-permission" = json!("policy:read")), ("x-or-permission" = json!("policy:sign")))
+)]
+pub(crate) async fn print_policy(
+    api: State<Api>,
+    scope: Granted<SeePolicies>,
+    id: PathId<kind::Policy>,
+    ValidQuery(PrintPolicy { version }): ValidQuery<PrintPolicy>,
+    method: Method,
+) -> Result<Response, Problem> {
+    let id = id.found()?;
+    let printed = prints::policy(&api.ctx, &scope, id, version.map(Which::Number)).await?;
+    if method != Method::HEAD {
+        let asked =
+            version.map_or_else(|| format!("id={id}"), |version| format!("id={id}&version={version}"));
+        journal::exported(&api.ctx, &scope, Policy::ACTIONS.exported, Policy::ENTITY, "pdf", &asked).await?;
+    }
+    Ok(download(printed))
+}
+
+/// Downloads all published policies as one PDF
+///
+/// One cover, one table of contents, and each policy on pages of its own. The audit log records the download.
+#[utoipa::path(
+    get, path = "/v1/policies/pdf", tag = "Policies",
+    responses(
+        (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
+        (status = 409, description = "There are too many pages."),
+    ),
+    extensions(("x-permission" = json!("policy:read")), ("x-or-permission" = json!("policy:sign")))
+)]
+pub(crate) async fn print_policies(
+    api: State<Api>,
+    scope: Granted<SeePolicies>,
+    method: Method,
+) -> Result<Response, Problem> {
+    let printed = prints::all(&api.ctx, &scope).await?;
+    if method != Method::HEAD {
+        journal::exported(&api.ctx, &scope, Policy::ACTIONS.exported, Policy::ENTITY, "pdf", "").await?;
+    }
+    Ok(download(printed))
+}

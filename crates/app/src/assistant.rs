@@ -1,0 +1,46 @@
+//! Who helps to edit policies: a language model at a provider, or rules; nobody, unless the operator says so.
+
+use attestry_ai::Provider;
+
+use crate::error::Error;
+
+#[derive(Clone, Debug, Default)]
+pub enum Assistant {
+    #[default]
+    Nobody,
+    Rules,
+    Provider(Provider),
+}
+
+/// What an operator sets.
+const HOW: &str = "set ATTESTRY_AI_PROVIDER to openai or anthropic, with ATTESTRY_AI_MODEL and ATTESTRY_AI_API_KEY, \
+                   or to rules for the built-in assistant";
+
+impl Assistant {
+    /// Asks the provider something small. For `doctor`.
+    pub async fn check(&self) -> Result<String, String> {
+        match self {
+            Self::Nobody => Ok(format!("not configured; {HOW}")),
+            Self::Rules => Ok("the built-in rules".to_owned()),
+            Self::Provider(provider) => match provider.check().await {
+                Ok(model) => Ok(format!("{} answers as {model}", provider.kind())),
+                Err(failure) => Err(format!("{failure} Check the settings ai.*.")),
+            },
+        }
+    }
+}
+
+pub(crate) fn not_configured() -> Error {
+    Error::Outside {
+        code: "ai_not_configured",
+        message: format!("No AI provider is configured. Whoever runs this server can {HOW}."),
+        retry_after: None,
+    }
+}
+
+impl From<attestry_ai::Failure> for Error {
+    fn from(failure: attestry_ai::Failure) -> Self {
+        let retry_after = failure.retry_after().map(|wait| wait.as_secs().max(1));
+        Self::Outside { code: "ai_failed", message: failure.to_string(), retry_after }
+    }
+}

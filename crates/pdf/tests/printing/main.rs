@@ -1,0 +1,11 @@
+//! What comes out on paper: the text of finished files, read back.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test code")]
+
+mod build;
+mod collections;
+mod hostile;
+mod policies;
+mod read;
+mod scripts;
+mod tables;

@@ -1,0 +1,121 @@
+//! Reads finished files.
+
+use attestry_pdf::Pdf;
+use lopdf::content::{Content, Operation};
+use lopdf::{Dictionary, Document, Object, ObjectId};
+
+pub(crate) struct File {
+    document: Document,
+    pages: Vec<String>,
+}
+
+impl File {
+    pub(crate) fn new(pdf: &Pdf) -> Self {
+        let document = Document::load_mem(&pdf.bytes).unwrap();
+        let numbers = document.get_pages().into_keys();
+        let pages = numbers.map(|number| squeeze(&document.extract_text(&[number]).unwrap())).collect();
+        Self { document, pages }
+    }
+
+    pub(crate) fn pages(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// The text of a page without any space, since where lines break is not what matters.
+    pub(crate) fn page(&self, number: usize) -> &str {
+        &self.pages[number - 1]
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.pages.concat()
+    }
+
+    /// The numbers of the pages that have this text.
+    pub(crate) fn pages_with(&self, text: &str) -> Vec<usize> {
+        let text = squeeze(text);
+        (1..=self.pages()).filter(|number| self.page(*number).contains(&text)).collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_has(&self, text: &str) {
+        let all = self.text();
+        assert!(all.contains(&squeeze(text)), "{text:?} is not in {all:?}");
+    }
+
+    pub(crate) fn catalog(&self) -> &Dictionary {
+        self.document.catalog().unwrap()
+    }
+
+    /// The title that the file says it has.
+    pub(crate) fn title(&self) -> String {
+        let id = self.document.trailer.get(b"Info").unwrap().as_reference().unwrap();
+        lopdf::decode_text_string(self.document.get_dictionary(id).unwrap().get(b"Title").unwrap()).unwrap()
+    }
+
+    /// The width and height of a page.
+    pub(crate) fn size_of_page(&self, number: usize) -> (f32, f32) {
+        let page = self.document.get_dictionary(self.id(number)).unwrap();
+        let corners = page.get(b"MediaBox").unwrap().as_array().unwrap();
+        (corners[2].as_float().unwrap(), corners[3].as_float().unwrap())
+    }
+
+    /// How far from the left edge the first text of a page begins.
+    pub(crate) fn start_of_text(&self, number: usize) -> f32 {
+        let content = self.document.get_page_content(self.id(number));
+        let operations = Content::decode(&content).unwrap().operations;
+        let mut shift = vec![0.0];
+        for Operation { operator, operands } in &operations {
+            match operator.as_str() {
+                "q" => shift.push(*shift.last().unwrap()),
+                "Q" => drop(shift.pop()),
+                "cm" => *shift.last_mut().unwrap() += operands[4].as_float().unwrap(),
+                "Tm" => return shift.last().unwrap() + operands[4].as_float().unwrap(),
+                _ => {}
+            }
+        }
+        panic!("page {number} has no text");
+    }
+
+    fn id(&self, number: usize) -> ObjectId {
+        self.document.get_pages()[&u32::try_from(number).unwrap()]
+    }
+
+    /// Where links lead outside.
+    pub(crate) fn links(&self) -> Vec<String> {
+        let mut links: Vec<_> = self
+            .dictionaries()
+            .filter_map(|dictionary| dictionary.get(b"URI").ok()?.as_str().ok())
+            .map(|link| String::from_utf8_lossy(link).into_owned())
+            .collect();
+        links.sort();
+        links
+    }
+
+    /// The titles of bookmarks.
+    pub(crate) fn bookmarks(&self) -> Vec<String> {
+        self.dictionaries()
+            .filter(|dictionary| dictionary.has(b"Parent") && dictionary.has(b"Dest"))
+            .filter_map(|dictionary| lopdf::decode_text_string(dictionary.get(b"Title").ok()?).ok())
+            .collect()
+    }
+
+    /// How many elements of the structure tree have this tag.
+    pub(crate) fn tags(&self, tag: &str) -> usize {
+        self.dictionaries()
+            .filter(|dictionary| {
+                dictionary.get(b"S").and_then(Object::as_name).is_ok_and(|name| name == tag.as_bytes())
+            })
+            .count()
+    }
+
+    fn dictionaries(&self) -> impl Iterator<Item = &Dictionary> {
+        self.document.objects.values().filter_map(|object| object.as_dict().ok()).flat_map(|dictionary| {
+            let inner = dictionary.iter().filter_map(|(_, value)| value.as_dict().ok());
+            std::iter::once(dictionary).chain(inner)
+        })
+    }
+}
+
+pub(crate) fn squeeze(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
