@@ -1,13 +1,14 @@
 //! `/v1/policies`: what policies have beside other registers: Markdown, approval and publishing.
 
-use attestry_app::policies;
+use attestry_app::{Ctx, policies};
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, SeePolicies, grant};
 use attestry_domain::comments::CommentText;
 use attestry_domain::content::{Body, markdown, nodes};
 use attestry_domain::id::{MemberId, PolicyId, kind};
-use attestry_domain::policies::{On, Policy, PolicyFilter, PolicyPatch};
-use attestry_domain::registers::Record;
+use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::policies::{On, Policy, PolicyFilter, PolicyPatch, PolicySort};
+use attestry_domain::registers::{Record, Wanted};
 use attestry_domain::{policy_fields, policy_filters};
 use axum::extract::State;
 use axum::response::Response;
@@ -228,14 +229,35 @@ impl Exposed for Policy {
     const TABLES: bool = false;
     const GIVEN: &'static [&'static str] = &["name", "description", "content", "frequency", "department"];
 
+    async fn page(
+        ctx: &Ctx,
+        scope: &Scope,
+        wanted: &Wanted<Self>,
+        page: PageRequest<PolicySort>,
+        at: Option<Time>,
+    ) -> Result<Page<Record<Self>>, attestry_app::Error> {
+        policies::list(ctx, scope, wanted, page, at).await
+    }
+
+    async fn count(
+        ctx: &Ctx,
+        scope: &Scope,
+        wanted: &Wanted<Self>,
+        at: Option<Time>,
+    ) -> Result<i64, attestry_app::Error> {
+        policies::count(ctx, scope, wanted, at).await
+    }
+
     fn body(fields: &mut Fields, whole: bool) -> Option<PolicyPatch> {
-        let markdown: Option<Markdown> = fields.optional("contentMarkdown")?;
-        let both = markdown.is_some() && fields.has("content");
-        let patch = Policy::given_in(fields, whole)?;
+        // All fields are read before any of them is given up.
+        let both = fields.has("contentMarkdown") && fields.has("content");
+        let markdown: Option<Option<Markdown>> = fields.optional("contentMarkdown");
+        let patch = Policy::given_in(fields, whole);
         if both {
             fields.note("contentMarkdown", "cannot be given together with content");
             return None;
         }
+        let (markdown, patch) = (markdown?, patch?);
         match markdown {
             None => Some(patch),
             Some(Markdown(content)) => Some(PolicyPatch { content: Some(Body::of(&content).ok()?), ..patch }),
@@ -288,7 +310,7 @@ body! {
 
 /// Asks somebody to approve a policy
 ///
-/// The policy becomes `needs_review`. Changing its name, content or file makes it a draft again.
+/// The policy becomes `needs_review`. Changing its name, description, content or file makes it a draft again.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/submit-for-approval", tag = "Policies", request_body = SubmitForApproval,
     params(("id" = inline(PolicyId), Path, description = "The policy's id.")),

@@ -1,13 +1,13 @@
 //! Every register over HTTP. A register's own file says what it is called and who may do what; bodies, views, filters
 //! and the columns of a table come from the register's tables in the domain.
 
-use attestry_app::history;
 use attestry_app::registers::{self, Stored};
+use attestry_app::{Ctx, history};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Grant, Scope};
 use attestry_domain::date::Date;
 use attestry_domain::id::UserId;
-use attestry_domain::page::PageRequest;
+use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::plain::{Plain, PlainKind};
 use attestry_domain::registers::{Record, Wanted};
 use axum::Json;
@@ -181,6 +181,27 @@ pub(crate) trait Exposed: Wire + Stored<Filter: WireFilter> {
     const TABLES: bool = true;
     /// What an example of a creation gives.
     const GIVEN: &'static [&'static str];
+
+    /// A page of the register, as far as it is the caller's business.
+    fn page(
+        ctx: &Ctx,
+        scope: &Scope,
+        wanted: &Wanted<Self>,
+        page: PageRequest<Self::Sort>,
+        at: Option<Time>,
+    ) -> impl Future<Output = Result<Page<Record<Self>>, attestry_app::Error>> + Send {
+        registers::list(ctx, scope, wanted, page, at)
+    }
+
+    /// How many rows the list has, all pages together.
+    fn count(
+        ctx: &Ctx,
+        scope: &Scope,
+        wanted: &Wanted<Self>,
+        at: Option<Time>,
+    ) -> impl Future<Output = Result<i64, attestry_app::Error>> + Send {
+        registers::count(ctx, scope, wanted, at)
+    }
 
     /// Reads the body of a creation, or else of a change.
     fn body(fields: &mut Fields, whole: bool) -> Option<Self::Patch> {
@@ -495,9 +516,9 @@ async fn list<R: Exposed>(
     let ValidQuery(ListQuery { narrowed, beside, page, total }) = query;
     let (wanted, as_of) = narrowed.on(today(&api, &scope));
     let (sort, order) = (page.sort, page.order);
-    let mut found = registers::list(&api.ctx, &scope, &wanted, page, as_of).await?;
+    let mut found = R::page(&api.ctx, &scope, &wanted, page, as_of).await?;
     let total = match total {
-        true => Some(registers::count(&api.ctx, &scope, &wanted, as_of).await?),
+        true => Some(R::count(&api.ctx, &scope, &wanted, as_of).await?),
         false => None,
     };
     let next_cursor = lists::next_of(sort, order, &mut found);
@@ -536,7 +557,7 @@ async fn list_bare<R: Exposed>(
     let (sort, order) = (page.sort, page.order);
     let mut rows = Vec::new();
     let next = loop {
-        let mut found = registers::list(&api.ctx, &scope, &wanted, page.clone(), as_of).await?;
+        let mut found = R::page(&api.ctx, &scope, &wanted, page.clone(), as_of).await?;
         rows.append(&mut found.items);
         match found.next {
             Some(next) if !is_paged => page.after = Some(next),

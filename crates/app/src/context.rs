@@ -54,7 +54,9 @@ pub struct Inner {
     /// Rung when a job was enqueued in this process.
     pub job_bell: Notify,
     /// Places for laying out documents: it takes time and memory.
-    pub(crate) printing: Semaphore,
+    pub(crate) printing: Arc<Semaphore>,
+    /// The same for comparing texts.
+    pub(crate) comparing: Arc<Semaphore>,
     /// When a commit started an automation last, in milliseconds.
     pub(crate) started: Arc<AtomicI64>,
 }
@@ -90,7 +92,8 @@ impl Ctx {
             principals: Principals::default(),
             attempts: Attempts::default(),
             job_bell: Notify::new(),
-            printing: Semaphore::new(2),
+            printing: Arc::new(Semaphore::new(2)),
+            comparing: Arc::new(Semaphore::new(2)),
             started,
         }))
     }

@@ -7,8 +7,9 @@ use attestry_domain::attachments::Attachment;
 use attestry_domain::comments::CommentText;
 use attestry_domain::id::{AttachmentId, MemberId, OrganizationId, PolicyId};
 use attestry_domain::notices::Notice;
-use attestry_domain::policies::{Policy, PolicyFile, PolicyStatus, PolicyVersion};
-use attestry_domain::registers::Record;
+use attestry_domain::page::{Page, PageRequest, page_of};
+use attestry_domain::policies::{Policy, PolicyFile, PolicySort, PolicyStatus, PolicyVersion};
+use attestry_domain::registers::{Record, Register, Wanted};
 use attestry_domain::subjects::Subject;
 use attestry_storage::{attachments as files, members, policies, registers as rows};
 
@@ -62,6 +63,59 @@ pub async fn complete(
         signed.iter().filter(is_shown).map(|(_, by)| *by).collect()
     };
     Ok(records.iter().map(|record| of(record.id)).collect())
+}
+
+/// The published policies as members see them: found, sorted and shown by what is published.
+async fn published(ctx: &Ctx, scope: &Scope, wanted: &Wanted<Policy>) -> Result<Vec<Record<Policy>>, Error> {
+    let mut wanted = wanted.clone();
+    if !Policy::narrow(&mut wanted.filter, scope) {
+        return Ok(Vec::new());
+    }
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| {
+        let mut found = Vec::new();
+        for id in policies::published(t, &own).await? {
+            let Some(mut record) = rows::get::<Policy>(t, &own, id).await? else { continue };
+            let Some(current) = record.current_version_id else { continue };
+            if let Some(version) = policies::version(t, &own, current).await? {
+                record.fields = record.fields.as_published(version);
+                found.push(record);
+            }
+        }
+        Ok::<_, Error>(found)
+    });
+    Ok(found.await?.into_iter().filter(|record| wanted.takes(record)).collect())
+}
+
+/// The register. Whoever may not see drafts learns nothing of them by how a list is searched or sorted.
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: &Wanted<Policy>,
+    page: PageRequest<PolicySort>,
+    at: Option<Time>,
+) -> Result<Page<Record<Policy>>, Error> {
+    if scope.allows(Permission::PolicyRead) || at.is_some() {
+        return registers::list(ctx, scope, wanted, page, at).await;
+    }
+    let place = |record: &Record<Policy>| record.place(page.sort);
+    let found = published(ctx, scope, wanted).await?;
+    let mut items = page_of(found, page.order, page.after.as_ref(), place);
+    items.truncate(usize::from(page.limit) + 1);
+    Ok(Page::cut(items, page.limit, place))
+}
+
+/// How many policies the list has, all pages together.
+pub async fn count(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: &Wanted<Policy>,
+    at: Option<Time>,
+) -> Result<i64, Error> {
+    if scope.allows(Permission::PolicyRead) || at.is_some() {
+        return registers::count(ctx, scope, wanted, at).await;
+    }
+    i64::try_from(published(ctx, scope, wanted).await?.len()).map_err(Error::internal)
 }
 
 /// A file can be a policy's text when it is attached to it and can be read.

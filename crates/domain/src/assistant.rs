@@ -1,7 +1,7 @@
 //! The assistant that needs no provider: it applies the plain instructions it understands to a policy, by rules, and
 //! says so when it does not understand.
 
-use crate::content::{Block, Content, Inline, plain_text};
+use crate::content::{Block, Content, Inline, MOST_TEXT, plain_text};
 use crate::policies::ReviewFrequency;
 use crate::policy_templates::{self, PolicyTemplate, Values};
 use crate::text::Parse;
@@ -44,8 +44,13 @@ pub fn answer(instructions: &str, subject: &Subject<'_>) -> Answer {
         .or_else(|| missing(&lower, subject))
         .or_else(|| rename(asked, &lower, subject));
     let Answer { text, policy } = found.unwrap_or_else(|| Answer { text: HELP.to_owned(), policy: None });
-    // A text that would be the same is no proposal.
+    // A text that would be the same is no proposal, and neither is one that could not be saved.
     let policy = policy.filter(|policy| policy != subject.content);
+    let (text, policy) = match policy.map(Content::checked) {
+        Some(Err(message)) => (format!("I could not do that: {message}."), None),
+        Some(Ok(policy)) => (text, Some(policy)),
+        None => (text, None),
+    };
     Answer { text: format!("{LABEL}{text}"), policy }
 }
 
@@ -80,14 +85,21 @@ fn rename(asked: &str, lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     if from.is_empty() || to.is_empty() {
         return None;
     }
-    let mut count = 0;
+    let (mut count, mut longer) = (0, 0);
     let mut content = subject.content.clone();
     content.each_text(&mut |text| {
-        let (changed, times) = replace_words(text, from, to);
+        let (changed, times) = match longer <= MOST_TEXT {
+            true => replace_words(text, from, to),
+            false => return,
+        };
+        longer += changed.len().saturating_sub(text.len());
         *text = changed;
         count += times;
     });
     Some(match count {
+        _ if longer > MOST_TEXT => {
+            said("The policy would be longer than a policy can be, so I changed nothing.")
+        }
         0 => said(format!("The policy does not contain \"{from}\", so there is nothing to rename.")),
         count => Answer {
             text: format!("I replaced \"{from}\" with \"{to}\" {}.", times(count)),
@@ -114,7 +126,8 @@ fn times(count: usize) -> String {
 /// Whole words only: "IT" is not in "with".
 fn replace_words(text: &str, from: &str, to: &str) -> (String, usize) {
     let (mut out, mut rest, mut count) = (String::with_capacity(text.len()), text, 0);
-    while let Some(at) = rest.find(from) {
+    // A short word can be there very often, and its successor be long.
+    while let Some(at) = rest.find(from).filter(|_| out.len() <= 4 * MOST_TEXT) {
         let (before, behind) = (&rest[..at], &rest[at + from.len()..]);
         let within = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let last = before.chars().last().or_else(|| out.chars().last());

@@ -22,6 +22,8 @@ pub const MOST_DEPTH: usize = 12;
 pub const MOST_NODES: usize = 20_000;
 /// How many characters of text there may be.
 pub const MOST_TEXT: usize = 500_000;
+/// How many characters Markdown may have: markup takes room, too.
+pub const MOST_MARKDOWN: usize = 10 * MOST_TEXT;
 
 /// A whole text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -76,6 +78,13 @@ pub struct Marks {
 }
 
 impl Content {
+    /// Whether it is within the limits, in its normal form; what somebody gives can grow on its way there.
+    pub fn checked(self) -> Result<Self, String> {
+        let mut size = Size::default();
+        size.blocks(&self.0, 0)?;
+        Ok(self)
+    }
+
     /// Changes every piece of text.
     pub fn each_text(&mut self, change: &mut impl FnMut(&mut String)) {
         each_text(&mut self.0, change);
@@ -116,6 +125,65 @@ impl Inline {
     }
 }
 
+/// How much there is.
+#[derive(Default)]
+struct Size {
+    nodes: usize,
+    text: usize,
+}
+
+impl Size {
+    fn add(&mut self, nodes: usize) -> Result<(), String> {
+        self.nodes += nodes;
+        match self.nodes <= MOST_NODES {
+            true => Ok(()),
+            false => Err(format!("there are more than {MOST_NODES} nodes")),
+        }
+    }
+
+    fn characters(&mut self, text: &str) -> Result<(), String> {
+        self.text += text.chars().count();
+        match self.text <= MOST_TEXT {
+            true => Ok(()),
+            false => Err(format!("there are more than {MOST_TEXT} characters of text")),
+        }
+    }
+
+    fn inline(&mut self, pieces: &[Inline]) -> Result<(), String> {
+        self.add(pieces.len())?;
+        pieces.iter().try_for_each(|piece| match piece {
+            Inline::Text { text, .. } => self.characters(text),
+            Inline::Break => Ok(()),
+        })
+    }
+
+    fn blocks(&mut self, blocks: &[Block], depth: usize) -> Result<(), String> {
+        if depth > MOST_DEPTH {
+            return Err(format!("blocks can be nested at most {MOST_DEPTH} deep"));
+        }
+        self.add(blocks.len())?;
+        for block in blocks {
+            match block {
+                Block::Paragraph(text) | Block::Heading { text, .. } => self.inline(text)?,
+                Block::Bullets(items) | Block::Numbers { items, .. } => {
+                    self.add(items.len())?;
+                    items.iter().try_for_each(|item| self.blocks(item, depth + 1))?;
+                }
+                Block::Quote(inner) => self.blocks(inner, depth + 1)?,
+                Block::Code { text, .. } => self.characters(text)?,
+                Block::Table { head, rows } => {
+                    for row in head.iter().chain(rows) {
+                        self.add(1 + row.len())?;
+                        row.iter().try_for_each(|cell| self.inline(cell))?;
+                    }
+                }
+                Block::Rule => {}
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Inline text in its normal form.
 fn joined(pieces: Vec<Inline>) -> Vec<Inline> {
     let mut all: Vec<Inline> = Vec::with_capacity(pieces.len());
@@ -149,15 +217,29 @@ fn quoted(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks
 }
 
-/// A table in its normal form; `None` when it has no cell.
-fn table(head: Option<Vec<Cell>>, mut rows: Vec<Vec<Cell>>) -> Option<Block> {
+/// A table in its normal form: every row as wide as the widest.
+fn table(head: Option<Vec<Cell>>, mut rows: Vec<Vec<Cell>>) -> Result<Block, String> {
+    let is_empty = |cells: &Vec<Cell>| cells.iter().all(Vec::is_empty);
     // A row of headings that are all empty is no row of headings: Markdown cannot tell them apart.
-    let mut head = head.filter(|cells| cells.iter().any(|cell| !cell.is_empty()));
-    let width = rows.iter().chain(&head).map(Vec::len).max().filter(|width| *width > 0)?;
+    let (mut head, empty) = match head {
+        Some(cells) if is_empty(&cells) => (None, Some(cells)),
+        head => (head, None),
+    };
+    if rows.is_empty() && head.is_none() {
+        rows.extend(empty);
+    }
+    let width = rows.iter().chain(&head).map(Vec::len).max().unwrap_or(0);
+    if width == 0 {
+        return Err("a table must have a cell".to_owned());
+    }
+    // Before they are made: a few long rows beside many short ones are very many cells.
+    if width.saturating_mul(rows.len() + 1) > MOST_NODES {
+        return Err(format!("a table can have at most {MOST_NODES} cells"));
+    }
     for row in rows.iter_mut().chain(&mut head) {
         row.resize(width, Vec::new());
     }
-    Some(Block::Table { head, rows })
+    Ok(Block::Table { head, rows })
 }
 
 /// The text without any form, a line for each block.

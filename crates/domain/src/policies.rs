@@ -75,7 +75,7 @@ macro_rules! policy_fields {
             [$($with)*]
             name "name" required $crate::text::Name = "The policy's name.";
             description "description" default $crate::text::AnyText = "What it governs, in a sentence or two.";
-            status "status" own $crate::policies::PolicyStatus = "How far it is. Changing the name, the content or the file makes it a draft again; members go on seeing the version that is published.";
+            status "status" own $crate::policies::PolicyStatus = "How far it is. Changing the name, the description, the content or the file makes it a draft again; members go on seeing the version that is published.";
             content "content" default $crate::content::Body = "Its text, as the nodes of a rich-text editor.";
             file_id "fileId" nullable $crate::id::AttachmentId = "A PDF or Word file attached to the policy, which is its text in place of `content`.";
             frequency "frequency" nullable $crate::policies::ReviewFrequency = "How often it is reviewed. Publishing sets the next `reviewDate`.";
@@ -134,7 +134,8 @@ crate::register_sort! {
 impl Policy {
     /// Whether what is approved and signed is the same.
     fn says_the_same(&self, other: &Self) -> bool {
-        (&self.name, &self.content, self.file_id) == (&other.name, &other.content, other.file_id)
+        let said = |policy: &Self| (policy.name.clone(), policy.description.clone(), policy.file_id);
+        said(self) == said(other) && self.content == other.content
     }
 
     pub fn has_text(&self) -> bool {

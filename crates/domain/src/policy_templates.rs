@@ -112,14 +112,29 @@ impl PolicyTemplate {
         ];
         let mut content = markdown::read(self.text)?;
         content.each_text(&mut |text| {
-            for (place, value) in places {
-                if text.contains(place) {
-                    *text = text.replace(place, value);
-                }
+            if text.contains("{{") {
+                *text = filled(text, &places);
             }
         });
         Ok(content)
     }
+}
+
+/// In one pass: what is filled in is not looked at again.
+fn filled(text: &str, places: &[(&str, &String)]) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find("{{") {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (taken, put) = match places.iter().find(|(place, _)| rest.starts_with(place)) {
+            Some((place, value)) => (place.len(), value.as_str()),
+            None => (2, "{{"),
+        };
+        out.push_str(put);
+        rest = &rest[taken..];
+    }
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]

@@ -20,6 +20,16 @@ const FULL_PAGE: usize = 4_000;
 /// The room that a block takes at least, in characters: a line.
 const LINE: usize = 80;
 
+/// No writing has longer words or more marks on a letter. Laying them out would take minutes.
+const LONGEST_WORD: usize = 400;
+const MOST_STACKED: usize = 8;
+
+/// Whether a character is put on the one before it.
+fn is_stacked(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
+        | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
+}
+
 /// A line of text, as the templates take it.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Line {
@@ -95,7 +105,22 @@ impl Text {
         for (text, drawn) in &self.replaced {
             composed = composed.replace(text, drawn).into();
         }
-        composed.chars().filter_map(|c| self.drawn(c)).collect()
+        let (mut out, mut solid, mut stacked) = (String::with_capacity(composed.len()), 0, 0);
+        for c in composed.chars() {
+            let Some(c) = self.drawn(c) else { continue };
+            stacked = if is_stacked(c) { stacked + 1 } else { 0 };
+            if stacked > MOST_STACKED {
+                self.missing.insert(c);
+                continue;
+            }
+            solid = if c.is_whitespace() { 0 } else { solid + 1 };
+            if solid > LONGEST_WORD {
+                out.push(' ');
+                solid = 1;
+            }
+            out.push(c);
+        }
+        out
     }
 
     fn drawn(&mut self, c: char) -> Option<char> {

@@ -173,7 +173,7 @@ fn what_fails_in_the_middle_is_an_event() {
             assert_eq!(types(&events), ["start", "text-start", "text-delta", "text-end", "error"]);
             assert!(!events[4]["errorText"].as_str().expect("text").is_empty());
         }
-        fake.play([Reply::text(["<policy>[x](javascript:alert(1))</policy>"])]);
+        fake.play([Reply::text(["<policy>\n[x](javascript:alert(1))\n</policy>"])]);
         let events = events(&app.post(&chat(&policy), &ask("Help.")).send().await.text());
         assert_eq!(types(&events), ["start", "text-start", "text-end", "error"]);
     });

@@ -170,8 +170,14 @@ async fn bad_texts_are_refused_with_their_place(app: &TestApp) {
     assert!(message(json!([deep])).await.ends_with("nested at most 12 deep"));
     let wide: Vec<Value> = (0..20_001).map(|_| json!({"type": "horizontalRule"})).collect();
     assert!(message(json!(wide)).await.ends_with("there are more than 20000 nodes"));
-    let link = json!({"contentMarkdown": "[x](javascript:alert(1))"});
+    let link = json!({"contentMarkdown": "[x](javascript:alert(1))", "department": "it"});
     assert_eq!(app.patch(&path(&made), &link).send().await.wrong_fields(), ["contentMarkdown"]);
+    let cell =
+        |count: usize| json!({"type": "tableRow", "content": vec![json!({"type": "tableCell"}); count]});
+    let rows: Vec<Value> = std::iter::once(cell(1000)).chain((0..1000).map(|_| cell(0))).collect();
+    assert!(message(json!([{"type": "table", "content": rows}])).await.ends_with("at most 20000 cells"));
+    let long = json!({"contentMarkdown": "x\n\n".repeat(15_000)});
+    assert_eq!(app.patch(&path(&made), &long).send().await.wrong_fields(), ["contentMarkdown"]);
     assert_eq!(app.get(&path(&made)).send().await.expect(200), made, "nothing was lost");
 }
 
@@ -283,6 +289,16 @@ async fn members_read_and_sign_what_is_published(app: &TestApp) {
         assert_eq!(list["count"], 1, "whatever people work on shows as it is published");
     }
     assert_eq!(call("GET", "/v1/policies?isArchived=true").send().await.expect(200)["count"], 0);
+    for (q, count) in [("working", 0), ("access", 1), ("P-2", 1)] {
+        let found = call("GET", &format!("/v1/policies?q={q}&total=true")).send().await.expect(200);
+        assert_eq!(
+            (&found["count"], &found["total"]),
+            (&json!(count), &json!(count)),
+            "{q}: what is published is found"
+        );
+    }
+    let sorted = call("GET", "/v1/policies?sort=name&order=asc&limit=1").send().await.expect(200);
+    assert_eq!(sorted["data"][0]["name"], "Access Control");
     call("GET", &path(&draft)).send().await.problem(404, "not_found");
     call("GET", &under(&made, "versions/1")).send().await.expect(200);
     call("GET", &under(&draft, "versions/1")).send().await.problem(404, "not_found");

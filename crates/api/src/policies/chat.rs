@@ -55,7 +55,11 @@ pub(crate) struct Anything(String);
 
 impl FromJson for Anything {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        Ok(Self(json.text()?.into_owned()))
+        let text = json.text()?;
+        match text.contains('\0') {
+            true => Err("must not contain the character NUL".to_owned()),
+            false => Ok(Self(text.into_owned())),
+        }
     }
 
     fn schema() -> RefOr<Schema> {

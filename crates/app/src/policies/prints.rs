@@ -1,6 +1,7 @@
 //! Policies as PDF.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use attestry_blobs::Served;
 use attestry_domain::access::{Permission, Scope};
@@ -188,8 +189,14 @@ async fn print(
     file_name: String,
     make: impl FnOnce() -> Result<Pdf, Failure> + Send + 'static,
 ) -> Result<Printed, Error> {
-    let _place = ctx.printing.acquire().await.map_err(Error::internal)?;
-    let made = tokio::task::spawn_blocking(make).await.map_err(Error::internal)?;
+    let place = Arc::clone(&ctx.printing).acquire_owned().await.map_err(Error::internal)?;
+    // The place is taken until the pages are made, whether or not anybody still waits for them.
+    let made = tokio::task::spawn_blocking(move || {
+        let made = make();
+        drop(place);
+        made
+    });
+    let made = made.await.map_err(Error::internal)?;
     let Pdf { bytes, missing } = made.map_err(|failure| match failure {
         Failure::TooLarge => Error::Conflict {
             code: "document_too_large",

@@ -1,5 +1,7 @@
 //! What was published of a policy, and what differs between two texts of it.
 
+use std::sync::Arc;
+
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::content::diff::{self, Difference};
 use attestry_domain::content::{Body, Content};
@@ -129,15 +131,31 @@ pub async fn apply(
 ) -> Result<Record<Policy>, Error> {
     let (text, version) = draft(ctx, scope, id).await?;
     precondition.check(&[version])?;
-    let merged = tokio::task::spawn_blocking(move || {
+    let merged = comparing(ctx, move || {
         let differences = diff::diff(&text.content, &proposal);
         must_be_changes(&differences, &wanted)?;
-        Ok::<_, Error>(diff::applied(&differences, &wanted))
+        diff::applied(&differences, &wanted).checked().map_err(|message| {
+            Error::field("apply", format!("would make a text that is too large: {message}"))
+        })
     });
-    let merged = merged.await.map_err(Error::internal)??;
+    let merged = merged.await??;
     let patch = PolicyPatch { content: Some(Body::of(&merged)?), ..PolicyPatch::default() };
     // The places are those of the text that was looked at.
     registers::update::<Policy>(ctx, scope, id, patch, Precondition(Some(vec![vec![version]]))).await
+}
+
+/// Comparing computes for a while: on a thread of its own, and only some at a time.
+pub async fn comparing<T: Send + 'static>(
+    ctx: &Ctx,
+    compare: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    let place = Arc::clone(&ctx.comparing).acquire_owned().await.map_err(Error::internal)?;
+    let compared = tokio::task::spawn_blocking(move || {
+        let compared = compare();
+        drop(place);
+        compared
+    });
+    compared.await.map_err(Error::internal)
 }
 
 fn must_be_changes(differences: &[Difference<'_>], wanted: &[usize]) -> Result<(), Error> {

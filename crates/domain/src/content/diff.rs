@@ -36,7 +36,7 @@ pub struct Words {
 }
 
 /// Larger blocks are not compared word by word, and more blocks are not compared with each other.
-const MOST_WORDS: usize = 20_000;
+const MOST_WORDS: usize = 5_000;
 const MOST_PAIRS: usize = 4_000;
 /// From how many words of a hundred in common on a block counts as changed rather than replaced.
 const ALIKE: usize = 35;

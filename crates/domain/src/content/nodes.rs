@@ -35,13 +35,14 @@ pub fn read(value: &Value) -> Result<Content, String> {
         }
         _ => return Err("must be an array of editor nodes".to_owned()),
     };
-    let mut reader = Reader::default();
-    reader.blocks(blocks, 0).map(Content).map_err(|wrong| wrong.to_string())
+    let mut reader = Reader { limits: true, ..Reader::default() };
+    reader.blocks(blocks, 0).map(Content).map_err(|wrong| wrong.to_string())?.checked()
 }
 
-/// Reads what was checked when it came in.
+/// Reads what was checked when it came in, under the limits of that time.
 pub(super) fn kept(json: &str) -> Result<Content, String> {
-    read(&serde_json::from_str(json).map_err(|error| error.to_string())?)
+    let blocks: Vec<Value> = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    Reader::default().blocks(&blocks, 0).map(Content).map_err(|wrong| wrong.to_string())
 }
 
 /// What is wrong, and where: the path is put together on the way out.
@@ -76,6 +77,7 @@ impl std::fmt::Display for Wrong {
 
 #[derive(Default)]
 struct Reader {
+    limits: bool,
     nodes: usize,
     text: usize,
 }
@@ -83,7 +85,7 @@ struct Reader {
 impl Reader {
     fn object<'v>(&mut self, value: &'v Value) -> Result<(&'v str, Node<'v>), Wrong> {
         self.nodes += 1;
-        if self.nodes > MOST_NODES {
+        if self.limits && self.nodes > MOST_NODES {
             return Err(Wrong::new(format!("there are more than {MOST_NODES} nodes")));
         }
         let Value::Object(map) = value else { return Err(Wrong::new("must be an object with a type")) };
@@ -94,7 +96,7 @@ impl Reader {
     }
 
     fn blocks(&mut self, values: &[Value], depth: usize) -> Result<Vec<Block>, Wrong> {
-        if depth > MOST_DEPTH {
+        if self.limits && depth > MOST_DEPTH {
             return Err(Wrong::new(format!("blocks can be nested at most {MOST_DEPTH} deep")));
         }
         let mut blocks = Vec::with_capacity(values.len());
@@ -199,7 +201,7 @@ impl Reader {
             }
             body.push(without(row));
         }
-        table(head, body).ok_or_else(|| Wrong::new("a table must have a cell").under(".content"))
+        table(head, body).map_err(|message| Wrong::new(message).under(".content"))
     }
 
     /// Whether it is a header, and its text: one line, in which paragraphs are breaks.
@@ -250,7 +252,7 @@ impl Reader {
             return Err(Wrong::new("must be a string").under(".text"));
         };
         self.text += text.chars().count();
-        if self.text > MOST_TEXT {
+        if self.limits && self.text > MOST_TEXT {
             return Err(Wrong::new(format!("there are more than {MOST_TEXT} characters of text")));
         }
         if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r')) {

@@ -5,24 +5,25 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser
 use super::is_language;
 use crate::content::nodes::link;
 use crate::content::{
-    Block, Cell, Content, Inline, MOST_DEPTH, MOST_NODES, MOST_TEXT, Marks, item, joined, quoted, table,
+    Block, Cell, Content, Inline, MOST_DEPTH, MOST_MARKDOWN, MOST_NODES, Marks, item, joined, quoted, table,
 };
 
 /// Reads a text that somebody gives.
 pub fn read(text: &str) -> Result<Content, String> {
-    if text.chars().count() > MOST_TEXT {
-        return Err(format!("must have at most {MOST_TEXT} characters"));
+    if text.chars().count() > MOST_MARKDOWN {
+        return Err(format!("must have at most {MOST_MARKDOWN} characters"));
     }
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r')) {
         return Err("must not contain control characters".to_owned());
     }
-    read_blocks(&text.replace("\r\n", "\n").replace('\r', "\n")).map(Content)
+    Content(read_blocks(&text.replace("\r\n", "\n").replace('\r', "\n"))?).checked()
 }
 
 pub(super) fn read_blocks(text: &str) -> Result<Vec<Block>, String> {
     let mut reader = Reader::default();
     for event in Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
-        reader.nodes += 1;
+        // Text comes in pieces that are joined; whatever else is there counts.
+        reader.nodes += usize::from(!matches!(event, Event::Text(_)));
         if reader.nodes > 4 * MOST_NODES {
             return Err(format!("there are more than {MOST_NODES} blocks and pieces of text"));
         }
@@ -62,7 +63,7 @@ struct Reader {
     text: Vec<Inline>,
     /// Whether text came that is in no paragraph: the text of an item of a tight list.
     is_loose: bool,
-    marks: Vec<Mark>,
+    marks: Open,
     code: Option<(Option<String>, String)>,
     html: Option<String>,
     table: Option<Rows>,
@@ -75,7 +76,7 @@ impl Default for Reader {
             open: vec![Level::default()],
             text: Vec::new(),
             is_loose: false,
-            marks: Vec::new(),
+            marks: Open::default(),
             code: None,
             html: None,
             table: None,
@@ -83,14 +84,46 @@ impl Default for Reader {
     }
 }
 
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Copy)]
 enum Mark {
     Bold,
     Italic,
     Strike,
     Underline,
     Code,
-    Link(String),
+}
+
+/// How often each mark is open: a text can open one very often.
+#[derive(Default)]
+struct Open {
+    counts: [usize; 5],
+    links: Vec<String>,
+}
+
+impl Open {
+    fn begin(&mut self, mark: Mark) {
+        self.counts[mark as usize] += 1;
+    }
+
+    /// False when it was not open.
+    fn end(&mut self, mark: Mark) -> bool {
+        let count = &mut self.counts[mark as usize];
+        let was_open = *count > 0;
+        *count = count.saturating_sub(1);
+        was_open
+    }
+
+    fn marks(&self) -> Marks {
+        let is_on = |mark: Mark| self.counts[mark as usize] > 0;
+        Marks {
+            bold: is_on(Mark::Bold),
+            italic: is_on(Mark::Italic),
+            strike: is_on(Mark::Strike),
+            underline: is_on(Mark::Underline),
+            code: is_on(Mark::Code),
+            link: self.links.last().cloned(),
+        }
+    }
 }
 
 /// The tags that mean something, as they may be written.
@@ -113,12 +146,12 @@ impl Reader {
     fn take(&mut self, event: Event<'_>) -> Result<(), String> {
         match event {
             Event::Start(tag) => self.start(tag)?,
-            Event::End(tag) => self.end(tag),
+            Event::End(tag) => self.end(tag)?,
             Event::Text(text) => self.literal(&text),
             Event::Code(text) => {
-                self.marks.push(Mark::Code);
+                self.marks.begin(Mark::Code);
                 self.literal(&text);
-                self.marks.pop();
+                self.marks.end(Mark::Code);
             }
             Event::InlineHtml(tag) => self.tag(&tag),
             Event::Html(text) => match &mut self.html {
@@ -142,23 +175,19 @@ impl Reader {
             return;
         }
         let text = text.replace(['\n', '\t', '\r'], " ");
-        let mut marks = Marks::default();
-        for mark in &self.marks {
-            match mark {
-                Mark::Bold => marks.bold = true,
-                Mark::Italic => marks.italic = true,
-                Mark::Strike => marks.strike = true,
-                Mark::Underline => marks.underline = true,
-                Mark::Code => marks.code = true,
-                Mark::Link(href) => marks.link = Some(href.clone()),
-            }
-        }
-        self.push(Inline::Text { text, marks });
+        self.push(Inline::Text { text, marks: self.marks.marks() });
     }
 
     fn push(&mut self, piece: Inline) {
         self.is_loose = true;
-        self.text.push(piece);
+        match (self.text.last_mut(), piece) {
+            (Some(Inline::Text { text: before, marks: known }), Inline::Text { text, marks })
+                if *known == marks =>
+            {
+                before.push_str(&text);
+            }
+            (_, piece) => self.text.push(piece),
+        }
     }
 
     fn tag(&mut self, tag: &str) {
@@ -168,13 +197,9 @@ impl Reader {
         let name = tag.trim_start_matches(['<', '/']).trim_end_matches('>').to_ascii_lowercase();
         let Some((_, mark)) = TAGS.iter().find(|(known, _)| *known == name) else { return self.literal(tag) };
         if !tag.starts_with("</") {
-            return self.marks.push(mark.clone());
-        }
-        match self.marks.iter().rposition(|known| known == mark) {
-            Some(place) => {
-                self.marks.remove(place);
-            }
-            None => self.literal(tag),
+            self.marks.begin(*mark);
+        } else if !self.marks.end(*mark) {
+            self.literal(tag);
         }
     }
 
@@ -186,7 +211,7 @@ impl Reader {
     /// Text that is in no paragraph is one.
     fn end_text(&mut self) {
         if self.is_loose && self.table.is_none() {
-            self.marks.clear();
+            self.marks = Open::default();
             let text = self.taken_text();
             self.block(Block::Paragraph(text));
         }
@@ -235,27 +260,27 @@ impl Reader {
                 self.table = Some(Rows::default());
             }
             Tag::Paragraph | Tag::Heading { .. } => self.end_text(),
-            Tag::Strong => self.marks.push(Mark::Bold),
-            Tag::Emphasis => self.marks.push(Mark::Italic),
-            Tag::Strikethrough => self.marks.push(Mark::Strike),
+            Tag::Strong => self.marks.begin(Mark::Bold),
+            Tag::Emphasis => self.marks.begin(Mark::Italic),
+            Tag::Strikethrough => self.marks.begin(Mark::Strike),
             // A picture becomes a link to it.
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-                self.marks.push(Mark::Link(link(&dest_url)?));
+                self.marks.links.push(link(&dest_url)?);
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn end(&mut self, tag: TagEnd) {
+    fn end(&mut self, tag: TagEnd) -> Result<(), String> {
         match tag {
             TagEnd::Paragraph => {
-                self.marks.clear();
+                self.marks = Open::default();
                 let text = self.taken_text();
                 self.block(Block::Paragraph(text));
             }
             TagEnd::Heading(level) => {
-                self.marks.clear();
+                self.marks = Open::default();
                 let text = self.taken_text();
                 self.block(Block::Heading { level: number_of(level), text });
             }
@@ -284,7 +309,7 @@ impl Reader {
             }
             TagEnd::HtmlBlock => self.end_html(),
             TagEnd::TableCell => {
-                self.marks.clear();
+                self.marks = Open::default();
                 let cell = self.taken_text();
                 if let Some(table) = &mut self.table {
                     table.cells.push(cell);
@@ -303,26 +328,23 @@ impl Reader {
             }
             TagEnd::Table => {
                 let rows = self.table.take().unwrap_or_default();
-                if let Some(table) = table(Some(rows.head), rows.rows) {
-                    self.block(table);
-                }
+                let made = table(Some(rows.head), rows.rows)?;
+                self.block(made);
             }
             TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image => {
                 self.end_mark(tag);
             }
             _ => {}
         }
+        Ok(())
     }
 
     fn end_mark(&mut self, tag: TagEnd) {
-        let is_it = |mark: &Mark| match tag {
-            TagEnd::Strong => *mark == Mark::Bold,
-            TagEnd::Emphasis => *mark == Mark::Italic,
-            TagEnd::Strikethrough => *mark == Mark::Strike,
-            _ => matches!(mark, Mark::Link(_)),
-        };
-        if let Some(place) = self.marks.iter().rposition(is_it) {
-            self.marks.remove(place);
+        match tag {
+            TagEnd::Strong => drop(self.marks.end(Mark::Bold)),
+            TagEnd::Emphasis => drop(self.marks.end(Mark::Italic)),
+            TagEnd::Strikethrough => drop(self.marks.end(Mark::Strike)),
+            _ => drop(self.marks.links.pop()),
         }
     }
 

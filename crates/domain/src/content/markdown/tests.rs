@@ -212,3 +212,37 @@ fn nodes_are_read_as_they_are_written() {
         assert_eq!(nodes::read(&json).expect("nodes"), content, "{json}");
     }
 }
+
+#[test]
+fn what_grows_on_its_way_is_measured_where_it_arrives() {
+    let cells = |count: usize| serde_json::json!({"type": "tableRow", "content": vec![serde_json::json!({"type": "tableCell"}); count]});
+    let rows: Vec<serde_json::Value> =
+        std::iter::once(cells(1000)).chain((0..1000).map(|_| cells(0))).collect();
+    let bomb = serde_json::json!([{"type": "table", "content": rows}]);
+    assert!(nodes::read(&bomb).expect_err("a million cells").contains("at most 20000 cells"));
+    let items = vec![serde_json::json!({"type": "listItem"}); 9_000];
+    assert!(nodes::read(&serde_json::json!([{"type": "bulletList", "content": items}])).is_ok());
+    let items = vec![serde_json::json!({"type": "listItem"}); 15_000];
+    assert!(nodes::read(&serde_json::json!([{"type": "bulletList", "content": items}])).is_err());
+    assert!(read(&"x\n\n".repeat(15_000)).expect_err("too many").contains("20000 nodes"));
+    let wide = format!("|{}\n|{}\n{}", " a |".repeat(300), " --- |".repeat(300), "| b |\n".repeat(120));
+    assert!(read(&wide).expect_err("too wide").contains("cells"));
+    let content = read(&"* ".repeat(100_000).replace("* ", "\\* ")).expect("stars");
+    assert_eq!(read(&write(&content)), Ok(content), "what is written can be read, however much it takes");
+}
+
+#[test]
+fn very_many_open_marks_take_no_time() {
+    let text = format!("x{}", "<b>x".repeat(9_000));
+    let content = read(&text).expect("bold");
+    assert_eq!(content.0.len(), 1);
+}
+
+#[test]
+fn a_table_of_one_empty_row_stays() {
+    let table = serde_json::json!([{"type": "table", "content": [
+        {"type": "tableRow", "content": [{"type": "tableHeader"}, {"type": "tableHeader"}]}
+    ]}]);
+    let content = nodes::read(&table).expect("a table");
+    assert_eq!(read(&write(&content)), Ok(content));
+}
