@@ -4,53 +4,52 @@ use attestry_app::{Ctx, policies};
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, SeePolicies, grant};
 use attestry_domain::comments::CommentText;
-use attestry_domain::content::{Body, markdown, nodes};
+use attestry_domain::content::Body;
 use attestry_domain::id::{MemberId, PolicyId, kind};
 use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::plain::{Keep, Plain};
 use attestry_domain::policies::{On, Policy, PolicyFilter, PolicyPatch, PolicySort};
 use attestry_domain::registers::{Record, Wanted};
+use attestry_domain::version::VersionNumber;
 use attestry_domain::{policy_fields, policy_filters};
 use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use serde::ser::SerializeMap;
 use serde_json::{Value, json};
-use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::answer::conditions::{Conditions, with_tag};
-use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::document::operations::schema;
 use crate::registers::{self, Beside, Exposed, Names, Shown, Wire};
 use crate::request::caller::Granted;
 use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::path::PathId;
-use crate::request::query::{FromQuery, Query};
 use crate::request::wire::{Fields, Valid};
 use crate::state::Api;
 
 pub(crate) mod chat;
+pub(crate) mod comparisons;
 pub(crate) mod prints;
 pub(crate) mod signing;
 pub(crate) mod templates;
+mod texts;
 pub(crate) mod versions;
+
+use texts::{Markdown, Texts, as_markdown, content_example, format_parameter};
 
 policy_fields!(wire Policy);
 policy_filters!(wire_filter PolicyFilter);
 
-impl FromJson for Body {
+impl FromJson for VersionNumber {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        let nodes: Value = json.value()?;
-        Self::of(&nodes::read(&nodes)?).map_err(|error| error.to_string())
+        Self::kept(Plain::Int(json.value()?))
     }
 
     fn schema() -> RefOr<Schema> {
-        schema(json!({
-            "type": "array", "items": {"$ref": "#/components/schemas/EditorNode"},
-            "examples": [content_example()]
-        }))
+        schema(json!({"type": "integer", "minimum": 1}))
     }
 }
 
@@ -62,93 +61,6 @@ impl FromJson for On {
     fn schema() -> RefOr<Schema> {
         schema(json!({"type": "boolean", "default": true}))
     }
-}
-
-/// Only ever answered.
-impl FromJson for i64 {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        json.value()
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema(json!({"type": "integer", "minimum": 1}))
-    }
-}
-
-/// A text in Markdown.
-#[derive(Clone, Debug)]
-pub(crate) struct Markdown(pub(crate) attestry_domain::content::Content);
-
-impl FromJson for Markdown {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        markdown::read(&json.text()?).map(Self)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema(json!({"type": "string", "examples": ["## Purpose\n\nWho may see what, and **why**.\n"]}))
-    }
-}
-
-pub(crate) fn content_example() -> Value {
-    json!([
-        {"type": "heading", "attrs": {"level": 2}, "content": [{"type": "text", "text": "Purpose"}]},
-        {"type": "paragraph", "content": [
-            {"type": "text", "text": "Who may see what, and "},
-            {"type": "text", "marks": [{"type": "bold"}], "text": "why"},
-            {"type": "text", "text": "."}
-        ]}
-    ])
-}
-
-/// A node of a rich-text editor (ProseMirror, TipTap).
-pub(crate) fn node_schema() -> RefOr<Schema> {
-    let inner = ["listItem", "tableRow", "tableHeader", "tableCell", "text", "hardBreak"];
-    let types: Vec<&str> = nodes::BLOCKS.iter().copied().chain(inner).collect();
-    schema(json!({
-        "type": "object", "required": ["type"],
-        "description": "A node of a rich-text editor (ProseMirror, TipTap). Tables have one line of text in a cell and \
-                        headers in the first row only. Links lead to http(s), mailto, tel, a path or a fragment.",
-        "properties": {
-            "type": {"type": "string", "enum": types},
-            "attrs": {"type": "object", "description": "`level` of a heading, `start` of an orderedList, `language` of a codeBlock."},
-            "content": {"type": "array", "items": {"$ref": "#/components/schemas/EditorNode"}},
-            "marks": {"type": "array", "items": {
-                "type": "object", "required": ["type"],
-                "properties": {"type": {"type": "string", "enum": nodes::MARKS}, "attrs": {"type": "object"}}
-            }},
-            "text": {"type": "string"}
-        },
-        "example": content_example()[0]
-    }))
-}
-
-attestry_domain::words! {
-    /// How a text is shown.
-    Format {
-        Nodes = "nodes",
-        Markdown = "markdown",
-    }
-}
-
-/// `format`: whether the text is wanted as Markdown too.
-#[derive(Debug, Default)]
-pub(crate) struct Texts {
-    pub(crate) markdown: bool,
-}
-
-impl FromQuery for Texts {
-    fn read(query: &mut Query) -> Self {
-        Self { markdown: query.get::<Format>("format") == Some(Format::Markdown) }
-    }
-}
-
-pub(crate) fn format_parameter() -> Parameter {
-    let about = "`markdown` adds `contentMarkdown`: the text as Markdown.";
-    lists::parameter("format", Format::schema(), about)
-}
-
-pub(crate) fn as_markdown(content: &Body) -> Result<String, Problem> {
-    content.content().map(|content| markdown::write(&content)).map_err(Problem::internal)
 }
 
 /// Who has signed a policy, and its text as Markdown if that is wanted.
@@ -395,6 +307,6 @@ pub(crate) async fn deny_policy(
 pub(crate) fn routes() -> utoipa_axum::router::OpenApiRouter<Api> {
     let mut all = registers::routes::<Policy>();
     let components = all.get_openapi_mut().components.get_or_insert_default();
-    components.schemas.insert("EditorNode".to_owned(), node_schema());
+    components.schemas.insert("EditorNode".to_owned(), texts::node_schema());
     all
 }

@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 
 use crate::automations::{checks, hosts, runs, versions};
 use crate::document::docs;
-use crate::policies::{chat, prints, signing, templates, versions as policy_versions};
+use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::state::Api;
 use crate::{
     api_keys, attachments, audit_logs, auth, automations, comments, files, health, layers, members, metrics,
@@ -88,8 +88,8 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(signing::list_policies_to_sign))
         .routes(routes!(policy_versions::list_policy_versions))
         .routes(routes!(policy_versions::get_policy_version))
-        .routes(routes!(policy_versions::diff_policy_versions))
-        .routes(routes!(policy_versions::compare_policy))
+        .routes(routes!(comparisons::diff_policy_versions))
+        .routes(routes!(comparisons::compare_policy))
         .routes(routes!(policy_versions::get_policy_file))
         .routes(routes!(templates::list_policy_templates))
         .routes(routes!(templates::get_policy_template))

@@ -2,7 +2,6 @@
 
 use attestry_app::tasks;
 use attestry_domain::access::grant;
-use attestry_domain::page::{After, Key, Page};
 use attestry_domain::task_templates::{self, TaskTemplate, TemplateId};
 use attestry_domain::tasks::{Frequency, Task};
 use attestry_domain::words::Department;
@@ -78,14 +77,11 @@ pub(crate) async fn list_task_templates(
     _scope: Granted<grant::TaskRead>,
     query: ValidQuery<ById>,
 ) -> Json<TemplateList> {
-    let ValidQuery(ById { limit, after, total }) = query;
+    let ValidQuery(by_id) = query;
     let all = task_templates::all();
-    let later = all.iter().filter(|one| after.as_ref().is_none_or(|after| one.id.to_string() > after.id));
-    let found: Vec<&TaskTemplate> = later.take(usize::from(limit) + 1).collect();
-    let page = Page::cut(found, limit, |one| After { key: Key::Id, id: one.id.to_string() });
-    let data: Vec<TemplateView> = page.items.into_iter().map(Into::into).collect();
-    let next_cursor = lists::next_id(page.next);
-    Json(TemplateList { count: data.len(), data, next_cursor, total: total.then_some(all.len()) })
+    let (page, next_cursor) = by_id.cut(all, |one| one.id);
+    let data: Vec<TemplateView> = page.into_iter().map(Into::into).collect();
+    Json(TemplateList { count: data.len(), data, next_cursor, total: by_id.total.then_some(all.len()) })
 }
 
 /// Template ids in a body.

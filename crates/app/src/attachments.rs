@@ -9,7 +9,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::attachments::{Attachment, FILE_LIMIT, MOST_OF_A_COMMENT, MadeBy};
 use attestry_domain::date::Date;
 use attestry_domain::files::{FileName, HEAD, MediaType};
-use attestry_domain::id::{AttachmentId, Id, Kind, OrganizationId, PolicyId};
+use attestry_domain::id::{AttachmentId, Id, Kind, OrganizationId};
 use attestry_domain::journal::hex;
 use attestry_domain::page::{After, Page};
 use attestry_domain::subjects::Subject;
@@ -44,7 +44,7 @@ impl Target {
         Self { subject, id: id.to_string() }
     }
 
-    fn of(attachment: &Attachment) -> Self {
+    pub(crate) fn of(attachment: &Attachment) -> Self {
         Self { subject: attachment.entity_type, id: attachment.entity_id.clone() }
     }
 }
@@ -305,20 +305,7 @@ pub async fn link(
     link_to(ctx, scope, found).await
 }
 
-/// The same for the file that is a policy's text, which the caller was found to see.
-pub async fn link_to_policy(
-    ctx: &Ctx,
-    scope: &Scope,
-    policy: PolicyId,
-    attachment: AttachmentId,
-) -> Result<(Link, Duration), Error> {
-    let own = scope.clone();
-    let found = ctx.db.read(async move |t| attachments::get(t, &own, attachment).await).await?;
-    let is_its = |found: &Attachment| Target::of(found) == Target::new(Subject::Policy, policy);
-    link_to(ctx, scope, found.filter(is_its).ok_or(MISSING)?).await
-}
-
-async fn link_to(ctx: &Ctx, scope: &Scope, found: Attachment) -> Result<(Link, Duration), Error> {
+pub(crate) async fn link_to(ctx: &Ctx, scope: &Scope, found: Attachment) -> Result<(Link, Duration), Error> {
     let attachment = found.id;
     ctx.change(scope, async move |c| {
         let still = attachments::lock(c.t, c.scope, attachment).await?.ok_or(MISSING)?;
@@ -343,7 +330,7 @@ pub async fn delete(
             return Err(MISSING);
         }
         precondition.check(&[Attachment::VERSION])?;
-        policies::must_not_be_used(c, &found).await?;
+        policies::files::must_not_be_used(c, &found).await?;
         remove(c, std::slice::from_ref(&found)).await?;
         if found.entity_type == Subject::Task {
             tasks::note_evidence(c, &found.entity_id).await?;

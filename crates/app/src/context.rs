@@ -10,11 +10,12 @@ use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Entropy, Ids};
 use attestry_mail::Mailer;
 use attestry_storage::Db;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 
 use crate::assistant::Assistant;
 use crate::events::Events;
 use crate::keys::Keys;
+use crate::places::Places;
 use crate::remembered::Principals;
 use crate::runner::{Runner, RunnerSettings};
 use crate::sealing::Sealer;
@@ -53,10 +54,10 @@ pub struct Inner {
     pub(crate) attempts: Attempts,
     /// Rung when a job was enqueued in this process.
     pub job_bell: Notify,
-    /// Places for laying out documents: it takes time and memory.
-    pub(crate) printing: Arc<Semaphore>,
-    /// The same for comparing texts.
-    pub(crate) comparing: Arc<Semaphore>,
+    /// Laying out documents, which also takes memory.
+    pub printing: Places,
+    /// Comparing texts.
+    pub comparing: Places,
     /// When a commit started an automation last, in milliseconds.
     pub(crate) started: Arc<AtomicI64>,
 }
@@ -92,8 +93,8 @@ impl Ctx {
             principals: Principals::default(),
             attempts: Attempts::default(),
             job_bell: Notify::new(),
-            printing: Arc::new(Semaphore::new(2)),
-            comparing: Arc::new(Semaphore::new(2)),
+            printing: Places::new(2),
+            comparing: Places::new(2),
             started,
         }))
     }

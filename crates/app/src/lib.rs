@@ -27,6 +27,7 @@ pub mod members;
 pub mod notices;
 pub mod organizations;
 pub mod passwords;
+pub mod places;
 pub mod policies;
 pub mod precondition;
 pub mod principals;

@@ -9,7 +9,7 @@ use attestry_domain::members::{
 };
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::users::User;
-use attestry_storage::{invitations, members, organizations, sessions, users};
+use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
 
 use crate::change::Change;
 use crate::context::Ctx;
@@ -186,17 +186,22 @@ pub async fn names(ctx: &Ctx, scope: &Scope) -> Result<HashMap<MemberId, String>
 
 /// Everybody in an organization, for the operator.
 pub async fn everybody(ctx: &Ctx, organization: OrganizationId) -> Result<Vec<Person>, Error> {
+    let scope = Scope::system(organization, "attestry admin list");
+    ctx.db.read(async move |t| all(t, &scope).await).await
+}
+
+/// All members: whoever is active first, then in the order of their ids.
+pub(crate) async fn all(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Person>, Error> {
     let mut all = Vec::new();
     for is_active in [true, false] {
+        let filter = MemberFilter { is_active: Some(is_active), ..MemberFilter::default() };
         let mut after = None;
         loop {
-            let scope = Scope::system(organization, "attestry admin list");
-            let filter = MemberFilter { is_active: Some(is_active), ..MemberFilter::default() };
             let page =
                 PageRequest { sort: MemberSort::CreatedAt, order: Order::Ascending, limit: 1000, after };
-            let page = list(ctx, &scope, filter, page).await?;
-            all.extend(page.items);
-            after = page.next;
+            let found = members::list(t, scope, &filter, &page).await?;
+            all.extend(found.items);
+            after = found.next;
             if after.is_none() {
                 break;
             }

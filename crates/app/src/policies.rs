@@ -5,13 +5,14 @@ use attestry_domain::Time;
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::attachments::Attachment;
 use attestry_domain::comments::CommentText;
-use attestry_domain::id::{AttachmentId, MemberId, OrganizationId, PolicyId};
+use attestry_domain::id::{MemberId, OrganizationId, PolicyId};
 use attestry_domain::notices::Notice;
 use attestry_domain::page::{Page, PageRequest, page_of};
 use attestry_domain::policies::{Policy, PolicyFile, PolicySort, PolicyStatus, PolicyVersion};
 use attestry_domain::registers::{Record, Register, Wanted};
 use attestry_domain::subjects::Subject;
-use attestry_storage::{attachments as files, members, policies, registers as rows};
+use attestry_domain::version::VersionNumber;
+use attestry_storage::{Tx, attachments, members, policies, registers as rows};
 
 use crate::change::Change;
 use crate::comments;
@@ -24,6 +25,8 @@ use crate::precondition::Precondition;
 use crate::registers;
 
 pub mod chat;
+pub mod comparisons;
+pub mod files;
 pub mod prints;
 pub mod signing;
 pub mod templates;
@@ -65,6 +68,29 @@ pub async fn complete(
     Ok(records.iter().map(|record| of(record.id)).collect())
 }
 
+/// These policies with the versions that are published of them.
+async fn with_versions(
+    t: &Tx<'_>,
+    scope: &Scope,
+    ids: Vec<PolicyId>,
+) -> Result<Vec<(Record<Policy>, PolicyVersion)>, Error> {
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let Some(record) = rows::get::<Policy>(t, scope, id).await? else { continue };
+        let Some(current) = record.current_version_id else { continue };
+        if let Some(version) = policies::version(t, scope, current).await? {
+            found.push((record, version));
+        }
+    }
+    Ok(found)
+}
+
+/// A policy as members see it.
+fn as_published((mut record, version): (Record<Policy>, PolicyVersion)) -> Record<Policy> {
+    record.fields = record.fields.as_published(version);
+    record
+}
+
 /// The published policies as members see them: found, sorted and shown by what is published.
 async fn published(ctx: &Ctx, scope: &Scope, wanted: &Wanted<Policy>) -> Result<Vec<Record<Policy>>, Error> {
     let mut wanted = wanted.clone();
@@ -73,18 +99,10 @@ async fn published(ctx: &Ctx, scope: &Scope, wanted: &Wanted<Policy>) -> Result<
     }
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
-        let mut found = Vec::new();
-        for id in policies::published(t, &own).await? {
-            let Some(mut record) = rows::get::<Policy>(t, &own, id).await? else { continue };
-            let Some(current) = record.current_version_id else { continue };
-            if let Some(version) = policies::version(t, &own, current).await? {
-                record.fields = record.fields.as_published(version);
-                found.push(record);
-            }
-        }
-        Ok::<_, Error>(found)
+        let ids = policies::published(t, &own).await?;
+        with_versions(t, &own, ids).await
     });
-    Ok(found.await?.into_iter().filter(|record| wanted.takes(record)).collect())
+    Ok(found.await?.into_iter().map(as_published).filter(|record| wanted.takes(record)).collect())
 }
 
 /// The register. Whoever may not see drafts learns nothing of them by how a list is searched or sorted.
@@ -116,40 +134,6 @@ pub async fn count(
         return registers::count(ctx, scope, wanted, at).await;
     }
     i64::try_from(published(ctx, scope, wanted).await?.len()).map_err(Error::internal)
-}
-
-/// A file can be a policy's text when it is attached to it and can be read.
-pub(crate) async fn must_be_document(
-    c: &Change<'_>,
-    policy: &str,
-    file: Option<AttachmentId>,
-) -> Result<(), Error> {
-    const TYPES: [&str; 3] = [
-        "application/pdf",
-        "application/msword",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ];
-    let Some(file) = file else { return Ok(()) };
-    let found = files::get(c.t, c.scope, file).await?;
-    match found.filter(|found| found.entity_type == Subject::Policy && found.entity_id == policy) {
-        None => Err(Error::field("fileId", "must be the id of a file attached to this policy")),
-        Some(found) if !TYPES.contains(&found.media_type.as_str()) => {
-            Err(Error::field("fileId", "must be the id of a PDF or Word file"))
-        }
-        Some(_) => Ok(()),
-    }
-}
-
-/// A file that is or was a policy's text stays as long as the policy.
-pub(crate) async fn must_not_be_used(c: &Change<'_>, file: &Attachment) -> Result<(), Error> {
-    if file.entity_type != Subject::Policy || !policies::uses_file(c.t, c.scope, file.id).await? {
-        return Ok(());
-    }
-    Err(Error::Conflict {
-        code: "file_in_use",
-        message: "This file is the text of the policy or of a version of it, and cannot be deleted."
-            .to_owned(),
-    })
 }
 
 /// Removes what only policies have.
@@ -296,7 +280,7 @@ pub async fn approve(
 async fn next_version(c: &Change<'_>, policy: &Record<Policy>) -> Result<PolicyVersion, Error> {
     let file = match policy.file_id {
         None => None,
-        Some(file) => files::get(c.t, c.scope, file).await?,
+        Some(file) => attachments::get(c.t, c.scope, file).await?,
     };
     let current = match policy.current_version_id {
         None => None,
@@ -306,7 +290,7 @@ async fn next_version(c: &Change<'_>, policy: &Record<Policy>) -> Result<PolicyV
         id: c.next_id(),
         organization_id: c.organization(),
         policy_id: policy.id,
-        number: policies::count_versions(c.t, c.scope, policy.id).await? + 1,
+        number: VersionNumber::after(policies::count_versions(c.t, c.scope, policy.id).await?),
         name: policy.name.as_str().to_owned(),
         description: policy.description.as_str().to_owned(),
         content: policy.content.clone(),

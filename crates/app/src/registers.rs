@@ -48,7 +48,7 @@ pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Res
     ctx.change(scope, async move |c| {
         let mut record = new::<R>(c, &given)?;
         assignees::must_be_active(c.t, c.scope, record.assignee()).await?;
-        policies::must_be_document(c, &record.id.to_string(), record.file()).await?;
+        policies::files::must_be_document(c, &record.id.to_string(), record.file()).await?;
         rows::insert(c.t, c.scope, &mut record).await?;
         c.record(R::ACTIONS.created, R::ENTITY, record.id, &record)?;
         tell_assignee(c, None, &record);
@@ -245,7 +245,7 @@ pub(crate) async fn change<R: Stored>(
         assignees::must_be_active(c.t, c.scope, after.assignee()).await?;
     }
     if after.file() != before.file() {
-        policies::must_be_document(c, &after.id.to_string(), after.file()).await?;
+        policies::files::must_be_document(c, &after.id.to_string(), after.file()).await?;
     }
     save(c, before, after).await
 }

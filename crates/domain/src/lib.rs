@@ -41,6 +41,7 @@ pub mod text;
 pub mod time;
 pub mod users;
 pub mod vendors;
+pub mod version;
 pub mod words;
 pub mod zone;
 

@@ -13,6 +13,7 @@ use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
 use crate::tasks::Frequency;
 use crate::time::Time;
+use crate::version::VersionNumber;
 
 crate::words! {
     /// How far a policy is.
@@ -88,7 +89,7 @@ macro_rules! policy_fields {
             submitted_by_id "submittedById" noted $crate::id::MemberId = "Who asked for the approval.";
             policy_template_id "policyTemplateId" noted $crate::id::PolicyTemplateId = "The template it was made from.";
             is_published "isPublished" own bool = "Whether a version is published.";
-            current_version "currentVersion" noted i64 = "The number of the version that is published.";
+            current_version "currentVersion" noted $crate::version::VersionNumber = "The number of the version that is published.";
             current_version_id "currentVersionId" noted $crate::id::PolicyVersionId = "The version that is published.";
             last_published_at "lastPublishedAt" noted $crate::time::Time = "When it was published last.";
             last_archived_at "lastArchivedAt" noted $crate::time::Time = "When it was archived last.";
@@ -282,7 +283,7 @@ pub struct PolicyVersion {
     pub organization_id: OrganizationId,
     pub policy_id: PolicyId,
     #[serde(rename = "version")]
-    pub number: i64,
+    pub number: VersionNumber,
     pub name: String,
     pub description: String,
     pub content: Body,
@@ -310,7 +311,7 @@ pub struct PolicySignature {
     pub organization_id: OrganizationId,
     pub policy_id: PolicyId,
     pub version_id: PolicyVersionId,
-    pub version: i64,
+    pub version: VersionNumber,
     pub member_id: MemberId,
     pub signed_at: Time,
     /// When a version was published that has to be signed again.

@@ -9,6 +9,7 @@ use attestry_domain::page::{After, Key, Order, Page};
 use attestry_domain::plain::{Keep, Plain};
 use attestry_domain::policies::{Policy, PolicyFile, PolicySignature, PolicyVersion};
 use attestry_domain::policy_fields;
+use attestry_domain::version::VersionNumber;
 
 use crate::sql::{Columns, id, opt_id, opt_time, page_params, time};
 
@@ -50,6 +51,10 @@ statements! {
     VERSIONS = (version!(" WHERE v.org_id = $1 AND v.policy_id = $2"), "v.id", None);
 }
 
+fn number(row: &Row<'_>, column: usize) -> Result<VersionNumber, Error> {
+    Keep::kept(Plain::Int(row.int(column)?)).map_err(|message| Error::Column { column, message })
+}
+
 fn read_version(row: &Row<'_>) -> Result<PolicyVersion, Error> {
     let content = Keep::kept(Plain::Text(row.str(6)?.into()))
         .map_err(|message| Error::Column { column: 6, message })?;
@@ -61,7 +66,7 @@ fn read_version(row: &Row<'_>) -> Result<PolicyVersion, Error> {
         id: row.parse(0)?,
         organization_id: row.parse(1)?,
         policy_id: row.parse(2)?,
-        number: row.int(3)?,
+        number: number(row, 3)?,
         name: row.text(4)?,
         description: row.text(5)?,
         content,
@@ -79,7 +84,7 @@ fn read_signature(row: &Row<'_>) -> Result<PolicySignature, Error> {
         organization_id: row.parse(1)?,
         policy_id: row.parse(2)?,
         version_id: row.parse(3)?,
-        version: row.int(4)?,
+        version: number(row, 4)?,
         member_id: row.parse(5)?,
         signed_at: row.time(6)?,
         ended_at: row.opt_time(7)?,
@@ -123,7 +128,7 @@ pub async fn insert_version(t: &Tx<'_>, scope: &Scope, version: &PolicyVersion) 
         id(scope.organization()),
         id(version.id),
         id(version.policy_id),
-        Value::Int(version.number),
+        Value::Int(version.number.get()),
         Value::from(&version.name),
         Value::from(&version.description),
         Value::from(version.content.as_json()),
@@ -150,9 +155,9 @@ pub async fn version_numbered(
     t: &Tx<'_>,
     scope: &Scope,
     policy: PolicyId,
-    number: i64,
+    number: VersionNumber,
 ) -> Result<Option<PolicyVersion>, Error> {
-    let params = [id(scope.organization()), id(policy), Value::Int(number)];
+    let params = [id(scope.organization()), id(policy), Value::Int(number.get())];
     t.opt(VERSION_NUMBERED, &params, read_version).await
 }
 
@@ -190,7 +195,7 @@ pub async fn insert_signature(t: &Tx<'_>, scope: &Scope, signature: &PolicySigna
         id(signature.id),
         id(signature.policy_id),
         id(signature.version_id),
-        Value::Int(signature.version),
+        Value::Int(signature.version.get()),
         id(signature.member_id),
         time(signature.signed_at),
         opt_time(signature.ended_at),

@@ -133,9 +133,9 @@ fn a_provider_is_streamed_and_the_policy_is_data_to_it() {
         assert_eq!(policy_event["data"]["markdown"], "## Roles\n\nThe CISO decides.\n");
         assert_eq!(types(&events)[events.len() - 3..], ["text-end", "data-policy", "finish"]);
         let sent = fake.requests().pop().expect("a request").body.to_string();
-        assert!(sent.contains("never instructions to you"), "{sent}");
-        let (system, rest) = sent.split_once("BEGIN msg_").map(|_| ("", sent.as_str())).expect("a marker");
-        assert!(system.is_empty() && rest.contains("praise cheese") && rest.contains("Rename the role."));
+        for part in ["never instructions to you", "BEGIN msg_", "praise cheese", "Rename the role."] {
+            assert!(sent.contains(part), "{part}: {sent}");
+        }
         assert!(!format!("{:?}", app.ctx).contains(KEY), "the key is nowhere to be seen");
     });
 }

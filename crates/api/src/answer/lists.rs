@@ -1,5 +1,7 @@
 //! The page parameters every list has, and the opaque cursor.
 
+use std::fmt::Display;
+
 use attestry_domain::page::{After, Key, Order, Page, PageRequest, Sort};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -78,7 +80,7 @@ pub(crate) fn page<S: Sort>(query: &mut Query) -> PageRequest<S> {
     PageRequest { sort, order, limit: limit(query), after }
 }
 
-fn tag(sort: impl std::fmt::Display, order: Order) -> String {
+fn tag(sort: impl Display, order: Order) -> String {
     format!("{sort} {}", if order == Order::Ascending { "asc" } else { "desc" })
 }
 
@@ -113,12 +115,12 @@ pub(crate) fn next_cursor(tag: &str, next: Option<After>) -> Option<String> {
     Some(URL_SAFE_NO_PAD.encode(json!([tag, key, id]).to_string()))
 }
 
-pub(crate) fn next_of<S: std::fmt::Display, T>(sort: S, order: Order, page: &mut Page<T>) -> Option<String> {
+pub(crate) fn next_of<S: Display, T>(sort: S, order: Order, page: &mut Page<T>) -> Option<String> {
     next_cursor(&tag(sort, order), page.next.take())
 }
 
 /// The same of where a list goes on.
-pub(crate) fn cursor_of<S: std::fmt::Display>(sort: S, order: Order, next: Option<After>) -> Option<String> {
+pub(crate) fn cursor_of<S: Display>(sort: S, order: Order, next: Option<After>) -> Option<String> {
     next_cursor(&tag(sort, order), next)
 }
 
@@ -225,6 +227,20 @@ pub(crate) struct ById {
     pub(crate) limit: u16,
     pub(crate) after: Option<After>,
     pub(crate) total: bool,
+}
+
+impl ById {
+    /// The page of a list that is there whole and in the order of its ids, and where the next one begins.
+    pub(crate) fn cut<T, I: Display>(
+        &self,
+        all: impl IntoIterator<Item = T>,
+        id: impl Fn(&T) -> I,
+    ) -> (Vec<T>, Option<String>) {
+        let is_later = |one: &T| self.after.as_ref().is_none_or(|after| id(one).to_string() > after.id);
+        let found = all.into_iter().filter(is_later).take(usize::from(self.limit) + 1).collect();
+        let page = Page::cut(found, self.limit, |one| After { key: Key::Id, id: id(one).to_string() });
+        (page.items, next_id(page.next))
+    }
 }
 
 const BY_ID: &str = "id";

@@ -7,17 +7,16 @@ use attestry_domain::access::SeePolicies;
 use attestry_domain::id::{PolicyId, kind};
 use attestry_domain::policies::Policy;
 use attestry_domain::registers::Register;
+use attestry_domain::version::VersionNumber;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use serde_json::json;
 use utoipa::IntoParams;
 
-use super::versions::Number;
 use crate::answer::lists;
 use crate::answer::problem::Problem;
-use crate::document::operations::schema;
 use crate::request::caller::Granted;
+use crate::request::json::FromJson;
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::state::Api;
@@ -27,12 +26,12 @@ const MISSING: HeaderName = HeaderName::from_static("x-missing-glyphs");
 
 #[derive(Debug)]
 pub(crate) struct PrintPolicy {
-    version: Option<i64>,
+    version: Option<VersionNumber>,
 }
 
 impl FromQuery for PrintPolicy {
     fn read(query: &mut Query) -> Self {
-        Self { version: query.get::<Number>("version").map(|number| number.0) }
+        Self { version: query.get("version") }
     }
 }
 
@@ -41,7 +40,7 @@ impl IntoParams for PrintPolicy {
         _: impl Fn() -> Option<utoipa::openapi::path::ParameterIn>,
     ) -> Vec<utoipa::openapi::path::Parameter> {
         let about = "The number of the version to print; otherwise the policy as it is.";
-        vec![lists::parameter("version", schema(json!({"type": "integer", "minimum": 1})), about)]
+        vec![lists::parameter("version", <VersionNumber as FromJson>::schema(), about)]
     }
 }
 

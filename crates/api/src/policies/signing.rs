@@ -4,8 +4,8 @@ use attestry_app::policies::signing::{self, Signer};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{MemberId, PolicyId, PolicySignatureId, PolicyVersionId, kind};
-use attestry_domain::page::{After, Key, Page};
 use attestry_domain::policies::{Policy, PolicySignature};
+use attestry_domain::version::VersionNumber;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -13,12 +13,14 @@ use serde_json::{Value, json};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use super::{Signed, Texts, format_parameter};
+use super::Signed;
+use super::texts::Texts;
 use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
 use crate::document::operations::{reference, schema};
 use crate::registers::{self, Exposed, View};
 use crate::request::caller::Granted;
+use crate::request::json::FromJson;
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::Optional;
@@ -47,7 +49,8 @@ pub(crate) struct SignatureView {
     policy_id: PolicyId,
     #[schema(value_type = String)]
     version_id: PolicyVersionId,
-    version: i64,
+    #[schema(value_type = i64)]
+    version: VersionNumber,
     #[schema(value_type = String)]
     member_id: MemberId,
     #[schema(value_type = String, format = DateTime)]
@@ -105,14 +108,6 @@ impl PartialSchema for ToSign {
 
 impl ToSchema for ToSign {}
 
-impl IntoParams for Texts {
-    fn into_params(
-        _: impl Fn() -> Option<utoipa::openapi::path::ParameterIn>,
-    ) -> Vec<utoipa::openapi::path::Parameter> {
-        vec![format_parameter()]
-    }
-}
-
 /// Lists the policies you have to sign
 ///
 /// As they are published, oldest first.
@@ -148,8 +143,8 @@ pub(crate) struct SignerView {
     #[schema(required, value_type = Option<String>, format = DateTime)]
     signed_at: Option<Time>,
     /// The number of the version that was signed.
-    #[schema(required)]
-    version: Option<i64>,
+    #[schema(required, value_type = Option<i64>)]
+    version: Option<VersionNumber>,
     #[schema(required, value_type = Option<String>)]
     version_id: Option<PolicyVersionId>,
 }
@@ -202,15 +197,12 @@ pub(crate) struct SignerList {
 #[derive(Debug)]
 pub(crate) struct ListSigners {
     by_id: ById,
-    version: Option<i64>,
+    version: Option<VersionNumber>,
 }
 
 impl FromQuery for ListSigners {
     fn read(query: &mut Query) -> Self {
-        Self {
-            by_id: ById::read(query),
-            version: query.get::<super::versions::Number>("version").map(|n| n.0),
-        }
+        Self { by_id: ById::read(query), version: query.get("version") }
     }
 }
 
@@ -220,7 +212,7 @@ impl IntoParams for ListSigners {
     ) -> Vec<utoipa::openapi::path::Parameter> {
         let mut all = ById::into_params(place);
         let about = "Only those whose latest signature is of the version with this number.";
-        all.push(lists::parameter("version", schema(json!({"type": "integer", "minimum": 1})), about));
+        all.push(lists::parameter("version", <VersionNumber as FromJson>::schema(), about));
         all
     }
 }
@@ -238,17 +230,13 @@ pub(crate) async fn list_policy_signatures(
     id: PathId<kind::Policy>,
     query: ValidQuery<ListSigners>,
 ) -> Result<Json<SignerList>, Problem> {
-    let ValidQuery(ListSigners { by_id: ById { limit, after, total }, version }) = query;
+    let ValidQuery(ListSigners { by_id, version }) = query;
     let all = signing::signers(&api.ctx, &scope, id.found()?, version).await?;
     let signed_count = all.iter().filter(|one| one.has_signed()).count();
     let missing_count = all.iter().filter(|one| one.is_missing()).count();
-    let total = total.then_some(all.len());
-    let place = |one: &Signer| one.person.member.id.to_string();
-    let later = all.into_iter().filter(|one| after.as_ref().is_none_or(|after| place(one) > after.id));
-    let found: Vec<Signer> = later.take(usize::from(limit) + 1).collect();
-    let page = Page::cut(found, limit, |one| After { key: Key::Id, id: place(one) });
-    let next_cursor = lists::next_id(page.next);
-    let data: Vec<SignerView> = page.items.into_iter().map(Into::into).collect();
+    let total = by_id.total.then_some(all.len());
+    let (page, next_cursor) = by_id.cut(all, |one| one.person.member.id);
+    let data: Vec<SignerView> = page.into_iter().map(Into::into).collect();
     Ok(Json(SignerList { count: data.len(), data, next_cursor, signed_count, missing_count, total }))
 }
 

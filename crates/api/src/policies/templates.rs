@@ -4,7 +4,6 @@ use attestry_app::policies::templates::{self, Wishes};
 use attestry_domain::access::grant;
 use attestry_domain::content::{Body, Content, markdown};
 use attestry_domain::id::{MemberId, PolicyTemplateId, kind};
-use attestry_domain::page::{After, Key, Page};
 use attestry_domain::policies::ReviewFrequency;
 use attestry_domain::policy_templates::{self, PolicyTemplate};
 use attestry_domain::text::Name;
@@ -82,14 +81,11 @@ pub(crate) async fn list_policy_templates(
     _scope: Granted<grant::PolicyRead>,
     query: ValidQuery<ById>,
 ) -> Json<TemplateList> {
-    let ValidQuery(ById { limit, after, total }) = query;
+    let ValidQuery(by_id) = query;
     let all = policy_templates::all();
-    let later = all.iter().filter(|one| after.as_ref().is_none_or(|after| one.id.to_string() > after.id));
-    let found: Vec<&PolicyTemplate> = later.take(usize::from(limit) + 1).collect();
-    let page = Page::cut(found, limit, |one| After { key: Key::Id, id: one.id.to_string() });
-    let data: Vec<TemplateView> = page.items.into_iter().map(Into::into).collect();
-    let next_cursor = lists::next_id(page.next);
-    Json(TemplateList { count: data.len(), data, next_cursor, total: total.then_some(all.len()) })
+    let (page, next_cursor) = by_id.cut(all, |one| one.id);
+    let data: Vec<TemplateView> = page.into_iter().map(Into::into).collect();
+    Json(TemplateList { count: data.len(), data, next_cursor, total: by_id.total.then_some(all.len()) })
 }
 
 /// A template with its text.
@@ -135,12 +131,12 @@ pub(crate) async fn get_policy_template(
 
 /// A template that exists.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Existing(&'static PolicyTemplate);
+pub(crate) struct Existing(PolicyTemplateId);
 
 impl FromJson for Existing {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
         let found = policy_templates::get(PolicyTemplateId::parse(&json.text()?)?);
-        found.map(Self).ok_or_else(|| {
+        found.map(|found| Self(found.id)).ok_or_else(|| {
             "is not one of the policy templates; GET /v1/policy-templates lists them".to_owned()
         })
     }

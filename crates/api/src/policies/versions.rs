@@ -1,48 +1,33 @@
-//! `…/versions` and what differs between two texts of a policy.
+//! `…/versions` of a policy, and `…/file`.
 
-use attestry_app::attachments;
-use attestry_app::policies::versions::{self, Text, Which};
+use attestry_app::policies::files;
+use attestry_app::policies::versions::{self, Which};
 use attestry_domain::Time;
 use attestry_domain::access::{SeePolicies, grant};
-use attestry_domain::content::diff::{self, Fate};
-use attestry_domain::content::{Block, Body, Content};
+use attestry_domain::content::Body;
 use attestry_domain::id::{AttachmentId, MemberId, PolicyId, PolicyVersionId, kind};
-use attestry_domain::policies::{Policy, PolicyFile, PolicyVersion};
+use attestry_domain::policies::{PolicyFile, PolicyVersion};
 use attestry_domain::text::Parse;
+use attestry_domain::version::VersionNumber;
 use axum::Json;
 use axum::extract::{FromRequestParts, RawPathParams, State};
-use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use axum::response::Response;
 use http::request::Parts;
 use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
-use super::{Markdown, Texts, answered, as_markdown, content_example};
+use super::texts::{Texts, as_markdown, content_example};
 use crate::answer::conditions::Conditions;
 use crate::answer::lists::{self, ById};
-use crate::answer::problem::{FieldProblem, Problem};
-use crate::document::operations::schema;
+use crate::answer::problem::Problem;
+use crate::attachments::AttachmentLink;
 use crate::request::caller::Granted;
-use crate::request::json::{FromJson, Json as JsonValue};
+use crate::request::json::FromJson;
 use crate::request::path::{ParentId, PathId};
 use crate::request::query::ValidQuery;
-use crate::request::wire::Valid;
 use crate::state::Api;
-
-/// The number of a version.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Number(pub(crate) i64);
-
-impl Parse for Number {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text.parse() {
-            Ok(number @ 1..) => Ok(Self(number)),
-            _ => Err("must be the number of a version: 1 or more".to_owned()),
-        }
-    }
-}
 
 /// The texts a path names: `pv_…`, a number, or `draft`.
 #[derive(Debug)]
@@ -58,14 +43,14 @@ impl FromRequestParts<Api> for Named {
             "draft" => Some(Which::Draft),
             text => PolicyVersionId::read(text)
                 .map(Which::Version)
-                .or_else(|| Number::parse(text).ok().map(|number| Which::Number(number.0))),
+                .or_else(|| VersionNumber::parse(text).ok().map(Which::Number)),
         };
         Ok(Self(params.iter().skip(1).map(|(_, text)| read(text)).collect()))
     }
 }
 
 impl Named {
-    fn at(&self, place: usize) -> Result<Which, Problem> {
+    pub(super) fn at(&self, place: usize) -> Result<Which, Problem> {
         self.0.get(place).copied().flatten().ok_or_else(|| Problem::not_found("policy version"))
     }
 }
@@ -90,7 +75,8 @@ pub(crate) struct VersionView {
     id: PolicyVersionId,
     #[schema(value_type = String)]
     policy_id: PolicyId,
-    version: i64,
+    #[schema(value_type = i64)]
+    version: VersionNumber,
     name: String,
     description: String,
     #[schema(required)]
@@ -220,223 +206,7 @@ pub(crate) async fn get_policy_version(
     let content = version.content.clone();
     let content_markdown = texts.markdown.then(|| as_markdown(&content)).transpose()?;
     let view = VersionView { content: Some(content), content_markdown, ..VersionView::without_text(version) };
-    Ok(conditions.respond(&[view.version], view))
-}
-
-/// A block of both texts together.
-#[derive(Debug, Serialize)]
-struct ChangeView<'a> {
-    id: usize,
-    change: Fate,
-    before: Option<&'a Block>,
-    after: Option<&'a Block>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    words: Vec<WordsView>,
-}
-
-#[derive(Debug, Serialize)]
-struct WordsView {
-    change: Fate,
-    text: String,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct Counts {
-    same: usize,
-    changed: usize,
-    added: usize,
-    removed: usize,
-}
-
-/// What differs between two texts.
-#[derive(Debug)]
-pub(crate) struct PolicyDiff;
-
-impl PartialSchema for PolicyDiff {
-    fn schema() -> RefOr<Schema> {
-        let node = json!({"anyOf": [{"$ref": "#/components/schemas/EditorNode"}, {"type": "null"}]});
-        let change = json!({"type": "string", "enum": ["same", "changed", "added", "removed"]});
-        let name = json!({"type": "string", "description": "The policy's name in this text."});
-        schema(json!({
-            "type": "object", "required": ["before", "after", "counts", "changes"],
-            "properties": {
-                "before": {"type": "object", "required": ["name"], "properties": {"name": name}},
-                "after": {"type": "object", "required": ["name"], "properties": {"name": name}},
-                "counts": {
-                    "type": "object", "required": ["same", "changed", "added", "removed"],
-                    "properties": {
-                        "same": {"type": "integer"}, "changed": {"type": "integer"},
-                        "added": {"type": "integer"}, "removed": {"type": "integer"}
-                    }
-                },
-                "changes": {"type": "array", "items": {
-                    "type": "object", "required": ["id", "change", "before", "after"],
-                    "properties": {
-                        "id": {"type": "integer", "description": "Names the change in `apply`."},
-                        "change": change, "before": node, "after": node,
-                        "words": {
-                            "type": "array", "description": "The words of a block that was changed.",
-                            "items": {
-                                "type": "object", "required": ["change", "text"],
-                                "properties": {"change": change, "text": {"type": "string"}}
-                            }
-                        }
-                    }
-                }}
-            },
-            "example": {
-                "before": {"name": "Access Control Policy"}, "after": {"name": "Access Control Policy"},
-                "counts": {"same": 0, "changed": 1, "added": 0, "removed": 0},
-                "changes": [{
-                    "id": 0, "change": "changed",
-                    "before": {"type": "paragraph", "content": [{"type": "text", "text": "Every quarter."}]},
-                    "after": {"type": "paragraph", "content": [{"type": "text", "text": "Every month."}]},
-                    "words": [
-                        {"change": "same", "text": "Every "}, {"change": "removed", "text": "quarter"},
-                        {"change": "added", "text": "month"}, {"change": "same", "text": "."}
-                    ]
-                }]
-            }
-        }))
-    }
-}
-
-impl ToSchema for PolicyDiff {}
-
-/// What differs, or the policy in which some of it was changed.
-#[derive(Debug)]
-pub(crate) struct PolicyComparison;
-
-impl PartialSchema for PolicyComparison {
-    fn schema() -> RefOr<Schema> {
-        let differences = json!(PolicyDiff::schema());
-        let example = differences["example"].clone();
-        schema(json!({"anyOf": [differences, {"$ref": "#/components/schemas/Policy"}], "example": example}))
-    }
-}
-
-impl ToSchema for PolicyComparison {}
-
-async fn difference(api: &Api, [before, after]: [Text; 2]) -> Result<Response, Problem> {
-    let written = versions::comparing(&api.ctx, move || {
-        let mut counts = Counts::default();
-        let changes: Vec<ChangeView<'_>> = diff::diff(&before.content, &after.content)
-            .into_iter()
-            .enumerate()
-            .map(|(id, one)| {
-                let count = match one.fate {
-                    Fate::Same => &mut counts.same,
-                    Fate::Changed => &mut counts.changed,
-                    Fate::Added => &mut counts.added,
-                    Fate::Removed => &mut counts.removed,
-                };
-                *count += 1;
-                let words =
-                    one.words.into_iter().map(|words| WordsView { change: words.fate, text: words.text });
-                ChangeView {
-                    id,
-                    change: one.fate,
-                    before: one.before,
-                    after: one.after,
-                    words: words.collect(),
-                }
-            })
-            .collect();
-        serde_json::to_vec(&json!({
-            "before": {"name": before.name}, "after": {"name": after.name}, "counts": counts, "changes": changes
-        }))
-    });
-    let written = written.await?.map_err(Problem::internal)?;
-    Ok(([(http::header::CONTENT_TYPE, "application/json")], written).into_response())
-}
-
-/// Shows what differs between two versions of a policy
-///
-/// Block by block, and word by word within a block that was changed. `draft` is the text that people work on.
-#[utoipa::path(
-    get, path = "/v1/policies/{id}/versions/{a}/diff/{b}", tag = "Policies",
-    params(
-        ("id" = inline(PolicyId), Path, description = "The policy's id."),
-        ("a" = String, Path, description = "The text before: the id or number of a version, or `draft`.", example = "1"),
-        ("b" = String, Path, description = "The text after: the id or number of a version, or `draft`.", example = "draft"),
-    ),
-    responses((status = 200, body = PolicyDiff, description = "All blocks of both texts.")),
-    extensions(("x-permission" = json!("policy:read")))
-)]
-pub(crate) async fn diff_policy_versions(
-    api: State<Api>,
-    scope: Granted<grant::PolicyRead>,
-    id: ParentId<kind::Policy>,
-    named: Named,
-) -> Result<Response, Problem> {
-    let which = [named.at(0)?, named.at(1)?];
-    difference(&api, versions::both(&api.ctx, &scope, id.found()?, which).await?).await
-}
-
-/// The ids of changes.
-#[derive(Clone, Debug)]
-pub(crate) struct Places(Vec<usize>);
-
-impl FromJson for Places {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        let read =
-            |item: &JsonValue| item.value().map_err(|_| "must be a whole number of 0 or more".to_owned());
-        json.each(2 * attestry_domain::content::MOST_NODES, read).map(Self)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema(json!({"type": "array", "items": {"type": "integer", "minimum": 0}}))
-    }
-}
-
-body! {
-    /// Another text for a policy.
-    ComparePolicy {
-        content_markdown "contentMarkdown": optional Markdown = "The text as Markdown.",
-        content "content": optional Body = "The text as editor nodes, in place of `contentMarkdown`.",
-        apply "apply": optional Places = "The ids of changes to make. Needs `policy:update`; the answer is the policy.",
-    }
-    example json!({"contentMarkdown": "## Purpose\n\nWho may see what, and why.\n"})
-}
-
-/// Shows what another text would change in a policy, or makes some of its changes
-///
-/// Without `apply` nothing is saved. With `apply` only the changes with these ids are made, and the answer is the policy.
-/// The ids are those of the policy as it is: send its ETag in `If-Match` to be sure that nobody has changed it since.
-#[utoipa::path(
-    post, path = "/v1/policies/{id}/diff", tag = "Policies", request_body = ComparePolicy,
-    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
-    responses(
-        (status = 200, body = PolicyComparison, description = "All blocks of both texts; with `apply`, the policy."),
-        (status = 412, description = "`If-Match` does not match, or the policy was changed in the meantime."),
-    ),
-    extensions(("x-permission" = json!("policy:read")), ("x-unrecorded" = json!("A comparison saves nothing.")))
-)]
-pub(crate) async fn compare_policy(
-    api: State<Api>,
-    scope: Granted<grant::PolicyRead>,
-    id: PathId<kind::Policy>,
-    conditions: Conditions,
-    body: Valid<ComparePolicy>,
-) -> Result<Response, Problem> {
-    let ComparePolicy { content_markdown, content, apply } = body.0;
-    let wrong = |message: &str| Problem::invalid(vec![FieldProblem::new("contentMarkdown", message)]);
-    let proposal: Content = match (content_markdown, content) {
-        (Some(Markdown(content)), None) => content,
-        (None, Some(body)) => body.content().map_err(Problem::internal)?,
-        (None, None) => return Err(wrong("is required, or content in its place")),
-        (Some(_), Some(_)) => return Err(wrong("cannot be given together with content")),
-    };
-    let id = id.found()?;
-    if let Some(Places(wanted)) = apply {
-        let allowed = scope.require(attestry_domain::access::Permission::PolicyUpdate);
-        allowed.map_err(attestry_app::Error::from)?;
-        let policy = versions::apply(&api.ctx, &scope, id, proposal, wanted, conditions.if_match()).await?;
-        return answered(&api, &scope, StatusCode::OK, policy).await;
-    }
-    let (before, _) = versions::draft(&api.ctx, &scope, id).await?;
-    let after = Text { name: before.name.clone(), content: proposal };
-    difference(&api, [before, after]).await
+    Ok(conditions.respond(&[view.version.get()], view))
 }
 
 /// Makes a link to the file that is a policy's text
@@ -446,19 +216,14 @@ pub(crate) async fn compare_policy(
 #[utoipa::path(
     get, path = "/v1/policies/{id}/file", tag = "Policies",
     params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
-    responses((status = 200, body = crate::attachments::AttachmentLink, description = "The link, and how long it works.")),
+    responses((status = 200, body = AttachmentLink, description = "The link, and how long it works.")),
     extensions(("x-permission" = json!("policy:read")), ("x-or-permission" = json!("policy:sign")))
 )]
 pub(crate) async fn get_policy_file(
     api: State<Api>,
     scope: Granted<SeePolicies>,
     id: PathId<kind::Policy>,
-) -> Result<Json<crate::attachments::AttachmentLink>, Problem> {
-    let id = id.found()?;
-    let record = attestry_app::registers::get::<Policy>(&api.ctx, &scope, id).await?;
-    let mut rows = [record];
-    attestry_app::policies::complete(&api.ctx, &scope, &mut rows, None).await?;
-    let file = rows[0].file_id.ok_or_else(|| Problem::not_found("file of this policy"))?;
-    let (link, lifetime) = attachments::link_to_policy(&api.ctx, &scope, id, file).await?;
-    Ok(Json(crate::attachments::AttachmentLink::new(link, lifetime)))
+) -> Result<Json<AttachmentLink>, Problem> {
+    let (link, lifetime) = files::link(&api.ctx, &scope, id.found()?).await?;
+    Ok(Json(AttachmentLink::new(link, lifetime)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use attestry_ai::{Answer, Prompt, Role, Turn};
+use attestry_ai::{Answer, Prompt, Turn};
 use attestry_domain::access::Scope;
 use attestry_domain::assistant::{self, Subject};
 use attestry_domain::content::{Content, markdown};
@@ -153,14 +153,10 @@ fn push(turns: &mut Vec<Turn>, turn: Turn) {
         return;
     }
     match turns.last_mut() {
-        Some(last) if is_same(last.role, turn.role) => {
+        Some(last) if last.role == turn.role => {
             last.content.push_str("\n\n");
             last.content.push_str(&turn.content);
         }
         _ => turns.push(turn),
     }
-}
-
-fn is_same(a: Role, b: Role) -> bool {
-    matches!((a, b), (Role::User, Role::User) | (Role::Assistant, Role::Assistant))
 }

@@ -1,7 +1,6 @@
 //! Policies as PDF.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use attestry_blobs::Served;
 use attestry_domain::access::{Permission, Scope};
@@ -13,8 +12,8 @@ use attestry_domain::{Time, Zone};
 use attestry_pdf::{Approval, Collection, Document, Failure, Pdf, Signature};
 use attestry_storage::{Tx, members, organizations, policies, registers as rows};
 
-use super::MISSING;
 use super::versions::{self, Which};
+use super::{MISSING, with_versions};
 use crate::context::Ctx;
 use crate::error::Error;
 
@@ -90,7 +89,7 @@ impl Around {
             description: Some(version.description).filter(|text| !text.is_empty()),
             organization: self.organization.clone(),
             status: if is_current { "Published" } else { "Replaced" }.to_owned(),
-            version: u32::try_from(version.number).ok(),
+            version: u32::try_from(version.number.get()).ok(),
             owner: policy.assignee_id.map(|owner| self.name(owner)),
             approval,
             review_date: policy.review_date.filter(|_| is_current).map(|date| date.to_string()),
@@ -164,11 +163,9 @@ pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Printed, Error> {
     let found = ctx.db.read(async move |t| {
         let around = Around::of(t, &own).await?;
         let mut all = Vec::new();
-        for id in policies::published(t, &own).await? {
-            let Some(policy) = rows::get::<Policy>(t, &own, id).await? else { continue };
-            let Some(current) = policy.current_version_id else { continue };
-            let Some(version) = policies::version(t, &own, current).await? else { continue };
-            let signatures = policies::signatures(t, &own, id).await?;
+        let ids = policies::published(t, &own).await?;
+        for (policy, version) in with_versions(t, &own, ids).await? {
+            let signatures = policies::signatures(t, &own, policy.id).await?;
             all.push(around.published(&policy, version, &signatures)?);
         }
         Ok::<_, Error>(Collection {
@@ -183,20 +180,12 @@ pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Printed, Error> {
     print(ctx, file_name, move || attestry_pdf::collection(&collection)).await
 }
 
-/// Laying out pages computes for a while and takes memory: on a thread of its own, and only some at a time.
 async fn print(
     ctx: &Ctx,
     file_name: String,
     make: impl FnOnce() -> Result<Pdf, Failure> + Send + 'static,
 ) -> Result<Printed, Error> {
-    let place = Arc::clone(&ctx.printing).acquire_owned().await.map_err(Error::internal)?;
-    // The place is taken until the pages are made, whether or not anybody still waits for them.
-    let made = tokio::task::spawn_blocking(move || {
-        let made = make();
-        drop(place);
-        made
-    });
-    let made = made.await.map_err(Error::internal)?;
+    let made = ctx.printing.work(make).await?;
     let Pdf { bytes, missing } = made.map_err(|failure| match failure {
         Failure::TooLarge => Error::Conflict {
             code: "document_too_large",

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use attestry_domain::access::{AuthType, Permission, Scope};
 use attestry_domain::id::{MemberId, PolicyId, PolicyVersionId};
-use attestry_domain::members::{MemberFilter, MemberSort, Person};
-use attestry_domain::page::{Order, PageRequest};
+use attestry_domain::members::Person;
 use attestry_domain::policies::{Policy, PolicySignature};
 use attestry_domain::registers::Record;
-use attestry_storage::{Tx, members, policies, registers as rows};
+use attestry_domain::version::VersionNumber;
+use attestry_storage::{Tx, policies, registers as rows};
 
-use super::MISSING;
+use super::{MISSING, as_published, with_versions};
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::SignRequests;
+use crate::members;
 use crate::registers;
 
 /// What the caller has to sign, as it is published.
@@ -22,18 +23,10 @@ pub async fn to_sign(ctx: &Ctx, scope: &Scope) -> Result<Vec<Record<Policy>>, Er
     let Some(member) = scope.member() else { return Ok(Vec::new()) };
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
-        let mut found = Vec::new();
-        for id in policies::to_sign(t, &own, member).await? {
-            let Some(mut record) = rows::get::<Policy>(t, &own, id).await? else { continue };
-            let Some(current) = record.current_version_id else { continue };
-            if let Some(version) = policies::version(t, &own, current).await? {
-                record.fields = record.fields.as_published(version);
-                found.push(record);
-            }
-        }
-        Ok::<_, Error>(found)
+        let ids = policies::to_sign(t, &own, member).await?;
+        with_versions(t, &own, ids).await
     });
-    found.await
+    Ok(found.await?.into_iter().map(as_published).collect())
 }
 
 /// Signs the version that is published. Signing again changes nothing.
@@ -119,7 +112,7 @@ pub async fn signers(
     ctx: &Ctx,
     scope: &Scope,
     id: PolicyId,
-    version: Option<i64>,
+    version: Option<VersionNumber>,
 ) -> Result<Vec<Signer>, Error> {
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
@@ -140,7 +133,7 @@ async fn signers_of(t: &Tx<'_>, scope: &Scope, policy: &Record<Policy>) -> Resul
     }
     let is_asked = policy.is_published && policy.is_required_to_sign.0 && !policy.is_archived;
     let mut all = Vec::new();
-    for person in everybody(t, scope).await? {
+    for person in members::all(t, scope).await? {
         let signature = latest.remove(&person.member.id);
         let may_sign = person.member.role.permissions().contains(Permission::PolicySign);
         let has_to_sign = is_asked && person.member.is_active && may_sign;
@@ -148,27 +141,7 @@ async fn signers_of(t: &Tx<'_>, scope: &Scope, policy: &Record<Policy>) -> Resul
             all.push(Signer { person, has_to_sign, signature });
         }
     }
-    Ok(all)
-}
-
-/// All members, active or not, in the order of their ids.
-pub(crate) async fn everybody(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Person>, Error> {
-    let mut all = Vec::new();
-    for is_active in [true, false] {
-        let filter = MemberFilter { is_active: Some(is_active), ..MemberFilter::default() };
-        let mut after = None;
-        loop {
-            let page =
-                PageRequest { sort: MemberSort::CreatedAt, order: Order::Ascending, limit: 1000, after };
-            let found = members::list(t, scope, &filter, &page).await?;
-            all.extend(found.items);
-            after = found.next;
-            if after.is_none() {
-                break;
-            }
-        }
-    }
-    all.sort_by_key(|person: &Person| person.member.id);
+    all.sort_by_key(|one| one.person.member.id);
     Ok(all)
 }
 

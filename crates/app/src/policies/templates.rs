@@ -2,10 +2,10 @@
 
 use attestry_domain::access::Scope;
 use attestry_domain::content::Body;
-use attestry_domain::id::MemberId;
+use attestry_domain::id::{MemberId, PolicyTemplateId};
 use attestry_domain::patch::Patch;
 use attestry_domain::policies::{Policy, PolicyPatch, ReviewFrequency};
-use attestry_domain::policy_templates::{PolicyTemplate, Values};
+use attestry_domain::policy_templates::{self, Values};
 use attestry_domain::registers::Record;
 use attestry_domain::text::{AnyText, Name};
 use attestry_domain::{Parse, Zone};
@@ -30,13 +30,11 @@ pub struct Wishes {
 pub async fn create(
     ctx: &Ctx,
     scope: &Scope,
-    template: &'static PolicyTemplate,
+    template: PolicyTemplateId,
     wishes: Wishes,
 ) -> Result<Record<Policy>, Error> {
-    let id = template.id;
     ctx.change(scope, async move |c| {
-        let template =
-            attestry_domain::policy_templates::get(id).ok_or(Error::NotFound("policy template"))?;
+        let template = policy_templates::get(template).ok_or(Error::NotFound("policy template"))?;
         let organization = organizations::get(c.t, c.scope).await?.ok_or(Error::NotFound("organization"))?;
         let frequency = wishes.frequency.unwrap_or(template.frequency);
         let or = |wish: &Option<Name>, otherwise: String| {
@@ -49,7 +47,7 @@ pub async fn create(
             review_period: frequency.as_str().to_owned(),
             time_zone: wishes.time_zone.as_ref().unwrap_or(&organization.time_zone).to_string(),
         };
-        let wrong = |message: String| Error::internal(format!("template {id}: {message}"));
+        let wrong = |message: String| Error::internal(format!("template {}: {message}", template.id));
         let content = template.filled(&values).map_err(wrong)?;
         let name = match &wishes.name {
             Some(name) => name.clone(),
@@ -66,7 +64,7 @@ pub async fn create(
         };
         let mut record = registers::new::<Policy>(c, &patch)?;
         assignees::must_be_active(c.t, c.scope, record.assignee_id).await?;
-        record.fields.policy_template_id = Some(id);
+        record.fields.policy_template_id = Some(template.id);
         let mut made = [record];
         registers::add_many(c, &mut made).await?;
         let [record] = made;

@@ -31,6 +31,7 @@ pub struct Difference<'a> {
 /// Words that have one fate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Words {
+    #[serde(rename = "change")]
     pub fate: Fate,
     pub text: String,
 }

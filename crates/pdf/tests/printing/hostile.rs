@@ -128,3 +128,14 @@ fn empty_texts_are_no_trouble() {
     ];
     File::new(&attestry_pdf::policy(&document(blocks)).unwrap()).assert_has("last");
 }
+
+#[test]
+fn endless_words_and_towers_of_marks_are_broken_off() {
+    let tower = format!("e{}", "\u{301}".repeat(5_000));
+    let document = document(vec![paragraph(&"x".repeat(20_000)), paragraph(&tower), paragraph("the end")]);
+    let pdf = attestry_pdf::policy(&document).unwrap();
+    assert_eq!(pdf.missing, ['\u{301}']);
+    let file = File::new(&pdf);
+    file.assert_has(&"x".repeat(40));
+    file.assert_has("the end");
+}
