@@ -6,7 +6,7 @@ SHELL := /bin/bash
 # One build folder for all checkouts on a machine: warm builds are fast, and a clone stays clean.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/attestry/target
 BIN := $(CARGO_TARGET_DIR)/debug/attestry
-# What tests talk to: an SMTP server in Python; an S3 server and the AI SDK in Node.
+# What tests talk to: an SMTP server and the schema of OSCAL in Python; an S3 server and the AI SDK in Node.
 VENV := $(HOME)/.cache/attestry/python
 NODE := $(HOME)/.cache/attestry/node
 
@@ -55,7 +55,7 @@ wrk:
 python:
 	@command -v openssl >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq openssl >/dev/null; }
 	@python3 -m venv --help >/dev/null 2>&1 && python3 -c 'import ensurepip' 2>/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; }
-	@cmp -s tests/requirements.txt $(VENV)/requirements.txt || { python3 -m venv --clear $(VENV) && $(VENV)/bin/pip install --quiet -r tests/requirements.txt && cp tests/requirements.txt $(VENV)/; }
+	@cmp -s tests/requirements.txt $(VENV)/requirements.txt || { python3 -m venv --clear $(VENV) && $(VENV)/bin/pip install --quiet --no-deps -r tests/requirements.txt && cp tests/requirements.txt $(VENV)/; }
 
 node:
 	@cmp -s tests/node/package-lock.json $(NODE)/installed.json || { mkdir -p $(NODE) && cp tests/node/package*.json $(NODE)/ && (cd $(NODE) && npm ci --silent --no-audit --no-fund) && cp $(NODE)/package-lock.json $(NODE)/installed.json; }

@@ -12,6 +12,7 @@ mod policies;
 mod process;
 mod report;
 mod seed;
+mod soa;
 mod together;
 mod uploads;
 
@@ -60,6 +61,9 @@ struct Cli {
     /// Instead: the assistant's streams, and PDF
     #[arg(long)]
     policies: bool,
+    /// Instead: a statement of applicability, and readiness
+    #[arg(long)]
+    soa: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -104,6 +108,12 @@ async fn main() -> Result<()> {
     if cli.policies {
         for engine in engines {
             policies::run(&cli, engine).await?;
+        }
+        return Ok(());
+    }
+    if cli.soa {
+        for engine in engines {
+            soa::run(&cli, engine).await?;
         }
         return Ok(());
     }

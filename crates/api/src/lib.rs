@@ -24,10 +24,14 @@ mod metrics;
 mod organization;
 #[macro_use]
 mod registers;
+mod context_entries;
+mod controls;
+mod frameworks;
 mod policies;
 mod risks;
 mod secrets;
 mod setup;
+mod soa;
 mod task_templates;
 mod tasks;
 mod vendors;

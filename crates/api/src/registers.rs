@@ -447,7 +447,7 @@ impl<B: FromQuery> FromQuery for AsOf<B> {
     }
 }
 
-fn as_of_parameter() -> Parameter {
+pub(crate) fn as_of_parameter() -> Parameter {
     let about =
         "As it stood at this moment, from the journal: a time, or a date, which means its end in UTC.";
     lists::parameter("asOf", attestry_domain::date::Moment::schema(), about)

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use attestry_domain::context_entries::ContextEntry;
+use attestry_domain::controls::Control;
 use attestry_domain::risks::Risk;
 use attestry_domain::tasks::Task;
 use attestry_domain::vendors::Vendor;
@@ -22,8 +24,8 @@ use crate::document::docs;
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::state::Api;
 use crate::{
-    api_keys, attachments, audit_logs, auth, automations, comments, files, health, layers, members, metrics,
-    organization, policies, registers, secrets, setup, task_templates, tasks,
+    api_keys, attachments, audit_logs, auth, automations, comments, controls, files, frameworks, health,
+    layers, members, metrics, organization, policies, registers, secrets, setup, soa, task_templates, tasks,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -75,25 +77,8 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(tasks::reorder_tasks))
         .routes(routes!(task_templates::create_tasks_from_templates))
         .routes(routes!(task_templates::list_task_templates))
-        .merge(policies::routes())
-        .routes(routes!(policies::submit_policy_for_approval))
-        .routes(routes!(policies::approve_policy))
-        .routes(routes!(policies::deny_policy))
-        .routes(routes!(chat::ask_about_policy))
-        .routes(routes!(prints::print_policy))
-        .routes(routes!(prints::print_policies))
-        .routes(routes!(signing::sign_policy))
-        .routes(routes!(signing::remind_policy_signers))
-        .routes(routes!(signing::list_policy_signatures))
-        .routes(routes!(signing::list_policies_to_sign))
-        .routes(routes!(policy_versions::list_policy_versions))
-        .routes(routes!(policy_versions::get_policy_version))
-        .routes(routes!(comparisons::diff_policy_versions))
-        .routes(routes!(comparisons::compare_policy))
-        .routes(routes!(policy_versions::get_policy_file))
-        .routes(routes!(templates::list_policy_templates))
-        .routes(routes!(templates::get_policy_template))
-        .routes(routes!(templates::create_policy_from_template))
+        .merge(of_policies())
+        .merge(of_frameworks())
         .routes(routes!(automations::list_automations, automations::create_automation))
         .routes(routes!(runs::list_task_runs))
         .routes(routes!(
@@ -117,6 +102,62 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(audit_logs::list_audit_logs))
         .routes(routes!(audit_logs::export_audit_logs))
         .routes(routes!(audit_logs::get_audit_head))
+}
+
+fn of_policies() -> OpenApiRouter<Api> {
+    policies::routes()
+        .routes(routes!(policies::submit_policy_for_approval))
+        .routes(routes!(policies::approve_policy))
+        .routes(routes!(policies::deny_policy))
+        .routes(routes!(chat::ask_about_policy))
+        .routes(routes!(prints::print_policy))
+        .routes(routes!(prints::print_policies))
+        .routes(routes!(signing::sign_policy))
+        .routes(routes!(signing::remind_policy_signers))
+        .routes(routes!(signing::list_policy_signatures))
+        .routes(routes!(signing::list_policies_to_sign))
+        .routes(routes!(policy_versions::list_policy_versions))
+        .routes(routes!(policy_versions::get_policy_version))
+        .routes(routes!(comparisons::diff_policy_versions))
+        .routes(routes!(comparisons::compare_policy))
+        .routes(routes!(policy_versions::get_policy_file))
+        .routes(routes!(templates::list_policy_templates))
+        .routes(routes!(templates::get_policy_template))
+        .routes(routes!(templates::create_policy_from_template))
+}
+
+/// Frameworks, and what an organization says and does about them.
+fn of_frameworks() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(frameworks::list_frameworks, frameworks::own::create_framework))
+        .routes(routes!(
+            frameworks::get_framework,
+            frameworks::own::replace_framework,
+            frameworks::own::delete_framework
+        ))
+        .routes(routes!(frameworks::own::export_framework))
+        .routes(routes!(frameworks::list_requirements))
+        .routes(routes!(frameworks::get_framework_readiness))
+        .merge(registers::routes::<Control>())
+        .routes(routes!(controls::link_control))
+        .routes(routes!(controls::unlink_control))
+        .routes(routes!(controls::create_controls_from_framework))
+        .merge(registers::routes::<ContextEntry>())
+        .routes(routes!(soa::ensure_soa_setup))
+        .routes(routes!(soa::create_soa_document))
+        .routes(routes!(soa::save_soa_answer))
+        .routes(routes!(soa::confirm_soa_answers))
+        .routes(routes!(soa::filling::fill_soa))
+        .routes(routes!(soa::submit_soa))
+        .routes(routes!(soa::approve_soa))
+        .routes(routes!(soa::decline_soa))
+        .routes(routes!(soa::list_soa_documents))
+        .routes(routes!(soa::get_soa_document))
+        .routes(routes!(soa::statements::list_soa_rows))
+        .routes(routes!(soa::statements::list_soa_gaps))
+        .routes(routes!(soa::statements::diff_soa_documents))
+        .routes(routes!(soa::exports::export_soa))
+        .routes(routes!(soa::exports::verify_soa))
 }
 
 /// A page of the console: path, content type, text.

@@ -74,6 +74,18 @@ impl<T> Past<T> {
         }
     }
 
+    /// All of them, oldest first.
+    pub(crate) async fn all(&self, ctx: &Ctx, scope: &Scope) -> Result<Vec<T>, Error> {
+        let (mut wanted, mut all) = (self.from(Order::Ascending, None), Vec::new());
+        loop {
+            let (items, goes_on) = self.next(ctx, scope, &mut wanted, |_| true).await?;
+            all.extend(items);
+            if !goes_on {
+                return Ok(all);
+            }
+        }
+    }
+
     /// How many there are that `takes` admits.
     pub(crate) async fn count(
         &self,

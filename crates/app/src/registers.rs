@@ -4,14 +4,16 @@ use std::collections::{HashMap, HashSet};
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
+use attestry_domain::context_entries::ContextEntry;
+use attestry_domain::controls::Control;
 use attestry_domain::id::{Id, Kind, MemberId};
 use attestry_domain::notices::Notice;
-use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::registers::{Record, Wanted};
 use attestry_domain::scales::Matrix;
 use attestry_domain::subjects;
-use attestry_storage::registers as rows;
 pub use attestry_storage::registers::{Stored, StoredRating};
+use attestry_storage::{Tx, registers as rows};
 
 use crate::assignees;
 use crate::attachments;
@@ -21,9 +23,11 @@ use crate::comments;
 use crate::context::Ctx;
 use crate::error::{Error, FieldError};
 use crate::history;
+use crate::links;
 use crate::notices::Happened;
 use crate::policies;
 use crate::precondition::Precondition;
+use crate::soa;
 
 fn missing<R: Stored>() -> Error {
     Error::NotFound(R::Kind::NOUN)
@@ -46,6 +50,7 @@ pub(crate) fn new<R: Stored>(c: &Change<'_>, given: &R::Patch) -> Result<Record<
 
 pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Result<Record<R>, Error> {
     ctx.change(scope, async move |c| {
+        links::must_exist(c, &R::links(&given)).await?;
         let mut record = new::<R>(c, &given)?;
         assignees::must_be_active(c.t, c.scope, record.assignee()).await?;
         policies::files::must_be_document(c, &record.id.to_string(), record.file()).await?;
@@ -91,6 +96,11 @@ pub async fn import<R: Stored>(
         let wrong = wrong_rows::<R>(&table, &active);
         if !wrong.is_empty() {
             return Ok(Imported::Checked(wrong));
+        }
+        for (_, given) in &table {
+            if let Ok(given) = given {
+                links::must_exist(c, &R::links(given)).await?;
+            }
         }
         let made: Result<Vec<_>, _> =
             table.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|given| new::<R>(c, given)).collect();
@@ -153,6 +163,26 @@ pub async fn get_at<R: Stored>(
 
 fn past<R: Stored>(at: Time) -> history::Past<Record<R>> {
     history::Past { kind: R::Kind::PREFIX, at, read: Record::recorded }
+}
+
+/// Every row, oldest first, whoever asks: for what follows from them.
+pub(crate) async fn all<R: Stored>(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Record<R>>, Error> {
+    let sort = R::Sort::default();
+    let mut page = PageRequest { sort, order: Order::Ascending, limit: u16::MAX, after: None };
+    let mut all = Vec::new();
+    loop {
+        let found = rows::list::<R>(t, scope, &Wanted::default(), &page).await?;
+        all.extend(found.items);
+        page.after = found.next;
+        if page.after.is_none() {
+            return Ok(all);
+        }
+    }
+}
+
+/// Every row as it stood at a moment, whoever asks: for what follows from them.
+pub(crate) async fn all_at<R: Stored>(ctx: &Ctx, scope: &Scope, at: Time) -> Result<Vec<Record<R>>, Error> {
+    past::<R>(at).all(ctx, scope).await
 }
 
 /// The register as it is, or as it stood at a moment.
@@ -226,12 +256,27 @@ pub async fn update<R: Stored>(
     precondition: Precondition,
 ) -> Result<Record<R>, Error> {
     ctx.change(scope, async move |c| {
+        hold_links::<R>(c, id, &patch).await?;
         let before = lock::<R>(c, id).await?;
         R::permits(&patch, c.scope)?;
         precondition.check(&[before.version])?;
         change(c, &before, &patch).await
     })
     .await
+}
+
+/// Holds what a row is going to be linked to, before the row itself. A row that is not there is said to be missing first.
+pub(crate) async fn hold_links<R: Stored>(
+    c: &Change<'_>,
+    id: Id<R::Kind>,
+    given: &R::Patch,
+) -> Result<(), Error> {
+    let wanted = R::links(given);
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    rows::get::<R>(c.t, c.scope, id).await?.ok_or_else(missing::<R>)?;
+    links::must_exist(c, &wanted).await
 }
 
 /// Changes a row that is held.
@@ -294,6 +339,9 @@ pub(crate) async fn release_all(c: &Change<'_>, member: MemberId) -> Result<(), 
         (@comment $type:ty) => {};
     }
     subjects!(release_each);
+    release::<Control>(c, member).await?;
+    release::<ContextEntry>(c, member).await?;
+    soa::release(c, member).await?;
     policies::release(c, member).await
 }
 
@@ -328,6 +376,7 @@ pub(crate) async fn remove<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result
     attachments::remove_all(c, &id.to_string()).await?;
     automations::remove_all(c, &id.to_string()).await?;
     policies::remove_all(c, &id.to_string()).await?;
+    links::remove_all(c, &id.to_string()).await?;
     rows::delete::<R>(c.t, c.scope, id).await?;
     c.record_gone(R::ACTIONS.deleted, R::ENTITY, id);
     Ok(())

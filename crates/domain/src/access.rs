@@ -105,6 +105,20 @@ permissions! {
     PolicyDelete "policy:delete" "Delete policies"
     PolicyApprove "policy:approve" "Approve or deny policies one is asked to approve"
     PolicySign "policy:sign" "Read the published policies and sign them"
+    FrameworkRead "framework:read" "See the frameworks and their requirements"
+    FrameworkCreate "framework:create" "Add and replace frameworks of one's own"
+    FrameworkDelete "framework:delete" "Delete frameworks of one's own"
+    ControlRead "control:read" "See the controls, their history, and how ready the organization is"
+    ControlCreate "control:create" "Add and import controls"
+    ControlUpdate "control:update" "Change controls and what they are linked to"
+    ControlDelete "control:delete" "Delete controls"
+    ContextRead "context:read" "See what is known of the organization"
+    ContextCreate "context:create" "Add and import what is known of the organization"
+    ContextUpdate "context:update" "Change what is known of the organization"
+    ContextDelete "context:delete" "Delete what is known of the organization"
+    SoaRead "soa:read" "See the statements of applicability"
+    SoaUpdate "soa:update" "Make, answer and submit statements of applicability"
+    SoaApprove "soa:approve" "Approve or decline statements of applicability one is asked to approve"
     AttachmentRead "attachment:read" "See and download attachments"
     AttachmentCreate "attachment:create" "Attach files"
     AttachmentDelete "attachment:delete" "Delete attachments"
@@ -144,10 +158,10 @@ impl Grant for SeePolicies {
 
 /// A set of permissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Permissions(u64);
+pub struct Permissions(u128);
 
 // One bit each.
-const _: () = assert!(Permission::ALL.len() <= u64::BITS as usize, "the set of permissions is full");
+const _: () = assert!(Permission::ALL.len() <= u128::BITS as usize, "the set of permissions is full");
 
 impl Permissions {
     pub const NONE: Self = Self(0);
@@ -235,6 +249,10 @@ impl Role {
                 P::TaskRead,
                 P::AutomationRead,
                 P::PolicyRead,
+                P::FrameworkRead,
+                P::ControlRead,
+                P::ContextRead,
+                P::SoaRead,
                 P::AttachmentRead,
                 P::CommentRead,
                 P::CommentCreate,

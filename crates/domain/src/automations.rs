@@ -25,6 +25,10 @@ events! {
     "task.created" "task.updated" "task.deleted"
     "policy.created" "policy.updated" "policy.deleted" "policy.submitted" "policy.denied" "policy.published"
     "policy.review_due" "policy.signed"
+    "control.created" "control.updated" "control.deleted"
+    "context_entry.created" "context_entry.updated" "context_entry.deleted"
+    "framework.created" "framework.updated" "framework.deleted"
+    "soa.created" "soa.submitted" "soa.approved" "soa.declined"
     "comment.created" "comment.updated" "comment.deleted"
     "attachment.created" "attachment.deleted"
     "member.created" "member.invited" "member.joined" "member.updated" "member.deactivated" "member.reactivated"
@@ -47,6 +51,10 @@ impl Event {
             Some("vendor") => Permission::VendorRead,
             Some("task") => Permission::TaskRead,
             Some("policy") => Permission::PolicyRead,
+            Some("control") => Permission::ControlRead,
+            Some("context_entry") => Permission::ContextRead,
+            Some("framework") => Permission::FrameworkRead,
+            Some("soa") => Permission::SoaRead,
             Some("comment") => Permission::CommentRead,
             Some("attachment") => Permission::AttachmentRead,
             Some("member") => Permission::MemberRead,

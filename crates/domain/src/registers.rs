@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 use crate::access::{Denied, Scope};
 use crate::date::Date;
 use crate::id::{AttachmentId, Id, Kind, MemberId, OrganizationId};
+use crate::links::Links;
 use crate::page::{After, Key, Sort};
 use crate::plain::{Plain, PlainKind};
 use crate::time::Time;
@@ -80,6 +81,11 @@ pub trait Register: Fields {
     /// A file that is its text.
     fn file(&self) -> Option<AttachmentId> {
         None
+    }
+
+    /// What somebody links it to.
+    fn links(_given: &Self::Patch) -> Links {
+        Links::default()
     }
 
     /// What follows from what somebody gave; `before` is what the row was until now.
@@ -188,6 +194,8 @@ pub struct Due {
 pub enum Compare {
     Is,
     AtLeast,
+    /// A set, or a text, that has it in it.
+    Has,
 }
 
 /// A condition that narrows a list down, if it is given.
@@ -519,6 +527,12 @@ macro_rules! register_filter {
         }
     };
     (@takes Is $row:ident $column:ident $wanted:ident) => { $crate::plain::Keep::plain(&$row.$column) == $wanted };
+    (@takes Has $row:ident $column:ident $wanted:ident) => {
+        match ($crate::plain::Keep::plain(&$row.$column), &$wanted) {
+            ($crate::plain::Plain::Text(all), $crate::plain::Plain::Text(wanted)) => all.contains(&**wanted),
+            _ => false,
+        }
+    };
     (@takes AtLeast $row:ident $column:ident $wanted:ident) => {
         $crate::registers::Register::computed($row, stringify!($column)) >= $wanted
     };

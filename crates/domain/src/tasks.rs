@@ -186,12 +186,22 @@ impl Task {
     }
 
     pub fn evidence_status(&self, today: Date) -> EvidenceStatus {
-        match (self.last_evidence_date, self.frequency) {
-            (None, _) => EvidenceStatus::None,
-            (Some(last), Some(frequency)) if frequency.after(last) <= today => EvidenceStatus::Stale,
-            _ => EvidenceStatus::Fresh,
+        match self.last_evidence_date {
+            None => EvidenceStatus::None,
+            Some(last) if is_fresh(last, self.frequency, today) => EvidenceStatus::Fresh,
+            Some(_) => EvidenceStatus::Stale,
         }
     }
+
+    /// Whether it is done, with evidence of the current period.
+    pub fn is_proven(&self, today: Date) -> bool {
+        self.status == TaskStatus::Done && self.evidence_status(today) == EvidenceStatus::Fresh
+    }
+}
+
+/// Whether evidence is of the current period of something that recurs this often.
+pub fn is_fresh(last: Date, frequency: Option<Frequency>, today: Date) -> bool {
+    frequency.is_none_or(|frequency| frequency.after(last) > today)
 }
 
 impl Register for Task {

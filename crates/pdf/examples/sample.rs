@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use attestry_domain::content::{Block, Content, Inline, Marks};
-use attestry_pdf::{Approval, Collection, Document, Signature};
+use attestry_pdf::{Approval, Collection, Document, Signature, Statement, StatementRow};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -35,7 +35,49 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pdf = attestry_pdf::collection(&collection)?;
     eprintln!("collection: {} bytes in {:?}", pdf.bytes.len(), start.elapsed());
     std::fs::write(folder.join("collection.pdf"), pdf.bytes)?;
+
+    for number in 0..=times {
+        let statement = statement(93 + number);
+        let start = Instant::now();
+        let pdf = attestry_pdf::statement(&statement)?;
+        eprintln!("statement: {} bytes in {:?}", pdf.bytes.len(), start.elapsed());
+        std::fs::write(folder.join("statement.pdf"), pdf.bytes)?;
+    }
     Ok(())
+}
+
+fn statement(rows: usize) -> Statement {
+    let themes =
+        ["Organizational controls", "People controls", "Physical controls", "Technological controls"];
+    let titles = ["Inventory of information and other associated assets", "Screening", "Use of cryptography"];
+    let reasons = [
+        "Required by contracts with customers.",
+        "The risk assessment names three risks that this control treats. Owners review it twice a year.\n\nSee the policy on assets.",
+        "",
+    ];
+    let row = |number: usize| StatementRow {
+        theme: themes[number * themes.len() / rows].into(),
+        code: format!("A.{}.{}", 5 + number * themes.len() / rows, number + 1),
+        title: titles[number % 3].into(),
+        is_applicable: [Some(true), Some(true), Some(false), None][number % 4],
+        justification: reasons[number % 3].repeat(if number == 40 { 35 } else { 1 }),
+        status: ["Implemented", "In progress", "Not started"][number % 3].into(),
+        owner: [Some("Maria Muster".into()), Some("Information Security Officer".into()), None][number % 3]
+            .clone(),
+        is_proposed: number % 5 == 1,
+    };
+    Statement {
+        organization: "Example Ltd".into(),
+        framework: "ISO/IEC 27001:2022".into(),
+        status: "In progress".into(),
+        version: 3,
+        date: "2026-11-15".into(),
+        prepared_by: Some("Maria Muster".into()),
+        approval: None,
+        attribution: "Titles of controls after ISO/IEC 27001:2022, Annex A. The text of the standard is not part of this document."
+            .into(),
+        rows: (0..rows).map(row).collect(),
+    }
 }
 
 fn policy(title: &str, first: usize, chapters: usize) -> Document {

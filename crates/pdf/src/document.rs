@@ -19,7 +19,7 @@ pub struct Document {
     pub content: Content,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     pub by: String,
     pub at: String,
@@ -39,6 +39,40 @@ pub struct Collection {
     /// The date of the collection, printed on its cover.
     pub date: String,
     pub policies: Vec<Document>,
+}
+
+/// A statement of applicability. As with policies, dates are text already.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statement {
+    pub organization: String,
+    /// What it is a statement of: `ISO/IEC 27001:2022`.
+    pub framework: String,
+    /// "Draft", "Awaiting approval" and the like, as printed on the title page.
+    pub status: String,
+    pub version: u32,
+    pub date: String,
+    pub prepared_by: Option<String>,
+    /// Without it, every page says that the statement is not approved.
+    pub approval: Option<Approval>,
+    /// Small print at the end of the title page.
+    pub attribution: String,
+    pub rows: Vec<StatementRow>,
+}
+
+/// What a statement says about one control.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatementRow {
+    /// Rows of one theme are one table, wherever they are. Themes keep the order in which they first appear.
+    pub theme: String,
+    pub code: String,
+    pub title: String,
+    /// Nothing, as long as it is not answered.
+    pub is_applicable: Option<bool>,
+    pub justification: String,
+    pub status: String,
+    pub owner: Option<String>,
+    /// No person has confirmed it yet.
+    pub is_proposed: bool,
 }
 
 /// A finished file.

@@ -7,14 +7,14 @@ use crate::document::{Approval, Collection, Document, Signature};
 use crate::text::{self, Line, Text};
 
 /// Words longer than this may be broken: in a title on a cover, and elsewhere.
-const TITLE_WORD: usize = 22;
-const WORD: usize = 30;
+pub(crate) const TITLE_WORD: usize = 22;
+pub(crate) const WORD: usize = 30;
 /// What fits beside the page number.
 const FOOTER: usize = 75;
 
 /// What describes the file rather than stands on its pages.
 #[derive(Debug, Serialize)]
-struct Meta {
+pub(crate) struct Meta {
     title: String,
     organization: String,
     footer: Line,
@@ -27,6 +27,14 @@ impl Meta {
             text::shortened(&format!("{} · {title}", text::shortened(&organization, FOOTER / 2)), FOOTER);
         let footer = text.line(&footer, WORD);
         Self { title, organization, footer }
+    }
+
+    /// Of a document whose pages lie on their side: there is room for its version as well.
+    pub(crate) fn of_version(title: &str, organization: &str, version: u32, text: &mut Text) -> Self {
+        let organization = text.clean(organization);
+        let footer = format!("{} · {title} · Version {version}", text::shortened(&organization, FOOTER / 2));
+        let footer = text.line(&footer, WORD);
+        Self { title: title.to_owned(), organization, footer }
     }
 }
 
@@ -63,13 +71,13 @@ struct Policy {
 
 /// Who gave approval or a signature, and when.
 #[derive(Debug, Serialize)]
-struct Mark {
+pub(crate) struct Mark {
     by: Line,
     at: Line,
 }
 
 impl Mark {
-    fn new(by: &str, at: &str, text: &mut Text) -> Self {
+    pub(crate) fn new(by: &str, at: &str, text: &mut Text) -> Self {
         text.block();
         Self { by: text.line(by, WORD), at: text.line(at, WORD) }
     }

@@ -1,4 +1,4 @@
-//! Documents as PDF: one policy, or all of an organization in one file.
+//! Documents as PDF: one policy, or all of an organization in one file, and the statement of applicability.
 //!
 //! A document is a template of ours in Typst's language plus data. The data reaches the template as a virtual
 //! JSON file and as nothing else, so what people write is always a string and never markup or code. Fonts are
@@ -11,14 +11,16 @@ mod document;
 mod failure;
 mod fonts;
 mod input;
+mod statements;
 mod tables;
 mod text;
 mod world;
 
-pub use document::{Approval, Collection, Document, Pdf, Signature};
+pub use document::{Approval, Collection, Document, Pdf, Signature, Statement, StatementRow};
 pub use failure::Failure;
 
 use input::{CollectionInput, PolicyInput};
+use statements::StatementInput;
 use text::Text;
 use world::{Pages, Template};
 
@@ -30,6 +32,11 @@ pub fn policy(document: &Document) -> Result<Pdf, Failure> {
 /// Prints many policies as one file, with one cover and one table of contents. Each begins on a page of its own.
 pub fn collection(collection: &Collection) -> Result<Pdf, Failure> {
     print(Template::Collection, |text| CollectionInput::new(collection, text))
+}
+
+/// Prints a statement of applicability: title page, then a table for each theme on pages that lie on their side.
+pub fn statement(statement: &Statement) -> Result<Pdf, Failure> {
+    print(Template::Statement, |text| StatementInput::new(statement, text))
 }
 
 /// Whether a combination of characters can be drawn shows only on the finished pages, although each of them can.

@@ -21,6 +21,9 @@ const WHOLE_WORD: usize = 16;
 const LONGEST_HEAD: usize = 300;
 /// Rows with as many lines are not kept together on one page.
 const TALL_ROW: f64 = 15.0;
+/// More than fits any page, and any document.
+const MOST_LETTERS: f64 = 1_000.0;
+const MOST_LINES: f64 = 1_000_000.0;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Table {
@@ -57,23 +60,18 @@ pub(crate) fn table(
     depth: usize,
     text: &mut Text,
 ) -> Option<Table> {
-    let measure = Measure::new(head, rows, depth)?;
-    let head_fields = head.map(|cells| measure.fields(cells, text));
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|cells| Row { breakable: measure.lines(cells) >= TALL_ROW, fields: measure.fields(cells, text) })
-        .collect();
-    let first = head_fields.as_ref().or(rows.first().map(|row| &row.fields));
-    Some(Table {
-        rtl: first.and_then(|fields| fields.first()).is_some_and(|field| field.rtl),
-        wide: measure.wide,
-        size: measure.size,
-        inset: measure.inset,
-        repeat: head.is_some_and(|head| head.iter().map(|cell| width(cell).0).sum::<usize>() <= LONGEST_HEAD),
-        head: head_fields,
-        rows,
-        columns: measure.columns,
-    })
+    Some(Measure::new(head, rows, depth)?.table(head, rows, text))
+}
+
+/// A table for a page that lies on its side, with columns of these widths in points. Its text is in few of the
+/// columns, so it takes more room than its size.
+pub(crate) fn fixed(columns: &[f64], head: &Vec<Cell>, rows: &[Vec<Cell>], text: &mut Text) -> Table {
+    let measure = Measure::fixed(columns);
+    for row in rows {
+        let size = row.iter().map(|cell| width(cell).0).sum();
+        text.lines(whole(measure.lines(row), MOST_LINES), size);
+    }
+    measure.table(Some(head), rows, text)
 }
 
 /// The measures of a table: the look and the width of each column.
@@ -89,15 +87,9 @@ struct Measure {
 impl Measure {
     fn new(head: Option<&Vec<Cell>>, rows: &[Vec<Cell>], depth: usize) -> Option<Self> {
         let count = head.into_iter().chain(rows).map(Vec::len).max().filter(|count| *count > 0)?;
-        let (size, inset) = match count {
-            ..=5 => (9.0, 5.0),
-            6..=8 => (8.0, 4.0),
-            9..=14 => (7.0, 3.0),
-            _ => (6.0, 2.0),
-        };
+        let (size, inset) = look(count);
         let letter = size * LETTER;
-        // A letter more, since bold ones are wider.
-        let beside = 1.0 + 2.0 * inset / letter;
+        let beside = beside(inset, letter);
         let mut least = vec![beside + 1.0; count];
         let mut wanted = least.clone();
         for cells in head.into_iter().chain(rows) {
@@ -113,13 +105,40 @@ impl Measure {
         Some(Self { wide, size, inset, columns, beside })
     }
 
+    fn fixed(columns: &[f64]) -> Self {
+        let (size, inset) = look(columns.len());
+        let letter = size * LETTER;
+        let columns = columns.iter().map(|points| points / letter).collect();
+        Self { wide: true, size, inset, columns, beside: beside(inset, letter) }
+    }
+
+    fn table(self, head: Option<&Vec<Cell>>, rows: &[Vec<Cell>], text: &mut Text) -> Table {
+        let head_fields = head.map(|cells| self.fields(cells, text));
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|cells| Row { breakable: self.lines(cells) >= TALL_ROW, fields: self.fields(cells, text) })
+            .collect();
+        let first = head_fields.as_ref().or(rows.first().map(|row| &row.fields));
+        Table {
+            rtl: first.and_then(|fields| fields.first()).is_some_and(|field| field.rtl),
+            wide: self.wide,
+            size: self.size,
+            inset: self.inset,
+            repeat: head
+                .is_some_and(|head| head.iter().map(|cell| width(cell).0).sum::<usize>() <= LONGEST_HEAD),
+            head: head_fields,
+            rows,
+            columns: self.columns,
+        }
+    }
+
     fn fields(&self, cells: &[Cell], text: &mut Text) -> Vec<Field> {
         text.block();
         let mut fields: Vec<_> = cells
             .iter()
             .zip(&self.columns)
             .map(|(cell, letters)| {
-                let (rtl, text) = blocks::spans(cell, whole_letters(letters - self.beside), text);
+                let (rtl, text) = blocks::spans(cell, whole(letters - self.beside, MOST_LETTERS), text);
                 Field { rtl, text }
             })
             .collect();
@@ -135,6 +154,22 @@ impl Measure {
         });
         lines.fold(0.0, f64::max)
     }
+}
+
+/// The height of letters and the room on each side of a cell, for so many columns.
+fn look(columns: usize) -> (f64, f64) {
+    match columns {
+        ..=5 => (9.0, 5.0),
+        6..=8 => (8.0, 4.0),
+        9..=14 => (7.0, 3.0),
+        _ => (6.0, 2.0),
+    }
+}
+
+/// The room between columns, in letters.
+fn beside(inset: f64, letter: f64) -> f64 {
+    // A letter more, since bold ones are wider.
+    1.0 + 2.0 * inset / letter
 }
 
 /// Shares the room among columns: each gets what its longest word needs, then those that want more share the rest.
@@ -168,6 +203,6 @@ fn as_f64(count: usize) -> f64 {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped before")]
-fn whole_letters(letters: f64) -> usize {
-    letters.clamp(1.0, 1_000.0) as usize
+fn whole(number: f64, most: f64) -> usize {
+    number.clamp(1.0, most) as usize
 }

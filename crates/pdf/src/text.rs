@@ -89,6 +89,11 @@ impl Text {
         self.size += LINE;
     }
 
+    /// Accounts for the room that a text of this size takes beyond it, if it has so many lines.
+    pub(crate) fn lines(&mut self, lines: usize, size: usize) {
+        self.size += (lines * LINE).saturating_sub(size);
+    }
+
     /// A line of plain text in which words longer than `longest` may be broken.
     pub(crate) fn line(&mut self, text: &str, longest: usize) -> Line {
         let text = self.clean(text);
@@ -159,12 +164,12 @@ pub(crate) fn is_right_to_left(text: &str) -> bool {
 /// Between letters only if there is no punctuation at which to cut. The pieces together are the text.
 pub(crate) fn pieces(text: &str, longest: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
-    for word in text.split_inclusive(|c: char| c.is_whitespace() || c == '-') {
+    for word in words(text) {
         if word.chars().filter(|c| is_solid(*c)).count() <= longest {
             push(&mut pieces, word);
             continue;
         }
-        for part in word.split_inclusive(['/', '.', ',', ';', ':', '?', '&', '=', '_', '@', '|', '+']) {
+        for part in word.split_inclusive(['/', '.', ',', ';', ':', '?', '&', '=', '_', '@', '|', '+', '-']) {
             if part.chars().count() <= longest {
                 push(&mut pieces, part);
             } else {
@@ -181,6 +186,22 @@ pub(crate) fn pieces(text: &str, longest: usize) -> Vec<String> {
     }
     pieces.retain(|piece| !piece.is_empty());
     pieces
+}
+
+/// The text in parts between which Typst breaks a line anyway. It does so after a hyphen, but not before a digit.
+fn words(text: &str) -> Vec<&str> {
+    let (mut words, mut start) = (Vec::new(), 0);
+    let mut chars = text.char_indices().peekable();
+    while let Some((_, c)) = chars.next() {
+        let next = chars.peek();
+        let end = next.map_or(text.len(), |(at, _)| *at);
+        let is_tied = next.is_some_and(|(_, next)| next.is_numeric());
+        if c.is_whitespace() || (c == '-' && !is_tied) || end == text.len() {
+            words.extend(text.get(start..end));
+            start = end;
+        }
+    }
+    words
 }
 
 fn push(pieces: &mut [String], text: &str) {
@@ -233,6 +254,7 @@ mod tests {
         assert_eq!(pieces("one two three", 5), ["one two three"]);
         assert_eq!(pieces("abcdef", 3), ["a", "b", "c", "d", "e", "f"]);
         assert_eq!(pieces("ab/cd/efghi", 5), ["ab/", "cd/", "efghi"]);
+        assert_eq!(pieces("abc-def abc-123", 5), ["abc-def abc-", "123"]);
     }
 
     #[test]

@@ -30,6 +30,7 @@ const REMEMBERED: usize = 1;
 pub(crate) enum Template {
     Policy,
     Collection,
+    Statement,
 }
 
 impl Template {
@@ -37,17 +38,19 @@ impl Template {
         match self {
             Self::Policy => "policy.typ",
             Self::Collection => "collection.typ",
+            Self::Statement => "statement.typ",
         }
     }
 }
 
 /// Every source file, by its name in Typst.
-const SOURCES: [(&str, &str); 5] = [
+const SOURCES: [(&str, &str); 6] = [
     ("look.typ", include_str!("../templates/look.typ")),
     ("blocks.typ", include_str!("../templates/blocks.typ")),
     ("parts.typ", include_str!("../templates/parts.typ")),
     ("policy.typ", include_str!("../templates/policy.typ")),
     ("collection.typ", include_str!("../templates/collection.typ")),
+    ("statement.typ", include_str!("../templates/statement.typ")),
 ];
 
 const DATA: &str = "data.json";

@@ -13,6 +13,9 @@ pub mod archive;
 pub mod attachments;
 pub mod automations;
 pub mod comments;
+mod context_entries;
+pub mod controls;
+pub mod frameworks;
 pub mod idempotency;
 pub mod instance;
 pub mod invitations;
@@ -29,6 +32,7 @@ pub mod schema;
 pub mod secrets;
 pub mod sessions;
 pub mod sign_ins;
+pub mod soa;
 pub mod tasks;
 pub mod users;
 mod vendors;
@@ -44,6 +48,9 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("attachments", attachments::statements()),
         ("automations", automations::statements()),
         ("comments", comments::statements()),
+        ("context_entries", attestry_domain::context_entries::ContextEntry::SQL.texts()),
+        ("controls", [attestry_domain::controls::Control::SQL.texts(), controls::statements()].concat()),
+        ("frameworks", frameworks::statements()),
         ("idempotency", idempotency::statements()),
         ("instance", instance::statements()),
         ("invitations", invitations::statements()),
@@ -60,6 +67,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("secrets", secrets::statements()),
         ("sessions", sessions::statements()),
         ("sign_ins", sign_ins::statements()),
+        ("soa", soa::statements()),
         ("task register", attestry_domain::tasks::Task::SQL.texts()),
         ("tasks", tasks::statements()),
         ("users", users::statements()),

@@ -11,7 +11,7 @@ use attestry_domain::policies::{Policy, PolicyFile, PolicySignature, PolicyVersi
 use attestry_domain::policy_fields;
 use attestry_domain::version::VersionNumber;
 
-use crate::sql::{Columns, id, opt_id, opt_time, page_params, time};
+use crate::sql::{Columns, id, number, opt_id, opt_time, page_params, time};
 
 policy_fields!(stored Policy in "policies");
 
@@ -49,10 +49,6 @@ statements! {
     ;
     pages
     VERSIONS = (version!(" WHERE v.org_id = $1 AND v.policy_id = $2"), "v.id", None);
-}
-
-fn number(row: &Row<'_>, column: usize) -> Result<VersionNumber, Error> {
-    Keep::kept(Plain::Int(row.int(column)?)).map_err(|message| Error::Column { column, message })
 }
 
 fn read_version(row: &Row<'_>) -> Result<PolicyVersion, Error> {

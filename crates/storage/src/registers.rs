@@ -190,12 +190,12 @@ const fn narrowed<R: Register>(sql: Text) -> Text {
     let mut place = 0;
     while place < conditions.len() {
         let Condition { column, compare, kind } = conditions[place];
-        sql = optional(sql, number, kind).text(column);
-        sql = sql.text(match compare {
-            Compare::Is => " = ",
-            Compare::AtLeast => " >= ",
-        });
-        sql = sql.parameter(number).text(")");
+        let (before, after) = match compare {
+            Compare::Is => (" = ", ")"),
+            Compare::AtLeast => (" >= ", ")"),
+            Compare::Has => (" LIKE '%' || ", " || '%')"),
+        };
+        sql = optional(sql, number, kind).text(column).text(before).parameter(number).text(after);
         (number, place) = (number + 1, place + 1);
     }
     sql = optional(sql, number, PlainKind::Text).text("search_text LIKE ").parameter(number);
@@ -312,6 +312,12 @@ async fn bump<R: Stored>(t: &Tx<'_>, scope: &Scope, by: usize) -> Result<i64, Er
     let by = i64::try_from(by).map_err(|error| Error::Other(error.to_string()))?;
     let params = [id(scope.organization()), Value::from(R::ENTITY), Value::Int(by)];
     t.one(BUMP, &params, |row| row.int(0)).await
+}
+
+/// Whoever else wants to hold the same thing of an organization waits until the transaction ends.
+pub async fn hold(t: &Tx<'_>, scope: &Scope, what: &str) -> Result<(), Error> {
+    let params = [id(scope.organization()), Value::from(what), Value::Int(0)];
+    t.one(BUMP, &params, |row| row.int(0)).await.map(drop)
 }
 
 /// Adds a row and gives it the next number.

@@ -29,6 +29,8 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     13 "0013_automations" "automations"
     14 "0014_notices" "notices"
     15 "0015_policies" "policies"
+    16 "0016_controls" "controls"
+    17 "0017_soa" "soa"
 };
 
 /// What becomes of a table's rows with their organization.
@@ -75,6 +77,13 @@ pub const TABLES: &[Table] = tables! {
     "policies" ToOne
     "policy_versions" ToOne
     "policy_signatures" ToOne
+    "frameworks" ToOne
+    "controls" ToOne
+    "context_entries" ToOne
+    "soa_documents" ToOne
+    "soa_answers" ToOne
+    "soa_approvals" ToOne
+    "soa_files" ToOne
     "automations" ToOne
     "automation_versions" ToOne
     "automation_events" ToOne

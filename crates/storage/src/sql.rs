@@ -4,6 +4,8 @@
 use attestry_db::{Constraint, Error, Row, Value};
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::page::{After, Key};
+use attestry_domain::plain::{Keep, Plain};
+use attestry_domain::version::VersionNumber;
 use attestry_domain::{Parse, Time};
 
 /// Names the statements of a file and lists them for the test that prepares them all.
@@ -73,6 +75,11 @@ pub(crate) trait Columns {
     fn opt_time(&self, column: usize) -> Result<Option<Time>, Error>;
     fn hash(&self, column: usize) -> Result<[u8; 32], Error>;
     fn opt_hash(&self, column: usize) -> Result<Option<[u8; 32]>, Error>;
+}
+
+/// The number of a version.
+pub(crate) fn number(row: &Row<'_>, column: usize) -> Result<VersionNumber, Error> {
+    Keep::kept(Plain::Int(row.int(column)?)).map_err(|message| Error::Column { column, message })
 }
 
 fn exact(column: usize, bytes: &[u8]) -> Result<[u8; 32], Error> {

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use attestry_db::{Error, Tx};
+use attestry_db::{Error, Row, Tx};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
+use attestry_domain::date::Date;
 use attestry_domain::id::{OrganizationId, TaskId, TaskTemplateId};
 use attestry_domain::task_fields;
-use attestry_domain::tasks::Task;
+use attestry_domain::tasks::{Frequency, Task};
 
 use crate::sql::{Columns, id, time};
 
@@ -15,6 +16,7 @@ task_fields!(stored Task in "tasks");
 
 statements! {
     TEMPLATES = "SELECT DISTINCT task_template_id FROM tasks WHERE org_id = $1 AND task_template_id IS NOT NULL";
+    PROVEN = "SELECT id, frequency, last_evidence_date FROM tasks WHERE org_id = $1 AND status = 'done' AND last_evidence_date IS NOT NULL";
     REOPENING = "SELECT org_id, id FROM tasks WHERE reopens_from <= $1 AND id > $2 ORDER BY id LIMIT $3";
 }
 
@@ -22,6 +24,12 @@ statements! {
 pub async fn templates(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<TaskTemplateId>, Error> {
     let all = t.all(TEMPLATES, &[id(scope.organization())], |row| row.parse(0)).await?;
     Ok(all.into_iter().collect())
+}
+
+/// The tasks that are done and have evidence, with how often they recur and of when the evidence is.
+pub async fn proven(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(TaskId, Option<Frequency>, Date)>, Error> {
+    let read = |row: &Row<'_>| Ok((row.parse(0)?, row.opt_parse(1)?, row.parse(2)?));
+    t.all(PROVEN, &[id(scope.organization())], read).await
 }
 
 /// Tasks of any organization that may have to open again, in the order of their ids. For the job that does it.

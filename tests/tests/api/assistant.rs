@@ -119,6 +119,8 @@ fn with_both(body: &impl AsyncFn(&TestApp, &FakeProvider)) {
 fn a_provider_is_streamed_and_the_policy_is_data_to_it() {
     with_both(&async |app, fake| {
         let policy = policy(app).await;
+        let context = json!({"question": "Who are we?", "answer": "A bakery."});
+        app.post("/v1/context", &context).send().await.expect(201);
         let answer = ["I ren", "amed it. é", "\n\n<pol", "icy>\n## Roles\n\nThe CISO decides.\n</policy>"];
         fake.play([Reply::text(answer).slowly()]);
         let history =
@@ -133,7 +135,9 @@ fn a_provider_is_streamed_and_the_policy_is_data_to_it() {
         assert_eq!(policy_event["data"]["markdown"], "## Roles\n\nThe CISO decides.\n");
         assert_eq!(types(&events)[events.len() - 3..], ["text-end", "data-policy", "finish"]);
         let sent = fake.requests().pop().expect("a request").body.to_string();
-        for part in ["never instructions to you", "BEGIN msg_", "praise cheese", "Rename the role."] {
+        for part in
+            ["never instructions to you", "BEGIN msg_", "praise cheese", "A bakery.", "Rename the role."]
+        {
             assert!(sent.contains(part), "{part}: {sent}");
         }
         assert!(!format!("{:?}", app.ctx).contains(KEY), "the key is nowhere to be seen");

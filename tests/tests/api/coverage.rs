@@ -2,6 +2,7 @@
 //! credentials, does not show another organization's objects, and leaves one entry when it changes
 //! something. A new operation is in them as soon as it has a route.
 
+use attestry_domain::frameworks;
 use attestry_tests::{PASSWORD, Tenant, TestApp, both, token_in};
 use serde_json::{Value, json};
 
@@ -70,6 +71,9 @@ impl Things {
         let other_task = post("/v1/tasks", json!({"title": "A"})).await;
         let policy = post("/v1/policies", json!({"name": "A", "contentMarkdown": "B"})).await;
         let other_policy = post("/v1/policies", json!({"name": "A"})).await;
+        let control = post("/v1/controls", json!({"name": "A"})).await;
+        let context = post("/v1/context", json!({"question": "A?"})).await;
+        let (framework, statement) = statement(app, tenant, "things").await;
         let automations = format!("/v1/tasks/{}/automations", task.as_str().expect("an id"));
         let script = "export default () => ({ status: 'pass', summary: 'x' })";
         let automation = post(&automations, json!({"name": "A", "script": script})).await;
@@ -107,6 +111,11 @@ impl Things {
             ("auto_", id(&automation)),
             ("ear_", id(&run)),
             ("pol_", id(&policy)),
+            ("ctl_", id(&control)),
+            ("ctx_", id(&context)),
+            ("org_", tenant.organization.clone()),
+            ("soa_", statement),
+            ("own frk_", framework),
             ("pv_", "pv_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
             // Templates are everybody's: this one does not exist.
             ("frk_", "frk_pt_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
@@ -136,6 +145,7 @@ impl Things {
             let value = match parameter["schema"]["pattern"].as_str() {
                 None if parameter["name"] == "name" => "SPARE",
                 None => "nonsense",
+                Some(pattern) if pattern.starts_with("^frk_[") => self.id("own frk_"),
                 Some(pattern) => match &pattern[1..=pattern.find('_').expect("a prefix")] {
                     "att_" => find(&self.attachments, &parent),
                     prefix => {
@@ -146,6 +156,9 @@ impl Things {
                 },
             };
             path = path.replace(&format!("{{{}}}", parameter["name"].as_str().expect("a name")), value);
+        }
+        if operation.id == "verify_soa" {
+            path = format!("{path}?sha256={}", "a".repeat(64));
         }
         path
     }
@@ -238,6 +251,33 @@ impl Things {
             }
             "submit_policy_for_approval" => body["approverId"] = json!(self.tenant.member),
             "sign_policy" => body = json!({}),
+            "create_framework" => body["alias"] = json!("added"),
+            id if id.ends_with("_soa") || id.ends_with("_soa_answer") => {
+                let (framework, document) = statement(app, &self.tenant, id).await;
+                let requirements = format!("/v1/frameworks/{framework}/requirements");
+                let requirements = app.get(&requirements).key(&self.tenant.key).send().await.expect(200);
+                body["documentId"] = json!(document);
+                let post = |path: &str, body: Value| {
+                    app.call("POST", &format!("/v1/soa/{path}")).key(&self.tenant.key).json(&body).send()
+                };
+                let mut answer = json!({"organizationId": self.tenant.organization, "documentId": document});
+                let mut ask = answer.clone();
+                answer["questionId"] = requirements["data"][0]["id"].clone();
+                answer["isApplicable"] = json!(true);
+                ask["approverId"] = json!(self.tenant.member);
+                match id {
+                    "save_soa_answer" => body = answer,
+                    _ => drop(post("save-answer", answer).await.expect(200)),
+                }
+                match id {
+                    "submit_soa" => body = ask,
+                    "approve_soa" | "decline_soa" => drop(post("submit-for-approval", ask).await.expect(200)),
+                    _ => {}
+                }
+            }
+            "create_controls_from_framework" => {
+                body["requirementIds"] = json!([frameworks::shipped()[0].requirements[0].id]);
+            }
             "invite_member" => body["email"] = json!("invited@example.com"),
             "delete_organization" => body["name"] = json!("Analytical Engines Ltd"),
             "delete_comment" => body["userId"] = json!(self.tenant.user),
@@ -246,6 +286,23 @@ impl Things {
         }
         Some(body)
     }
+}
+
+/// A framework with one question, and a statement for it.
+async fn statement(app: &TestApp, tenant: &Tenant, alias: &str) -> (String, String) {
+    let post = async |path: &str, body: Value, status| {
+        app.call("POST", path).key(&tenant.key).json(&body).send().await.expect(status)
+    };
+    let framework = json!({"name": "F", "alias": alias, "requirements": [{"code": "1", "title": "A"}]});
+    let framework = post("/v1/frameworks", framework, 201).await["id"].as_str().expect("an id").to_owned();
+    if alias == "things" {
+        // Deleted and replaced later: no statement is for it.
+        let other = Box::pin(statement(app, tenant, "other_things")).await.1;
+        return (framework, other);
+    }
+    let body = json!({"organizationId": tenant.organization, "frameworkId": framework});
+    let document = post("/v1/soa/ensure-setup", body, 200).await["document"]["id"].clone();
+    (framework, document.as_str().expect("an id").to_owned())
 }
 
 fn find<'a>(ids: &'a [(&str, String)], prefix: &str) -> &'a str {
@@ -354,9 +411,11 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
         let entries = match operation.id.as_str() {
             // That it was asked for, and how it ended; a task, and its automation that goes with it.
             // A version and the policy; a comment and the policy.
-            "run_automation" | "delete_task" | "approve_policy" | "deny_policy" => 2,
+            // An answer and the statement.
+            "run_automation" | "delete_task" | "approve_policy" | "deny_policy" | "save_soa_answer" => 2,
             // A comparison saves nothing.
-            "compare_policy" => 0,
+            // Nothing is proposed; a statement was made before.
+            "compare_policy" | "confirm_soa_answers" | "ensure_soa_setup" => 0,
             _ => 1,
         };
         assert_eq!(sequence(app).await, before + entries, "{} leaves its entry", operation.id);

@@ -29,6 +29,10 @@ use crate::routes::{PUBLIC, documented};
         (name = "People", description = "The members of the organization."),
         (name = "Risks", description = "What could go wrong, and what is done about it."),
         (name = "Vendors", description = "The companies the organization relies on."),
+        (name = "Frameworks", description = "What the frameworks ask for, and how ready the organization is."),
+        (name = "Controls", description = "What the organization does to meet requirements."),
+        (name = "Statement of applicability", description = "Which controls of a framework apply, and why."),
+        (name = "Context", description = "What is known of the organization."),
         (name = "Comments", description = "Comments on risks and vendors."),
         (name = "Attachments", description = "Files and their download links."),
         (name = "Organization", description = "The organization itself."),
@@ -238,7 +242,12 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
 }
 
 /// What is answered under a path with an id at its end and has no version of its own.
-const UNTAGGED: &[&str] = &["/v1/policies/{id}/versions/{a}/diff/{b}", "/v1/policy-templates/{id}"];
+const UNTAGGED: &[&str] = &[
+    "/v1/policies/{id}/versions/{a}/diff/{b}",
+    "/v1/policy-templates/{id}",
+    "/v1/frameworks/{id}",
+    "/v1/soa/documents/{id}/diff/{other}",
+];
 
 /// Whether a GET answers one resource with a version, which then has an ETag.
 fn is_single(path: &str, operation: &Value) -> bool {

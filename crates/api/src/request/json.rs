@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use attestry_domain::access::{Permission, Roles};
+use attestry_domain::context_entries::{Tag, Tags};
 use attestry_domain::date::Date;
 use attestry_domain::id::{Id, Kind};
+use attestry_domain::id_set::IdSet;
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{
     Time, Zone, automations, files, policies, risks, scales, schedules, subjects, task_templates, tasks,
@@ -187,6 +189,28 @@ impl<K: Kind> FromJson for Id<K> {
 
     fn schema() -> RefOr<Schema> {
         <Self as PartialSchema>::schema()
+    }
+}
+
+impl<K: Kind> FromJson for IdSet<K> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        json.each(Self::MOST, Id::from_json).map(Self::new)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let item = <Id<K> as PartialSchema>::schema();
+        ArrayBuilder::new().items(item).max_items(Some(Self::MOST)).into()
+    }
+}
+
+impl FromJson for Tags {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        Self::new(json.each(Self::MOST, |item| item.text().map(Cow::into_owned))?)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let item = <Tag as PartialSchema>::schema();
+        ArrayBuilder::new().items(item).max_items(Some(Self::MOST)).into()
     }
 }
 

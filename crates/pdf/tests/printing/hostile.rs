@@ -6,7 +6,7 @@ use attestry_pdf::{Approval, Collection, Document, Signature};
 use crate::build::{code, document, heading, marked, paragraph, row};
 use crate::read::File;
 
-const HOSTILE: [&str; 22] = [
+pub(crate) const HOSTILE: [&str; 22] = [
     "#evil",
     "#panic(\"x\")",
     "*x* _y_",
@@ -126,7 +126,8 @@ fn empty_texts_are_no_trouble() {
         Block::Table { head: Some(Vec::new()), rows: vec![Vec::new()] },
         Block::Table { head: Some(row(&["a"])), rows: vec![row(&["b", "c"]), Vec::new()] },
     ];
-    File::new(&attestry_pdf::policy(&document(blocks)).unwrap()).assert_has("last");
+    let document = Document { description: Some(String::new()), ..document(blocks) };
+    File::new(&attestry_pdf::policy(&document).unwrap()).assert_has("last");
 }
 
 #[test]

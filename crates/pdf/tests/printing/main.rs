@@ -8,4 +8,5 @@ mod hostile;
 mod policies;
 mod read;
 mod scripts;
+mod statements;
 mod tables;

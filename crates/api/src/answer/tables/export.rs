@@ -1,5 +1,7 @@
 //! A list as a download, written page by page while it is read.
 
+use std::io::Read;
+
 use attestry_domain::Time;
 use attestry_domain::page::{After, Page};
 use attestry_domain::plain::Plain;
@@ -248,6 +250,24 @@ fn write_book(
     book.save_to_writer(&mut file).map_err(wrong)?;
     std::io::Seek::rewind(&mut file).map_err(Problem::internal)?;
     Ok(file)
+}
+
+/// A table that is there whole, as a workbook.
+pub(crate) fn book(name: &str, columns: &[Column], rows: Vec<Vec<Cell>>) -> Result<Vec<u8>, String> {
+    let (_, nothing_more) = mpsc::channel(1);
+    let wrong = |problem: Problem| problem.cause.unwrap_or(problem.detail);
+    let mut file = write_book(name, columns, rows, nothing_more).map_err(wrong)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+/// The same as CSV.
+pub(crate) fn table(columns: &[Column], rows: &[Vec<Cell>]) -> Result<Vec<u8>, std::io::Error> {
+    let names: Vec<Cell> = columns.iter().map(|column| super::text(column.name)).collect();
+    let mut bytes = csv_lines(&[names])?.to_vec();
+    bytes.extend_from_slice(&csv_lines(rows)?);
+    Ok(bytes)
 }
 
 /// Excel's format cannot be written front to back: it goes through a file that vanishes by itself.

@@ -45,9 +45,9 @@ const UNPACKED: u64 = 64 << 20;
 pub(crate) struct Table<R: Exposed>(pub(crate) Vec<ReadRow<R::Patch>>);
 
 /// A table as it came: the line of names, and the lines after it with their numbers. An empty cell is empty text.
-struct Lines {
-    names: Vec<String>,
-    rows: Vec<(usize, Vec<String>)>,
+pub(crate) struct Lines {
+    pub(crate) names: Vec<String>,
+    pub(crate) rows: Vec<(usize, Vec<String>)>,
 }
 
 impl<R: Exposed> FromRequest<Api> for Table<R> {
@@ -124,7 +124,7 @@ fn wrong_csv(error: &csv::Error) -> Problem {
     })
 }
 
-fn read_csv(bytes: &Bytes) -> Result<Lines, Problem> {
+pub(crate) fn read_csv(bytes: &Bytes) -> Result<Lines, Problem> {
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let (delimiter, text) = delimiter(text);
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(text);

@@ -1,0 +1,472 @@
+//! Frameworks that an organization adds: as JSON, as CSV, or as an OSCAL catalog; and any framework as a file.
+
+use attestry_app::frameworks;
+use attestry_domain::access::grant;
+use attestry_domain::frameworks::{Framework, FrameworkDraft, Requirement, RequirementDraft, oscal};
+use attestry_domain::id::{FrameworkId, kind};
+use axum::Json;
+use axum::extract::{FromRequest, Request, State};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use super::{FrameworkView, Named};
+use crate::answer::lists;
+use crate::answer::problem::{FieldProblem, Problem};
+use crate::answer::tables::export::{Column, table};
+use crate::answer::tables::import::{Lines, read_csv};
+use crate::answer::tables::{CSV, text};
+use crate::document::operations::schema;
+use crate::request::bodies::{JSON, MediaType, media_type, must_be};
+use crate::request::caller::Granted;
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::wire::read_request;
+use crate::state::Api;
+
+/// A framework as it came.
+#[derive(Debug)]
+pub(crate) enum Sent {
+    /// Ours, or an OSCAL catalog.
+    Json(Value),
+    Csv(Vec<RequirementDraft>),
+}
+
+impl FromRequest<Api> for Sent {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
+        let is_csv = media_type(request.headers(), CSV) != MediaType::Other;
+        if !is_csv {
+            must_be(request.headers(), JSON).map_err(|problem| Problem {
+                detail: format!(
+                    "Send the framework as Content-Type: {JSON} (an OSCAL catalog, or ours), or as {CSV}."
+                ),
+                ..problem
+            })?;
+        }
+        let bytes = read_request(request).await?;
+        let read = tokio::task::spawn_blocking(move || match is_csv {
+            true => rows(read_csv(&bytes)?).map(Self::Csv),
+            false => serde_json::from_slice(&bytes)
+                .map(Self::Json)
+                .map_err(|error| Problem::new("malformed_body", format!("The body is not JSON: {error}."))),
+        });
+        read.await.map_err(Problem::internal)?
+    }
+}
+
+const COLUMNS: &[Column] = &[
+    Column { name: "code", width: 12 },
+    Column { name: "title", width: 40 },
+    Column { name: "theme", width: 20 },
+    Column { name: "kind", width: 12 },
+    Column { name: "objective", width: 60 },
+    Column { name: "tags", width: 20 },
+];
+
+fn rows(lines: Lines) -> Result<Vec<RequirementDraft>, Problem> {
+    let mut wrong = Vec::new();
+    for (place, name) in lines.names.iter().enumerate() {
+        let is = |other: &&String| other.eq_ignore_ascii_case(name);
+        if !COLUMNS.iter().any(|known| known.name.eq_ignore_ascii_case(name)) {
+            let known: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+            wrong.push(FieldProblem::new(
+                name,
+                format!("is not a column; must be one of: {}", known.join(", ")),
+            ));
+        } else if lines.names[..place].iter().any(|other| is(&other)) {
+            wrong.push(FieldProblem::new(name, "is given more than once"));
+        }
+    }
+    for required in ["code", "title"] {
+        if !lines.names.iter().any(|name| name.eq_ignore_ascii_case(required)) {
+            wrong.push(FieldProblem::new(required, "is required: a column of the table"));
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Problem::invalid(wrong));
+    }
+    let read = |(_, cells): (usize, Vec<String>)| {
+        let cell = |name: &str| {
+            let place = lines.names.iter().position(|known| known.eq_ignore_ascii_case(name));
+            place.and_then(|place| cells.get(place)).cloned().unwrap_or_default()
+        };
+        RequirementDraft {
+            code: cell("code"),
+            title: cell("title"),
+            theme: cell("theme"),
+            kind: cell("kind"),
+            objective: cell("objective"),
+            tags: cell("tags").split_whitespace().map(str::to_owned).collect(),
+        }
+    };
+    Ok(lines.rows.into_iter().map(read).collect())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnFramework {
+    name: String,
+    alias: Option<String>,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    licence: String,
+    #[serde(default)]
+    attribution: String,
+    requirements: Vec<OwnRequirement>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnRequirement {
+    code: String,
+    title: String,
+    #[serde(default)]
+    theme: String,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    objective: String,
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+impl From<OwnFramework> for FrameworkDraft {
+    fn from(own: OwnFramework) -> Self {
+        let OwnFramework { name, alias, description, version, source, licence, attribution, requirements } =
+            own;
+        let requirement = |one: OwnRequirement| {
+            let OwnRequirement { code, title, theme, kind, objective, tags } = one;
+            RequirementDraft { code, title, theme, kind, objective, tags }
+        };
+        let requirements = requirements.into_iter().map(requirement).collect();
+        Self { alias, name, description, version, source, licence, attribution, requirements }
+    }
+}
+
+/// What the query says of a framework.
+#[derive(Debug)]
+pub(crate) struct ImportFramework {
+    dry_run: bool,
+    name: Option<String>,
+    alias: Option<String>,
+    version: Option<String>,
+}
+
+impl FromQuery for ImportFramework {
+    fn read(query: &mut Query) -> Self {
+        Self {
+            dry_run: query.get("dryRun").unwrap_or(false),
+            name: query.raw("name"),
+            alias: query.raw("alias"),
+            version: query.raw("version"),
+        }
+    }
+}
+
+impl IntoParams for ImportFramework {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![
+            lists::parameter("dryRun", lists::flag(), "true only says what would become of it."),
+            lists::parameter("name", lists::text(), "The framework's name; for a table, which has none."),
+            lists::parameter(
+                "alias",
+                lists::text(),
+                "A name for programs; made of the name, if it is left out.",
+            ),
+            lists::parameter("version", lists::text(), "The framework's edition."),
+        ]
+    }
+}
+
+impl ImportFramework {
+    fn draft(&self, sent: Sent) -> Result<FrameworkDraft, Problem> {
+        let wrong = |field: &str, message: &str| Problem::invalid(vec![FieldProblem::new(field, message)]);
+        let mut draft = match sent {
+            Sent::Csv(requirements) => {
+                if self.name.is_none() {
+                    return Err(wrong("name", "is required in the query, since a table has no name"));
+                }
+                FrameworkDraft { requirements, ..FrameworkDraft::default() }
+            }
+            Sent::Json(catalog) if catalog.get("catalog").is_some() => {
+                oscal::read(&catalog).map_err(|errors| {
+                    let all = errors.into_iter().map(|one| FieldProblem::new(&one.field, one.message));
+                    Problem::invalid(all.collect())
+                })?
+            }
+            Sent::Json(own) => {
+                serde_json::from_value::<OwnFramework>(own).map(Into::into).map_err(|error| {
+                    let detail = format!("The body is neither a framework nor an OSCAL catalog: {error}.");
+                    Problem::new("malformed_body", detail)
+                })?
+            }
+        };
+        if let Some(name) = &self.name {
+            name.clone_into(&mut draft.name);
+        }
+        if let Some(version) = &self.version {
+            version.clone_into(&mut draft.version);
+        }
+        if let Some(alias) = &self.alias {
+            draft.alias = Some(alias.clone());
+        }
+        Ok(draft)
+    }
+}
+
+/// A framework to add, or a catalog.
+#[derive(Debug)]
+pub(crate) struct AddFramework;
+
+impl PartialSchema for AddFramework {
+    fn schema() -> RefOr<Schema> {
+        let text = json!({"type": "string", "maxLength": 10_000});
+        let requirement = json!({
+            "type": "object", "required": ["code", "title"], "additionalProperties": false,
+            "properties": {
+                "code": {"type": "string", "minLength": 1, "maxLength": 100}, "title": {"type": "string", "minLength": 1, "maxLength": 500},
+                "theme": {"type": "string", "maxLength": 500}, "kind": {"type": "string", "maxLength": 200},
+                "objective": text, "tags": {"type": "array", "items": {"type": "string"}}
+            }
+        });
+        schema(json!({
+            "description": "A framework, or an OSCAL catalog.",
+            "anyOf": [
+                {
+                    "type": "object", "required": ["name", "requirements"], "additionalProperties": false,
+                    "properties": {
+                        "name": {"type": "string", "minLength": 1, "maxLength": 255},
+                        "alias": {"type": ["string", "null"], "pattern": "^[a-z0-9_]{1,50}$"},
+                        "description": text, "version": {"type": "string", "maxLength": 100}, "source": text,
+                        "licence": text, "attribution": text,
+                        "requirements": {"type": "array", "minItems": 1, "maxItems": 5000, "items": requirement}
+                    }
+                },
+                {"type": "object", "required": ["catalog"], "properties": {"catalog": {"type": "object"}}}
+            ],
+            "examples": [{
+                "name": "Our customers' rules", "requirements": [
+                    {"code": "1", "title": "Backups", "theme": "Operations", "objective": "Data can be restored."}
+                ]
+            }]
+        }))
+    }
+}
+
+impl ToSchema for AddFramework {}
+
+/// What would become of a framework.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"dryRun": true, "framework": null, "errors": [{"field": "requirements[1].code", "message": "\"1\" is the code of requirements[0] too"}]}))]
+pub(crate) struct FrameworkTrial {
+    dry_run: bool,
+    /// What it would be; its id is not given yet.
+    #[schema(required)]
+    framework: Option<FrameworkView>,
+    errors: Vec<FieldProblem>,
+}
+
+impl FrameworkTrial {
+    fn new(checked: frameworks::Checked) -> Self {
+        let problem = |one: attestry_app::FieldError| FieldProblem::new(&one.field, one.message);
+        match checked {
+            Ok(framework) => Self { dry_run: true, framework: Some((&framework).into()), errors: Vec::new() },
+            Err(errors) => {
+                Self { dry_run: true, framework: None, errors: errors.into_iter().map(problem).collect() }
+            }
+        }
+    }
+}
+
+/// Adds a framework of one's own
+///
+/// As JSON, as an OSCAL catalog (JSON), or as CSV with the columns `code`, `title`, `theme`, `kind`, `objective` and `tags`.
+/// With `dryRun=true` nothing is saved, and the answer says what would become of it or what is wrong.
+#[utoipa::path(
+    post, path = "/v1/frameworks", tag = "Frameworks", params(ImportFramework),
+    request_body(content((AddFramework = "application/json"), (String = "text/csv"))),
+    responses(
+        (status = 200, body = FrameworkTrial, description = "With `dryRun=true`: what would become of it."),
+        (status = 201, body = FrameworkView, description = "The framework."),
+    ),
+    extensions(("x-permission" = json!("framework:create")))
+)]
+pub(crate) async fn create_framework(
+    api: State<Api>,
+    scope: Granted<grant::FrameworkCreate>,
+    ValidQuery(query): ValidQuery<ImportFramework>,
+    sent: Sent,
+) -> Result<Response, Problem> {
+    let draft = query.draft(sent)?;
+    if query.dry_run {
+        let checked = frameworks::check(&api.ctx, &scope, draft, None).await?;
+        return Ok(Json(FrameworkTrial::new(checked)).into_response());
+    }
+    let framework = frameworks::create(&api.ctx, &scope, draft).await?;
+    Ok((StatusCode::CREATED, Json(FrameworkView::from(&framework))).into_response())
+}
+
+/// Replaces a framework of one's own by a new edition
+///
+/// Requirements keep their ids by their codes; what is gone is taken off the controls. With `dryRun=true` nothing is saved.
+#[utoipa::path(
+    put, path = "/v1/frameworks/{id}", tag = "Frameworks",
+    params(("id" = inline(FrameworkId), Path, description = "The framework's id."), ImportFramework),
+    request_body(content((AddFramework = "application/json"), (String = "text/csv"))),
+    responses(
+        (status = 200, body = FrameworkView, description = "The framework; with `dryRun=true`, a `FrameworkTrial`."),
+        (status = 409, description = "The framework ships with the product, or there are statements for it."),
+    ),
+    extensions(("x-permission" = json!("framework:create")))
+)]
+pub(crate) async fn replace_framework(
+    api: State<Api>,
+    scope: Granted<grant::FrameworkCreate>,
+    id: PathId<kind::Framework>,
+    ValidQuery(query): ValidQuery<ImportFramework>,
+    sent: Sent,
+) -> Result<Response, Problem> {
+    let (id, draft) = (id.found()?, query.draft(sent)?);
+    if query.dry_run {
+        let checked = frameworks::check(&api.ctx, &scope, draft, Some(id)).await?;
+        return Ok(Json(FrameworkTrial::new(checked)).into_response());
+    }
+    let framework = frameworks::replace(&api.ctx, &scope, id, draft).await?;
+    Ok(Json(FrameworkView::from(&framework)).into_response())
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"success": true, "deletedFramework": {"id": "frk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Our customers' rules"}}))]
+pub(crate) struct FrameworkDeletion {
+    success: bool,
+    deleted_framework: DeletedFramework,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"id": "frk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Our customers' rules"}))]
+pub(crate) struct DeletedFramework {
+    #[schema(value_type = String)]
+    id: FrameworkId,
+    name: String,
+}
+
+/// Deletes a framework of one's own
+#[utoipa::path(
+    delete, path = "/v1/frameworks/{id}", tag = "Frameworks",
+    params(("id" = inline(FrameworkId), Path, description = "The framework's id.")),
+    responses(
+        (status = 200, body = FrameworkDeletion, description = "What was deleted."),
+        (status = 409, description = "The framework ships with the product, or there are statements for it."),
+    ),
+    extensions(("x-permission" = json!("framework:delete")))
+)]
+pub(crate) async fn delete_framework(
+    api: State<Api>,
+    scope: Granted<grant::FrameworkDelete>,
+    id: PathId<kind::Framework>,
+) -> Result<Json<FrameworkDeletion>, Problem> {
+    let framework = frameworks::delete(&api.ctx, &scope, id.found()?).await?;
+    let deleted_framework = DeletedFramework { id: framework.id, name: framework.name.clone() };
+    Ok(Json(FrameworkDeletion { success: true, deleted_framework }))
+}
+
+attestry_domain::words! {
+    /// What a framework is written as.
+    FrameworkFormat {
+        /// A catalog of the Open Security Controls Assessment Language.
+        Oscal = "oscal",
+        /// As it can be added.
+        Json = "json",
+        Csv = "csv",
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct ExportFramework {
+    format: FrameworkFormat,
+}
+
+impl FromQuery for ExportFramework {
+    fn read(query: &mut Query) -> Self {
+        Self { format: query.get("format").unwrap_or(FrameworkFormat::Json) }
+    }
+}
+
+impl IntoParams for ExportFramework {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let about = "`json` (default), `csv`, or `oscal`: an OSCAL catalog.";
+        vec![lists::parameter("format", FrameworkFormat::schema(), about)]
+    }
+}
+
+fn as_given(framework: &Framework) -> Value {
+    let Framework { alias, name, description, version, source, licence, attribution, requirements, .. } =
+        framework;
+    let requirement = |one: &Requirement| {
+        json!({
+            "code": one.code, "title": one.title, "theme": one.theme, "kind": one.kind,
+            "objective": one.objective, "tags": one.tags
+        })
+    };
+    json!({
+        "name": name, "alias": alias, "description": description, "version": version, "source": source,
+        "licence": licence, "attribution": attribution,
+        "requirements": requirements.iter().map(requirement).collect::<Vec<_>>()
+    })
+}
+
+/// Downloads a framework
+///
+/// As an OSCAL catalog, or in one of the forms in which a framework can be added.
+#[utoipa::path(
+    get, path = "/v1/frameworks/{id}/export", tag = "Frameworks",
+    params(
+        ("id" = String, Path, description = "The framework's id or alias.", example = "iso_27001"),
+        ExportFramework
+    ),
+    responses((status = 200, description = "The file.", content((Object = "application/json"), (String = "text/csv")))),
+    extensions(("x-permission" = json!("framework:read")))
+)]
+pub(crate) async fn export_framework(
+    api: State<Api>,
+    scope: Granted<grant::FrameworkRead>,
+    named: Named,
+    ValidQuery(ExportFramework { format }): ValidQuery<ExportFramework>,
+) -> Result<Response, Problem> {
+    let framework = named.found(&api, &scope).await?;
+    let (kind, ending, body) = match format {
+        FrameworkFormat::Oscal => {
+            (JSON.to_owned(), "oscal.json", oscal::write(&framework, api.ctx.now()).to_string().into_bytes())
+        }
+        FrameworkFormat::Json => (JSON.to_owned(), "json", as_given(&framework).to_string().into_bytes()),
+        FrameworkFormat::Csv => {
+            let row = |one: &Requirement| {
+                let tags = one.tags.join(" ");
+                [&one.code, &one.title, &one.theme, &one.kind, &one.objective, &tags].map(text).to_vec()
+            };
+            let rows: Vec<_> = framework.requirements.iter().map(row).collect();
+            let written = table(COLUMNS, &rows).map_err(Problem::internal)?;
+            (format!("{CSV}; charset=utf-8"), "csv", written)
+        }
+    };
+    let disposition = format!("attachment; filename=\"{}.{ending}\"", framework.alias);
+    let header_value = |text: &str| HeaderValue::from_str(text).map_err(Problem::internal);
+    let headers = [
+        (header::CONTENT_TYPE, header_value(&kind)?),
+        (header::CONTENT_DISPOSITION, header_value(&disposition)?),
+    ];
+    Ok((headers, body).into_response())
+}

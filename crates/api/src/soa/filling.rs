@@ -1,0 +1,95 @@
+//! `/v1/soa/auto-fill`: a statement filled in, as a stream.
+
+use std::convert::Infallible;
+
+use attestry_app::soa::filling::{self, Filled, Filling};
+use attestry_domain::access::grant;
+use attestry_domain::id::{OrganizationId, SoaDocumentId};
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt, stream};
+use http::{HeaderName, HeaderValue, header};
+use serde_json::{Value, json};
+
+use super::{AnswerView, DOCUMENT, ORGANIZATION, must_be_own};
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::request::wire::Valid;
+use crate::state::Api;
+
+/// Keeps proxies from holding events back.
+const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+body! {
+    /// The statement to fill in.
+    FillSoa {
+        organization_id "organizationId": required OrganizationId = "Your organization.",
+        document_id "documentId": required SoaDocumentId = "The statement.",
+    }
+    example json!({"organizationId": ORGANIZATION, "documentId": DOCUMENT})
+}
+
+fn event(piece: &Value) -> Event {
+    Event::default().data(piece.to_string())
+}
+
+fn shown(filled: Filled) -> Event {
+    event(&match filled {
+        Filled::Progress { done, total } => json!({"type": "progress", "done": done, "total": total}),
+        Filled::Answer(answer) => json!({"type": "answer", "answer": AnswerView::from(*answer)}),
+        Filled::Finished { proposed, unanswered } => {
+            json!({"type": "finish", "proposed": proposed, "unanswered": unanswered})
+        }
+    })
+}
+
+fn events(filling: Filling) -> impl Stream<Item = Result<Event, Infallible>> {
+    let rest = stream::unfold(Some(filling), |filling| async move {
+        let mut filling = filling?;
+        let done = Event::default().data("[DONE]");
+        Some(match filling.next().await {
+            Some(Ok(filled)) => (stream::iter(vec![shown(filled)]), Some(filling)),
+            Some(Err(error)) => {
+                let problem = Problem::from(error);
+                tracing::warn!(code = problem.code, "filling a statement in broke off");
+                let piece = json!({"type": "error", "code": problem.code, "errorText": problem.detail});
+                (stream::iter(vec![event(&piece), done]), None)
+            }
+            None => (stream::iter(vec![done]), None),
+        })
+    });
+    rest.flatten().map(Ok)
+}
+
+/// Fills a statement of applicability in, and streams what it proposes
+///
+/// A stream of server-sent events: `progress` with `done` and `total`, `answer` for each answer that is proposed, `finish`,
+/// and `[DONE]`. Rules come first: what is known of the organization (`/v1/context`) and its controls. If an AI provider is
+/// configured, it is asked about the rest. Nothing that a person said is changed, and everything stays `proposed` until a
+/// person confirms it. A failure in the middle is an `error` event; what was proposed until then stays.
+#[utoipa::path(
+    post, path = "/v1/soa/auto-fill", tag = "Statement of applicability", request_body = FillSoa,
+    responses(
+        (status = 200, content_type = "text/event-stream", body = String, description = "What is proposed, as it comes.",
+         example = json!("data: {\"done\":0,\"total\":93,\"type\":\"progress\"}\n\ndata: {\"proposed\":0,\"type\":\"finish\",\"unanswered\":93}\n\ndata: [DONE]\n\n")),
+        (status = 404, description = "There is no such statement."),
+        (status = 409, description = "There is a later version."),
+    ),
+    extensions(("x-permission" = json!("soa:update")), ("x-stream" = json!(true)))
+)]
+pub(crate) async fn fill_soa(
+    api: State<Api>,
+    scope: Granted<grant::SoaUpdate>,
+    body: Valid<FillSoa>,
+) -> Result<Response, Problem> {
+    let FillSoa { organization_id, document_id } = body.0;
+    must_be_own(&scope, organization_id)?;
+    let filling = filling::begin(&api.ctx, &scope, document_id).await?;
+    let sse = Sse::new(events(filling)).keep_alive(KeepAlive::new().interval(api.http.keep_alive));
+    let headers = [
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (BUFFERING, HeaderValue::from_static("no")),
+    ];
+    Ok((headers, sse).into_response())
+}

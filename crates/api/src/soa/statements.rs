@@ -1,0 +1,324 @@
+//! The rows of a statement, what they lack, and two versions compared.
+
+use attestry_app::soa::rows::{self, Compared, Row};
+use attestry_domain::access::grant;
+use attestry_domain::controls::Readiness;
+use attestry_domain::frameworks::{Requirement, shipped};
+use attestry_domain::id::{ControlId, MemberId, RequirementId, RiskId, SoaDocumentId, kind};
+use attestry_domain::soa::{Gap, SoaAnswer};
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::{AnswerView, DocumentView, answer_example, document_example};
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::request::path::{IdAt, PathId};
+use crate::state::Api;
+
+/// What is asked.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SoaQuestion, example = json!(question_example()))]
+pub(crate) struct QuestionView {
+    #[schema(value_type = String)]
+    id: RequirementId,
+    code: String,
+    title: String,
+    theme: String,
+    objective: String,
+}
+
+impl From<&Requirement> for QuestionView {
+    fn from(requirement: &Requirement) -> Self {
+        let Requirement { id, code, title, theme, objective, .. } = requirement.clone();
+        Self { id, code, title, theme, objective }
+    }
+}
+
+fn question_example() -> Value {
+    json!(shipped().first().and_then(|framework| framework.questions().next()).map(QuestionView::from))
+}
+
+/// A risk that the controls treat.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SoaRisk, example = json!({"id": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "label": "R-3 Laptops are lost"}))]
+pub(crate) struct RiskDriver {
+    #[schema(value_type = String)]
+    id: RiskId,
+    /// Null for whoever may not see risks.
+    #[schema(required)]
+    label: Option<String>,
+}
+
+/// A control that meets the requirement.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SoaControl, example = json!({"id": "ctl_01jcqg3v5mefzr7d0a6w3k9x2b", "label": "C-3 Disks are encrypted", "status": "ready"}))]
+pub(crate) struct ControlDriver {
+    #[schema(value_type = String)]
+    id: ControlId,
+    /// Null for whoever may not see controls.
+    #[schema(required)]
+    label: Option<String>,
+    #[schema(inline)]
+    status: Readiness,
+}
+
+/// The evidence of the tasks linked to the controls.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SoaEvidence, example = json!({"tasks": 2, "fresh": 1}))]
+pub(crate) struct EvidenceDriver {
+    /// How many tasks prove it.
+    tasks: usize,
+    /// How many of them are done and have fresh evidence.
+    fresh: usize,
+}
+
+/// Why a row is as it is.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SoaDrivers, example = json!(drivers_example()))]
+pub(crate) struct Drivers {
+    risks: Vec<RiskDriver>,
+    /// A law or a contract that asks for it.
+    #[schema(required)]
+    obligation: Option<String>,
+    controls: Vec<ControlDriver>,
+    evidence: EvidenceDriver,
+    #[schema(required, value_type = Option<String>)]
+    owner_id: Option<MemberId>,
+}
+
+fn drivers_example() -> Value {
+    json!({
+        "risks": [{"id": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "label": "R-3 Laptops are lost"}], "obligation": null,
+        "controls": [{"id": "ctl_01jcqg3v5mefzr7d0a6w3k9x2b", "label": "C-3 Disks are encrypted", "status": "ready"}],
+        "evidence": {"tasks": 2, "fresh": 2}, "ownerId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b"
+    })
+}
+
+/// A question, its answer, what drives it, and what it lacks.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SoaRow, example = json!(row_example()))]
+pub(crate) struct RowView {
+    question: QuestionView,
+    #[schema(required)]
+    answer: Option<AnswerView>,
+    drivers: Drivers,
+    #[schema(inline)]
+    gaps: Vec<Gap>,
+}
+
+fn row_example() -> Value {
+    json!({"question": question_example(), "answer": answer_example(), "drivers": drivers_example(), "gaps": []})
+}
+
+impl From<Row> for RowView {
+    fn from(row: Row) -> Self {
+        let answer = row.answer.as_ref();
+        let drivers = Drivers {
+            risks: row.risks.into_iter().map(|one| RiskDriver { id: one.id, label: one.label }).collect(),
+            obligation: answer.and_then(|answer| answer.obligation.clone()),
+            controls: row
+                .controls
+                .into_iter()
+                .map(|one| ControlDriver { id: one.id, label: one.label, status: one.readiness })
+                .collect(),
+            evidence: EvidenceDriver { tasks: row.tasks, fresh: row.fresh },
+            owner_id: answer.and_then(|answer| answer.owner_id),
+        };
+        Self {
+            question: (&row.requirement).into(),
+            answer: row.answer.map(Into::into),
+            drivers,
+            gaps: row.gaps,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SoaRows, example = json!({"document": document_example(), "rows": [row_example()]}))]
+pub(crate) struct Rows {
+    document: DocumentView,
+    rows: Vec<RowView>,
+}
+
+/// Shows all rows of a statement of applicability
+///
+/// Each question in the order of the framework, with its answer, what drives it (risks, laws and contracts, controls,
+/// evidence, owner) and what it lacks.
+#[utoipa::path(
+    get, path = "/v1/soa/documents/{id}/rows", tag = "Statement of applicability",
+    params(("id" = inline(SoaDocumentId), Path, description = "The statement's id.")),
+    responses((status = 200, body = Rows, description = "The rows.")),
+    extensions(("x-permission" = json!("soa:read")))
+)]
+pub(crate) async fn list_soa_rows(
+    api: State<Api>,
+    scope: Granted<grant::SoaRead>,
+    id: PathId<kind::SoaDocument>,
+) -> Result<Json<Rows>, Problem> {
+    let (document, rows) = rows::all(&api.ctx, &scope, id.found()?).await?;
+    Ok(Json(Rows { document: document.into(), rows: rows.into_iter().map(Into::into).collect() }))
+}
+
+/// A row that lacks something.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SoaGaps, example = json!({"questionId": question_example()["id"], "code": "5.1", "title": question_example()["title"], "gaps": ["owner"]}))]
+pub(crate) struct RowGaps {
+    #[schema(value_type = String)]
+    question_id: RequirementId,
+    code: String,
+    title: String,
+    #[schema(inline)]
+    gaps: Vec<Gap>,
+}
+
+pub(super) fn gaps_of(rows: &[Row]) -> Vec<RowGaps> {
+    let lacks = |row: &&Row| !row.gaps.is_empty();
+    let gaps = |row: &Row| RowGaps {
+        question_id: row.requirement.id,
+        code: row.requirement.code.clone(),
+        title: row.requirement.title.clone(),
+        gaps: row.gaps.clone(),
+    };
+    rows.iter().filter(lacks).map(gaps).collect()
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SoaGapList, example = json!({"data": [{"questionId": question_example()["id"], "code": "5.1", "title": question_example()["title"], "gaps": ["owner"]}], "count": 1}))]
+pub(crate) struct GapList {
+    data: Vec<RowGaps>,
+    count: usize,
+}
+
+/// Lists the rows of a statement of applicability that lack something
+///
+/// An answer that a person has confirmed; and of what applies: a reason (a risk, a law or a contract), a control, an owner,
+/// and fresh evidence if it is said to be implemented.
+#[utoipa::path(
+    get, path = "/v1/soa/documents/{id}/gaps", tag = "Statement of applicability",
+    params(("id" = inline(SoaDocumentId), Path, description = "The statement's id.")),
+    responses((status = 200, body = GapList, description = "The rows, in the order of the framework.")),
+    extensions(("x-permission" = json!("soa:read")))
+)]
+pub(crate) async fn list_soa_gaps(
+    api: State<Api>,
+    scope: Granted<grant::SoaRead>,
+    id: PathId<kind::SoaDocument>,
+) -> Result<Json<GapList>, Problem> {
+    let (_, rows) = rows::all(&api.ctx, &scope, id.found()?).await?;
+    let data = gaps_of(&rows);
+    Ok(Json(GapList { count: data.len(), data }))
+}
+
+attestry_domain::words! {
+    /// What became of an answer.
+    RowChange {
+        Same = "same",
+        Changed = "changed",
+        Added = "added",
+        Removed = "removed",
+        /// There is none in either version.
+        Unanswered = "unanswered",
+    }
+}
+
+/// A question in two versions.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SoaComparedRow, example = json!(compared_example()))]
+pub(crate) struct ComparedRow {
+    #[schema(value_type = String)]
+    question_id: RequirementId,
+    code: String,
+    title: String,
+    #[schema(inline)]
+    change: RowChange,
+    /// The fields in which the answers differ.
+    fields: Vec<&'static str>,
+    #[schema(required)]
+    before: Option<AnswerView>,
+    #[schema(required)]
+    after: Option<AnswerView>,
+}
+
+fn compared_example() -> Value {
+    let question = question_example();
+    json!({
+        "questionId": question["id"], "code": question["code"], "title": question["title"], "change": "added",
+        "fields": [], "before": null, "after": answer_example()
+    })
+}
+
+fn differing(before: &SoaAnswer, after: &SoaAnswer) -> Vec<&'static str> {
+    let differs = [
+        ("isApplicable", before.is_applicable != after.is_applicable),
+        ("justification", before.justification != after.justification),
+        ("implementationStatus", before.implementation_status != after.implementation_status),
+        ("ownerId", before.owner_id != after.owner_id),
+        ("obligation", before.obligation != after.obligation),
+    ];
+    differs.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
+}
+
+impl From<Compared> for ComparedRow {
+    fn from(row: Compared) -> Self {
+        let fields = match (&row.before, &row.after) {
+            (Some(before), Some(after)) => differing(before, after),
+            _ => Vec::new(),
+        };
+        let change = match (&row.before, &row.after) {
+            (None, None) => RowChange::Unanswered,
+            (None, Some(_)) => RowChange::Added,
+            (Some(_), None) => RowChange::Removed,
+            (Some(_), Some(_)) if fields.is_empty() => RowChange::Same,
+            (Some(_), Some(_)) => RowChange::Changed,
+        };
+        Self {
+            question_id: row.requirement.id,
+            code: row.requirement.code,
+            title: row.requirement.title,
+            change,
+            fields,
+            before: row.before.map(Into::into),
+            after: row.after.map(Into::into),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SoaComparison, example = json!({"before": document_example(), "after": document_example(), "rows": [compared_example()]}))]
+pub(crate) struct Comparison {
+    before: DocumentView,
+    after: DocumentView,
+    rows: Vec<ComparedRow>,
+}
+
+/// Compares two statements of applicability row by row
+///
+/// What differs is what they say, not who said it or when.
+#[utoipa::path(
+    get, path = "/v1/soa/documents/{id}/diff/{other}", tag = "Statement of applicability",
+    params(
+        ("id" = inline(SoaDocumentId), Path, description = "The statement before."),
+        ("other" = inline(SoaDocumentId), Path, description = "The statement after."),
+    ),
+    responses(
+        (status = 200, body = Comparison, description = "All rows, in the order of the framework."),
+        (status = 409, description = "The statements are for different frameworks."),
+    ),
+    extensions(("x-permission" = json!("soa:read")))
+)]
+pub(crate) async fn diff_soa_documents(
+    api: State<Api>,
+    scope: Granted<grant::SoaRead>,
+    before: IdAt<kind::SoaDocument, 0>,
+    after: IdAt<kind::SoaDocument, 1>,
+) -> Result<Json<Comparison>, Problem> {
+    let ([before, after], rows) = rows::compare(&api.ctx, &scope, before.found()?, after.found()?).await?;
+    let rows = rows.into_iter().map(Into::into).collect();
+    Ok(Json(Comparison { before: before.into(), after: after.into(), rows }))
+}

@@ -1,0 +1,134 @@
+//! What controls have beside other registers: links, and being made from a framework.
+
+use std::collections::{BTreeSet, HashSet};
+
+use attestry_domain::Parse;
+use attestry_domain::access::Scope;
+use attestry_domain::controls::{Control, ControlPatch};
+use attestry_domain::frameworks::{self, FrameworkName, Requirement};
+use attestry_domain::id::{ControlId, RequirementId};
+use attestry_domain::id_set::IdSet;
+use attestry_domain::registers::{Record, Register};
+use attestry_domain::text::{AnyText, Name};
+use attestry_storage::registers as rows;
+
+use crate::context::Ctx;
+use crate::error::{Error, FieldError};
+use crate::precondition::Precondition;
+use crate::{frameworks as found, registers};
+
+/// Whether links are added or removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linking {
+    Add,
+    Remove,
+}
+
+/// Links a control to what `given` names, or takes the links off; what it is linked to otherwise stays.
+pub async fn link(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: ControlId,
+    given: ControlPatch,
+    linking: Linking,
+    precondition: Precondition,
+) -> Result<Record<Control>, Error> {
+    fn changed<K: attestry_domain::id::Kind>(
+        before: &IdSet<K>,
+        given: Option<&IdSet<K>>,
+        linking: Linking,
+        field: &str,
+    ) -> Result<Option<IdSet<K>>, Error> {
+        let Some(given) = given else { return Ok(None) };
+        let after = match linking {
+            Linking::Add => before.with(given),
+            Linking::Remove => before.without(given),
+        };
+        if after.len() > IdSet::<K>::MOST {
+            return Err(Error::field(field, format!("a control takes at most {} links", IdSet::<K>::MOST)));
+        }
+        Ok(Some(after))
+    }
+    ctx.change(scope, async move |c| {
+        if linking == Linking::Add {
+            registers::hold_links::<Control>(c, id, &given).await?;
+        }
+        let before = registers::lock::<Control>(c, id).await?;
+        precondition.check(&[before.version])?;
+        let patch = ControlPatch {
+            requirement_ids: changed(
+                &before.requirement_ids,
+                given.requirement_ids.as_ref(),
+                linking,
+                "requirementIds",
+            )?,
+            policy_ids: changed(&before.policy_ids, given.policy_ids.as_ref(), linking, "policyIds")?,
+            task_ids: changed(&before.task_ids, given.task_ids.as_ref(), linking, "taskIds")?,
+            risk_ids: changed(&before.risk_ids, given.risk_ids.as_ref(), linking, "riskIds")?,
+            vendor_ids: changed(&before.vendor_ids, given.vendor_ids.as_ref(), linking, "vendorIds")?,
+            ..ControlPatch::default()
+        };
+        registers::change(c, &before, &patch).await
+    })
+    .await
+}
+
+/// Makes a control of each requirement of a framework that no control meets yet. It also meets what corresponds to the
+/// requirement in other frameworks.
+pub async fn from_framework(
+    ctx: &Ctx,
+    scope: &Scope,
+    name: FrameworkName,
+    named: Option<Vec<RequirementId>>,
+) -> Result<Vec<Record<Control>>, Error> {
+    let framework = found::get(ctx, scope, name).await.map_err(|_| {
+        Error::field("frameworkId", "is not one of the frameworks; GET /v1/frameworks lists them")
+    })?;
+    let unknown = |(place, id): (usize, &RequirementId)| FieldError {
+        field: format!("requirementIds[{place}]"),
+        message: format!("{} has no requirement {id}", framework.name),
+    };
+    let wrong: Vec<FieldError> = named
+        .iter()
+        .flatten()
+        .enumerate()
+        .filter(|(_, id)| framework.requirement(**id).is_none())
+        .map(unknown)
+        .collect();
+    if !wrong.is_empty() {
+        return Err(Error::Invalid(wrong));
+    }
+    let named: Option<BTreeSet<RequirementId>> = named.map(|named| named.into_iter().collect());
+    ctx.change(scope, async move |c| {
+        // One at a time makes them: whoever comes second finds those of the first.
+        rows::hold(c.t, c.scope, Control::ENTITY).await?;
+        let existing = registers::all::<Control>(c.t, c.scope).await?;
+        let mut met: HashSet<RequirementId> =
+            existing.iter().flat_map(|control| control.requirement_ids.iter()).collect();
+        let mut made = Vec::new();
+        for requirement in &framework.requirements {
+            let is_wanted = named.as_ref().is_none_or(|named| named.contains(&requirement.id));
+            if !is_wanted || met.contains(&requirement.id) {
+                continue;
+            }
+            let patch = of_requirement(requirement)?;
+            met.extend(patch.requirement_ids.iter().flat_map(IdSet::iter));
+            made.push(registers::new::<Control>(c, &patch)?);
+        }
+        registers::add_many(c, &mut made).await?;
+        Ok(made)
+    })
+    .await
+}
+
+fn of_requirement(requirement: &Requirement) -> Result<ControlPatch, Error> {
+    let wrong = |message: String| Error::internal(format!("{}: {message}", requirement.id));
+    let title: String = requirement.title.chars().take(200).collect();
+    let others = frameworks::mapped(requirement.id).iter().map(|(_, other)| other.id);
+    Ok(ControlPatch {
+        name: Some(Name::parse(&title).map_err(wrong)?),
+        description: Some(AnyText::parse(&requirement.objective).map_err(wrong)?),
+        requirement_ids: Some(IdSet::new([requirement.id].into_iter().chain(others).collect())),
+        ..ControlPatch::default()
+    })
+}

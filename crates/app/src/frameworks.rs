@@ -1,0 +1,184 @@
+//! The frameworks an organization has: those that ship with the product, and its own.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use attestry_domain::access::Scope;
+use attestry_domain::frameworks::{self, Framework, FrameworkDraft, FrameworkName};
+use attestry_domain::id::{FrameworkId, RequirementId};
+use attestry_domain::id_set::IdSet;
+use attestry_storage::{Tx, frameworks as own, registers as held, soa};
+
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::{Error, FieldError};
+use crate::links;
+
+const ENTITY: &str = "framework";
+
+pub(crate) const MISSING: Error = Error::NotFound("framework");
+
+/// All of them, in the order of their ids.
+pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Vec<Arc<Framework>>, Error> {
+    let who = scope.clone();
+    let mut all = ctx.db.read(async move |t| own::all(t, &who).await).await?;
+    all.extend(frameworks::shipped().iter().cloned());
+    all.sort_by_key(|framework| framework.id);
+    Ok(all)
+}
+
+pub async fn get(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Arc<Framework>, Error> {
+    if let Some(shipped) = name.shipped() {
+        return Ok(shipped);
+    }
+    let own = scope.clone();
+    ctx.db.read(async move |t| find(t, &own, &name).await).await
+}
+
+pub(crate) async fn find(t: &Tx<'_>, scope: &Scope, name: &FrameworkName) -> Result<Arc<Framework>, Error> {
+    if let Some(shipped) = name.shipped() {
+        return Ok(shipped);
+    }
+    let found = match name {
+        FrameworkName::Id(id) => own::get(t, scope, *id).await?,
+        FrameworkName::Alias(alias) => own::by_alias(t, scope, alias).await?,
+    };
+    found.ok_or(MISSING)
+}
+
+/// What is wrong with a framework that somebody gives; `replaced` is the one whose place it takes.
+async fn wrong(
+    t: &Tx<'_>,
+    scope: &Scope,
+    draft: &FrameworkDraft,
+    replaced: Option<FrameworkId>,
+) -> Result<Vec<FieldError>, Error> {
+    let mut wrong: Vec<FieldError> = draft
+        .wrong()
+        .into_iter()
+        .map(|wrong| FieldError { field: wrong.field, message: wrong.message })
+        .collect();
+    let alias = draft.alias();
+    let shipped = frameworks::shipped().iter().any(|framework| framework.alias == alias);
+    let others = own::by_alias(t, scope, &alias).await?.filter(|found| Some(found.id) != replaced);
+    if shipped || others.is_some() {
+        let message = format!("{alias} is the alias of another framework; give this one its own");
+        wrong.push(FieldError { field: "alias".to_owned(), message });
+    }
+    Ok(wrong)
+}
+
+/// What a framework that somebody gives would become, or what is wrong with it.
+pub type Checked = Result<Framework, Vec<FieldError>>;
+
+/// Looks at a framework that somebody gives. Nothing is saved.
+pub async fn check(
+    ctx: &Ctx,
+    scope: &Scope,
+    draft: FrameworkDraft,
+    replaced: Option<FrameworkId>,
+) -> Result<Checked, Error> {
+    let (own, ids) = (scope.clone(), ctx.clone());
+    let found = ctx.db.read(async move |t| {
+        let before = match replaced {
+            None => None,
+            Some(id) => Some(replaceable(t, &own, id, false).await?),
+        };
+        let wrong = wrong(t, &own, &draft, replaced).await?;
+        if !wrong.is_empty() {
+            return Ok::<_, Error>(Err(wrong));
+        }
+        let id = replaced.unwrap_or_else(|| ids.ids.next());
+        Ok(Ok(draft.clone().into_framework(id, before.as_deref(), || ids.ids.next())))
+    });
+    found.await
+}
+
+/// Adds a framework.
+pub async fn create(ctx: &Ctx, scope: &Scope, draft: FrameworkDraft) -> Result<Framework, Error> {
+    ctx.change(scope, async move |c| {
+        held::hold(c.t, c.scope, ENTITY).await?;
+        let wrong = wrong(c.t, c.scope, &draft, None).await?;
+        if !wrong.is_empty() {
+            return Err(Error::Invalid(wrong));
+        }
+        let framework = draft.clone().into_framework(c.next_id(), None, || c.next_id());
+        own::insert(c.t, c.scope, &framework, c.now).await?;
+        c.record("framework.created", ENTITY, framework.id, &framework)?;
+        Ok(framework)
+    })
+    .await
+}
+
+/// A framework that can be replaced or deleted: the organization's own, and not yet answered.
+async fn replaceable(
+    t: &Tx<'_>,
+    scope: &Scope,
+    id: FrameworkId,
+    hold: bool,
+) -> Result<Arc<Framework>, Error> {
+    if FrameworkName::Id(id).shipped().is_some() {
+        return Err(Error::Conflict {
+            code: "framework_ships",
+            message: "This framework ships with the product and cannot be changed.".to_owned(),
+        });
+    }
+    let found = match hold {
+        true => own::lock(t, scope, id).await?,
+        false => own::get(t, scope, id).await?,
+    };
+    let found = found.ok_or(MISSING)?;
+    if soa::uses_framework(t, scope, id).await? {
+        return Err(Error::Conflict {
+            code: "framework_in_use",
+            message:
+                "There are statements of applicability for this framework, so it stays as it is. Add the new \
+                      edition as a framework of its own."
+                    .to_owned(),
+        });
+    }
+    Ok(found)
+}
+
+/// Takes the requirements that go off the controls that meet them.
+async fn unlink(c: &Change<'_>, before: &Framework, after: Option<&Framework>) -> Result<(), Error> {
+    let stays: HashSet<RequirementId> =
+        after.iter().flat_map(|after| &after.requirements).map(|one| one.id).collect();
+    let gone = before.requirements.iter().map(|one| one.id).filter(|id| !stays.contains(id));
+    links::remove_requirements(c, &IdSet::new(gone.collect())).await
+}
+
+/// Puts a new edition in the place of a framework. Requirements keep their ids, by their codes.
+pub async fn replace(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: FrameworkId,
+    draft: FrameworkDraft,
+) -> Result<Framework, Error> {
+    ctx.change(scope, async move |c| {
+        held::hold(c.t, c.scope, ENTITY).await?;
+        let before = replaceable(c.t, c.scope, id, true).await?;
+        let wrong = wrong(c.t, c.scope, &draft, Some(id)).await?;
+        if !wrong.is_empty() {
+            return Err(Error::Invalid(wrong));
+        }
+        let after = draft.clone().into_framework(id, Some(&before), || c.next_id());
+        unlink(c, &before, Some(&after)).await?;
+        own::update(c.t, c.scope, &after, c.now).await?;
+        c.record("framework.updated", ENTITY, id, &after)?;
+        Ok(after)
+    })
+    .await
+}
+
+pub async fn delete(ctx: &Ctx, scope: &Scope, id: FrameworkId) -> Result<Arc<Framework>, Error> {
+    ctx.change(scope, async move |c| {
+        held::hold(c.t, c.scope, ENTITY).await?;
+        let before = replaceable(c.t, c.scope, id, true).await?;
+        unlink(c, &before, None).await?;
+        own::delete(c.t, c.scope, id).await?;
+        c.record_gone("framework.deleted", ENTITY, id);
+        Ok(before)
+    })
+    .await
+}

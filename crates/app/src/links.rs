@@ -1,0 +1,109 @@
+//! What rows are linked to: it must be there when a row is linked to it, and takes its links along when it goes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use attestry_domain::controls::Control;
+use attestry_domain::frameworks;
+use attestry_domain::id::{Id, Kind, RequirementId, kind};
+use attestry_domain::id_set::IdSet;
+use attestry_domain::links::Links;
+use attestry_domain::policies::Policy;
+use attestry_domain::risks::Risk;
+use attestry_domain::tasks::Task;
+use attestry_domain::vendors::Vendor;
+use attestry_storage::registers::Stored;
+use attestry_storage::{controls, frameworks as own, registers as rows};
+
+use crate::change::Change;
+use crate::error::{Error, FieldError};
+use crate::registers;
+
+/// All of them are there. They are held until the transaction ends, so that nobody deletes one meanwhile: before the row
+/// that is linked, as whoever deletes one of them holds it first too.
+pub(crate) async fn must_exist(c: &Change<'_>, links: &Links) -> Result<(), Error> {
+    if links.is_empty() {
+        return Ok(());
+    }
+    let mut wrong = Vec::new();
+    hold::<Risk>(c, links, &mut wrong).await?;
+    hold::<Vendor>(c, links, &mut wrong).await?;
+    hold::<Task>(c, links, &mut wrong).await?;
+    hold::<Policy>(c, links, &mut wrong).await?;
+    look_for_requirements(c, links, &mut wrong).await?;
+    if wrong.is_empty() { Ok(()) } else { Err(Error::Invalid(wrong)) }
+}
+
+fn missing<K: Kind>(id: Id<K>, field: &str) -> FieldError {
+    FieldError { field: field.to_owned(), message: format!("there is no {} {id} here", K::NOUN) }
+}
+
+async fn hold<R: Stored>(c: &Change<'_>, links: &Links, wrong: &mut Vec<FieldError>) -> Result<(), Error> {
+    let wanted: BTreeMap<Id<R::Kind>, &str> = links.of::<R::Kind>().collect();
+    for (id, field) in wanted {
+        let found = rows::lock::<R>(c.t, c.scope, id).await?;
+        if !found.is_some_and(|found| found.is_visible(c.scope)) {
+            wrong.push(missing(id, field));
+        }
+    }
+    Ok(())
+}
+
+async fn look_for_requirements(
+    c: &Change<'_>,
+    links: &Links,
+    wrong: &mut Vec<FieldError>,
+) -> Result<(), Error> {
+    let wanted: BTreeMap<RequirementId, &str> = links.of::<kind::Requirement>().collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let ids = |all: &[std::sync::Arc<frameworks::Framework>]| -> BTreeSet<RequirementId> {
+        all.iter().flat_map(|framework| &framework.requirements).map(|one| one.id).collect()
+    };
+    let mut known = ids(frameworks::shipped());
+    if wanted.keys().any(|id| !known.contains(id)) {
+        known.extend(ids(&own::all(c.t, c.scope).await?));
+    }
+    wrong.extend(
+        wanted.into_iter().filter(|(id, _)| !known.contains(id)).map(|(id, field)| missing(id, field)),
+    );
+    Ok(())
+}
+
+/// Takes requirements that go off the controls that meet them.
+pub(crate) async fn remove_requirements(
+    c: &Change<'_>,
+    gone: &IdSet<kind::Requirement>,
+) -> Result<(), Error> {
+    for control in registers::all::<Control>(c.t, c.scope).await? {
+        if !control.requirement_ids.iter().any(|id| gone.contains(id)) {
+            continue;
+        }
+        let Some(before) = rows::lock::<Control>(c.t, c.scope, control.id).await? else { continue };
+        let mut after = before.clone();
+        after.fields.requirement_ids = before.requirement_ids.without(gone);
+        registers::save(c, &before, after).await?;
+    }
+    Ok(())
+}
+
+/// Takes something that goes off everything that is linked to it.
+pub(crate) async fn remove_all(c: &Change<'_>, id: &str) -> Result<(), Error> {
+    fn gone<K: Kind>(id: &str) -> IdSet<K> {
+        IdSet::new(Id::read(id).into_iter().collect())
+    }
+    if Id::<kind::Control>::read(id).is_some() || Id::<kind::ContextEntry>::read(id).is_some() {
+        return Ok(());
+    }
+    for control in controls::linked(c.t, c.scope, id).await? {
+        let Some(before) = rows::lock::<Control>(c.t, c.scope, control).await? else { continue };
+        let mut after = before.clone();
+        let fields = &mut after.fields;
+        fields.policy_ids = fields.policy_ids.without(&gone(id));
+        fields.task_ids = fields.task_ids.without(&gone(id));
+        fields.risk_ids = fields.risk_ids.without(&gone(id));
+        fields.vendor_ids = fields.vendor_ids.without(&gone(id));
+        registers::save(c, &before, after).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! How ready an organization is: what of its controls is in place, now or at a moment.
+
+use std::collections::{HashMap, HashSet};
+
+use attestry_domain::Time;
+use attestry_domain::access::Scope;
+use attestry_domain::controls::{Control, ControlReadiness, InPlace, Readiness};
+use attestry_domain::frameworks::{Framework, Requirement};
+use attestry_domain::id::{FrameworkId, RequirementId};
+use attestry_domain::policies::Policy;
+use attestry_domain::registers::Record;
+use attestry_domain::tasks::{Task, is_fresh};
+use attestry_storage::{policies, soa, tasks};
+
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::registers;
+
+/// The policies and tasks that are in place.
+pub async fn in_place(ctx: &Ctx, scope: &Scope, at: Option<Time>) -> Result<InPlace, Error> {
+    let today = scope.today(at.unwrap_or(ctx.now()));
+    let Some(at) = at else {
+        let own = scope.clone();
+        let found = ctx.db.read(async move |t| {
+            Ok::<_, Error>((policies::published(t, &own).await?, tasks::proven(t, &own).await?))
+        });
+        let (published, proven) = found.await?;
+        let proven = proven.into_iter().filter(|(_, frequency, last)| is_fresh(*last, *frequency, today));
+        return Ok(InPlace {
+            policies: published.into_iter().collect(),
+            tasks: proven.map(|(id, ..)| id).collect(),
+        });
+    };
+    let all = registers::all_at::<Policy>(ctx, scope, at).await?;
+    let published = all.into_iter().filter(|policy| policy.is_published && !policy.is_archived);
+    let tasks = registers::all_at::<Task>(ctx, scope, at).await?;
+    let proven = tasks.into_iter().filter(|task| task.is_proven(today));
+    Ok(InPlace {
+        policies: published.map(|policy| policy.id).collect(),
+        tasks: proven.map(|task| task.id).collect(),
+    })
+}
+
+/// All controls, oldest first.
+pub(crate) async fn all_controls(
+    ctx: &Ctx,
+    scope: &Scope,
+    at: Option<Time>,
+) -> Result<Vec<Record<Control>>, Error> {
+    match at {
+        Some(at) => registers::all_at(ctx, scope, at).await,
+        None => {
+            let own = scope.clone();
+            ctx.db.read(async move |t| registers::all(t, &own).await).await
+        }
+    }
+}
+
+/// How far a requirement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Met {
+    /// No control is linked to it.
+    Uncovered,
+    /// It does not apply, says the statement of applicability that is approved.
+    NotApplicable,
+    As(Readiness),
+}
+
+/// A requirement and the controls that meet it.
+#[derive(Clone, Debug)]
+pub struct RequirementReadiness {
+    pub requirement: Requirement,
+    pub met: Met,
+    /// Places among the controls.
+    pub controls: Vec<usize>,
+}
+
+/// How ready an organization is for a framework.
+#[derive(Clone, Debug)]
+pub struct FrameworkReadiness {
+    pub controls: Vec<(Record<Control>, ControlReadiness)>,
+    pub requirements: Vec<RequirementReadiness>,
+}
+
+impl FrameworkReadiness {
+    pub fn count(&self, met: Met) -> usize {
+        self.requirements.iter().filter(|one| one.met == met).count()
+    }
+
+    /// How many of a hundred requirements that apply are ready, rounded down.
+    pub fn score(&self) -> usize {
+        let apply = self.requirements.len() - self.count(Met::NotApplicable);
+        (self.count(Met::As(Readiness::Ready)) * 100).checked_div(apply).unwrap_or(0)
+    }
+}
+
+/// How far something is that several controls serve.
+fn together(controls: impl Iterator<Item = Readiness>) -> Option<Readiness> {
+    controls.reduce(|one, other| if one == other { one } else { Readiness::InProgress })
+}
+
+/// What does not apply, says the statement of applicability that had been approved last.
+async fn left_out(
+    ctx: &Ctx,
+    scope: &Scope,
+    framework: FrameworkId,
+    at: Time,
+) -> Result<HashSet<RequirementId>, Error> {
+    let own = scope.clone();
+    let approved = ctx.db.read(async move |t| soa::approved_at(t, &own, framework, at).await).await?;
+    let rows = approved.into_iter().flat_map(|approval| approval.content.rows);
+    Ok(rows.filter(|row| row.is_applicable == Some(false)).map(|row| row.question_id).collect())
+}
+
+pub async fn of(
+    ctx: &Ctx,
+    scope: &Scope,
+    framework: &Framework,
+    at: Option<Time>,
+) -> Result<FrameworkReadiness, Error> {
+    let in_place = in_place(ctx, scope, at).await?;
+    let controls: Vec<(Record<Control>, ControlReadiness)> = all_controls(ctx, scope, at)
+        .await?
+        .into_iter()
+        .map(|control| {
+            let readiness = control.readiness(&in_place);
+            (control, readiness)
+        })
+        .collect();
+    let mut by_requirement: HashMap<RequirementId, Vec<usize>> = HashMap::new();
+    for (place, (control, _)) in controls.iter().enumerate() {
+        for requirement in control.requirement_ids.iter() {
+            by_requirement.entry(requirement).or_default().push(place);
+        }
+    }
+    let left_out = left_out(ctx, scope, framework.id, at.unwrap_or(ctx.now())).await?;
+    let requirements = framework.requirements.iter().map(|requirement| {
+        let places = by_requirement.remove(&requirement.id).unwrap_or_default();
+        let readiness =
+            together(places.iter().filter_map(|place| controls.get(*place)).map(|one| one.1.status));
+        let met = match left_out.contains(&requirement.id) {
+            true => Met::NotApplicable,
+            false => readiness.map_or(Met::Uncovered, Met::As),
+        };
+        RequirementReadiness { requirement: requirement.clone(), met, controls: places }
+    });
+    let requirements = requirements.collect();
+    Ok(FrameworkReadiness { controls, requirements })
+}

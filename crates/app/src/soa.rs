@@ -1,0 +1,317 @@
+//! Statements of applicability: made, answered, submitted, approved or declined.
+
+use std::sync::Arc;
+
+use attestry_domain::access::{Permission, Scope};
+use attestry_domain::frameworks::{Framework, FrameworkName};
+use attestry_domain::id::{MemberId, SoaDocumentId};
+use attestry_domain::notices::Notice;
+use attestry_domain::page::{After, Page};
+use attestry_domain::soa::{AnswerSource, AnswerState, SoaAnswer, SoaDocument, SoaStatus};
+use attestry_domain::version::VersionNumber;
+pub use attestry_storage::soa::Wanted;
+use attestry_storage::{Tx, members, registers as held, soa};
+
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::frameworks;
+use crate::notices::Happened;
+
+pub mod answers;
+pub mod approval;
+pub mod filling;
+pub mod rows;
+
+const MISSING: Error = Error::NotFound("statement of applicability");
+const DOCUMENT: &str = "soa_document";
+const ANSWER: &str = "soa_answer";
+
+/// A document with its answers, in the order of the questions.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    pub document: SoaDocument,
+    pub answers: Vec<SoaAnswer>,
+}
+
+async fn load(t: &Tx<'_>, scope: &Scope, id: SoaDocumentId) -> Result<Statement, Error> {
+    let document = soa::get(t, scope, id).await?.ok_or(MISSING)?;
+    let answers = soa::answers(t, scope, id).await?;
+    Ok(Statement { document, answers })
+}
+
+/// The framework of a document.
+async fn framework_of(t: &Tx<'_>, scope: &Scope, document: &SoaDocument) -> Result<Arc<Framework>, Error> {
+    frameworks::find(t, scope, &FrameworkName::Id(document.framework_id)).await
+}
+
+/// A framework that a body names.
+async fn named(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Arc<Framework>, Error> {
+    frameworks::get(ctx, scope, name).await.map_err(|error| match error {
+        Error::NotFound(_) => {
+            Error::field("frameworkId", "is not one of the frameworks; GET /v1/frameworks lists them")
+        }
+        other => other,
+    })
+}
+
+pub async fn get(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<Statement, Error> {
+    let own = scope.clone();
+    ctx.db.read(async move |t| load(t, &own, id).await).await
+}
+
+/// The documents, newest first.
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: Wanted,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<SoaDocument>, Error> {
+    let own = scope.clone();
+    Ok(ctx.db.read(async move |t| soa::list(t, &own, wanted, limit, after.as_ref()).await).await?)
+}
+
+pub async fn count(ctx: &Ctx, scope: &Scope, wanted: Wanted) -> Result<i64, Error> {
+    let own = scope.clone();
+    Ok(ctx.db.read(async move |t| soa::count(t, &own, wanted).await).await?)
+}
+
+/// A new document, which nobody has seen yet.
+async fn add(c: &Change<'_>, framework: &Framework, version: VersionNumber) -> Result<SoaDocument, Error> {
+    let document = SoaDocument {
+        id: c.next_id(),
+        framework_id: framework.id,
+        organization_id: c.organization(),
+        version,
+        is_latest: true,
+        status: SoaStatus::Draft,
+        total_questions: i64::try_from(framework.questions().count()).map_err(Error::internal)?,
+        answered_questions: 0,
+        prepared_by: c.scope.member(),
+        approver_id: None,
+        submitted_at: None,
+        approved_at: None,
+        declined_at: None,
+        decline_reason: None,
+        completed_at: None,
+        content_hash: None,
+        created_at: c.now,
+        updated_at: c.now,
+        revision: 1,
+    };
+    soa::insert(c.t, c.scope, &document).await?;
+    c.record("soa.created", DOCUMENT, document.id, &document)?;
+    Ok(document)
+}
+
+/// The latest document for a framework; the first, if there is none yet.
+pub async fn ensure(
+    ctx: &Ctx,
+    scope: &Scope,
+    name: FrameworkName,
+) -> Result<(Arc<Framework>, Statement), Error> {
+    let framework = named(ctx, scope, name).await?;
+    let (own, id) = (scope.clone(), framework.id);
+    let found = ctx.db.read(async move |t| soa::latest(t, &own, id).await).await?;
+    let document = match found {
+        Some(document) => document,
+        None => {
+            let of = Arc::clone(&framework);
+            let made = ctx.change(scope, async move |c| {
+                held::hold(c.t, c.scope, DOCUMENT).await?;
+                match soa::latest(c.t, c.scope, of.id).await? {
+                    Some(document) => Ok(document),
+                    None => add(c, &of, VersionNumber::after(0)).await,
+                }
+            });
+            made.await?
+        }
+    };
+    let statement = get(ctx, scope, document.id).await?;
+    Ok((framework, statement))
+}
+
+/// The next version for a framework. It begins with the answers of the one before, which a person has to look at again.
+pub async fn create(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Statement, Error> {
+    let framework = named(ctx, scope, name).await?;
+    ctx.change(scope, async move |c| {
+        held::hold(c.t, c.scope, DOCUMENT).await?;
+        let Some(previous) = soa::lock_latest(c.t, c.scope, framework.id).await? else {
+            let document = add(c, &framework, VersionNumber::after(0)).await?;
+            return Ok(Statement { document, answers: Vec::new() });
+        };
+        let superseded = SoaDocument { is_latest: false, ..previous.clone() };
+        save(c, &previous, superseded, "soa.superseded").await?;
+        let document = add(c, &framework, VersionNumber::after(previous.version.get())).await?;
+        let mut answers = soa::answers(c.t, c.scope, previous.id).await?;
+        answers.retain(|answer| framework.questions().any(|question| question.id == answer.question_id));
+        for answer in &mut answers {
+            answer.id = c.next_id();
+            answer.document_id = document.id;
+            answer.source = AnswerSource::Previous;
+            answer.state = AnswerState::Proposed;
+            answer.updated_at = c.now;
+            answer.updated_by = c.scope.member();
+            soa::insert_answer(c.t, c.scope, answer).await?;
+            c.record("soa.answer_proposed", ANSWER, answer.id, answer)?;
+        }
+        Ok(Statement { document, answers })
+    })
+    .await
+}
+
+/// Saves a document that is held, and says what happened to it.
+async fn save(
+    c: &Change<'_>,
+    before: &SoaDocument,
+    mut after: SoaDocument,
+    action: &'static str,
+) -> Result<SoaDocument, Error> {
+    after.revision = before.revision + 1;
+    after.updated_at = c.now;
+    soa::update(c.t, c.scope, &after).await?;
+    c.record(action, DOCUMENT, after.id, &after)?;
+    Ok(after)
+}
+
+/// The document, held until the transaction ends. Only the latest version changes.
+async fn lock(c: &Change<'_>, id: SoaDocumentId) -> Result<SoaDocument, Error> {
+    let document = soa::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
+    match document.is_latest {
+        true => Ok(document),
+        false => Err(Error::Conflict {
+            code: "soa_superseded",
+            message: format!(
+                "There is a later version than {}; this one no longer changes.",
+                document.version
+            ),
+        }),
+    }
+}
+
+fn tell(c: &Change<'_>, whom: Option<MemberId>, line: String) {
+    if let Some(member) = whom.filter(|member| Some(*member) != c.scope.member()) {
+        c.tell(Happened { member, notice: Notice::Policies, line });
+    }
+}
+
+async fn label(c: &Change<'_>, document: &SoaDocument) -> Result<String, Error> {
+    let framework = framework_of(c.t, c.scope, document).await?;
+    Ok(format!("the statement of applicability for {}, version {}", framework.name, document.version))
+}
+
+/// Asks somebody to approve a document as it is.
+pub async fn submit(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: SoaDocumentId,
+    approver: MemberId,
+) -> Result<SoaDocument, Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock(c, id).await?;
+        let refused = |code, message: &str| Err(Error::Conflict { code, message: message.to_owned() });
+        match before.status {
+            SoaStatus::NeedsReview => {
+                return refused("soa_pending", "The statement is awaiting approval already.");
+            }
+            SoaStatus::Approved => {
+                return refused(
+                    "soa_approved",
+                    "The statement is approved. Change an answer, or create a new version.",
+                );
+            }
+            _ if !before.is_complete() => {
+                let open = before.total_questions - before.answered_questions;
+                let message = format!(
+                    "{open} of {} questions have no answer that a person has confirmed. Answer them first.",
+                    before.total_questions
+                );
+                return refused("soa_incomplete", &message);
+            }
+            _ => {}
+        }
+        let person = members::get(c.t, c.scope, approver).await?;
+        let can_approve = person.is_some_and(|person| {
+            person.member.is_active && person.member.role.permissions().contains(Permission::SoaApprove)
+        });
+        if !can_approve {
+            let message = "must be an active member who may approve statements: an owner or an admin";
+            return Err(Error::field("approverId", message));
+        }
+        let after = SoaDocument {
+            status: SoaStatus::NeedsReview,
+            approver_id: Some(approver),
+            submitted_at: Some(c.now),
+            declined_at: None,
+            decline_reason: None,
+            ..before.clone()
+        };
+        let after = save(c, &before, after, "soa.submitted").await?;
+        tell(c, Some(approver), format!("Please approve {}", label(c, &after).await?));
+        Ok(after)
+    })
+    .await
+}
+
+/// The caller was asked to decide about it.
+fn must_be_approver(scope: &Scope, document: &SoaDocument) -> Result<MemberId, Error> {
+    match (document.status, document.approver_id) {
+        (SoaStatus::NeedsReview, Some(approver)) if Some(approver) == scope.member() => Ok(approver),
+        (SoaStatus::NeedsReview, _) => Err(Error::Forbidden {
+            code: "not_the_approver",
+            message: "Only the member who was asked to approve this statement can approve or decline it."
+                .to_owned(),
+        }),
+        _ => Err(Error::Conflict {
+            code: "not_submitted",
+            message: "The statement is not awaiting approval: it was not submitted, or was changed since. Submit it \
+                      for approval first."
+                .to_owned(),
+        }),
+    }
+}
+
+/// Sends a document back.
+pub async fn decline(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: SoaDocumentId,
+    reason: Option<String>,
+) -> Result<SoaDocument, Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock(c, id).await?;
+        must_be_approver(c.scope, &before)?;
+        let after = SoaDocument {
+            status: SoaStatus::Declined,
+            declined_at: Some(c.now),
+            decline_reason: reason.clone(),
+            ..before.clone()
+        };
+        let after = save(c, &before, after, "soa.declined").await?;
+        let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        tell(c, before.prepared_by, format!("Not approved: {}{why}", label(c, &after).await?));
+        Ok(after)
+    })
+    .await
+}
+
+/// Whoever leaves no longer approves or owns anything.
+pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+    for before in soa::lock_awaiting(c.t, c.scope, member).await? {
+        let after = SoaDocument {
+            status: SoaStatus::Completed,
+            approver_id: None,
+            submitted_at: None,
+            ..before.clone()
+        };
+        save(c, &before, after, "soa.updated").await?;
+    }
+    for mut answer in soa::lock_owned(c.t, c.scope, member).await? {
+        answer.owner_id = None;
+        answer.updated_at = c.now;
+        soa::update_answer(c.t, c.scope, &answer).await?;
+        c.record("soa.answer_updated", ANSWER, answer.id, &answer)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! Answering, by people; and what is proposed to them.
+
+use attestry_domain::access::Scope;
+use attestry_domain::id::{MemberId, RequirementId, SoaDocumentId};
+use attestry_domain::patch::Patch;
+use attestry_domain::soa::rules::Proposal;
+use attestry_domain::soa::{AnswerSource, AnswerState, ImplementationStatus, SoaAnswer, SoaDocument};
+use attestry_storage::soa;
+
+use super::{ANSWER, framework_of, lock, save};
+use crate::assignees;
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+
+/// What somebody answers. What is left out stays, unless the answer turns into its opposite.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub question: RequirementId,
+    pub is_applicable: bool,
+    pub justification: Patch<String>,
+    pub implementation_status: Patch<ImplementationStatus>,
+    pub owner: Patch<MemberId>,
+    pub obligation: Patch<String>,
+}
+
+fn unknown_question() -> Error {
+    Error::field("questionId", "is not one of the questions; POST /v1/soa/ensure-setup lists them")
+}
+
+/// Saves a person's answer.
+pub async fn save_one(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: SoaDocumentId,
+    given: Given,
+) -> Result<(SoaAnswer, SoaDocument), Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock(c, id).await?;
+        let framework = framework_of(c.t, c.scope, &before).await?;
+        if !framework.questions().any(|question| question.id == given.question) {
+            return Err(unknown_question());
+        }
+        let known = soa::answer(c.t, c.scope, id, given.question).await?;
+        let kept = known.as_ref().filter(|answer| answer.is_applicable == given.is_applicable);
+        let text = |patch: &Patch<String>, kept: Option<&String>| {
+            patch.clone().apply(kept.cloned()).filter(|text| !text.is_empty())
+        };
+        let answer = SoaAnswer {
+            id: known.as_ref().map_or_else(|| c.next_id(), |known| known.id),
+            document_id: id,
+            question_id: given.question,
+            is_applicable: given.is_applicable,
+            justification: text(&given.justification, kept.and_then(|kept| kept.justification.as_ref())),
+            implementation_status: given
+                .implementation_status
+                .clone()
+                .apply(kept.and_then(|kept| kept.implementation_status)),
+            owner_id: given.owner.clone().apply(known.as_ref().and_then(|known| known.owner_id)),
+            obligation: text(&given.obligation, kept.and_then(|kept| kept.obligation.as_ref())),
+            source: AnswerSource::Person,
+            state: AnswerState::Confirmed,
+            updated_at: c.now,
+            updated_by: c.scope.member(),
+        };
+        if !answer.is_applicable && answer.justification.is_none() {
+            return Err(Error::field("justification", "is required when the control is not applicable"));
+        }
+        if let Patch::Value(owner) = given.owner {
+            assignees::must_be_active(c.t, c.scope, Some(owner))
+                .await
+                .map_err(|_| Error::field("ownerId", "must be an active member of this organization"))?;
+        }
+        let is_known = known.is_some();
+        if let Some(known) = known.filter(|known| known.is_confirmed() && known.says_the_same(&answer)) {
+            return Ok((known, before));
+        }
+        put(c, &answer, is_known, "soa.answered").await?;
+        let document = count(c, &before).await?;
+        Ok((answer, document))
+    })
+    .await
+}
+
+async fn put(c: &Change<'_>, answer: &SoaAnswer, is_known: bool, action: &'static str) -> Result<(), Error> {
+    match is_known {
+        true => soa::update_answer(c.t, c.scope, answer).await?,
+        false => soa::insert_answer(c.t, c.scope, answer).await?,
+    }
+    c.record(action, ANSWER, answer.id, answer)
+}
+
+/// The document after answers came.
+async fn count(c: &Change<'_>, before: &SoaDocument) -> Result<SoaDocument, Error> {
+    let answered = soa::count_confirmed(c.t, c.scope, before.id).await?;
+    save(c, before, before.answered(answered, c.now), "soa.updated").await
+}
+
+/// Confirms what is proposed: all of it, or the questions that are named.
+pub async fn confirm(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: SoaDocumentId,
+    named: Option<Vec<RequirementId>>,
+) -> Result<(Vec<SoaAnswer>, SoaDocument), Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock(c, id).await?;
+        let mut answers = soa::answers(c.t, c.scope, id).await?;
+        if let Some(named) = &named {
+            let is_unknown =
+                |question: &&RequirementId| !answers.iter().any(|one| one.question_id == **question);
+            if let Some(unknown) = named.iter().find(is_unknown) {
+                return Err(Error::field("questionIds", format!("there is no answer to {unknown} yet")));
+            }
+        }
+        answers.retain(|answer| {
+            !answer.is_confirmed() && named.as_ref().is_none_or(|named| named.contains(&answer.question_id))
+        });
+        if answers.is_empty() {
+            return Ok((answers, before));
+        }
+        for answer in &mut answers {
+            answer.state = AnswerState::Confirmed;
+            answer.updated_at = c.now;
+            answer.updated_by = c.scope.member();
+            put(c, answer, true, "soa.answered").await?;
+        }
+        let document = count(c, &before).await?;
+        Ok((answers, document))
+    })
+    .await
+}
+
+/// Proposes answers to questions that nobody has answered. What a person confirmed meanwhile stays as it is.
+pub(super) async fn propose(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: SoaDocumentId,
+    proposals: Vec<(RequirementId, Proposal)>,
+    source: AnswerSource,
+) -> Result<Vec<SoaAnswer>, Error> {
+    if proposals.is_empty() {
+        return Ok(Vec::new());
+    }
+    ctx.change(scope, async move |c| {
+        lock(c, id).await?;
+        let known = soa::answers(c.t, c.scope, id).await?;
+        let mut made = Vec::new();
+        for (question, proposal) in &proposals {
+            let known = known.iter().find(|answer| answer.question_id == *question);
+            if known.is_some_and(|known| !can_be_replaced(known)) {
+                continue;
+            }
+            let Proposal { is_applicable, justification, implementation_status } = proposal.clone();
+            let answer = SoaAnswer {
+                id: known.map_or_else(|| c.next_id(), |known| known.id),
+                document_id: id,
+                question_id: *question,
+                is_applicable,
+                justification: Some(justification).filter(|text| !text.is_empty()),
+                implementation_status,
+                owner_id: known.and_then(|known| known.owner_id),
+                obligation: known.and_then(|known| known.obligation.clone()),
+                source,
+                state: AnswerState::Proposed,
+                updated_at: c.now,
+                updated_by: None,
+            };
+            if known.is_some_and(|known| known.source == source && known.says_the_same(&answer)) {
+                continue;
+            }
+            put(c, &answer, known.is_some(), "soa.answer_proposed").await?;
+            made.push(answer);
+        }
+        Ok(made)
+    })
+    .await
+}
+
+/// Whether a proposal may take the place of an answer: of an earlier proposal, but of nothing that a person once said.
+pub(super) fn can_be_replaced(answer: &SoaAnswer) -> bool {
+    !answer.is_confirmed() && matches!(answer.source, AnswerSource::Rule | AnswerSource::Ai)
+}

@@ -1,0 +1,275 @@
+//! Approving a statement, which freezes it: what was approved, and its files, stay as they are.
+
+use std::collections::HashMap;
+
+use attestry_blobs::Served;
+use attestry_domain::Time;
+use attestry_domain::access::Scope;
+use attestry_domain::canonical::canonical;
+use attestry_domain::frameworks::Framework;
+use attestry_domain::id::{MemberId, RequirementId, SoaDocumentId};
+use attestry_domain::journal::hex;
+use attestry_domain::soa::{
+    Frozen, FrozenRow, ImplementationStatus, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
+};
+use attestry_pdf::{Approval, Pdf, StatementRow};
+use attestry_storage::{Tx, members, organizations, soa};
+use aws_lc_rs::digest;
+
+use super::{MISSING, Statement, framework_of, label, load, lock, must_be_approver, save, tell};
+use crate::context::Ctx;
+use crate::error::Error;
+
+/// Writes a statement as tables.
+pub type Tables = fn(&Frozen) -> Result<Vec<(SoaFormat, Vec<u8>)>, String>;
+
+/// A file to be downloaded.
+#[derive(Debug)]
+pub struct Exported {
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+impl Exported {
+    /// `Content-Disposition`.
+    pub fn disposition(&self) -> String {
+        Served { file_name: self.name.clone(), media_type: String::new() }.disposition()
+    }
+}
+
+fn frozen(
+    statement: &Statement,
+    framework: &Framework,
+    organization: String,
+    names: &HashMap<MemberId, String>,
+    date: attestry_domain::date::Date,
+) -> Frozen {
+    let Statement { document, answers } = statement;
+    let name = |member: MemberId| names.get(&member).cloned().unwrap_or_else(|| member.to_string());
+    let answers: HashMap<RequirementId, _> =
+        answers.iter().map(|answer| (answer.question_id, answer)).collect();
+    let rows = framework.questions().map(|requirement| {
+        let answer = answers.get(&requirement.id);
+        let text = |text: Option<&String>| text.cloned().unwrap_or_default();
+        FrozenRow {
+            question_id: requirement.id,
+            theme: requirement.theme.clone(),
+            code: requirement.code.clone(),
+            title: requirement.title.clone(),
+            is_applicable: answer.map(|answer| answer.is_applicable),
+            justification: text(answer.and_then(|answer| answer.justification.as_ref())),
+            status: answer.and_then(|answer| answer.implementation_status),
+            owner: answer.and_then(|answer| answer.owner_id).map(name),
+            obligation: text(answer.and_then(|answer| answer.obligation.as_ref())),
+            is_proposed: answer.is_some_and(|answer| !answer.is_confirmed()),
+        }
+    });
+    let is_approved = document.status == SoaStatus::Approved;
+    Frozen {
+        document_id: document.id,
+        framework_id: document.framework_id,
+        organization,
+        framework: framework.name.clone(),
+        attribution: framework.attribution.clone(),
+        version: document.version.get(),
+        status: document.status,
+        date,
+        prepared_by: document.prepared_by.map(name),
+        approved_by: document.approver_id.filter(|_| is_approved).map(name),
+        rows: rows.collect(),
+    }
+}
+
+/// A statement as it is printed, as of a moment.
+async fn freeze(t: &Tx<'_>, scope: &Scope, statement: &Statement, at: Time) -> Result<Frozen, Error> {
+    let framework = framework_of(t, scope, &statement.document).await?;
+    let organization = organizations::get(t, scope).await?.ok_or(Error::NotFound("organization"))?;
+    let names = members::names(t, scope).await?.into_iter().collect();
+    let date = organization.time_zone.date_of(at);
+    Ok(frozen(statement, &framework, organization.name, &names, date))
+}
+
+fn printed(frozen: &Frozen) -> attestry_pdf::Statement {
+    let status = |status: Option<ImplementationStatus>| match status {
+        None => "",
+        Some(ImplementationStatus::NotStarted) => "Not started",
+        Some(ImplementationStatus::InProgress) => "In progress",
+        Some(ImplementationStatus::Implemented) => "Implemented",
+    };
+    let row = |row: &FrozenRow| {
+        let obligation = match row.obligation.as_str() {
+            "" => String::new(),
+            obligation => format!(" Required by: {obligation}"),
+        };
+        StatementRow {
+            theme: row.theme.clone(),
+            code: row.code.clone(),
+            title: row.title.clone(),
+            is_applicable: row.is_applicable,
+            justification: format!("{}{obligation}", row.justification).trim().to_owned(),
+            status: status(row.status).to_owned(),
+            owner: row.owner.clone(),
+            is_proposed: row.is_proposed,
+        }
+    };
+    attestry_pdf::Statement {
+        organization: frozen.organization.clone(),
+        framework: frozen.framework.clone(),
+        status: match frozen.status {
+            SoaStatus::Draft => "Draft",
+            SoaStatus::InProgress => "In progress",
+            SoaStatus::Completed => "Completed",
+            SoaStatus::NeedsReview => "Awaiting approval",
+            SoaStatus::Approved => "Approved",
+            SoaStatus::Declined => "Declined",
+        }
+        .to_owned(),
+        version: u32::try_from(frozen.version).unwrap_or_default(),
+        date: frozen.date.to_string(),
+        prepared_by: frozen.prepared_by.clone(),
+        approval: frozen
+            .approved_by
+            .as_ref()
+            .map(|by| Approval { by: by.clone(), at: frozen.date.to_string() }),
+        attribution: frozen.attribution.clone(),
+        rows: frozen.rows.iter().map(row).collect(),
+    }
+}
+
+/// Every file of a statement.
+async fn files(ctx: &Ctx, frozen: &Frozen, tables: Tables) -> Result<Vec<(SoaFormat, Vec<u8>)>, Error> {
+    let frozen = frozen.clone();
+    let made = ctx.printing.work(move || {
+        let Pdf { bytes, .. } =
+            attestry_pdf::statement(&printed(&frozen)).map_err(|failure| failure.to_string())?;
+        let mut files = tables(&frozen)?;
+        files.push((SoaFormat::Pdf, bytes));
+        Ok::<_, String>(files)
+    });
+    made.await?.map_err(Error::Internal)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex(digest::digest(&digest::SHA256, bytes).as_ref())
+}
+
+/// Approves a document. Its files are made first, which takes a while; if it changes meanwhile, nothing is approved.
+pub async fn approve(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: SoaDocumentId,
+    tables: Tables,
+) -> Result<SoaDocument, Error> {
+    let (own, at) = (scope.clone(), ctx.now());
+    let found = ctx.db.read(async move |t| {
+        let mut statement = load(t, &own, id).await?;
+        let approver = must_be_approver(&own, &statement.document)?;
+        let seen = statement.document.revision;
+        statement.document.status = SoaStatus::Approved;
+        let frozen = freeze(t, &own, &statement, at).await?;
+        Ok::<_, Error>((frozen, approver, seen))
+    });
+    let (frozen, approver, seen) = found.await?;
+    let files = files(ctx, &frozen, tables).await?;
+    let content = canonical(&frozen).map_err(Error::internal)?;
+    let hash = sha256(content.as_bytes());
+    ctx.change(scope, async move |c| {
+        let before = lock(c, id).await?;
+        must_be_approver(c.scope, &before)?;
+        if before.revision != seen {
+            return Err(Error::Conflict {
+                code: "soa_changed",
+                message: "The statement was changed in the meantime. Look at it again before you approve it."
+                    .to_owned(),
+            });
+        }
+        let approval = SoaApproval {
+            id: c.next_id(),
+            document_id: id,
+            framework_id: before.framework_id,
+            approver_id: approver,
+            approved_at: at,
+            content_hash: hash.clone(),
+            content: frozen.clone(),
+        };
+        soa::insert_approval(c.t, c.scope, &approval, &content).await?;
+        for (format, bytes) in &files {
+            soa::insert_file(c.t, c.scope, approval.id, *format, &sha256(bytes), bytes).await?;
+        }
+        let after = SoaDocument {
+            status: SoaStatus::Approved,
+            approved_at: Some(at),
+            content_hash: Some(hash.clone()),
+            ..before.clone()
+        };
+        let after = save(c, &before, after, "soa.approved").await?;
+        tell(c, before.prepared_by, format!("Approved: {}", label(c, &after).await?));
+        Ok(after)
+    })
+    .await
+}
+
+/// A file of a document: as it was approved, or as it is now.
+pub async fn export(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: SoaDocumentId,
+    format: SoaFormat,
+    tables: Tables,
+) -> Result<Exported, Error> {
+    let (own, now) = (scope.clone(), ctx.now());
+    let found = ctx.db.read(async move |t| {
+        let statement = load(t, &own, id).await?;
+        let frozen = freeze(t, &own, &statement, now).await?;
+        let mut file = None;
+        if statement.document.status == SoaStatus::Approved
+            && let Some(approval) = soa::approvals(t, &own, id).await?.first()
+        {
+            file = soa::file(t, &own, approval.id, format).await?;
+        }
+        Ok::<_, Error>((frozen, file))
+    });
+    let (frozen, file) = found.await?;
+    let name = format!(
+        "{} statement of applicability {} v{}.{format}",
+        frozen.organization, frozen.framework, frozen.version
+    );
+    if let Some(bytes) = file {
+        return Ok(Exported { name, bytes });
+    }
+    let made = files(ctx, &frozen, tables).await?;
+    let bytes = made.into_iter().find(|(one, _)| *one == format).map(|(_, bytes)| bytes);
+    Ok(Exported { name, bytes: bytes.ok_or(MISSING)? })
+}
+
+/// Which approved version a file is.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    pub approval: SoaApproval,
+    pub format: SoaFormat,
+    /// Whether the document still is as it was approved then.
+    pub is_current: bool,
+}
+
+/// Whether a file with this SHA-256 is an approved version of a document.
+pub async fn verify(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: SoaDocumentId,
+    sha256: String,
+) -> Result<Option<Verified>, Error> {
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| {
+        let document = soa::get(t, &own, id).await?.ok_or(MISSING)?;
+        let files = soa::files(t, &own, id).await?;
+        let Some((approval, format, _)) = files.into_iter().rev().find(|(.., known)| *known == sha256) else {
+            return Ok::<_, Error>(None);
+        };
+        let approvals = soa::approvals(t, &own, id).await?;
+        let is_latest = approvals.first().is_some_and(|latest| latest.id == approval);
+        let is_current = is_latest && document.status == SoaStatus::Approved;
+        let found = approvals.into_iter().find(|one| one.id == approval);
+        Ok(found.map(|approval| Verified { approval, format, is_current }))
+    });
+    found.await
+}

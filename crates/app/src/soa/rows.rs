@@ -1,0 +1,177 @@
+//! The rows of a statement: each question with its answer, what drives it, and what it lacks; and two versions compared.
+
+use std::collections::HashMap;
+
+use attestry_domain::access::{Permission, Scope};
+use attestry_domain::controls::{Control, ControlReadiness, InPlace, Readiness};
+use attestry_domain::frameworks::{Framework, Requirement};
+use attestry_domain::id::{ControlId, RequirementId, RiskId, SoaDocumentId, TaskId};
+use attestry_domain::registers::Record;
+use attestry_domain::risks::Risk;
+use attestry_domain::soa::{Behind, Gap, SoaAnswer, SoaDocument, gaps};
+
+use super::{Statement, framework_of, load};
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::{readiness, registers};
+
+/// A control that meets a requirement.
+#[derive(Clone, Debug)]
+pub struct Meeting {
+    pub id: ControlId,
+    /// What people call it; none for whoever may not see controls.
+    pub label: Option<String>,
+    pub readiness: Readiness,
+}
+
+/// A risk that is treated.
+#[derive(Clone, Debug)]
+pub struct Treated {
+    pub id: RiskId,
+    /// What people call it; none for whoever may not see risks.
+    pub label: Option<String>,
+}
+
+/// A question, its answer, and what drives it.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub requirement: Requirement,
+    pub answer: Option<SoaAnswer>,
+    pub controls: Vec<Meeting>,
+    pub risks: Vec<Treated>,
+    /// Tasks whose evidence proves it, and how many of them have fresh evidence.
+    pub tasks: usize,
+    pub fresh: usize,
+    pub gaps: Vec<Gap>,
+}
+
+/// What rows are made of, beside the answers.
+pub(super) struct Around {
+    controls: Vec<(Record<Control>, ControlReadiness)>,
+    by_requirement: HashMap<RequirementId, Vec<usize>>,
+    risks: HashMap<RiskId, String>,
+    in_place: InPlace,
+    sees_controls: bool,
+}
+
+impl Around {
+    pub(super) async fn load(ctx: &Ctx, scope: &Scope) -> Result<Self, Error> {
+        let in_place = readiness::in_place(ctx, scope, None).await?;
+        let controls = readiness::all_controls(ctx, scope, None).await?;
+        let treats = controls.iter().any(|control| !control.risk_ids.is_empty());
+        let mut risks = HashMap::new();
+        if treats && scope.allows(Permission::RiskRead) {
+            let own = scope.clone();
+            let all = ctx.db.read(async move |t| registers::all::<Risk>(t, &own).await).await?;
+            risks.extend(all.into_iter().map(|risk| (risk.id, risk.label())));
+        }
+        let mut by_requirement: HashMap<RequirementId, Vec<usize>> = HashMap::new();
+        let mut known = Vec::with_capacity(controls.len());
+        for control in controls {
+            for requirement in control.requirement_ids.iter() {
+                by_requirement.entry(requirement).or_default().push(known.len());
+            }
+            let readiness = control.readiness(&in_place);
+            known.push((control, readiness));
+        }
+        let sees_controls = scope.allows(Permission::ControlRead);
+        Ok(Self { controls: known, by_requirement, risks, in_place, sees_controls })
+    }
+
+    /// The controls that meet a requirement.
+    pub(super) fn controls(
+        &self,
+        requirement: RequirementId,
+    ) -> impl Iterator<Item = &(Record<Control>, ControlReadiness)> {
+        let places = self.by_requirement.get(&requirement).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|place| self.controls.get(*place))
+    }
+
+    pub(super) fn row(&self, requirement: &Requirement, answer: Option<&SoaAnswer>) -> Row {
+        let meeting = || self.controls(requirement.id).map(|(control, _)| control);
+        let mut risks: Vec<RiskId> = meeting().flat_map(|control| control.risk_ids.iter()).collect();
+        risks.sort_unstable();
+        risks.dedup();
+        let mut tasks: Vec<TaskId> = meeting().flat_map(|control| control.task_ids.iter()).collect();
+        tasks.sort_unstable();
+        tasks.dedup();
+        let fresh = tasks.iter().filter(|task| self.in_place.tasks.contains(task)).count();
+        let controls: Vec<Meeting> = self
+            .controls(requirement.id)
+            .map(|(control, readiness)| Meeting {
+                id: control.id,
+                label: self.sees_controls.then(|| control.label()),
+                readiness: readiness.status,
+            })
+            .collect();
+        let behind = Behind { risks: risks.len(), controls: controls.len(), tasks: tasks.len(), fresh };
+        Row {
+            requirement: requirement.clone(),
+            answer: answer.cloned(),
+            gaps: gaps(answer, behind),
+            controls,
+            risks: risks.into_iter().map(|id| Treated { id, label: self.risks.get(&id).cloned() }).collect(),
+            tasks: tasks.len(),
+            fresh,
+        }
+    }
+
+    fn rows(&self, framework: &Framework, answers: &[SoaAnswer]) -> Vec<Row> {
+        let answers: HashMap<RequirementId, &SoaAnswer> =
+            answers.iter().map(|answer| (answer.question_id, answer)).collect();
+        framework.questions().map(|one| self.row(one, answers.get(&one.id).copied())).collect()
+    }
+}
+
+/// All rows of a document, in the order of the framework.
+pub async fn all(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<(SoaDocument, Vec<Row>), Error> {
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| {
+        let statement = load(t, &own, id).await?;
+        let framework = framework_of(t, &own, &statement.document).await?;
+        Ok::<_, Error>((statement, framework))
+    });
+    let (Statement { document, answers }, framework) = found.await?;
+    let rows = Around::load(ctx, scope).await?.rows(&framework, &answers);
+    Ok((document, rows))
+}
+
+/// A question in two versions.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    pub requirement: Requirement,
+    pub before: Option<SoaAnswer>,
+    pub after: Option<SoaAnswer>,
+}
+
+/// Two documents for the same framework, question by question.
+pub async fn compare(
+    ctx: &Ctx,
+    scope: &Scope,
+    before: SoaDocumentId,
+    after: SoaDocumentId,
+) -> Result<([SoaDocument; 2], Vec<Compared>), Error> {
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| {
+        let (before, after) = (load(t, &own, before).await?, load(t, &own, after).await?);
+        let framework = framework_of(t, &own, &after.document).await?;
+        Ok::<_, Error>((before, after, framework))
+    });
+    let (before, after, framework) = found.await?;
+    if before.document.framework_id != after.document.framework_id {
+        return Err(Error::Conflict {
+            code: "other_framework",
+            message: "The statements are for different frameworks and cannot be compared.".to_owned(),
+        });
+    }
+    let find = |statement: &Statement, question: RequirementId| {
+        statement.answers.iter().find(|answer| answer.question_id == question).cloned()
+    };
+    let rows = framework.questions().map(|requirement| Compared {
+        requirement: requirement.clone(),
+        before: find(&before, requirement.id),
+        after: find(&after, requirement.id),
+    });
+    let rows = rows.collect();
+    Ok(([before.document, after.document], rows))
+}

@@ -1,0 +1,167 @@
+//! What is known of the organization: questions and answers that statements of applicability are filled from, and that
+//! the assistant is told.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::kind;
+use crate::plain::{Keep, Plain, PlainKind};
+use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
+
+/// What an entry is about: words of lowercase letters, digits and underscores, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tags(Vec<String>);
+
+impl Tags {
+    pub const MOST: usize = 20;
+    const LONGEST: usize = 50;
+
+    pub fn new(words: Vec<String>) -> Result<Self, String> {
+        let is_fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if words.len() > Self::MOST {
+            return Err(format!("must hold at most {} tags", Self::MOST));
+        }
+        for (place, word) in words.iter().enumerate() {
+            if !(1..=Self::LONGEST).contains(&word.len()) || !word.chars().all(is_fine) {
+                return Err(format!(
+                    "[{place}]: must be 1 to {} lowercase letters, digits and underscores",
+                    Self::LONGEST
+                ));
+            }
+        }
+        let mut words = words;
+        words.sort_unstable();
+        words.dedup();
+        Ok(Self(words))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    pub fn contains(&self, tag: &str) -> bool {
+        self.iter().any(|one| one == tag)
+    }
+}
+
+impl fmt::Display for Tags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(" "))
+    }
+}
+
+/// Kept with a space around each, so that one can be searched for.
+impl Keep for Tags {
+    const KIND: PlainKind = PlainKind::Text;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(format!(" {self} ").into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        match value {
+            Plain::Text(text) => Ok(Self(text.split_whitespace().map(str::to_owned).collect())),
+            _ => Ok(Self::default()),
+        }
+    }
+}
+
+/// One tag that is searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tag(String);
+
+impl crate::text::Parse for Tag {
+    fn parse(text: &str) -> Result<Self, String> {
+        Tags::new(vec![text.to_owned()])
+            .map(|_| Self(format!(" {text} ")))
+            .map_err(|message| message.trim_start_matches("[0]: ").to_owned())
+    }
+}
+
+impl Keep for Tag {
+    const KIND: PlainKind = PlainKind::Text;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(self.0.as_str().into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        match value {
+            Plain::Text(text) => Ok(Self(text.into_owned())),
+            other => Err(format!("is of another kind: {other:?}")),
+        }
+    }
+}
+
+impl utoipa::PartialSchema for Tag {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        utoipa::openapi::schema::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::schema::Type::String)
+            .min_length(Some(1))
+            .max_length(Some(Tags::LONGEST))
+            .into()
+    }
+}
+
+/// Every field of an entry.
+#[macro_export]
+macro_rules! context_fields {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            question "question" required $crate::text::Name = "What is asked about the organization.";
+            answer "answer" default $crate::text::AnyText = "What is so. Begin with yes or no where that answers it.";
+            tags "tags" default $crate::context_entries::Tags = "What it is about. `premises`, `development` and `outsourced_development` decide which controls a statement of applicability leaves out.";
+            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who keeps it true.";
+            review_date "reviewDate" nullable $crate::date::Date = "When it is to be looked at again.";
+        }
+    };
+}
+
+/// What the list can be narrowed down by.
+#[macro_export]
+macro_rules! context_filters {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            tag "tag" Has tags $crate::context_entries::Tag = "Only entries with this tag.";
+            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only entries this member keeps true.";
+        }
+    };
+}
+
+use crate::{register_filter, register_structs};
+
+context_fields!(register_structs
+    /// What is known of the organization.
+    ContextEntry ContextPatch);
+
+context_filters!(register_filter
+    /// Which entries are wanted.
+    ContextFilter of ContextEntry);
+
+crate::register_sort! {
+    /// What entries can be sorted by.
+    ContextSort {
+        Question = "question", question_key Text;
+    }
+}
+
+impl Register for ContextEntry {
+    type Kind = kind::ContextEntry;
+    type Filter = ContextFilter;
+    type Sort = ContextSort;
+
+    const REFERENCE: &'static str = "Q";
+    const ENTITY: &'static str = "context_entry";
+    const ACTIONS: Actions = crate::actions!("context_entry");
+    const COMPUTED: &'static [Computed<Self>] = &[
+        Computed::hidden("question_key", |entry| Plain::Text(entry.question.as_str().to_lowercase().into())),
+        Computed::hidden(SEARCH_TEXT, |entry| {
+            Plain::Text(format!("{}\n{}", entry.question, entry.answer).to_lowercase().into())
+        }),
+    ];
+
+    crate::register_basics!(question, reviewed);
+}

@@ -1,0 +1,154 @@
+//! A control: what the organization does to meet requirements, with the policies that say so, the tasks that prove it,
+//! and the risks and vendors it is about. One control serves many frameworks.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use crate::id::{PolicyId, TaskId, kind};
+use crate::links::Links;
+use crate::plain::Plain;
+use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
+
+/// Every field of a control.
+#[macro_export]
+macro_rules! control_fields {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            name "name" required $crate::text::Name = "What is done, in a few words.";
+            description "description" default $crate::text::AnyText = "How it is done.";
+            department "department" nullable $crate::words::Department = "The department that runs it.";
+            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who owns it.";
+            review_date "reviewDate" nullable $crate::date::Date = "When it is to be reviewed.";
+            requirement_ids "requirementIds" default $crate::id_set::IdSet<$crate::id::kind::Requirement> = "The requirements it meets, of any frameworks.";
+            policy_ids "policyIds" default $crate::id_set::IdSet<$crate::id::kind::Policy> = "The policies that prescribe it.";
+            task_ids "taskIds" default $crate::id_set::IdSet<$crate::id::kind::Task> = "The tasks whose evidence proves it.";
+            risk_ids "riskIds" default $crate::id_set::IdSet<$crate::id::kind::Risk> = "The risks it treats.";
+            vendor_ids "vendorIds" default $crate::id_set::IdSet<$crate::id::kind::Vendor> = "The vendors it is about.";
+        }
+    };
+}
+
+/// What the list of controls can be narrowed down by.
+#[macro_export]
+macro_rules! control_filters {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*]
+            department "department" Is department $crate::words::Department = "Only controls of this department.";
+            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only controls this member owns.";
+            requirement_id "requirementId" Has requirement_ids $crate::id::RequirementId = "Only controls that meet this requirement.";
+            policy_id "policyId" Has policy_ids $crate::id::PolicyId = "Only controls this policy prescribes.";
+            task_id "taskId" Has task_ids $crate::id::TaskId = "Only controls this task proves.";
+            risk_id "riskId" Has risk_ids $crate::id::RiskId = "Only controls that treat this risk.";
+            vendor_id "vendorId" Has vendor_ids $crate::id::VendorId = "Only controls about this vendor.";
+        }
+    };
+}
+
+use crate::{register_filter, register_structs};
+
+control_fields!(register_structs
+    /// What is known of a control.
+    Control ControlPatch);
+
+control_filters!(register_filter
+    /// Which controls are wanted.
+    ControlFilter of Control);
+
+crate::register_sort! {
+    /// What controls can be sorted by.
+    ControlSort {
+        Name = "name", name_key Text;
+    }
+}
+
+impl Register for Control {
+    type Kind = kind::Control;
+    type Filter = ControlFilter;
+    type Sort = ControlSort;
+
+    const REFERENCE: &'static str = "C";
+    const ENTITY: &'static str = "control";
+    const ACTIONS: Actions = crate::actions!("control");
+    const TELLS: bool = true;
+    const COMPUTED: &'static [Computed<Self>] = &[
+        Computed::hidden("name_key", |control| Plain::Text(control.name.as_str().to_lowercase().into())),
+        Computed::hidden(SEARCH_TEXT, |control| {
+            Plain::Text(format!("{}\n{}", control.name, control.description).to_lowercase().into())
+        }),
+    ];
+
+    crate::register_basics!(name, reviewed);
+
+    fn links(patch: &ControlPatch) -> Links {
+        let mut links = Links::default();
+        links.add(patch.requirement_ids.as_ref(), "requirementIds");
+        links.add(patch.policy_ids.as_ref(), "policyIds");
+        links.add(patch.task_ids.as_ref(), "taskIds");
+        links.add(patch.risk_ids.as_ref(), "riskIds");
+        links.add(patch.vendor_ids.as_ref(), "vendorIds");
+        links
+    }
+}
+
+crate::words! {
+    /// How far something is.
+    Readiness {
+        /// Everything linked to it is in place.
+        Ready = "ready",
+        /// Some of it is.
+        InProgress = "in_progress",
+        /// Nothing is.
+        NotStarted = "not_started",
+    }
+}
+
+/// How many are linked, and how many of them are in place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tally {
+    pub linked: usize,
+    pub in_place: usize,
+}
+
+/// What is in place in an organization at a moment.
+#[derive(Clone, Debug, Default)]
+pub struct InPlace {
+    /// The policies that are published.
+    pub policies: HashSet<PolicyId>,
+    /// The tasks that are done, with fresh evidence.
+    pub tasks: HashSet<TaskId>,
+}
+
+/// How far a control is, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ControlReadiness {
+    pub status: Readiness,
+    /// Policies that are published.
+    pub policies: Tally,
+    /// Tasks that are done and have fresh evidence.
+    pub tasks: Tally,
+}
+
+impl Control {
+    pub fn readiness(&self, in_place: &InPlace) -> ControlReadiness {
+        let policies = Tally {
+            linked: self.policy_ids.len(),
+            in_place: self.policy_ids.iter().filter(|id| in_place.policies.contains(id)).count(),
+        };
+        let tasks = Tally {
+            linked: self.task_ids.len(),
+            in_place: self.task_ids.iter().filter(|id| in_place.tasks.contains(id)).count(),
+        };
+        let (linked, there) = (policies.linked + tasks.linked, policies.in_place + tasks.in_place);
+        let status = match there {
+            0 => Readiness::NotStarted,
+            _ if there == linked => Readiness::Ready,
+            _ => Readiness::InProgress,
+        };
+        ControlReadiness { status, policies, tasks }
+    }
+}

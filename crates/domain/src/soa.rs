@@ -1,0 +1,325 @@
+//! A statement of applicability: which controls of a framework apply to the organization, and why. The framework is the
+//! same for everyone; the answers belong to a document of one organization.
+
+use serde::{Deserialize, Serialize};
+
+use crate::date::Date;
+use crate::frameworks::{Framework, Requirement};
+use crate::id::{
+    FrameworkId, MemberId, OrganizationId, RequirementId, SoaAnswerId, SoaApprovalId, SoaConfigurationId,
+    SoaDocumentId,
+};
+use crate::time::Time;
+use crate::version::VersionNumber;
+
+pub mod rules;
+
+crate::words! {
+    /// How far a statement is.
+    SoaStatus {
+        Draft = "draft",
+        InProgress = "in_progress",
+        /// Everything is answered.
+        Completed = "completed",
+        NeedsReview = "needs_review",
+        Approved = "approved",
+        Declined = "declined",
+    }
+}
+
+crate::words! {
+    /// How far a control that applies is.
+    ImplementationStatus {
+        NotStarted = "not_started",
+        InProgress = "in_progress",
+        Implemented = "implemented",
+    }
+}
+
+crate::words! {
+    /// Where an answer came from.
+    AnswerSource {
+        Person = "person",
+        Rule = "rule",
+        Ai = "ai",
+        /// The version before.
+        Previous = "previous",
+    }
+}
+
+crate::words! {
+    /// Whether a person stands behind an answer.
+    AnswerState {
+        Proposed = "proposed",
+        Confirmed = "confirmed",
+    }
+}
+
+/// The longest justification.
+pub type Justification = crate::text::Text<0, 4_000>;
+
+/// A statement, without its answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SoaDocument {
+    pub id: SoaDocumentId,
+    pub framework_id: FrameworkId,
+    pub organization_id: OrganizationId,
+    pub version: VersionNumber,
+    pub is_latest: bool,
+    pub status: SoaStatus,
+    pub total_questions: i64,
+    /// How many have an answer that a person stands behind.
+    pub answered_questions: i64,
+    pub prepared_by: Option<MemberId>,
+    pub approver_id: Option<MemberId>,
+    pub submitted_at: Option<Time>,
+    pub approved_at: Option<Time>,
+    pub declined_at: Option<Time>,
+    pub decline_reason: Option<String>,
+    pub completed_at: Option<Time>,
+    /// The SHA-256 of what was approved, in hexadecimal.
+    pub content_hash: Option<String>,
+    pub created_at: Time,
+    pub updated_at: Time,
+    /// Counts its changes, those of its answers too.
+    #[serde(skip)]
+    pub revision: i64,
+}
+
+impl SoaDocument {
+    pub fn is_complete(&self) -> bool {
+        self.answered_questions == self.total_questions
+    }
+
+    /// The same after an answer came: nobody has approved that.
+    #[must_use]
+    pub fn answered(&self, answered_questions: i64, now: Time) -> Self {
+        let mut after = Self { answered_questions, ..self.clone() };
+        let was_decided = matches!(self.status, SoaStatus::Approved | SoaStatus::Declined);
+        after.status = match !was_decided && after.is_complete() {
+            true => SoaStatus::Completed,
+            false => SoaStatus::InProgress,
+        };
+        after.completed_at = match after.status {
+            SoaStatus::Completed => self.completed_at.or(Some(now)),
+            _ => None,
+        };
+        after.approver_id = None;
+        after.submitted_at = None;
+        after.approved_at = None;
+        after.declined_at = None;
+        after.decline_reason = None;
+        after.content_hash = None;
+        after
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SoaAnswer {
+    pub id: SoaAnswerId,
+    pub document_id: SoaDocumentId,
+    pub question_id: RequirementId,
+    pub is_applicable: bool,
+    pub justification: Option<String>,
+    pub implementation_status: Option<ImplementationStatus>,
+    pub owner_id: Option<MemberId>,
+    /// A law or a contract that asks for it.
+    pub obligation: Option<String>,
+    pub source: AnswerSource,
+    pub state: AnswerState,
+    pub updated_at: Time,
+    pub updated_by: Option<MemberId>,
+}
+
+impl SoaAnswer {
+    pub fn is_confirmed(&self) -> bool {
+        self.state == AnswerState::Confirmed
+    }
+
+    /// Whether both say the same, whoever said it.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let said = |one: &Self| {
+            (
+                one.is_applicable,
+                one.justification.clone(),
+                one.implementation_status,
+                one.owner_id,
+                one.obligation.clone(),
+            )
+        };
+        said(self) == said(other)
+    }
+}
+
+/// What is asked of everyone who uses a framework.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Configuration {
+    pub id: SoaConfigurationId,
+    pub framework_id: FrameworkId,
+    pub version: i64,
+    pub is_latest: bool,
+    pub columns: Vec<ConfigurationColumn>,
+    pub questions: Vec<Question>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ConfigurationColumn {
+    pub name: &'static str,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    pub id: RequirementId,
+    pub text: String,
+    pub column_mapping: ColumnMapping,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnMapping {
+    pub closure: String,
+    pub title: String,
+    pub control_objective: String,
+    /// Answers never live here.
+    #[serde(rename = "isApplicable")]
+    pub is_applicable: (),
+    pub justification: (),
+}
+
+impl Configuration {
+    pub fn of(framework: &Framework) -> Self {
+        let question = |one: &Requirement| Question {
+            id: one.id,
+            text: format!("Does {} {} apply to your organization?", one.code, one.title),
+            column_mapping: ColumnMapping {
+                closure: one.code.clone(),
+                title: one.title.clone(),
+                control_objective: one.objective.clone(),
+                is_applicable: (),
+                justification: (),
+            },
+        };
+        let column = |(name, kind)| ConfigurationColumn { name, kind };
+        Self {
+            // The same for everyone, as the framework is.
+            id: SoaConfigurationId::from_u128(framework.id.as_u128()),
+            framework_id: framework.id,
+            version: 1,
+            is_latest: true,
+            columns: [
+                ("closure", "string"),
+                ("title", "string"),
+                ("control_objective", "string"),
+                ("isApplicable", "boolean"),
+                ("justification", "string"),
+            ]
+            .map(column)
+            .to_vec(),
+            questions: framework.questions().map(question).collect(),
+        }
+    }
+}
+
+crate::words! {
+    /// What a row lacks.
+    Gap {
+        /// An answer that a person stands behind.
+        Answer = "answer",
+        /// A risk that is treated, or a law or contract that asks for it.
+        Reason = "reason",
+        Control = "control",
+        /// Fresh evidence, though the control is said to be implemented.
+        Evidence = "evidence",
+        Owner = "owner",
+    }
+}
+
+/// What stands behind a row, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Behind {
+    pub risks: usize,
+    pub controls: usize,
+    /// Tasks whose evidence proves it, and how many have fresh evidence.
+    pub tasks: usize,
+    pub fresh: usize,
+}
+
+/// What a row lacks. Nothing but the answer matters for what does not apply.
+pub fn gaps(answer: Option<&SoaAnswer>, behind: Behind) -> Vec<Gap> {
+    let Some(answer) = answer else { return vec![Gap::Answer] };
+    let mut gaps = Vec::new();
+    let mut lacks = |is_missing: bool, gap| {
+        if is_missing {
+            gaps.push(gap);
+        }
+    };
+    lacks(!answer.is_confirmed(), Gap::Answer);
+    if answer.is_applicable {
+        let is_implemented = answer.implementation_status == Some(ImplementationStatus::Implemented);
+        lacks(behind.risks == 0 && answer.obligation.is_none(), Gap::Reason);
+        lacks(behind.controls == 0, Gap::Control);
+        lacks(is_implemented && (behind.tasks == 0 || behind.fresh < behind.tasks), Gap::Evidence);
+        lacks(answer.owner_id.is_none(), Gap::Owner);
+    }
+    gaps
+}
+
+/// A row of what was approved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FrozenRow {
+    pub question_id: RequirementId,
+    pub theme: String,
+    pub code: String,
+    pub title: String,
+    pub is_applicable: Option<bool>,
+    pub justification: String,
+    pub status: Option<ImplementationStatus>,
+    pub owner: Option<String>,
+    pub obligation: String,
+    pub is_proposed: bool,
+}
+
+/// A statement as it is printed: with the names that people had then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Frozen {
+    pub document_id: SoaDocumentId,
+    pub framework_id: FrameworkId,
+    pub organization: String,
+    pub framework: String,
+    pub attribution: String,
+    pub version: i64,
+    pub status: SoaStatus,
+    pub date: Date,
+    pub prepared_by: Option<String>,
+    pub approved_by: Option<String>,
+    pub rows: Vec<FrozenRow>,
+}
+
+crate::words! {
+    /// What a statement is written as.
+    SoaFormat {
+        Pdf = "pdf",
+        Xlsx = "xlsx",
+        Csv = "csv",
+    }
+}
+
+/// That a statement was approved, and what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SoaApproval {
+    pub id: SoaApprovalId,
+    pub document_id: SoaDocumentId,
+    pub framework_id: FrameworkId,
+    pub approver_id: MemberId,
+    pub approved_at: Time,
+    pub content_hash: String,
+    pub content: Frozen,
+}
