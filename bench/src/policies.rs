@@ -12,6 +12,7 @@ use futures_util::stream::{self, Stream, StreamExt};
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 
+use crate::report::at;
 use crate::{Cli, process, seed};
 
 /// How many pieces an answer has, and how long the provider takes between two.
@@ -75,11 +76,6 @@ async fn on_its_way(reply: Response) -> Result<Vec<Duration>> {
         }
     }
     Ok(times)
-}
-
-fn at(times: &mut [Duration], share: usize) -> f64 {
-    times.sort_unstable();
-    times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1000.0
 }
 
 pub(crate) async fn run(cli: &Cli, engine: &str) -> Result<()> {

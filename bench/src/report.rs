@@ -1,6 +1,7 @@
 //! What was measured, as a table and as JSON.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -91,4 +92,10 @@ pub(crate) fn write(cases: &[Case]) -> Result<PathBuf> {
         .collect::<Result<_>>()?;
     std::fs::write(&path, serde_json::to_string_pretty(&rows)?)?;
     Ok(path)
+}
+
+/// The time in milliseconds that so many of a hundred stay within.
+pub(crate) fn at(times: &mut [Duration], share: usize) -> f64 {
+    times.sort_unstable();
+    times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1000.0
 }

@@ -8,6 +8,7 @@ use futures_util::future::try_join_all;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
+use crate::report::at;
 use crate::{Cli, process, seed};
 
 /// What a framework, and what is linked to it, has.
@@ -151,11 +152,6 @@ impl Desk<'_> {
         }
         Ok(())
     }
-}
-
-fn at(times: &mut [Duration], share: usize) -> f64 {
-    times.sort_unstable();
-    times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1000.0
 }
 
 pub(crate) async fn run(cli: &Cli, engine: &str) -> Result<()> {

@@ -25,7 +25,6 @@ impl Exposed for ContextEntry {
         deleted: Some("deletedContextEntry"),
         parameter: "id",
     };
-    const TABLES: bool = false;
     const GIVEN: &'static [&'static str] = &["question", "answer", "tags"];
 
     fn example() -> Value {

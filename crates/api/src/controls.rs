@@ -123,7 +123,6 @@ impl Exposed for Control {
         deleted: Some("deletedControl"),
         parameter: "id",
     };
-    const TABLES: bool = false;
     const GIVEN: &'static [&'static str] = &["name", "description", "department"];
 
     fn example() -> Value {
@@ -231,7 +230,7 @@ impl FromJson for FrameworkName {
 
 /// Some requirements.
 #[derive(Clone, Debug)]
-pub(crate) struct RequirementIds(Vec<RequirementId>);
+pub(crate) struct RequirementIds(pub(crate) Vec<RequirementId>);
 
 impl FromJson for RequirementIds {
     fn from_json(json: &JsonValue) -> Result<Self, String> {

@@ -26,6 +26,7 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use crate::answer::conditions::Conditions;
 use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
+use crate::controls::RequirementIds;
 use crate::document::operations::schema;
 use crate::request::caller::Granted;
 use crate::request::json::{FromJson, Json as JsonValue};
@@ -449,26 +450,12 @@ pub(crate) async fn save_soa_answer(
     Ok(Json(AnswerResult { success: true, data: answer.into(), document: document.into() }))
 }
 
-/// Some questions.
-#[derive(Clone, Debug)]
-pub(crate) struct QuestionIds(Vec<RequirementId>);
-
-impl FromJson for QuestionIds {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        json.each(5000, RequirementId::from_json).map(Self)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema(json!({"type": "array", "maxItems": 5000, "items": <RequirementId as FromJson>::schema()}))
-    }
-}
-
 body! {
     /// The answers to confirm.
     ConfirmSoaAnswers {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         document_id "documentId": required SoaDocumentId = "The statement.",
-        question_ids "questionIds": optional QuestionIds = "Only these; everything that is proposed, if it is left out.",
+        question_ids "questionIds": optional RequirementIds = "Only these; everything that is proposed, if it is left out.",
     }
     example json!({"organizationId": ORGANIZATION, "documentId": DOCUMENT})
 }

@@ -1,9 +1,11 @@
 //! What rows are linked to: it must be there when a row is linked to it, and takes its links along when it goes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use attestry_domain::access::Scope;
 use attestry_domain::controls::Control;
-use attestry_domain::frameworks;
+use attestry_domain::frameworks::{Framework, shipped};
 use attestry_domain::id::{Id, Kind, RequirementId, kind};
 use attestry_domain::id_set::IdSet;
 use attestry_domain::links::Links;
@@ -12,62 +14,77 @@ use attestry_domain::risks::Risk;
 use attestry_domain::tasks::Task;
 use attestry_domain::vendors::Vendor;
 use attestry_storage::registers::Stored;
-use attestry_storage::{controls, frameworks as own, registers as rows};
+use attestry_storage::{Tx, controls, frameworks as own, registers as rows};
 
 use crate::change::Change;
 use crate::error::{Error, FieldError};
 use crate::registers;
+use crate::subjects::Hold;
 
 /// All of them are there. They are held until the transaction ends, so that nobody deletes one meanwhile: before the row
 /// that is linked, as whoever deletes one of them holds it first too.
 pub(crate) async fn must_exist(c: &Change<'_>, links: &Links) -> Result<(), Error> {
-    if links.is_empty() {
-        return Ok(());
-    }
-    let mut wrong = Vec::new();
-    hold::<Risk>(c, links, &mut wrong).await?;
-    hold::<Vendor>(c, links, &mut wrong).await?;
-    hold::<Task>(c, links, &mut wrong).await?;
-    hold::<Policy>(c, links, &mut wrong).await?;
-    look_for_requirements(c, links, &mut wrong).await?;
+    let wrong = wrong(c.t, c.scope, links, Hold::Yes).await?;
     if wrong.is_empty() { Ok(()) } else { Err(Error::Invalid(wrong)) }
+}
+
+/// Which of them are not there.
+pub(crate) async fn wrong(
+    t: &Tx<'_>,
+    scope: &Scope,
+    links: &Links,
+    hold: Hold,
+) -> Result<Vec<FieldError>, Error> {
+    let mut wrong = Vec::new();
+    if links.is_empty() {
+        return Ok(wrong);
+    }
+    wrong.extend(look_for::<Risk>(t, scope, links, hold).await?);
+    wrong.extend(look_for::<Vendor>(t, scope, links, hold).await?);
+    wrong.extend(look_for::<Task>(t, scope, links, hold).await?);
+    wrong.extend(look_for::<Policy>(t, scope, links, hold).await?);
+    wrong.extend(look_for_requirements(t, scope, links).await?);
+    Ok(wrong)
 }
 
 fn missing<K: Kind>(id: Id<K>, field: &str) -> FieldError {
     FieldError { field: field.to_owned(), message: format!("there is no {} {id} here", K::NOUN) }
 }
 
-async fn hold<R: Stored>(c: &Change<'_>, links: &Links, wrong: &mut Vec<FieldError>) -> Result<(), Error> {
+async fn look_for<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    links: &Links,
+    hold: Hold,
+) -> Result<Vec<FieldError>, Error> {
     let wanted: BTreeMap<Id<R::Kind>, &str> = links.of::<R::Kind>().collect();
+    let mut wrong = Vec::new();
     for (id, field) in wanted {
-        let found = rows::lock::<R>(c.t, c.scope, id).await?;
-        if !found.is_some_and(|found| found.is_visible(c.scope)) {
+        let found = match hold {
+            Hold::Yes => rows::lock::<R>(t, scope, id).await?,
+            Hold::No => rows::get::<R>(t, scope, id).await?,
+        };
+        if !found.is_some_and(|found| found.is_visible(scope)) {
             wrong.push(missing(id, field));
         }
     }
-    Ok(())
+    Ok(wrong)
 }
 
-async fn look_for_requirements(
-    c: &Change<'_>,
-    links: &Links,
-    wrong: &mut Vec<FieldError>,
-) -> Result<(), Error> {
+async fn look_for_requirements(t: &Tx<'_>, scope: &Scope, links: &Links) -> Result<Vec<FieldError>, Error> {
     let wanted: BTreeMap<RequirementId, &str> = links.of::<kind::Requirement>().collect();
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    let ids = |all: &[std::sync::Arc<frameworks::Framework>]| -> BTreeSet<RequirementId> {
+    let ids = |all: &[Arc<Framework>]| -> BTreeSet<RequirementId> {
         all.iter().flat_map(|framework| &framework.requirements).map(|one| one.id).collect()
     };
-    let mut known = ids(frameworks::shipped());
+    let mut known = if wanted.is_empty() { BTreeSet::new() } else { ids(shipped()) };
     if wanted.keys().any(|id| !known.contains(id)) {
-        known.extend(ids(&own::all(c.t, c.scope).await?));
+        known.extend(ids(&own::all(t, scope).await?));
     }
-    wrong.extend(
-        wanted.into_iter().filter(|(id, _)| !known.contains(id)).map(|(id, field)| missing(id, field)),
-    );
-    Ok(())
+    Ok(wanted
+        .into_iter()
+        .filter(|(id, _)| !known.contains(id))
+        .map(|(id, field)| missing(id, field))
+        .collect())
 }
 
 /// Takes requirements that go off the controls that meet them.

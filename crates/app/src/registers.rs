@@ -1,6 +1,6 @@
 //! The use cases of every register: written once, for any kind of row that is stored.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
@@ -28,6 +28,7 @@ use crate::notices::Happened;
 use crate::policies;
 use crate::precondition::Precondition;
 use crate::soa;
+use crate::subjects::Hold;
 
 fn missing<R: Stored>() -> Error {
     Error::NotFound(R::Kind::NOUN)
@@ -88,19 +89,13 @@ pub async fn import<R: Stored>(
 ) -> Result<Imported<R>, Error> {
     if trial || table.iter().any(|(_, row)| row.is_err()) {
         let own = scope.clone();
-        let active = ctx.db.read(async move |t| assignees::active(t, &own).await).await?;
-        return Ok(Imported::Checked(wrong_rows::<R>(&table, &active)));
+        let wrong = ctx.db.read(async move |t| wrong_rows::<R>(t, &own, &table, Hold::No).await).await?;
+        return Ok(Imported::Checked(wrong));
     }
     ctx.change(scope, async move |c| {
-        let active = assignees::active(c.t, c.scope).await?;
-        let wrong = wrong_rows::<R>(&table, &active);
+        let wrong = wrong_rows::<R>(c.t, c.scope, &table, Hold::Yes).await?;
         if !wrong.is_empty() {
             return Ok(Imported::Checked(wrong));
-        }
-        for (_, given) in &table {
-            if let Ok(given) = given {
-                links::must_exist(c, &R::links(given)).await?;
-            }
         }
         let made: Result<Vec<_>, _> =
             table.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|given| new::<R>(c, given)).collect();
@@ -121,18 +116,32 @@ pub(crate) async fn add_many<R: Stored>(c: &Change<'_>, made: &mut [Record<R>]) 
     Ok(())
 }
 
-fn wrong_rows<R: Stored>(table: &[ReadRow<R::Patch>], active: &HashSet<MemberId>) -> Vec<RowErrors> {
-    let wrong = |given: &Result<R::Patch, Vec<FieldError>>| match given {
-        Err(errors) => Some(errors.clone()),
-        Ok(given) => {
-            let assignee = R::given(given.clone()).and_then(|fields| fields.assignee());
-            assignee.filter(|member| !active.contains(member)).map(|_| vec![assignees::not_active()])
+/// What is wrong with the rows of a table. What they are linked to is held, if so wished.
+async fn wrong_rows<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    table: &[ReadRow<R::Patch>],
+    hold: Hold,
+) -> Result<Vec<RowErrors>, Error> {
+    let active = assignees::active(t, scope).await?;
+    let mut all = Vec::new();
+    for (row, given) in table {
+        let errors = match given {
+            Err(errors) => errors.clone(),
+            Ok(given) => {
+                let mut errors = links::wrong(t, scope, &R::links(given), hold).await?;
+                let assignee = R::given(given.clone()).and_then(|fields| fields.assignee());
+                if assignee.is_some_and(|member| !active.contains(&member)) {
+                    errors.push(assignees::not_active());
+                }
+                errors
+            }
+        };
+        if !errors.is_empty() {
+            all.push(RowErrors { row: *row, errors });
         }
-    };
-    table
-        .iter()
-        .filter_map(|(row, given)| wrong(given).map(|errors| RowErrors { row: *row, errors }))
-        .collect()
+    }
+    Ok(all)
 }
 
 pub async fn get<R: Stored>(ctx: &Ctx, scope: &Scope, id: Id<R::Kind>) -> Result<Record<R>, Error> {

@@ -53,7 +53,7 @@ impl fmt::Display for Tags {
 
 /// Kept with a space around each, so that one can be searched for.
 impl Keep for Tags {
-    const KIND: PlainKind = PlainKind::Text;
+    const KIND: PlainKind = PlainKind::Words;
 
     fn plain(&self) -> Plain<'_> {
         Plain::Text(format!(" {self} ").into())

@@ -86,7 +86,7 @@ impl<'de, K: Kind> Deserialize<'de> for IdSet<K> {
 
 /// Kept as the ids with spaces between them.
 impl<K: Kind> Keep for IdSet<K> {
-    const KIND: PlainKind = PlainKind::Text;
+    const KIND: PlainKind = PlainKind::Words;
 
     fn plain(&self) -> Plain<'_> {
         let ids: Vec<String> = self.0.iter().map(ToString::to_string).collect();

@@ -39,6 +39,8 @@ pub enum PlainKind {
     Bool,
     Int,
     Text,
+    /// A text of words with spaces between them: a set.
+    Words,
     Date,
     Time,
 }

@@ -31,7 +31,9 @@ pub trait Stored: Register {
     const TABLE: &'static str;
     /// The columns of its fields, in the order in which they are read and bound.
     const COLUMNS: &'static [&'static str];
-    const SQL: &'static Statements = &Statements::of::<Self>(Self::TABLE, Self::COLUMNS);
+
+    /// Its statements: one copy of them, wherever they are used.
+    fn sql() -> &'static Statements;
 
     fn read(cells: &mut Cells<'_, '_>) -> Result<Self, Error>;
 
@@ -47,6 +49,12 @@ macro_rules! stored {
         impl $crate::registers::Stored for $name {
             const TABLE: &'static str = $table;
             const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            fn sql() -> &'static $crate::registers::Statements {
+                static SQL: $crate::registers::Statements =
+                    $crate::registers::Statements::of::<$name>(<$name as $crate::registers::Stored>::TABLE, <$name as $crate::registers::Stored>::COLUMNS);
+                &SQL
+            }
 
             fn read(cells: &mut $crate::registers::Cells<'_, '_>) -> Result<Self, attestry_db::Error> {
                 Ok(Self { $($field: cells.take()?),* })
@@ -72,7 +80,9 @@ impl Cells<'_, '_> {
         self.next += 1;
         let row = self.row;
         let plain = match T::KIND {
-            PlainKind::Text => row.opt_str(column)?.map_or(Plain::Null, |text| Plain::Text(text.into())),
+            PlainKind::Text | PlainKind::Words => {
+                row.opt_str(column)?.map_or(Plain::Null, |text| Plain::Text(text.into()))
+            }
             PlainKind::Int => row.opt_int(column)?.map_or(Plain::Null, Plain::Int),
             PlainKind::Bool => row.opt_bool(column)?.map_or(Plain::Null, Plain::Bool),
             PlainKind::Time => row.opt_time(column)?.map_or(Plain::Null, Plain::Time),
@@ -210,7 +220,7 @@ const fn narrowed<R: Register>(sql: Text) -> Text {
 /// `AND (CAST($3 AS TEXT) IS NULL OR `
 const fn optional(sql: Text, number: usize, kind: PlainKind) -> Text {
     let kind = match kind {
-        PlainKind::Text | PlainKind::Date => "TEXT",
+        PlainKind::Text | PlainKind::Words | PlainKind::Date => "TEXT",
         PlainKind::Int | PlainKind::Time => "BIGINT",
         PlainKind::Bool => "BOOLEAN",
     };
@@ -231,7 +241,7 @@ impl Listing {
 }
 
 impl Statements {
-    const fn of<R: Register>(table: &str, names: &[&str]) -> Self {
+    pub(crate) const fn of<R: Register>(table: &str, names: &[&str]) -> Self {
         let count: Text = Sql::new().text("SELECT COUNT(*) FROM ").text(table);
         let width = width::<R>(names);
         let insert = inserted::<R>(table, names);
@@ -325,7 +335,7 @@ pub async fn insert<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &mut Record<R>
     let mut values = Vec::with_capacity(32);
     row_values(scope, record, &mut values);
     // On PostgreSQL both travel together, in this order.
-    let inserted = t.one(R::SQL.insert.as_str(), &values, |row| row.int(0));
+    let inserted = t.one(R::sql().insert.as_str(), &values, |row| row.int(0));
     let (_, number) = try_join(bump::<R>(t, scope, 1), inserted).await?;
     record.number = number;
     Ok(())
@@ -345,7 +355,7 @@ pub async fn insert_many<R: Stored>(
         record.number = number;
     }
     let (many, rest) = records.as_chunks::<MANY>();
-    let (sql, one) = (R::SQL.insert_many.as_str(), R::SQL.insert_numbered.as_str());
+    let (sql, one) = (R::sql().insert_many.as_str(), R::sql().insert_numbered.as_str());
     let pieces = many.iter().map(|piece| (sql, piece.as_slice()));
     for (sql, piece) in pieces.chain(rest.chunks(1).map(|piece| (one, piece))) {
         let mut values = Vec::with_capacity(piece.len() * 32);
@@ -363,7 +373,7 @@ pub async fn get<R: Stored>(
     scope: &Scope,
     record: Id<R::Kind>,
 ) -> Result<Option<Record<R>>, Error> {
-    t.opt(R::SQL.get.as_str(), &[id(scope.organization()), id(record)], read).await
+    t.opt(R::sql().get.as_str(), &[id(scope.organization()), id(record)], read).await
 }
 
 /// The row, held until the transaction ends.
@@ -372,7 +382,7 @@ pub async fn lock<R: Stored>(
     scope: &Scope,
     record: Id<R::Kind>,
 ) -> Result<Option<Record<R>>, Error> {
-    t.opt(R::SQL.lock.as_str(), &[id(scope.organization()), id(record)], read).await
+    t.opt(R::sql().lock.as_str(), &[id(scope.organization()), id(record)], read).await
 }
 
 /// What a member is responsible for, held until the transaction ends.
@@ -381,18 +391,18 @@ pub async fn lock_assigned<R: Stored>(
     scope: &Scope,
     member: MemberId,
 ) -> Result<Vec<Record<R>>, Error> {
-    t.all(R::SQL.lock_assigned.as_str(), &[id(scope.organization()), id(member)], read).await
+    t.all(R::sql().lock_assigned.as_str(), &[id(scope.organization()), id(member)], read).await
 }
 
 pub async fn update<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &Record<R>) -> Result<(), Error> {
     let mut values = vec![id(scope.organization()), id(record.id)];
     bind(record, &mut values);
     values.extend([time(record.updated_at), Value::Int(record.version)]);
-    t.execute(R::SQL.update.as_str(), &values).await.map(|_| ())
+    t.execute(R::sql().update.as_str(), &values).await.map(|_| ())
 }
 
 pub async fn delete<R: Stored>(t: &Tx<'_>, scope: &Scope, record: Id<R::Kind>) -> Result<(), Error> {
-    t.execute(R::SQL.delete.as_str(), &[id(scope.organization()), id(record)]).await.map(|_| ())
+    t.execute(R::sql().delete.as_str(), &[id(scope.organization()), id(record)]).await.map(|_| ())
 }
 
 /// The statements of a list, and the values of its conditions.
@@ -402,13 +412,13 @@ fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (&'static Lis
         values.push(Value::Bool(wanted.filter.wants_hidden()));
     }
     if wanted.is_everything() {
-        return (&R::SQL.whole, values);
+        return (&R::sql().whole, values);
     }
     values.extend(wanted.filter.values().into_iter().map(value));
     values.push(Value::from(wanted.q.as_deref().map(contains)));
     values.push(Value::from(wanted.number()));
     values.push(Value::from(wanted.due_by.map(|date| date.to_string())));
-    (&R::SQL.narrowed, values)
+    (&R::sql().narrowed, values)
 }
 
 pub async fn list<R: Stored>(
@@ -467,5 +477,5 @@ pub async fn matrix<R: StoredRating>(t: &Tx<'_>, scope: &Scope) -> Result<Matrix
 
 /// Every statement of a rated register.
 pub(crate) fn texts<R: StoredRating>() -> Vec<&'static str> {
-    R::SQL.texts().into_iter().chain(R::MATRIX.iter().map(Sql::as_str)).collect()
+    R::sql().texts().into_iter().chain(R::MATRIX.iter().map(Sql::as_str)).collect()
 }

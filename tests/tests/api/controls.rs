@@ -13,6 +13,7 @@ both! {
     readiness_follows_policies_and_evidence,
     readiness_is_remembered,
     context_is_kept,
+    controls_as_a_table,
 }
 
 fn id(of: &Value) -> String {
@@ -192,4 +193,26 @@ async fn context_is_kept(app: &TestApp) {
         .problem(400, "validation_failed");
     app.delete(&path).send().await.expect(200);
     assert_eq!(app.get("/v1/context").send().await.expect(200)["count"], 1);
+}
+
+async fn controls_as_a_table(app: &TestApp) {
+    let one = risk(app).await;
+    let control = json!({"name": "Disks are encrypted", "riskIds": [one, risk(app).await]});
+    app.post("/v1/controls", &control).send().await.expect(201);
+    let table = app.get("/v1/controls/export").send().await.text();
+    let send =
+        |path: &str, table: &str| app.call("POST", path).key(&app.home.key).raw("text/csv", table).send();
+    assert_eq!(send("/v1/controls/import", &table).await.expect(200)["imported"], 1);
+    let all = app.get(&format!("/v1/controls?riskId={one}")).send().await.expect(200);
+    assert_eq!((&all["count"], &all["data"][0]["riskIds"]), (&json!(2), &all["data"][1]["riskIds"]));
+    // What is not there is said of its row, in a trial too.
+    let wrong = format!("name,riskIds\nA,{one}\nB,rsk_01jcqg3v5mefzr7d0a6w3k9x2b\n");
+    let trial = send("/v1/controls/import?dryRun=true", &wrong).await.expect(200);
+    assert_eq!((&trial["errorCount"], &trial["errors"][0]["row"]), (&json!(1), &json!(2)));
+    let refused = send("/v1/controls/import", &wrong).await.problem(400, "validation_failed");
+    assert_eq!(refused["errors"][0]["field"], "riskIds");
+    let context =
+        send("/v1/context/import", "question,answer,tags\nOffices?,No,\"premises, places\"\n").await;
+    assert_eq!(context.expect(200)["imported"], 1);
+    assert_eq!(app.get("/v1/context?tag=places").send().await.expect(200)["count"], 1);
 }

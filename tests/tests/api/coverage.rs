@@ -317,6 +317,8 @@ fn table(operation: &Operation) -> Option<&'static str> {
         "import_risks" => Some("title,description,category\nA,B,other\n"),
         "import_vendors" => Some("name,description\nA,B\n"),
         "import_tasks" => Some("title\nA\n"),
+        "import_controls" => Some("name\nA\n"),
+        "import_context" => Some("question\nA?\n"),
         _ => None,
     }
 }

@@ -47,6 +47,7 @@ fn width(field: &Field) -> u16 {
         PlainKind::Text if field.wire.to_lowercase().ends_with("description") => 60,
         PlainKind::Text if field.wire == ASSIGNEE => 32,
         PlainKind::Text if matches!(field.wire, "title" | "name" | "website") => 40,
+        PlainKind::Words => 32,
         PlainKind::Text | PlainKind::Time => 20,
     }
 }

@@ -321,6 +321,9 @@ fn value(field: &Field, cell: &str) -> Value {
         PlainKind::Bool if cell.eq_ignore_ascii_case("true") => json!(true),
         PlainKind::Bool if cell.eq_ignore_ascii_case("false") => json!(false),
         PlainKind::Int => cell.parse::<i64>().map_or_else(|_| json!(cell), |number| json!(number)),
+        PlainKind::Words => {
+            json!(cell.split([' ', ',', ';']).filter(|word| !word.is_empty()).collect::<Vec<_>>())
+        }
         _ => json!(cell),
     }
 }
