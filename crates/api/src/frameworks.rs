@@ -12,12 +12,14 @@ use attestry_domain::text::Name;
 use attestry_domain::{Parse, Time};
 use axum::Json;
 use axum::extract::{FromRequestParts, RawPathParams, State};
+use axum::response::Response;
 use http::request::Parts;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::answer::conditions::Conditions;
 use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
 use crate::controls::{readiness_example, readiness_schema};
@@ -154,8 +156,10 @@ pub(crate) async fn get_framework(
     api: State<Api>,
     scope: Granted<grant::FrameworkRead>,
     named: Named,
-) -> Result<Json<FrameworkView>, Problem> {
-    Ok(Json((&*named.found(&api, &scope).await?).into()))
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let framework = named.found(&api, &scope).await?;
+    Ok(conditions.respond(&[framework.tag()], FrameworkView::from(&*framework)))
 }
 
 /// What a requirement corresponds to in another framework.

@@ -42,7 +42,7 @@ pub(crate) mod statements;
 use statements::{RowGaps, gaps_of};
 
 const ORGANIZATION: &str = "org_01jcqg3v5mefzr7d0a6w3k9x2b";
-const DOCUMENT: &str = "soa_01jcqg3v5mefzr7d0a6w3k9x2b";
+const DOCUMENT: &str = "soa_doc_01jcqg3v5mefzr7d0a6w3k9x2b";
 const MEMBER: &str = "mem_01jcqg3v5mefzr7d0a6w3k9x2b";
 
 /// The organization a body names is the caller's.

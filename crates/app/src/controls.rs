@@ -1,11 +1,11 @@
 //! What controls have beside other registers: links, and being made from a framework.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use attestry_domain::Parse;
 use attestry_domain::access::Scope;
 use attestry_domain::controls::{Control, ControlPatch};
-use attestry_domain::frameworks::{self, FrameworkName, Requirement};
+use attestry_domain::frameworks::{FrameworkName, Requirement, mapped};
 use attestry_domain::id::{ControlId, RequirementId};
 use attestry_domain::id_set::IdSet;
 use attestry_domain::registers::{Record, Register};
@@ -15,7 +15,7 @@ use attestry_storage::registers as rows;
 use crate::context::Ctx;
 use crate::error::{Error, FieldError};
 use crate::precondition::Precondition;
-use crate::{frameworks as found, registers};
+use crate::{frameworks, registers};
 
 /// Whether links are added or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,25 +81,22 @@ pub async fn from_framework(
     name: FrameworkName,
     named: Option<Vec<RequirementId>>,
 ) -> Result<Vec<Record<Control>>, Error> {
-    let framework = found::get(ctx, scope, name).await.map_err(|_| {
-        Error::field("frameworkId", "is not one of the frameworks; GET /v1/frameworks lists them")
-    })?;
-    let unknown = |(place, id): (usize, &RequirementId)| FieldError {
-        field: format!("requirementIds[{place}]"),
-        message: format!("{} has no requirement {id}", framework.name),
-    };
-    let wrong: Vec<FieldError> = named
-        .iter()
-        .flatten()
-        .enumerate()
-        .filter(|(_, id)| framework.requirement(**id).is_none())
-        .map(unknown)
-        .collect();
-    if !wrong.is_empty() {
-        return Err(Error::Invalid(wrong));
-    }
-    let named: Option<BTreeSet<RequirementId>> = named.map(|named| named.into_iter().collect());
     ctx.change(scope, async move |c| {
+        frameworks::hold(c).await?;
+        let framework = frameworks::named(c.t, c.scope, &name).await?;
+        let wrong: Vec<FieldError> = named
+            .iter()
+            .flatten()
+            .enumerate()
+            .filter(|(_, id)| framework.requirement(**id).is_none())
+            .map(|(place, id)| FieldError {
+                field: format!("requirementIds[{place}]"),
+                message: format!("must be a requirement of {}, which {id} is not", framework.name),
+            })
+            .collect();
+        if !wrong.is_empty() {
+            return Err(Error::Invalid(wrong));
+        }
         // One at a time makes them: whoever comes second finds those of the first.
         rows::hold(c.t, c.scope, Control::ENTITY).await?;
         let existing = registers::all::<Control>(c.t, c.scope).await?;
@@ -124,7 +121,7 @@ pub async fn from_framework(
 fn of_requirement(requirement: &Requirement) -> Result<ControlPatch, Error> {
     let wrong = |message: String| Error::internal(format!("{}: {message}", requirement.id));
     let title: String = requirement.title.chars().take(200).collect();
-    let others = frameworks::mapped(requirement.id).iter().map(|(_, other)| other.id);
+    let others = mapped(requirement.id).iter().map(|(_, other)| other.id);
     Ok(ControlPatch {
         name: Some(Name::parse(&title).map_err(wrong)?),
         description: Some(AnyText::parse(&requirement.objective).map_err(wrong)?),

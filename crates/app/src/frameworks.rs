@@ -4,15 +4,21 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use attestry_domain::access::Scope;
+use attestry_domain::canonical::canonical;
 use attestry_domain::frameworks::{self, Framework, FrameworkDraft, FrameworkName};
 use attestry_domain::id::{FrameworkId, RequirementId};
 use attestry_domain::id_set::IdSet;
+use attestry_domain::journal::hex;
 use attestry_storage::{Tx, frameworks as own, registers as held, soa};
+use aws_lc_rs::digest;
+use serde::Serialize;
 
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::{Error, FieldError};
 use crate::links;
+use crate::precondition::Precondition;
+use crate::subjects::Hold;
 
 const ENTITY: &str = "framework";
 
@@ -33,6 +39,16 @@ pub async fn get(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Arc<Fr
     }
     let own = scope.clone();
     ctx.db.read(async move |t| find(t, &own, &name).await).await
+}
+
+/// A framework that a body names. Not there is the body's mistake.
+pub(crate) async fn named(t: &Tx<'_>, scope: &Scope, name: &FrameworkName) -> Result<Arc<Framework>, Error> {
+    find(t, scope, name).await.map_err(|error| match error {
+        Error::NotFound(_) => {
+            Error::field("frameworkId", "is not one of the frameworks; GET /v1/frameworks lists them")
+        }
+        other => other,
+    })
 }
 
 pub(crate) async fn find(t: &Tx<'_>, scope: &Scope, name: &FrameworkName) -> Result<Arc<Framework>, Error> {
@@ -59,13 +75,78 @@ async fn wrong(
         .map(|wrong| FieldError { field: wrong.field, message: wrong.message })
         .collect();
     let alias = draft.alias();
-    let shipped = frameworks::shipped().iter().any(|framework| framework.alias == alias);
-    let others = own::by_alias(t, scope, &alias).await?.filter(|found| Some(found.id) != replaced);
-    if shipped || others.is_some() {
-        let message = format!("{alias} is the alias of another framework; give this one its own");
+    if is_taken(t, scope, &alias, replaced).await? {
+        let message = format!("must not be that of another framework, as {alias} is");
         wrong.push(FieldError { field: "alias".to_owned(), message });
     }
     Ok(wrong)
+}
+
+async fn is_taken(
+    t: &Tx<'_>,
+    scope: &Scope,
+    alias: &str,
+    replaced: Option<FrameworkId>,
+) -> Result<bool, Error> {
+    let is_shipped = frameworks::shipped().iter().any(|framework| framework.alias == alias);
+    let others = own::by_alias(t, scope, alias).await?.filter(|found| Some(found.id) != replaced);
+    Ok(is_shipped || others.is_some())
+}
+
+/// Gives a framework that comes without an alias one: that of the edition before, or one that is free.
+async fn with_alias(
+    t: &Tx<'_>,
+    scope: &Scope,
+    mut draft: FrameworkDraft,
+    before: Option<&Framework>,
+) -> Result<FrameworkDraft, Error> {
+    if draft.alias.is_none() {
+        let (made, mut number) = (draft.alias(), 1);
+        let mut alias = before.map_or_else(|| made.clone(), |before| before.alias.clone());
+        while before.is_none() && is_taken(t, scope, &alias, None).await? {
+            number += 1;
+            alias = format!("{}_{number}", made.chars().take(45).collect::<String>());
+        }
+        draft.alias = Some(alias);
+    }
+    Ok(draft)
+}
+
+/// Nobody else adds, replaces or deletes frameworks, or begins to use one, until the transaction ends.
+pub(crate) async fn hold(c: &Change<'_>) -> Result<(), Error> {
+    Ok(held::hold(c.t, c.scope, ENTITY).await?)
+}
+
+/// What the journal says of a framework: all but its requirements, which can be megabytes, but for their number and hash.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Recorded<'a> {
+    id: FrameworkId,
+    alias: &'a str,
+    name: &'a str,
+    description: &'a str,
+    version: &'a str,
+    source: &'a str,
+    licence: &'a str,
+    attribution: &'a str,
+    total_requirements: usize,
+    requirements_hash: String,
+}
+
+fn recorded(framework: &Framework) -> Result<Recorded<'_>, Error> {
+    let requirements = canonical(&framework.requirements).map_err(Error::internal)?;
+    Ok(Recorded {
+        id: framework.id,
+        alias: &framework.alias,
+        name: &framework.name,
+        description: &framework.description,
+        version: &framework.version,
+        source: &framework.source,
+        licence: &framework.licence,
+        attribution: &framework.attribution,
+        total_requirements: framework.requirements.len(),
+        requirements_hash: hex(digest::digest(&digest::SHA256, requirements.as_bytes()).as_ref()),
+    })
 }
 
 /// What a framework that somebody gives would become, or what is wrong with it.
@@ -82,14 +163,15 @@ pub async fn check(
     let found = ctx.db.read(async move |t| {
         let before = match replaced {
             None => None,
-            Some(id) => Some(replaceable(t, &own, id, false).await?),
+            Some(id) => Some(replaceable(t, &own, id, Hold::No).await?),
         };
+        let draft = with_alias(t, &own, draft.clone(), before.as_deref()).await?;
         let wrong = wrong(t, &own, &draft, replaced).await?;
         if !wrong.is_empty() {
             return Ok::<_, Error>(Err(wrong));
         }
         let id = replaced.unwrap_or_else(|| ids.ids.next());
-        Ok(Ok(draft.clone().into_framework(id, before.as_deref(), || ids.ids.next())))
+        Ok(Ok(draft.into_framework(id, before.as_deref(), || ids.ids.next())))
     });
     found.await
 }
@@ -97,14 +179,15 @@ pub async fn check(
 /// Adds a framework.
 pub async fn create(ctx: &Ctx, scope: &Scope, draft: FrameworkDraft) -> Result<Framework, Error> {
     ctx.change(scope, async move |c| {
-        held::hold(c.t, c.scope, ENTITY).await?;
+        hold(c).await?;
+        let draft = with_alias(c.t, c.scope, draft.clone(), None).await?;
         let wrong = wrong(c.t, c.scope, &draft, None).await?;
         if !wrong.is_empty() {
             return Err(Error::Invalid(wrong));
         }
-        let framework = draft.clone().into_framework(c.next_id(), None, || c.next_id());
+        let framework = draft.into_framework(c.next_id(), None, || c.next_id());
         own::insert(c.t, c.scope, &framework, c.now).await?;
-        c.record("framework.created", ENTITY, framework.id, &framework)?;
+        c.record("framework.created", ENTITY, framework.id, &recorded(&framework)?)?;
         Ok(framework)
     })
     .await
@@ -115,7 +198,7 @@ async fn replaceable(
     t: &Tx<'_>,
     scope: &Scope,
     id: FrameworkId,
-    hold: bool,
+    hold: Hold,
 ) -> Result<Arc<Framework>, Error> {
     if FrameworkName::Id(id).shipped().is_some() {
         return Err(Error::Conflict {
@@ -124,8 +207,8 @@ async fn replaceable(
         });
     }
     let found = match hold {
-        true => own::lock(t, scope, id).await?,
-        false => own::get(t, scope, id).await?,
+        Hold::Yes => own::lock(t, scope, id).await?,
+        Hold::No => own::get(t, scope, id).await?,
     };
     let found = found.ok_or(MISSING)?;
     if soa::uses_framework(t, scope, id).await? {
@@ -154,27 +237,36 @@ pub async fn replace(
     scope: &Scope,
     id: FrameworkId,
     draft: FrameworkDraft,
+    precondition: Precondition,
 ) -> Result<Framework, Error> {
     ctx.change(scope, async move |c| {
-        held::hold(c.t, c.scope, ENTITY).await?;
-        let before = replaceable(c.t, c.scope, id, true).await?;
+        hold(c).await?;
+        let before = replaceable(c.t, c.scope, id, Hold::Yes).await?;
+        precondition.check(&[before.tag()])?;
+        let draft = with_alias(c.t, c.scope, draft.clone(), Some(&before)).await?;
         let wrong = wrong(c.t, c.scope, &draft, Some(id)).await?;
         if !wrong.is_empty() {
             return Err(Error::Invalid(wrong));
         }
-        let after = draft.clone().into_framework(id, Some(&before), || c.next_id());
+        let after = draft.into_framework(id, Some(&before), || c.next_id());
         unlink(c, &before, Some(&after)).await?;
         own::update(c.t, c.scope, &after, c.now).await?;
-        c.record("framework.updated", ENTITY, id, &after)?;
+        c.record("framework.updated", ENTITY, id, &recorded(&after)?)?;
         Ok(after)
     })
     .await
 }
 
-pub async fn delete(ctx: &Ctx, scope: &Scope, id: FrameworkId) -> Result<Arc<Framework>, Error> {
+pub async fn delete(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: FrameworkId,
+    precondition: Precondition,
+) -> Result<Arc<Framework>, Error> {
     ctx.change(scope, async move |c| {
-        held::hold(c.t, c.scope, ENTITY).await?;
-        let before = replaceable(c.t, c.scope, id, true).await?;
+        hold(c).await?;
+        let before = replaceable(c.t, c.scope, id, Hold::Yes).await?;
+        precondition.check(&[before.tag()])?;
         unlink(c, &before, None).await?;
         own::delete(c.t, c.scope, id).await?;
         c.record_gone("framework.deleted", ENTITY, id);

@@ -48,7 +48,10 @@ pub(crate) async fn wrong(
 }
 
 fn missing<K: Kind>(id: Id<K>, field: &str) -> FieldError {
-    FieldError { field: field.to_owned(), message: format!("there is no {} {id} here", K::NOUN) }
+    FieldError {
+        field: field.to_owned(),
+        message: format!("must name what is there, and the {} {id} is not", K::NOUN),
+    }
 }
 
 async fn look_for<R: Stored>(

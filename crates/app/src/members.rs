@@ -17,6 +17,7 @@ use crate::error::{Error, already_member};
 use crate::precondition::Precondition;
 use crate::registers;
 use crate::remembered::Forget;
+use crate::soa;
 
 const MISSING: Error = Error::NotFound("member");
 
@@ -294,6 +295,9 @@ async fn change(
     };
     members::update(c.t, c.scope, &after).await?;
     record(c, action, &after, &user)?;
+    if !after.role.permissions().contains(Permission::SoaApprove) {
+        soa::release_approvals(c, old.id).await?;
+    }
     // A link that was sent to one person must not admit another, or somebody who is wanted no longer.
     if withdraws || old.user_id != after.user_id {
         invitations::delete_open(c.t, c.scope, old.id).await?;

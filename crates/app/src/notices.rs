@@ -56,7 +56,7 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), 
         };
         let opening = match notice {
             Notice::Assigned => "This was assigned to you",
-            Notice::Policies => "A policy needs you, or has changed",
+            Notice::Policies => "A policy or a statement needs you, or has changed",
             _ => "This happened to an automation of yours",
         };
         let told = vec![Told { heading: opening.to_owned(), lines }];

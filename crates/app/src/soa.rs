@@ -1,5 +1,6 @@
 //! Statements of applicability: made, answered, submitted, approved or declined.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use attestry_domain::access::{Permission, Scope};
@@ -10,7 +11,7 @@ use attestry_domain::page::{After, Page};
 use attestry_domain::soa::{AnswerSource, AnswerState, SoaAnswer, SoaDocument, SoaStatus};
 use attestry_domain::version::VersionNumber;
 pub use attestry_storage::soa::Wanted;
-use attestry_storage::{Tx, members, registers as held, soa};
+use attestry_storage::{Tx, members, soa};
 
 use crate::change::Change;
 use crate::context::Ctx;
@@ -43,16 +44,6 @@ async fn load(t: &Tx<'_>, scope: &Scope, id: SoaDocumentId) -> Result<Statement,
 /// The framework of a document.
 async fn framework_of(t: &Tx<'_>, scope: &Scope, document: &SoaDocument) -> Result<Arc<Framework>, Error> {
     frameworks::find(t, scope, &FrameworkName::Id(document.framework_id)).await
-}
-
-/// A framework that a body names.
-async fn named(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Arc<Framework>, Error> {
-    frameworks::get(ctx, scope, name).await.map_err(|error| match error {
-        Error::NotFound(_) => {
-            Error::field("frameworkId", "is not one of the frameworks; GET /v1/frameworks lists them")
-        }
-        other => other,
-    })
 }
 
 pub async fn get(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<Statement, Error> {
@@ -111,19 +102,24 @@ pub async fn ensure(
     scope: &Scope,
     name: FrameworkName,
 ) -> Result<(Arc<Framework>, Statement), Error> {
-    let framework = named(ctx, scope, name).await?;
-    let (own, id) = (scope.clone(), framework.id);
-    let found = ctx.db.read(async move |t| soa::latest(t, &own, id).await).await?;
-    let document = match found {
-        Some(document) => document,
+    let own = scope.clone();
+    let asked = name.clone();
+    let found = ctx.db.read(async move |t| {
+        let framework = frameworks::named(t, &own, &asked).await?;
+        let latest = soa::latest(t, &own, framework.id).await?;
+        Ok::<_, Error>(latest.map(|document| (framework, document)))
+    });
+    let (framework, document) = match found.await? {
+        Some(found) => found,
         None => {
-            let of = Arc::clone(&framework);
             let made = ctx.change(scope, async move |c| {
-                held::hold(c.t, c.scope, DOCUMENT).await?;
-                match soa::latest(c.t, c.scope, of.id).await? {
-                    Some(document) => Ok(document),
-                    None => add(c, &of, VersionNumber::after(0)).await,
-                }
+                frameworks::hold(c).await?;
+                let framework = frameworks::named(c.t, c.scope, &name).await?;
+                let document = match soa::latest(c.t, c.scope, framework.id).await? {
+                    Some(document) => document,
+                    None => add(c, &framework, VersionNumber::after(0)).await?,
+                };
+                Ok((framework, document))
             });
             made.await?
         }
@@ -134,14 +130,14 @@ pub async fn ensure(
 
 /// The next version for a framework. It begins with the answers of the one before, which a person has to look at again.
 pub async fn create(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Statement, Error> {
-    let framework = named(ctx, scope, name).await?;
     ctx.change(scope, async move |c| {
-        held::hold(c.t, c.scope, DOCUMENT).await?;
+        frameworks::hold(c).await?;
+        let framework = frameworks::named(c.t, c.scope, &name).await?;
         let Some(previous) = soa::lock_latest(c.t, c.scope, framework.id).await? else {
             let document = add(c, &framework, VersionNumber::after(0)).await?;
             return Ok(Statement { document, answers: Vec::new() });
         };
-        let superseded = SoaDocument { is_latest: false, ..previous.clone() };
+        let superseded = SoaDocument { is_latest: false, ..withdrawn(&previous) };
         save(c, &previous, superseded, "soa.superseded").await?;
         let document = add(c, &framework, VersionNumber::after(previous.version.get())).await?;
         let mut answers = soa::answers(c.t, c.scope, previous.id).await?;
@@ -149,10 +145,12 @@ pub async fn create(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Sta
         for answer in &mut answers {
             answer.id = c.next_id();
             answer.document_id = document.id;
-            answer.source = AnswerSource::Previous;
-            answer.state = AnswerState::Proposed;
+            // What nobody confirmed still comes from where it came from.
+            if answer.is_confirmed() {
+                answer.source = AnswerSource::Previous;
+                answer.state = AnswerState::Proposed;
+            }
             answer.updated_at = c.now;
-            answer.updated_by = c.scope.member();
             soa::insert_answer(c.t, c.scope, answer).await?;
             c.record("soa.answer_proposed", ANSWER, answer.id, answer)?;
         }
@@ -161,25 +159,43 @@ pub async fn create(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Sta
     .await
 }
 
+/// A document of which no decision is awaited.
+fn withdrawn(document: &SoaDocument) -> SoaDocument {
+    match document.status {
+        SoaStatus::NeedsReview => SoaDocument {
+            status: SoaStatus::Completed,
+            approver_id: None,
+            submitted_at: None,
+            ..document.clone()
+        },
+        _ => document.clone(),
+    }
+}
+
 /// Saves a document that is held, and says what happened to it.
 async fn save(
     c: &Change<'_>,
     before: &SoaDocument,
-    mut after: SoaDocument,
+    after: SoaDocument,
     action: &'static str,
 ) -> Result<SoaDocument, Error> {
-    after.revision = before.revision + 1;
-    after.updated_at = c.now;
-    soa::update(c.t, c.scope, &after).await?;
+    let after = store(c, before, after).await?;
     c.record(action, DOCUMENT, after.id, &after)?;
     Ok(after)
 }
 
-/// The document, held until the transaction ends. Only the latest version changes.
-async fn lock(c: &Change<'_>, id: SoaDocumentId) -> Result<SoaDocument, Error> {
-    let document = soa::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
+/// The same, for whoever says themselves what happened.
+async fn store(c: &Change<'_>, before: &SoaDocument, mut after: SoaDocument) -> Result<SoaDocument, Error> {
+    after.revision = before.revision + 1;
+    after.updated_at = c.now;
+    soa::update(c.t, c.scope, &after).await?;
+    Ok(after)
+}
+
+/// Only the latest version changes.
+fn must_be_latest(document: &SoaDocument) -> Result<(), Error> {
     match document.is_latest {
-        true => Ok(document),
+        true => Ok(()),
         false => Err(Error::Conflict {
             code: "soa_superseded",
             message: format!(
@@ -188,6 +204,13 @@ async fn lock(c: &Change<'_>, id: SoaDocumentId) -> Result<SoaDocument, Error> {
             ),
         }),
     }
+}
+
+/// The document, held until the transaction ends, to be changed.
+async fn lock(c: &Change<'_>, id: SoaDocumentId) -> Result<SoaDocument, Error> {
+    let document = soa::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
+    must_be_latest(&document)?;
+    Ok(document)
 }
 
 fn tell(c: &Change<'_>, whom: Option<MemberId>, line: String) {
@@ -243,6 +266,7 @@ pub async fn submit(
             status: SoaStatus::NeedsReview,
             approver_id: Some(approver),
             submitted_at: Some(c.now),
+            completed_at: before.completed_at.or(Some(c.now)),
             declined_at: None,
             decline_reason: None,
             ..before.clone()
@@ -265,8 +289,7 @@ fn must_be_approver(scope: &Scope, document: &SoaDocument) -> Result<MemberId, E
         }),
         _ => Err(Error::Conflict {
             code: "not_submitted",
-            message: "The statement is not awaiting approval: it was not submitted, or was changed since. Submit it \
-                      for approval first."
+            message: "The statement is not awaiting approval: it was not submitted, or was decided or changed since."
                 .to_owned(),
         }),
     }
@@ -298,20 +321,27 @@ pub async fn decline(
 
 /// Whoever leaves no longer approves or owns anything.
 pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
-    for before in soa::lock_awaiting(c.t, c.scope, member).await? {
-        let after = SoaDocument {
-            status: SoaStatus::Completed,
-            approver_id: None,
-            submitted_at: None,
-            ..before.clone()
-        };
-        save(c, &before, after, "soa.updated").await?;
-    }
+    release_approvals(c, member).await?;
+    let mut documents = BTreeSet::new();
     for mut answer in soa::lock_owned(c.t, c.scope, member).await? {
         answer.owner_id = None;
         answer.updated_at = c.now;
         soa::update_answer(c.t, c.scope, &answer).await?;
         c.record("soa.answer_updated", ANSWER, answer.id, &answer)?;
+        documents.insert(answer.document_id);
+    }
+    for id in documents {
+        if let Some(before) = soa::lock(c.t, c.scope, id).await? {
+            save(c, &before, before.clone(), "soa.updated").await?;
+        }
+    }
+    Ok(())
+}
+
+/// What waits for somebody who can no longer approve it waits no longer.
+pub(crate) async fn release_approvals(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+    for before in soa::lock_awaiting(c.t, c.scope, member).await? {
+        save(c, &before, withdrawn(&before), "soa.updated").await?;
     }
     Ok(())
 }

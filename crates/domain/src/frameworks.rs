@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
+use aws_lc_rs::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{FrameworkId, RequirementId};
@@ -111,6 +112,14 @@ impl Framework {
     /// Whether an organization added it.
     pub fn is_own(&self) -> bool {
         shipped().iter().all(|framework| framework.id != self.id)
+    }
+
+    /// A number that changes with it.
+    pub fn tag(&self) -> i64 {
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        let hash = digest(&SHA256, &text);
+        let first = hash.as_ref().iter().take(8).fold(0_i64, |number, byte| (number << 8) | i64::from(*byte));
+        first & i64::MAX
     }
 
     pub fn requirement(&self, id: RequirementId) -> Option<&Requirement> {

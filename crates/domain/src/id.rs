@@ -219,7 +219,7 @@ kinds! {
     Requirement RequirementId "frk_rq" "requirement"
     Control ControlId "ctl" "control"
     ContextEntry ContextEntryId "ctx" "context entry"
-    SoaDocument SoaDocumentId "soa" "statement of applicability"
+    SoaDocument SoaDocumentId "soa_doc" "statement of applicability"
     SoaAnswer SoaAnswerId "soa_ans" "answer"
     SoaApproval SoaApprovalId "soa_apv" "approval"
     SoaConfiguration SoaConfigurationId "soa_cfg" "configuration"

@@ -3,7 +3,7 @@
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::id::{FrameworkId, MemberId, SoaApprovalId, SoaDocumentId};
+use attestry_domain::id::{FrameworkId, MemberId, SoaAnswerId, SoaApprovalId, SoaDocumentId};
 use attestry_domain::page::{After, Key, Order, Page};
 use attestry_domain::soa::{
     Frozen, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
@@ -40,9 +40,10 @@ statements! {
     COUNT = "SELECT COUNT(*) FROM soa_documents WHERE org_id = $1 AND (CAST($2 AS TEXT) IS NULL OR framework_id = $2) AND (CAST($3 AS TEXT) IS NULL OR status = $3)";
     INSERT_ANSWER = "INSERT INTO soa_answers (org_id, id, document_id, question_id, is_applicable, justification, implementation_status, owner_id, obligation, source, state, updated_at, updated_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     UPDATE_ANSWER = "UPDATE soa_answers SET document_id = $3, question_id = $4, is_applicable = $5, justification = $6, implementation_status = $7, owner_id = $8, obligation = $9, source = $10, state = $11, updated_at = $12, updated_by = $13 WHERE org_id = $1 AND id = $2";
+    DELETE_ANSWER = "DELETE FROM soa_answers WHERE org_id = $1 AND id = $2";
     ANSWER = answer!(" AND document_id = $2 AND question_id = $3");
     ANSWERS = answer!(" AND document_id = $2 ORDER BY question_id");
-    OWNED = answer!(" AND owner_id = $2 ORDER BY id FOR UPDATE");
+    OWNED = answer!(" AND owner_id = $2 AND document_id IN (SELECT id FROM soa_documents WHERE org_id = $1 AND is_latest = TRUE AND status <> 'approved') ORDER BY id FOR UPDATE");
     CONFIRMED = "SELECT COUNT(*) FROM soa_answers WHERE org_id = $1 AND document_id = $2 AND state = 'confirmed'";
     INSERT_APPROVAL = "INSERT INTO soa_approvals (org_id, id, document_id, framework_id, approver_id, approved_at, content_hash, content) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     APPROVALS = approval!(" AND document_id = $2 ORDER BY id DESC");
@@ -233,7 +234,11 @@ pub async fn answers(t: &Tx<'_>, scope: &Scope, document: SoaDocumentId) -> Resu
     t.all(ANSWERS, &[id(scope.organization()), id(document)], read_answer).await
 }
 
-/// The answers a member owns, held until the transaction ends.
+pub async fn delete_answer(t: &Tx<'_>, scope: &Scope, answer: SoaAnswerId) -> Result<(), Error> {
+    t.execute(DELETE_ANSWER, &[id(scope.organization()), id(answer)]).await.map(|_| ())
+}
+
+/// The answers a member owns in statements that still change, held until the transaction ends.
 pub async fn lock_owned(t: &Tx<'_>, scope: &Scope, owner: MemberId) -> Result<Vec<SoaAnswer>, Error> {
     t.all(OWNED, &[id(scope.organization()), id(owner)], read_answer).await
 }

@@ -27,7 +27,7 @@ fn home(app: &TestApp) -> OrganizationId {
 }
 
 /// Runs a statement behind the product's back.
-async fn tamper(app: &TestApp, sql: &'static str) {
+pub(crate) async fn tamper(app: &TestApp, sql: &'static str) {
     app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("a statement");
 }
 

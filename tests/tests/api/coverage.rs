@@ -114,11 +114,11 @@ impl Things {
             ("ctl_", id(&control)),
             ("ctx_", id(&context)),
             ("org_", tenant.organization.clone()),
-            ("soa_", statement),
-            ("own frk_", framework),
+            ("soa_doc_", statement),
+            ("frk_", framework),
             ("pv_", "pv_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
             // Templates are everybody's: this one does not exist.
-            ("frk_", "frk_pt_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
+            ("frk_pt_", "frk_pt_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
         ];
         let with_attachments = vec![
             ("rsk_", id(&about)),
@@ -145,8 +145,7 @@ impl Things {
             let value = match parameter["schema"]["pattern"].as_str() {
                 None if parameter["name"] == "name" => "SPARE",
                 None => "nonsense",
-                Some(pattern) if pattern.starts_with("^frk_[") => self.id("own frk_"),
-                Some(pattern) => match &pattern[1..=pattern.find('_').expect("a prefix")] {
+                Some(pattern) => match &pattern[1..pattern.find('[').expect("a prefix")] {
                     "att_" => find(&self.attachments, &parent),
                     prefix => {
                         prefix.clone_into(&mut parent);
@@ -192,7 +191,7 @@ impl Things {
     /// The documented example, with the ids of real things in it.
     fn example(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => match text.find('_') {
+            Value::String(text) => match text.rfind('_') {
                 Some(at) if text.len() == at + 27 && !text.starts_with("frk_") => {
                     json!(self.id(&text[..=at]))
                 }

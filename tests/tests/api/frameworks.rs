@@ -10,6 +10,7 @@ both! {
     a_framework_as_a_table,
     catalogs_come_and_go,
     what_is_used_or_ships_stays,
+    beginning_and_deleting_do_not_cross,
     two_organizations_do_not_see_each_others_rows,
     frameworks_ship_with_the_product,
     requirements_are_listed_with_their_mappings,
@@ -97,11 +98,57 @@ async fn a_framework_of_ones_own(app: &TestApp) {
         let trial = app.post("/v1/frameworks?dryRun=true", &wrong).send().await.expect(200);
         assert_eq!(trial["errors"][0]["field"], field);
     }
-    for wrong in
-        [json!({"name": "A"}), json!({"name": 1, "requirements": []}), json!([]), json!({"names": 1})]
-    {
-        app.post("/v1/frameworks", &wrong).send().await.problem(400, "malformed_body");
-    }
+    let wrong = json!({"name": 1, "names": 2, "requirements": [{"code": " ", "tag": 1}, 5, {"code": "1", "title": "A", "tags": ["a\u{0}b"]}]});
+    let fields = app.post("/v1/frameworks", &wrong).send().await.wrong_fields();
+    assert_eq!(fields, ["name", "names"]);
+    let wrong = json!({"name": "A", "requirements": wrong["requirements"]});
+    let trial = app.post("/v1/frameworks?dryRun=true", &wrong).send().await.expect(200);
+    let fields: Vec<&str> =
+        trial["errors"].as_array().expect("errors").iter().filter_map(|one| one["field"].as_str()).collect();
+    let all = [
+        "requirements[0].code",
+        "requirements[0].title",
+        "requirements[0].tag",
+        "requirements[1]",
+        "requirements[2].tags",
+    ];
+    assert!(all.iter().all(|field| fields.contains(field)), "{fields:?}");
+    let not_an_object = json!(["A", null, "", "", "", "", "", [["1", "T"]]]);
+    app.post("/v1/frameworks", &not_an_object).send().await.problem(400, "malformed_body");
+    let twice = r#"{"name": "A", "name": "B", "requirements": []}"#;
+    app.call("POST", "/v1/frameworks")
+        .key(&app.home.key)
+        .raw("application/json", twice)
+        .send()
+        .await
+        .problem(400, "malformed_body");
+    let profile = app.post("/v1/frameworks", &json!({"profile": {}})).send().await;
+    assert!(profile.text().contains("a profile"), "{}", profile.text());
+    // Without an alias it gets one of its own, and keeps it.
+    let nameless = json!({"name": "🎉", "requirements": [{"code": " 1 ", "title": "  A  "}]});
+    let first = app.post("/v1/frameworks", &nameless).send().await.expect(201);
+    let second = app.post("/v1/frameworks", &nameless).send().await.expect(201);
+    assert_eq!((&first["alias"], &second["alias"]), (&json!("framework"), &json!("framework_2")));
+    let path = format!("/v1/frameworks/{}", second["id"].as_str().expect("an id"));
+    let tag = app.get(&path).send().await.header("etag").expect("a tag").to_owned();
+    let put = |tag: &str| {
+        app.call("PUT", &path)
+            .key(&app.home.key)
+            .header("if-match", tag)
+            .json(&json!({
+                "name": "Another name", "requirements": [{"code": "1", "title": "B"}]
+            }))
+            .send()
+    };
+    put("\"1\"").await.problem(412, "precondition_failed");
+    assert_eq!(put(&tag).await.expect(200)["alias"], "framework_2");
+    app.delete(&path).header("if-match", &tag).send().await.problem(412, "precondition_failed");
+    let controls = app
+        .post("/v1/controls/from-framework", &json!({"frameworkId": "framework"}))
+        .send()
+        .await
+        .expect(201);
+    assert_eq!(controls["created"][0]["name"], "A");
     // A new edition keeps the ids of what stays, and takes what goes off the controls.
     let path = format!("/v1/frameworks/{}", made["id"].as_str().expect("an id"));
     let requirements =
@@ -208,6 +255,32 @@ async fn what_is_used_or_ships_stays(app: &TestApp) {
 fn next(state: &mut u64) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     usize::try_from(*state >> 40).expect("a small number")
+}
+
+async fn beginning_and_deleting_do_not_cross(app: &TestApp) {
+    for round in 0..10 {
+        let alias = format!("ours_{round}");
+        let made = app.post("/v1/frameworks", &own(&alias)).send().await.expect(201);
+        let path = format!("/v1/frameworks/{}", made["id"].as_str().expect("an id"));
+        let body = json!({"organizationId": app.home.organization, "frameworkId": alias});
+        let named = json!({"frameworkId": alias});
+        let (begun, deleted, controls) = futures_util::join!(
+            app.post("/v1/soa/ensure-setup", &body).send(),
+            app.delete(&path).send(),
+            app.post("/v1/controls/from-framework", &named).send(),
+        );
+        let (begun, deleted) = (begun.status.as_u16(), deleted.status.as_u16());
+        assert!(matches!((begun, deleted), (200, 409) | (400, 200)), "{begun} {deleted}");
+        let left = app.get("/v1/controls?limit=1000").send().await.expect(200);
+        if controls.status.as_u16() == 201 && deleted == 200 {
+            let linked = left["data"].as_array().expect("controls").iter();
+            assert!(linked.clone().all(|one| one["requirementIds"] == json!([])), "nothing dangles");
+        }
+        for control in left["data"].as_array().expect("controls") {
+            let path = format!("/v1/controls/{}", control["id"].as_str().expect("an id"));
+            app.delete(&path).send().await.expect(200);
+        }
+    }
 }
 
 async fn two_organizations_do_not_see_each_others_rows(app: &TestApp) {

@@ -9,6 +9,8 @@ use attestry_tests::{Tenant, TestApp, both, run_assisted};
 use aws_lc_rs::digest;
 use serde_json::{Value, json};
 
+use crate::audit_logs::tamper;
+
 both! {
     setting_up_twice_is_setting_up_once,
     answering_completes_a_statement,
@@ -24,6 +26,9 @@ both! {
     rules_fill_a_statement_in,
     whoever_leaves_lets_go,
     versions_are_compared_row_by_row,
+    proposals_follow_what_is_known,
+    a_statement_that_waits_does_not_wait_for_nobody,
+    files_are_told_apart,
 }
 
 fn id(of: &Value) -> String {
@@ -523,4 +528,83 @@ fn a_model_fills_in_what_the_rules_leave_open() {
             assert_eq!(all.last().expect("an event")["proposed"], 0);
         });
     }
+}
+
+async fn proposals_follow_what_is_known(app: &TestApp) {
+    let soa = Soa::of(app, &app.home).await;
+    let context = json!({"question": "Are there offices?", "answer": "No", "tags": ["premises"]});
+    let context = app.post("/v1/context", &context).send().await.expect(201);
+    let tag = soa.get("").await.header("etag").expect("a tag").to_owned();
+    soa.call("auto-fill", json!({})).await;
+    let now = soa.get("").await;
+    assert_ne!(now.header("etag"), Some(tag.as_str()), "proposals show");
+    assert_eq!(now.expect(200)["answers"].as_array().map(Vec::len), Some(8));
+    // A new version does not make more of them than they are.
+    let body = json!({"organizationId": app.home.organization, "frameworkId": "iso_27001"});
+    let next = app.post("/v1/soa/create-document", &body).send().await.expect(200)["data"].clone();
+    assert!(next["answers"].as_array().expect("answers").iter().all(|one| one["source"] == "rule"));
+    let next = Soa { document: id(&next), ..soa };
+    let path = format!("/v1/context/{}", id(&context));
+    app.patch(&path, &json!({"answer": "Yes, in Lisbon."})).send().await.expect(200);
+    next.call("auto-fill", json!({})).await;
+    assert_eq!(next.get("").await.expect(200)["answers"], json!([]));
+    // Whoever may not see controls is not told what they are called.
+    let control = json!({"name": "Secret name", "requirementIds": [next.questions[0]]});
+    app.post("/v1/controls", &control).send().await.expect(201);
+    let key = app.key(&["soa:update"]).await;
+    let filled = app.post("/v1/soa/auto-fill", &next.body(json!({}))).key(&key).send().await.text();
+    assert!(filled.contains("Met by C-1.") && !filled.contains("Secret"), "{filled}");
+}
+
+async fn a_statement_that_waits_does_not_wait_for_nobody(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let soa = Soa::of(app, &app.home).await;
+    soa.answer_all().await;
+    soa.call("submit-for-approval", json!({"approverId": id(&eve)})).await.expect(200);
+    let path = format!("/v1/people/{}", id(&eve));
+    app.patch(&path, &json!({"role": "employee"})).send().await.expect(200);
+    assert_eq!(soa.get("").await.expect(200)["status"], "completed");
+    soa.submit().await;
+    soa.call("decline", json!({})).await.expect(200);
+    // The same answer again is an answer.
+    let again = soa.answer(&soa.questions[0], json!({})).await.expect(200);
+    assert_eq!(again["document"]["status"], "in_progress");
+    let submitted = soa.submit().await;
+    assert!(submitted["data"]["completedAt"].is_string());
+    let body = json!({"organizationId": app.home.organization, "frameworkId": "iso_27001"});
+    app.post("/v1/soa/create-document", &body).send().await.expect(200);
+    let old = soa.get("").await.expect(200);
+    assert_eq!((&old["status"], &old["approverId"]), (&json!("completed"), &Value::Null));
+    app.work().await;
+}
+
+/// What somebody with the database might do.
+const FORGE: &str = "UPDATE soa_files SET sha256 = 'abababababababababababababababababababababababababababababababab' WHERE format = 'pdf'";
+
+async fn files_are_told_apart(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let soa = Soa::of(app, &app.home).await;
+    soa.answer_all().await;
+    soa.answer(&soa.questions[0], json!({"ownerId": id(&eve)})).await.expect(200);
+    let before = file_of(&soa.get("/export?format=csv").await);
+    soa.submit().await;
+    soa.call("approve", json!({})).await.expect(200);
+    let after = file_of(&soa.get("/export?format=csv").await);
+    let verify = async |bytes: &[u8]| soa.get(&format!("/verify?sha256={}", sha256(bytes))).await.expect(200);
+    assert_eq!(verify(&before).await["isApproved"], false);
+    assert_eq!(verify(&after).await["isCurrent"], true);
+    // What was approved names whoever owned it then.
+    app.delete(&format!("/v1/people/{}", id(&eve))).send().await.expect(200);
+    let first = soa.get("").await.expect(200)["answers"].as_array().expect("answers").clone();
+    assert!(first.iter().any(|one| one["ownerId"] == id(&eve)));
+    let body = json!({"organizationId": app.home.organization, "frameworkId": "iso_27001"});
+    app.post("/v1/soa/create-document", &body).send().await.expect(200);
+    let old = verify(&after).await;
+    assert_eq!((&old["isApproved"], &old["isCurrent"]), (&json!(true), &json!(false)));
+    // The journal knows the files: one that was put into the database is none of them.
+    tamper(app, FORGE).await;
+    let forged = "ab".repeat(32);
+    let found = soa.get(&format!("/verify?sha256={forged}")).await.expect(200);
+    assert_eq!(found["isApproved"], false);
+    app.work().await;
 }

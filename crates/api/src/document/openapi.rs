@@ -245,7 +245,6 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
 const UNTAGGED: &[&str] = &[
     "/v1/policies/{id}/versions/{a}/diff/{b}",
     "/v1/policy-templates/{id}",
-    "/v1/frameworks/{id}",
     "/v1/soa/documents/{id}/diff/{other}",
 ];
 

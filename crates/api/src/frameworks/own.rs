@@ -2,19 +2,22 @@
 
 use attestry_app::frameworks;
 use attestry_domain::access::grant;
+use attestry_domain::context_entries::Tags;
 use attestry_domain::frameworks::{Framework, FrameworkDraft, Requirement, RequirementDraft, oscal};
 use attestry_domain::id::{FrameworkId, kind};
+use attestry_domain::text::{AnyText, Line, Name};
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::{FrameworkView, Named};
+use crate::answer::conditions::{Conditions, with_tag};
 use crate::answer::lists;
 use crate::answer::problem::{FieldProblem, Problem};
 use crate::answer::tables::export::{Column, table};
@@ -23,16 +26,18 @@ use crate::answer::tables::{CSV, text};
 use crate::document::operations::schema;
 use crate::request::bodies::{JSON, MediaType, media_type, must_be};
 use crate::request::caller::Granted;
+use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::read_request;
+use crate::request::wire::{Fields, read_request};
 use crate::state::Api;
 
 /// A framework as it came.
 #[derive(Debug)]
 pub(crate) enum Sent {
-    /// Ours, or an OSCAL catalog.
-    Json(Value),
+    Ours(Fields),
+    /// A catalog, or another document of OSCAL.
+    Oscal(Value),
     Csv(Vec<RequirementDraft>),
 }
 
@@ -52,9 +57,15 @@ impl FromRequest<Api> for Sent {
         let bytes = read_request(request).await?;
         let read = tokio::task::spawn_blocking(move || match is_csv {
             true => rows(read_csv(&bytes)?).map(Self::Csv),
-            false => serde_json::from_slice(&bytes)
-                .map(Self::Json)
-                .map_err(|error| Problem::new("malformed_body", format!("The body is not JSON: {error}."))),
+            false => {
+                let fields = Fields::parse(&bytes)?;
+                if !oscal::MODELS.iter().any(|model| fields.has(model)) {
+                    return Ok(Self::Ours(fields));
+                }
+                serde_json::from_slice(&bytes).map(Self::Oscal).map_err(|error| {
+                    Problem::new("malformed_body", format!("The body is not JSON: {error}."))
+                })
+            }
         });
         read.await.map_err(Problem::internal)?
     }
@@ -108,50 +119,95 @@ fn rows(lines: Lines) -> Result<Vec<RequirementDraft>, Problem> {
     Ok(lines.rows.into_iter().map(read).collect())
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OwnFramework {
-    name: String,
-    alias: Option<String>,
-    #[serde(default)]
-    description: String,
-    #[serde(default)]
-    version: String,
-    #[serde(default)]
-    source: String,
-    #[serde(default)]
-    licence: String,
-    #[serde(default)]
-    attribution: String,
-    requirements: Vec<OwnRequirement>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OwnRequirement {
-    code: String,
-    title: String,
-    #[serde(default)]
-    theme: String,
-    #[serde(default)]
-    kind: String,
-    #[serde(default)]
-    objective: String,
-    #[serde(default)]
-    tags: Vec<String>,
-}
-
-impl From<OwnFramework> for FrameworkDraft {
-    fn from(own: OwnFramework) -> Self {
-        let OwnFramework { name, alias, description, version, source, licence, attribution, requirements } =
-            own;
-        let requirement = |one: OwnRequirement| {
-            let OwnRequirement { code, title, theme, kind, objective, tags } = one;
-            RequirementDraft { code, title, theme, kind, objective, tags }
-        };
-        let requirements = requirements.into_iter().map(requirement).collect();
-        Self { alias, name, description, version, source, licence, attribution, requirements }
+body! {
+    /// Something a framework asks for.
+    OwnRequirement {
+        code "code": required Line<1, 100> = "Its number or short name.",
+        title "title": required Line<1, 500> = "What it is called.",
+        theme "theme": optional Line<0, 500> = "What it belongs to.",
+        kind "kind": optional Line<0, 200> = "What the framework calls it; `control`, if it is left out.",
+        objective "objective": optional AnyText = "What it is for.",
+        tags "tags": optional Tags = "What it is about.",
     }
+    example json!({"code": "1", "title": "Backups", "theme": "Operations", "objective": "Data can be restored."})
+}
+
+/// What a framework asks for, each to be read later.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnRequirements(Vec<JsonValue>);
+
+impl FromJson for OwnRequirements {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        json.items(5000).map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(json!({"type": "array", "minItems": 1, "maxItems": 5000, "items": OwnRequirement::schema()}))
+    }
+}
+
+body! {
+    /// A framework of one's own.
+    OwnFramework {
+        name "name": required Name = "What it is called.",
+        alias "alias": nullable Line<1, 50> = "A name for programs: lowercase letters, digits and underscores. Made of the name, if it is left out.",
+        description "description": optional AnyText = "What it is.",
+        version "version": optional Line<0, 100> = "Its edition.",
+        source "source": optional AnyText = "Who publishes it.",
+        licence "licence": optional AnyText = "On what terms.",
+        attribution "attribution": optional AnyText = "Who is to be named.",
+        requirements "requirements": required OwnRequirements = "What it asks for.",
+    }
+    example json!({
+        "name": "Our customers' rules", "requirements": [
+            {"code": "1", "title": "Backups", "theme": "Operations", "objective": "Data can be restored."}
+        ]
+    })
+}
+
+fn own(text: Option<impl Into<String>>) -> String {
+    text.map(Into::into).unwrap_or_default()
+}
+
+/// Reads a framework, with all that is wrong at once.
+fn read_own(fields: Fields) -> Result<FrameworkDraft, Vec<FieldProblem>> {
+    let OwnFramework { name, alias, description, version, source, licence, attribution, requirements } =
+        fields.read()?;
+    let (mut read, mut wrong) = (Vec::new(), Vec::new());
+    for (place, one) in requirements.0.iter().enumerate() {
+        let at = format!("requirements[{place}]");
+        let one = Fields::of(one).map_err(|message| vec![FieldProblem::new(&at, message)]);
+        match one.and_then(Fields::read::<OwnRequirement>) {
+            Ok(OwnRequirement { code, title, theme, kind, objective, tags }) => read.push(RequirementDraft {
+                code: code.into(),
+                title: title.into(),
+                theme: own(theme),
+                kind: own(kind),
+                objective: own(objective),
+                tags: tags.iter().flat_map(Tags::iter).map(str::to_owned).collect(),
+            }),
+            Err(errors) => wrong.extend(errors.into_iter().map(|one| match one.field == at {
+                true => one,
+                false => FieldProblem { field: format!("{at}.{}", one.field), ..one },
+            })),
+        }
+        if wrong.len() > 100 {
+            break;
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    Ok(FrameworkDraft {
+        alias: alias.into_option().map(Into::into),
+        name: name.into(),
+        description: own(description),
+        version: own(version),
+        source: own(source),
+        licence: own(licence),
+        attribution: own(attribution),
+        requirements: read,
+    })
 }
 
 /// What the query says of a framework.
@@ -190,27 +246,20 @@ impl IntoParams for ImportFramework {
 }
 
 impl ImportFramework {
-    fn draft(&self, sent: Sent) -> Result<FrameworkDraft, Problem> {
-        let wrong = |field: &str, message: &str| Problem::invalid(vec![FieldProblem::new(field, message)]);
+    /// The framework that was sent, or what is wrong with it.
+    fn draft(&self, sent: Sent) -> Result<FrameworkDraft, Vec<FieldProblem>> {
         let mut draft = match sent {
-            Sent::Csv(requirements) => {
-                if self.name.is_none() {
-                    return Err(wrong("name", "is required in the query, since a table has no name"));
-                }
-                FrameworkDraft { requirements, ..FrameworkDraft::default() }
+            Sent::Csv(_) if self.name.is_none() => {
+                return Err(vec![FieldProblem::new(
+                    "name",
+                    "is required in the query, since a table has no name",
+                )]);
             }
-            Sent::Json(catalog) if catalog.get("catalog").is_some() => {
-                oscal::read(&catalog).map_err(|errors| {
-                    let all = errors.into_iter().map(|one| FieldProblem::new(&one.field, one.message));
-                    Problem::invalid(all.collect())
-                })?
-            }
-            Sent::Json(own) => {
-                serde_json::from_value::<OwnFramework>(own).map(Into::into).map_err(|error| {
-                    let detail = format!("The body is neither a framework nor an OSCAL catalog: {error}.");
-                    Problem::new("malformed_body", detail)
-                })?
-            }
+            Sent::Csv(requirements) => FrameworkDraft { requirements, ..FrameworkDraft::default() },
+            Sent::Oscal(document) => oscal::read(&document).map_err(|errors| {
+                errors.into_iter().map(|one| FieldProblem::new(&one.field, one.message)).collect::<Vec<_>>()
+            })?,
+            Sent::Ours(fields) => read_own(fields)?,
         };
         if let Some(name) = &self.name {
             name.clone_into(&mut draft.name);
@@ -221,7 +270,7 @@ impl ImportFramework {
         if let Some(alias) = &self.alias {
             draft.alias = Some(alias.clone());
         }
-        Ok(draft)
+        Ok(draft.trimmed())
     }
 }
 
@@ -231,35 +280,12 @@ pub(crate) struct AddFramework;
 
 impl PartialSchema for AddFramework {
     fn schema() -> RefOr<Schema> {
-        let text = json!({"type": "string", "maxLength": 10_000});
-        let requirement = json!({
-            "type": "object", "required": ["code", "title"], "additionalProperties": false,
-            "properties": {
-                "code": {"type": "string", "minLength": 1, "maxLength": 100}, "title": {"type": "string", "minLength": 1, "maxLength": 500},
-                "theme": {"type": "string", "maxLength": 500}, "kind": {"type": "string", "maxLength": 200},
-                "objective": text, "tags": {"type": "array", "items": {"type": "string"}}
-            }
-        });
+        let own = json!(OwnFramework::schema());
+        let examples = own["examples"].clone();
         schema(json!({
             "description": "A framework, or an OSCAL catalog.",
-            "anyOf": [
-                {
-                    "type": "object", "required": ["name", "requirements"], "additionalProperties": false,
-                    "properties": {
-                        "name": {"type": "string", "minLength": 1, "maxLength": 255},
-                        "alias": {"type": ["string", "null"], "pattern": "^[a-z0-9_]{1,50}$"},
-                        "description": text, "version": {"type": "string", "maxLength": 100}, "source": text,
-                        "licence": text, "attribution": text,
-                        "requirements": {"type": "array", "minItems": 1, "maxItems": 5000, "items": requirement}
-                    }
-                },
-                {"type": "object", "required": ["catalog"], "properties": {"catalog": {"type": "object"}}}
-            ],
-            "examples": [{
-                "name": "Our customers' rules", "requirements": [
-                    {"code": "1", "title": "Backups", "theme": "Operations", "objective": "Data can be restored."}
-                ]
-            }]
+            "anyOf": [own, {"type": "object", "required": ["catalog"], "properties": {"catalog": {"type": "object"}}}],
+            "examples": examples
         }))
     }
 }
@@ -279,13 +305,14 @@ pub(crate) struct FrameworkTrial {
 }
 
 impl FrameworkTrial {
+    fn wrong(errors: Vec<FieldProblem>) -> Self {
+        Self { dry_run: true, framework: None, errors }
+    }
+
     fn new(checked: frameworks::Checked) -> Self {
-        let problem = |one: attestry_app::FieldError| FieldProblem::new(&one.field, one.message);
         match checked {
             Ok(framework) => Self { dry_run: true, framework: Some((&framework).into()), errors: Vec::new() },
-            Err(errors) => {
-                Self { dry_run: true, framework: None, errors: errors.into_iter().map(problem).collect() }
-            }
+            Err(errors) => Self::wrong(errors.into_iter().map(Into::into).collect()),
         }
     }
 }
@@ -309,13 +336,16 @@ pub(crate) async fn create_framework(
     ValidQuery(query): ValidQuery<ImportFramework>,
     sent: Sent,
 ) -> Result<Response, Problem> {
-    let draft = query.draft(sent)?;
+    let draft = match query.draft(sent) {
+        Err(errors) if query.dry_run => return Ok(Json(FrameworkTrial::wrong(errors)).into_response()),
+        draft => draft.map_err(Problem::invalid)?,
+    };
     if query.dry_run {
         let checked = frameworks::check(&api.ctx, &scope, draft, None).await?;
         return Ok(Json(FrameworkTrial::new(checked)).into_response());
     }
     let framework = frameworks::create(&api.ctx, &scope, draft).await?;
-    Ok((StatusCode::CREATED, Json(FrameworkView::from(&framework))).into_response())
+    Ok(with_tag(StatusCode::CREATED, &[framework.tag()], FrameworkView::from(&framework)))
 }
 
 /// Replaces a framework of one's own by a new edition
@@ -328,6 +358,7 @@ pub(crate) async fn create_framework(
     responses(
         (status = 200, body = FrameworkView, description = "The framework; with `dryRun=true`, a `FrameworkTrial`."),
         (status = 409, description = "The framework ships with the product, or there are statements for it."),
+        (status = 412, description = "`If-Match` does not match."),
     ),
     extensions(("x-permission" = json!("framework:create")))
 )]
@@ -336,15 +367,20 @@ pub(crate) async fn replace_framework(
     scope: Granted<grant::FrameworkCreate>,
     id: PathId<kind::Framework>,
     ValidQuery(query): ValidQuery<ImportFramework>,
+    conditions: Conditions,
     sent: Sent,
 ) -> Result<Response, Problem> {
-    let (id, draft) = (id.found()?, query.draft(sent)?);
+    let id = id.found()?;
+    let draft = match query.draft(sent) {
+        Err(errors) if query.dry_run => return Ok(Json(FrameworkTrial::wrong(errors)).into_response()),
+        draft => draft.map_err(Problem::invalid)?,
+    };
     if query.dry_run {
         let checked = frameworks::check(&api.ctx, &scope, draft, Some(id)).await?;
         return Ok(Json(FrameworkTrial::new(checked)).into_response());
     }
-    let framework = frameworks::replace(&api.ctx, &scope, id, draft).await?;
-    Ok(Json(FrameworkView::from(&framework)).into_response())
+    let framework = frameworks::replace(&api.ctx, &scope, id, draft, conditions.if_match()).await?;
+    Ok(with_tag(StatusCode::OK, &[framework.tag()], FrameworkView::from(&framework)))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -370,6 +406,7 @@ pub(crate) struct DeletedFramework {
     responses(
         (status = 200, body = FrameworkDeletion, description = "What was deleted."),
         (status = 409, description = "The framework ships with the product, or there are statements for it."),
+        (status = 412, description = "`If-Match` does not match."),
     ),
     extensions(("x-permission" = json!("framework:delete")))
 )]
@@ -377,8 +414,9 @@ pub(crate) async fn delete_framework(
     api: State<Api>,
     scope: Granted<grant::FrameworkDelete>,
     id: PathId<kind::Framework>,
+    conditions: Conditions,
 ) -> Result<Json<FrameworkDeletion>, Problem> {
-    let framework = frameworks::delete(&api.ctx, &scope, id.found()?).await?;
+    let framework = frameworks::delete(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
     let deleted_framework = DeletedFramework { id: framework.id, name: framework.name.clone() };
     Ok(Json(FrameworkDeletion { success: true, deleted_framework }))
 }

@@ -37,9 +37,15 @@ const COLUMNS: &[Column] = &[
     Column { name: "status", width: 16 },
     Column { name: "owner", width: 24 },
     Column { name: "state", width: 12 },
+    Column { name: "statement", width: 36 },
+    Column { name: "version", width: 10 },
+    Column { name: "statementStatus", width: 16 },
+    Column { name: "approvedBy", width: 24 },
+    Column { name: "date", width: 14 },
 ];
 
-fn cells(row: &FrozenRow) -> Vec<Cell> {
+/// A row, and which statement it is of: a table must not be taken for another version's.
+fn cells(frozen: &Frozen, row: &FrozenRow) -> Vec<Cell> {
     let applicable = match row.is_applicable {
         None => "",
         Some(true) => "yes",
@@ -60,15 +66,21 @@ fn cells(row: &FrozenRow) -> Vec<Cell> {
         row.status.map_or(Plain::Null, |status| text(status.as_str())),
         row.owner.as_ref().map_or(Plain::Null, text),
         text(state),
+        text(frozen.document_id.to_string()),
+        Plain::Int(frozen.version),
+        text(frozen.status.as_str()),
+        frozen.approved_by.as_ref().map_or(Plain::Null, text),
+        Plain::Date(frozen.date),
     ]
 }
 
-/// A statement as a spreadsheet and as CSV.
-pub(super) fn tables(frozen: &Frozen) -> Result<Vec<(SoaFormat, Vec<u8>)>, String> {
-    let rows: Vec<Vec<Cell>> = frozen.rows.iter().map(cells).collect();
-    let csv = table(COLUMNS, &rows).map_err(|error| error.to_string())?;
-    let book = book("statement", COLUMNS, rows)?;
-    Ok(vec![(SoaFormat::Csv, csv), (SoaFormat::Xlsx, book)])
+/// A statement as a table.
+pub(super) fn tables(frozen: &Frozen, format: SoaFormat) -> Result<Vec<u8>, String> {
+    let rows: Vec<Vec<Cell>> = frozen.rows.iter().map(|row| cells(frozen, row)).collect();
+    match format {
+        SoaFormat::Csv => table(COLUMNS, &rows).map_err(|error| error.to_string()),
+        SoaFormat::Xlsx | SoaFormat::Pdf => book("statement", COLUMNS, rows),
+    }
 }
 
 #[derive(Debug)]

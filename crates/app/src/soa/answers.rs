@@ -4,7 +4,9 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, RequirementId, SoaDocumentId};
 use attestry_domain::patch::Patch;
 use attestry_domain::soa::rules::Proposal;
-use attestry_domain::soa::{AnswerSource, AnswerState, ImplementationStatus, SoaAnswer, SoaDocument};
+use attestry_domain::soa::{
+    AnswerSource, AnswerState, ImplementationStatus, SoaAnswer, SoaDocument, SoaStatus,
+};
 use attestry_storage::soa;
 
 use super::{ANSWER, framework_of, lock, save};
@@ -72,7 +74,10 @@ pub async fn save_one(
                 .map_err(|_| Error::field("ownerId", "must be an active member of this organization"))?;
         }
         let is_known = known.is_some();
-        if let Some(known) = known.filter(|known| known.is_confirmed() && known.says_the_same(&answer)) {
+        let is_open =
+            matches!(before.status, SoaStatus::Draft | SoaStatus::InProgress | SoaStatus::Completed);
+        let is_same = |known: &SoaAnswer| known.is_confirmed() && known.says_the_same(&answer);
+        if let Some(known) = known.filter(|known| is_open && is_same(known)) {
             return Ok((known, before));
         }
         put(c, &answer, is_known, "soa.answered").await?;
@@ -110,7 +115,10 @@ pub async fn confirm(
             let is_unknown =
                 |question: &&RequirementId| !answers.iter().any(|one| one.question_id == **question);
             if let Some(unknown) = named.iter().find(is_unknown) {
-                return Err(Error::field("questionIds", format!("there is no answer to {unknown} yet")));
+                return Err(Error::field(
+                    "questionIds",
+                    format!("must name questions with an answer, and {unknown} has none"),
+                ));
             }
         }
         answers.retain(|answer| {
@@ -131,21 +139,34 @@ pub async fn confirm(
     .await
 }
 
-/// Proposes answers to questions that nobody has answered. What a person confirmed meanwhile stays as it is.
+/// Proposes answers to questions that nobody has answered, and takes back what rules once proposed and no longer do. What a
+/// person confirmed meanwhile stays as it is.
 pub(super) async fn propose(
     ctx: &Ctx,
     scope: &Scope,
     id: SoaDocumentId,
     proposals: Vec<(RequirementId, Proposal)>,
+    outdated: Vec<RequirementId>,
     source: AnswerSource,
 ) -> Result<Vec<SoaAnswer>, Error> {
-    if proposals.is_empty() {
+    if proposals.is_empty() && outdated.is_empty() {
         return Ok(Vec::new());
     }
     ctx.change(scope, async move |c| {
-        lock(c, id).await?;
+        let document = lock(c, id).await?;
         let known = soa::answers(c.t, c.scope, id).await?;
         let mut made = Vec::new();
+        let is_outdated = |answer: &&SoaAnswer| {
+            outdated.contains(&answer.question_id)
+                && answer.source == AnswerSource::Rule
+                && can_be_replaced(answer)
+        };
+        let mut is_changed = false;
+        for answer in known.iter().filter(is_outdated) {
+            soa::delete_answer(c.t, c.scope, answer.id).await?;
+            c.record_gone("soa.answer_withdrawn", ANSWER, answer.id);
+            is_changed = true;
+        }
         for (question, proposal) in &proposals {
             let known = known.iter().find(|answer| answer.question_id == *question);
             if known.is_some_and(|known| !can_be_replaced(known)) {
@@ -171,6 +192,9 @@ pub(super) async fn propose(
             }
             put(c, &answer, known.is_some(), "soa.answer_proposed").await?;
             made.push(answer);
+        }
+        if is_changed || !made.is_empty() {
+            save(c, &document, document.clone(), "soa.updated").await?;
         }
         Ok(made)
     })

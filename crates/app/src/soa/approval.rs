@@ -8,20 +8,22 @@ use attestry_domain::access::Scope;
 use attestry_domain::canonical::canonical;
 use attestry_domain::frameworks::Framework;
 use attestry_domain::id::{MemberId, RequirementId, SoaDocumentId};
-use attestry_domain::journal::hex;
+use attestry_domain::journal::{EntryFilter, hex};
 use attestry_domain::soa::{
     Frozen, FrozenRow, ImplementationStatus, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
 };
-use attestry_pdf::{Approval, Pdf, StatementRow};
+use attestry_pdf::{Approval, Failure, Pdf, StatementRow};
 use attestry_storage::{Tx, members, organizations, soa};
 use aws_lc_rs::digest;
+use serde::{Deserialize, Serialize};
 
-use super::{MISSING, Statement, framework_of, label, load, lock, must_be_approver, save, tell};
+use super::{DOCUMENT, MISSING, Statement, framework_of, label, load, lock, must_be_approver, store, tell};
 use crate::context::Ctx;
 use crate::error::Error;
+use crate::journal;
 
-/// Writes a statement as tables.
-pub type Tables = fn(&Frozen) -> Result<Vec<(SoaFormat, Vec<u8>)>, String>;
+/// Writes a statement as a table: a spreadsheet, or CSV.
+pub type Tables = fn(&Frozen, SoaFormat) -> Result<Vec<u8>, String>;
 
 /// A file to be downloaded.
 #[derive(Debug)]
@@ -136,17 +138,53 @@ fn printed(frozen: &Frozen) -> attestry_pdf::Statement {
     }
 }
 
-/// Every file of a statement.
-async fn files(ctx: &Ctx, frozen: &Frozen, tables: Tables) -> Result<Vec<(SoaFormat, Vec<u8>)>, Error> {
+/// A statement as these files.
+async fn files<const N: usize>(
+    ctx: &Ctx,
+    frozen: &Frozen,
+    formats: [SoaFormat; N],
+    tables: Tables,
+) -> Result<[(SoaFormat, Vec<u8>); N], Error> {
     let frozen = frozen.clone();
     let made = ctx.printing.work(move || {
-        let Pdf { bytes, .. } =
-            attestry_pdf::statement(&printed(&frozen)).map_err(|failure| failure.to_string())?;
-        let mut files = tables(&frozen)?;
-        files.push((SoaFormat::Pdf, bytes));
-        Ok::<_, String>(files)
+        let mut files = formats.map(|format| (format, Vec::new()));
+        for (format, bytes) in &mut files {
+            *bytes = match format {
+                SoaFormat::Pdf => {
+                    let printed = attestry_pdf::statement(&printed(&frozen));
+                    printed.map(|Pdf { bytes, .. }| bytes).map_err(|failure| match failure {
+                        Failure::TooLarge => Error::Conflict {
+                            code: "document_too_large",
+                            message: "The statement has too many pages to be printed.".to_owned(),
+                        },
+                        other => Error::internal(other),
+                    })?
+                }
+                SoaFormat::Xlsx | SoaFormat::Csv => tables(&frozen, *format).map_err(Error::Internal)?,
+            };
+        }
+        Ok::<_, Error>(files)
     });
-    made.await?.map_err(Error::Internal)
+    made.await?
+}
+
+/// What the journal says of an approval: the document, and the files it was frozen as.
+#[derive(Serialize)]
+struct Approved<'a> {
+    #[serde(flatten)]
+    document: &'a SoaDocument,
+    files: Vec<ApprovedFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ApprovedFile {
+    format: SoaFormat,
+    sha256: String,
+}
+
+#[derive(Deserialize)]
+struct ApprovedFiles {
+    files: Vec<ApprovedFile>,
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -170,7 +208,7 @@ pub async fn approve(
         Ok::<_, Error>((frozen, approver, seen))
     });
     let (frozen, approver, seen) = found.await?;
-    let files = files(ctx, &frozen, tables).await?;
+    let files = files(ctx, &frozen, [SoaFormat::Pdf, SoaFormat::Xlsx, SoaFormat::Csv], tables).await?;
     let content = canonical(&frozen).map_err(Error::internal)?;
     let hash = sha256(content.as_bytes());
     ctx.change(scope, async move |c| {
@@ -193,8 +231,11 @@ pub async fn approve(
             content: frozen.clone(),
         };
         soa::insert_approval(c.t, c.scope, &approval, &content).await?;
+        let mut frozen_as = Vec::new();
         for (format, bytes) in &files {
-            soa::insert_file(c.t, c.scope, approval.id, *format, &sha256(bytes), bytes).await?;
+            let sha256 = sha256(bytes);
+            soa::insert_file(c.t, c.scope, approval.id, *format, &sha256, bytes).await?;
+            frozen_as.push(ApprovedFile { format: *format, sha256 });
         }
         let after = SoaDocument {
             status: SoaStatus::Approved,
@@ -202,7 +243,9 @@ pub async fn approve(
             content_hash: Some(hash.clone()),
             ..before.clone()
         };
-        let after = save(c, &before, after, "soa.approved").await?;
+        let after = store(c, &before, after).await?;
+        let state = Approved { document: &after, files: frozen_as };
+        c.record("soa.approved", DOCUMENT, after.id, &state)?;
         tell(c, before.prepared_by, format!("Approved: {}", label(c, &after).await?));
         Ok(after)
     })
@@ -220,26 +263,27 @@ pub async fn export(
     let (own, now) = (scope.clone(), ctx.now());
     let found = ctx.db.read(async move |t| {
         let statement = load(t, &own, id).await?;
-        let frozen = freeze(t, &own, &statement, now).await?;
-        let mut file = None;
         if statement.document.status == SoaStatus::Approved
-            && let Some(approval) = soa::approvals(t, &own, id).await?.first()
+            && let Some(approval) = soa::approvals(t, &own, id).await?.into_iter().next()
         {
-            file = soa::file(t, &own, approval.id, format).await?;
+            let file = soa::file(t, &own, approval.id, format).await?;
+            return Ok::<_, Error>((approval.content, file));
         }
-        Ok::<_, Error>((frozen, file))
+        Ok((freeze(t, &own, &statement, now).await?, None))
     });
     let (frozen, file) = found.await?;
     let name = format!(
         "{} statement of applicability {} v{}.{format}",
         frozen.organization, frozen.framework, frozen.version
     );
-    if let Some(bytes) = file {
-        return Ok(Exported { name, bytes });
-    }
-    let made = files(ctx, &frozen, tables).await?;
-    let bytes = made.into_iter().find(|(one, _)| *one == format).map(|(_, bytes)| bytes);
-    Ok(Exported { name, bytes: bytes.ok_or(MISSING)? })
+    let bytes = match file {
+        Some(bytes) => bytes,
+        None => {
+            let [(_, bytes)] = files(ctx, &frozen, [format], tables).await?;
+            bytes
+        }
+    };
+    Ok(Exported { name, bytes })
 }
 
 /// Which approved version a file is.
@@ -251,25 +295,37 @@ pub struct Verified {
     pub is_current: bool,
 }
 
-/// Whether a file with this SHA-256 is an approved version of a document.
+/// Whether a file with this SHA-256 is an approved version of a document: the journal must say so, too.
 pub async fn verify(
     ctx: &Ctx,
     scope: &Scope,
     id: SoaDocumentId,
     sha256: String,
 ) -> Result<Option<Verified>, Error> {
-    let own = scope.clone();
+    let (own, hash) = (scope.clone(), sha256.clone());
     let found = ctx.db.read(async move |t| {
         let document = soa::get(t, &own, id).await?.ok_or(MISSING)?;
         let files = soa::files(t, &own, id).await?;
-        let Some((approval, format, _)) = files.into_iter().rev().find(|(.., known)| *known == sha256) else {
+        let Some((approval, format, _)) = files.into_iter().rev().find(|(.., known)| *known == hash) else {
             return Ok::<_, Error>(None);
         };
         let approvals = soa::approvals(t, &own, id).await?;
-        let is_latest = approvals.first().is_some_and(|latest| latest.id == approval);
-        let is_current = is_latest && document.status == SoaStatus::Approved;
+        let is_last = approvals.first().is_some_and(|last| last.id == approval);
+        let is_current = is_last && document.is_latest && document.status == SoaStatus::Approved;
         let found = approvals.into_iter().find(|one| one.id == approval);
         Ok(found.map(|approval| Verified { approval, format, is_current }))
     });
-    found.await
+    let Some(found) = found.await? else { return Ok(None) };
+    let filter = EntryFilter {
+        entity_id: Some(id.to_string()),
+        action: Some("soa.approved".to_owned()),
+        ..EntryFilter::default()
+    };
+    let entries = journal::list(ctx, scope, filter, u16::MAX, None).await?;
+    let is_recorded = entries.items.iter().any(|shown| {
+        let state = shown.entry.state.as_deref().unwrap_or_default();
+        let files = serde_json::from_str(state).map_or_else(|_| Vec::new(), |read: ApprovedFiles| read.files);
+        files.iter().any(|file| file.sha256 == sha256)
+    });
+    Ok(is_recorded.then_some(found))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Framework, FrameworkText, Requirement, alias};
+use crate::context_entries::Tags;
 use crate::id::{FrameworkId, RequirementId};
 
 /// What somebody gives for a framework of their own.
@@ -36,11 +37,11 @@ pub struct Wrong {
 }
 
 /// The most requirements of a framework, and the most mistakes that are listed.
-pub const MOST_REQUIREMENTS: usize = 5_000;
-const MOST_WRONG: usize = 100;
-const LONGEST_CODE: usize = 100;
-const LONGEST_TITLE: usize = 500;
-const LONGEST_TEXT: usize = 10_000;
+pub(super) const MOST_REQUIREMENTS: usize = 5_000;
+pub(super) const MOST_WRONG: usize = 100;
+pub(super) const LONGEST_CODE: usize = 100;
+pub(super) const LONGEST_TITLE: usize = 500;
+pub(super) const LONGEST_TEXT: usize = 10_000;
 const LONGEST_WORD: usize = 200;
 
 /// A line without control characters.
@@ -69,6 +70,24 @@ fn text(text: &str) -> Result<(), String> {
 }
 
 impl FrameworkDraft {
+    /// Without spaces around anything.
+    #[must_use]
+    pub fn trimmed(mut self) -> Self {
+        fn trim(text: &mut String) {
+            if text.trim().len() < text.len() {
+                *text = text.trim().to_owned();
+            }
+        }
+        let own = [&mut self.name, &mut self.description, &mut self.version, &mut self.source];
+        own.into_iter().chain([&mut self.licence, &mut self.attribution]).for_each(trim);
+        self.alias.iter_mut().for_each(trim);
+        for one in &mut self.requirements {
+            let RequirementDraft { code, title, theme, kind, objective, tags: _ } = one;
+            [code, title, theme, kind, objective].into_iter().for_each(trim);
+        }
+        self
+    }
+
     /// What its alias is: as given, or made of its name.
     pub fn alias(&self) -> String {
         if let Some(alias) = &self.alias {
@@ -76,7 +95,7 @@ impl FrameworkDraft {
         }
         let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
         let made: String = self.name.chars().map(word).collect();
-        let parts: Vec<&str> = made.split('_').filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = made.split('_').filter(|part| !part.is_empty() && *part != "frk").collect();
         let made: String = parts.join("_").chars().take(50).collect();
         if made.is_empty() { "framework".to_owned() } else { made.trim_end_matches('_').to_owned() }
     }
@@ -115,6 +134,7 @@ impl FrameworkDraft {
             check(at("theme"), line(&one.theme, LONGEST_TITLE, true));
             check(at("kind"), line(&one.kind, LONGEST_WORD, true));
             check(at("objective"), text(&one.objective));
+            check(at("tags"), Tags::new(one.tags.clone()).map(drop));
             if let Some(first) = seen.insert(&one.code, place)
                 && !one.code.is_empty()
             {
@@ -169,6 +189,7 @@ mod tests {
             |name: &str| FrameworkDraft { name: name.to_owned(), ..FrameworkDraft::default() }.alias();
         assert_eq!(named("Our Own: Rules (2026)"), "our_own_rules_2026");
         assert_eq!(named("規則"), "framework");
+        assert_eq!(named("Frk rules"), "rules");
         assert_eq!(named(&"a ".repeat(100)).len(), 49);
         assert!(alias(&named(&"a ".repeat(100))).is_ok());
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde_json::{Map, Value, json};
 
+use super::drafts::{LONGEST_CODE, LONGEST_TEXT, LONGEST_TITLE, MOST_REQUIREMENTS, MOST_WRONG};
 use super::{Framework, FrameworkDraft, Requirement, RequirementDraft, Wrong};
 use crate::time::Time;
 
@@ -16,7 +17,9 @@ const THEIRS: &str = "http://csrc.nist.gov/ns/oscal";
 /// A catalog must have a version, a framework need not.
 const UNVERSIONED: &str = "unversioned";
 const UNKNOWN: &str = "[…]";
-const OTHER_MODELS: &[&str] = &[
+/// What a document of OSCAL holds.
+pub const MODELS: &[&str] = &[
+    "catalog",
     "profile",
     "component-definition",
     "mapping-collection",
@@ -26,15 +29,9 @@ const OTHER_MODELS: &[&str] = &[
     "plan-of-action-and-milestones",
 ];
 
-const MOST_REQUIREMENTS: usize = 5000;
 const MOST_DEPTH: usize = 20;
-const MOST_WRONG: usize = 100;
 const MOST_PUBLISHERS: usize = 10;
-const LONGEST_CODE: usize = 100;
-const LONGEST_TITLE: usize = 500;
-/// Longer text is cut.
-const LONGEST_TEXT: usize = 10_000;
-/// So is what stands for a parameter: one can be inserted many times.
+/// What stands for a parameter is cut when it is longer: one can be inserted many times.
 const LONGEST_PARAMETER: usize = 1000;
 
 type Object = Map<String, Value>;
@@ -215,7 +212,7 @@ pub fn read(document: &Value) -> Result<FrameworkDraft, Vec<Wrong>> {
         Some(Value::Object(catalog)) => catalog,
         Some(_) => return wrong("must be an object".to_owned()),
         None => {
-            let other = OTHER_MODELS.iter().find(|name| document.get(**name).is_some());
+            let other = MODELS.iter().find(|name| document.get(**name).is_some());
             return wrong(match other {
                 Some(name) => format!("is missing; this is another OSCAL document, a {name}"),
                 None => "is missing; an OSCAL catalog is an object with a catalog".to_owned(),

@@ -8,8 +8,8 @@ use crate::soa::ImplementationStatus;
 struct Fact {
     /// The tag of the requirements it decides about, and of the entries that answer it.
     tag: &'static str,
-    /// What an entry without the tag says when it is about this, and whether saying yes to it means that there is none.
-    phrases: &'static [(&'static str, bool)],
+    /// Questions that ask for the opposite, so that yes means that there is none; they need no tag.
+    opposites: &'static [&'static str],
     /// Why the requirements do not apply when there is none of it.
     otherwise: &'static str,
 }
@@ -17,31 +17,36 @@ struct Fact {
 const FACTS: &[Fact] = &[
     Fact {
         tag: "premises",
-        phrases: &[("fully remote", true), ("work remotely", true), ("offices", false), ("premises", false)],
+        opposites: &["fully remote"],
         otherwise: "The organization has no premises of its own.",
     },
-    Fact {
-        tag: "development",
-        phrases: &[
-            ("develop software", false),
-            ("in-house development", false),
-            ("software development in-house", false),
-        ],
-        otherwise: "The organization does not develop software.",
-    },
-    Fact {
-        tag: "outsourced_development",
-        phrases: &[("outsource development", false), ("outsourced development", false)],
-        otherwise: "No development is outsourced.",
-    },
+    Fact { tag: "development", opposites: &[], otherwise: "The organization does not develop software." },
+    Fact { tag: "outsourced_development", opposites: &[], otherwise: "No development is outsourced." },
 ];
 
-/// Whether an answer begins with yes or no.
+/// How a question about the whole organization begins.
+const ABOUT_US: &[&str] = &[
+    "is the company ",
+    "is the organization ",
+    "is the organisation ",
+    "is your company ",
+    "is your organization ",
+    "is your organisation ",
+    "are we ",
+    "are you ",
+];
+
+/// Whether an answer is yes or no: that word, and then nothing or a break.
 fn yes_or_no(answer: &str) -> Option<bool> {
-    let first: String = answer.trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
-    match first.to_lowercase().as_str() {
-        "yes" | "true" => Some(true),
-        "no" | "none" | "false" | "never" | "not" => Some(false),
+    let answer = answer.trim();
+    let word: String = answer.chars().take_while(|c| c.is_alphabetic()).collect();
+    let next = answer.chars().nth(word.chars().count());
+    if next.is_some_and(|c| !matches!(c, '.' | ',' | ';' | ':' | '!' | '\n' | '\r')) {
+        return None;
+    }
+    match word.to_lowercase().as_str() {
+        "yes" => Some(true),
+        "no" | "none" => Some(false),
         _ => None,
     }
 }
@@ -49,25 +54,14 @@ fn yes_or_no(answer: &str) -> Option<bool> {
 impl Fact {
     /// Whether there is any of it, says an entry.
     fn said_by(&self, entry: &ContextEntry) -> Option<bool> {
-        let said = yes_or_no(entry.answer.as_str());
-        let text = format!("{}\n{}", entry.question, entry.answer).to_lowercase();
-        let (is_tagged, question) = (entry.tags.contains(self.tag), entry.question.as_str().to_lowercase());
-        let reversed = |text: &str| {
-            let found = self.phrases.iter().find(|(phrase, _)| text.contains(phrase));
-            found.map(|(_, means_none)| *means_none)
-        };
-        if is_tagged {
-            return match (said, reversed(&question)) {
-                (Some(yes), Some(true)) => Some(!yes),
-                (Some(yes), _) => Some(yes),
-                // "Everybody works fully remotely."
-                (None, _) => reversed(&text).filter(|means_none| *means_none).map(|_| false),
-            };
+        let question = entry.question.as_str().to_lowercase();
+        let question = question.trim_end_matches(['?', ' ']);
+        let is_about_us = ABOUT_US.iter().any(|start| question.starts_with(start));
+        let is_opposite = is_about_us && self.opposites.iter().any(|end| question.ends_with(end));
+        if !is_opposite && !entry.tags.contains(self.tag) {
+            return None;
         }
-        match (reversed(&question)?, said?) {
-            (true, yes) => Some(!yes),
-            (false, yes) => Some(yes),
-        }
+        yes_or_no(entry.answer.as_str()).map(|yes| yes != is_opposite)
     }
 }
 
@@ -165,17 +159,21 @@ mod tests {
             ("Does the company have offices?", "No. Everybody works from home.", &["premises"][..]),
             ("Is the company fully remote?", "Yes", &["premises"]),
             ("Is the company fully remote?", "Yes, since 2020.", &[]),
-            ("Where do people work?", "Everybody is fully remote.", &["premises"]),
-            ("Do you have offices?", "none", &[]),
+            ("Are you fully remote", "yes", &["work"]),
+            ("Offices", "none", &["premises"]),
         ] {
             assert_eq!(left_out(&[entry(question, answer, tags)]), codes, "{question} {answer}");
         }
         for (question, answer, tags) in [
             ("Does the company have offices?", "Yes, in Lisbon.", &["premises"][..]),
             ("Is the company fully remote?", "No", &["premises"]),
-            ("Do you like offices?", "They are fine.", &[]),
+            ("Is anybody fully remote?", "Yes", &[]),
+            ("Do you have offices outside the EU?", "No", &[]),
+            ("Are visitors left alone in the offices?", "No, never.", &[]),
+            ("How many offices are there?", "No fewer than five.", &["premises"]),
+            ("Are offices locked?", "Not on weekends", &["premises"]),
+            ("Do people work remotely?", "Yes, some. The office is in Lisbon.", &["premises"]),
             ("Where do people work?", "In Lisbon.", &["premises"]),
-            ("Nobody knows", "No", &[]),
         ] {
             assert!(left_out(&[entry(question, answer, tags)]).is_empty(), "{question} {answer}");
         }
