@@ -91,7 +91,7 @@ pub async fn from_framework(
             .filter(|(_, id)| framework.requirement(**id).is_none())
             .map(|(place, id)| FieldError {
                 field: format!("requirementIds[{place}]"),
-                message: format!("must be a requirement of {}, which {id} is not", framework.name),
+                message: format!("must be a requirement of {}; {id} is not one", framework.name),
             })
             .collect();
         if !wrong.is_empty() {

@@ -76,7 +76,7 @@ async fn wrong(
         .collect();
     let alias = draft.alias();
     if is_taken(t, scope, &alias, replaced).await? {
-        let message = format!("must not be that of another framework, as {alias} is");
+        let message = format!("must be its own; {alias} is the alias of another framework");
         wrong.push(FieldError { field: "alias".to_owned(), message });
     }
     Ok(wrong)

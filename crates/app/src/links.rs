@@ -50,7 +50,7 @@ pub(crate) async fn wrong(
 fn missing<K: Kind>(id: Id<K>, field: &str) -> FieldError {
     FieldError {
         field: field.to_owned(),
-        message: format!("must name what is there, and the {} {id} is not", K::NOUN),
+        message: format!("must hold ids of what is in this organization; the {} {id} is not", K::NOUN),
     }
 }
 

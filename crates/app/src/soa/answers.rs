@@ -117,7 +117,7 @@ pub async fn confirm(
             if let Some(unknown) = named.iter().find(is_unknown) {
                 return Err(Error::field(
                     "questionIds",
-                    format!("must name questions with an answer, and {unknown} has none"),
+                    format!("must hold questions that have an answer; {unknown} has none"),
                 ));
             }
         }
