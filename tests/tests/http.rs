@@ -49,9 +49,10 @@ fn body(reader: &mut BufReader<TcpStream>) -> String {
 }
 
 /// The resident memory of the server in bytes.
+/// The memory that the server has taken. Not the pages of its binary, which is ten times larger here than a release.
 fn resident(server: &Server) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a process");
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("its memory");
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).expect("its memory");
     line.split_whitespace().nth(1).expect("a number").parse::<usize>().expect("a number") << 10
 }
 
@@ -194,5 +195,5 @@ async fn stalled_downloads_and_exports_take_little_memory() {
         assert!(reply.expect("an answer").bytes().await.expect("a body").len() > 1 << 20);
     });
     futures_util::future::join_all(readers).await;
-    assert!(resident(&server) < 250 << 20, "{}", resident(&server));
+    assert!(resident(&server) < 220 << 20, "{}", resident(&server));
 }
