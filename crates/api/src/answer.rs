@@ -1,7 +1,9 @@
-//! How a request is answered: problems, versions, pages of lists, tables, and bodies that are watched on their way out.
+//! How a request is answered: problems, versions, pages of lists, tables, downloads, streams, and bodies that are watched on their way out.
 
 pub(crate) mod conditions;
+pub(crate) mod downloads;
 pub(crate) mod lists;
 pub(crate) mod problem;
+pub(crate) mod streams;
 pub(crate) mod tables;
 pub(crate) mod watched;

@@ -6,7 +6,7 @@ use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::controls::{Control, ControlFilter, ControlPatch, ControlReadiness, Readiness};
 use attestry_domain::frameworks::FrameworkName;
-use attestry_domain::id::{ControlId, RequirementId, kind};
+use attestry_domain::id::{ControlId, kind};
 use attestry_domain::id_set::IdSet;
 use attestry_domain::registers::Record;
 use attestry_domain::{control_fields, control_filters};
@@ -24,9 +24,9 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::answer::conditions::{Conditions, with_tag};
 use crate::answer::problem::Problem;
 use crate::document::operations::{reference, schema};
+use crate::frameworks::RequirementIds;
 use crate::registers::{self, Beside, Exposed, Names, Shown, View};
 use crate::request::caller::Granted;
-use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query};
 use crate::request::wire::Valid;
@@ -214,32 +214,6 @@ pub(crate) async fn unlink_control(
     body: Valid<LinkControl>,
 ) -> Result<Response, Problem> {
     link(&api, &scope, id.found()?, body.0, Linking::Remove, &conditions).await
-}
-
-impl FromJson for FrameworkName {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        attestry_domain::Parse::parse(&json.text()?)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema(
-            json!({"type": "string", "examples": ["iso_27001"], "description": "A framework's id or alias."}),
-        )
-    }
-}
-
-/// Some requirements.
-#[derive(Clone, Debug)]
-pub(crate) struct RequirementIds(pub(crate) Vec<RequirementId>);
-
-impl FromJson for RequirementIds {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        json.each(5000, RequirementId::from_json).map(Self)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema(json!({"type": "array", "maxItems": 5000, "items": <RequirementId as FromJson>::schema()}))
-    }
 }
 
 body! {

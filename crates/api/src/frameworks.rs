@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use attestry_app::frameworks;
-use attestry_app::readiness::{self, FrameworkReadiness, Met};
+use attestry_domain::Parse;
 use attestry_domain::access::{Scope, grant};
-use attestry_domain::controls::{ControlReadiness, Readiness};
+use attestry_domain::frameworks::drafts::MOST_REQUIREMENTS;
 use attestry_domain::frameworks::{Framework, FrameworkName, FrameworkText, Requirement, mapped, shipped};
-use attestry_domain::id::{ControlId, FrameworkId, RequirementId};
+use attestry_domain::id::{FrameworkId, RequirementId};
 use attestry_domain::text::Name;
-use attestry_domain::{Parse, Time};
 use axum::Json;
 use axum::extract::{FromRequestParts, RawPathParams, State};
 use axum::response::Response;
@@ -17,19 +16,20 @@ use http::request::Parts;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::answer::conditions::Conditions;
 use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
-use crate::controls::{readiness_example, readiness_schema};
 use crate::document::operations::schema;
-use crate::registers::as_of_parameter;
 use crate::request::caller::Granted;
+use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::state::Api;
 
 pub(crate) mod own;
+pub(crate) mod readiness;
 
 /// A framework.
 #[derive(Debug, Serialize, ToSchema)]
@@ -101,6 +101,34 @@ pub(crate) struct FrameworkList {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = lists::total_schema, required = false)]
     total: Option<usize>,
+}
+
+impl FromJson for FrameworkName {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        Self::parse(&json.text()?)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(
+            json!({"type": "string", "examples": ["iso_27001"], "description": "A framework's id or alias."}),
+        )
+    }
+}
+
+/// Some requirements.
+#[derive(Clone, Debug)]
+pub(crate) struct RequirementIds(pub(crate) Vec<RequirementId>);
+
+impl FromJson for RequirementIds {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        json.each(MOST_REQUIREMENTS, RequirementId::from_json).map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(
+            json!({"type": "array", "maxItems": MOST_REQUIREMENTS, "items": <RequirementId as FromJson>::schema()}),
+        )
+    }
 }
 
 /// Lists the frameworks
@@ -293,185 +321,4 @@ pub(crate) async fn list_requirements(
     let (page, next_cursor) = query.by_id.cut(all, |(place, _)| format!("{place:05}"));
     let data: Vec<RequirementView> = page.into_iter().map(|(_, one)| one.into()).collect();
     Ok(Json(RequirementList { count: data.len(), data, next_cursor, total }))
-}
-
-attestry_domain::words! {
-    /// How far a requirement is.
-    RequirementStatus {
-        Ready = "ready",
-        InProgress = "in_progress",
-        NotStarted = "not_started",
-        /// No control is linked to it.
-        Uncovered = "uncovered",
-        /// It does not apply, says the statement of applicability that is approved.
-        NotApplicable = "not_applicable",
-    }
-}
-
-impl From<Met> for RequirementStatus {
-    fn from(met: Met) -> Self {
-        match met {
-            Met::As(Readiness::Ready) => Self::Ready,
-            Met::As(Readiness::InProgress) => Self::InProgress,
-            Met::As(Readiness::NotStarted) => Self::NotStarted,
-            Met::Uncovered => Self::Uncovered,
-            Met::NotApplicable => Self::NotApplicable,
-        }
-    }
-}
-
-/// How many requirements are how far.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"ready": 1, "inProgress": 0, "notStarted": 0, "uncovered": 0, "notApplicable": 0}))]
-pub(crate) struct ReadinessCounts {
-    ready: usize,
-    in_progress: usize,
-    not_started: usize,
-    uncovered: usize,
-    not_applicable: usize,
-}
-
-/// A control that meets a requirement.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!(meeting_example()))]
-pub(crate) struct MeetingControl {
-    #[schema(value_type = String)]
-    id: ControlId,
-    reference: String,
-    name: String,
-    #[schema(schema_with = control_readiness)]
-    readiness: ControlReadiness,
-}
-
-fn control_readiness() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-    schema(readiness_schema())
-}
-
-fn meeting_example() -> Value {
-    json!({
-        "id": "ctl_01jcqg3v5mefzr7d0a6w3k9x2b", "reference": "C-3", "name": "Access is reviewed every quarter",
-        "readiness": readiness_example()
-    })
-}
-
-/// How far one requirement is.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!(met_example()))]
-pub(crate) struct MetRequirement {
-    #[schema(value_type = String)]
-    requirement_id: RequirementId,
-    code: String,
-    title: String,
-    theme: String,
-    #[schema(inline)]
-    status: RequirementStatus,
-    /// The controls that meet it. It is ready when all of them are.
-    controls: Vec<MeetingControl>,
-}
-
-fn met_example() -> Value {
-    json!({
-        "requirementId": "frk_rq_01jcqg3v5mefzr7d0a6w3k9x2b", "code": "5.15", "title": "Access control",
-        "theme": "Organizational", "status": "in_progress", "controls": [meeting_example()]
-    })
-}
-
-/// How ready the organization is for a framework.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = FrameworkReadiness, example = json!({
-    "frameworkId": "frk_01jcqg3v5mefzr7d0a6w3k9x2b", "at": "2026-11-15T09:30:00.000Z", "score": 0,
-    "totalRequirements": 1,
-    "counts": {"ready": 0, "inProgress": 1, "notStarted": 0, "uncovered": 0, "notApplicable": 0},
-    "requirements": [met_example()]
-}))]
-pub(crate) struct ReadinessView {
-    #[schema(value_type = String)]
-    framework_id: FrameworkId,
-    /// The moment it is about.
-    #[schema(value_type = String, format = DateTime)]
-    at: Time,
-    /// How many of a hundred requirements that apply are ready, rounded down.
-    score: usize,
-    total_requirements: usize,
-    counts: ReadinessCounts,
-    requirements: Vec<MetRequirement>,
-}
-
-impl ReadinessView {
-    fn new(framework: FrameworkId, at: Time, found: &FrameworkReadiness) -> Self {
-        let count = |met| found.count(met);
-        let counts = ReadinessCounts {
-            ready: count(Met::As(Readiness::Ready)),
-            in_progress: count(Met::As(Readiness::InProgress)),
-            not_started: count(Met::As(Readiness::NotStarted)),
-            uncovered: count(Met::Uncovered),
-            not_applicable: count(Met::NotApplicable),
-        };
-        let control = |place: &usize| {
-            let (control, readiness) = found.controls.get(*place)?;
-            let (reference, name) = (control.reference(), control.name.as_str().to_owned());
-            Some(MeetingControl { id: control.id, reference, name, readiness: *readiness })
-        };
-        let requirements = found.requirements.iter().map(|one| MetRequirement {
-            requirement_id: one.requirement.id,
-            code: one.requirement.code.clone(),
-            title: one.requirement.title.clone(),
-            theme: one.requirement.theme.clone(),
-            status: one.met.into(),
-            controls: one.controls.iter().filter_map(control).collect(),
-        });
-        let requirements: Vec<MetRequirement> = requirements.collect();
-        Self {
-            framework_id: framework,
-            at,
-            score: found.score(),
-            total_requirements: requirements.len(),
-            counts,
-            requirements,
-        }
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct AskReadiness {
-    at: Option<Time>,
-}
-
-impl FromQuery for AskReadiness {
-    fn read(query: &mut Query) -> Self {
-        Self { at: query.as_of("asOf") }
-    }
-}
-
-impl IntoParams for AskReadiness {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![as_of_parameter()]
-    }
-}
-
-/// Shows how ready the organization is for a framework
-///
-/// From what is linked to the controls: published policies, and tasks that are done with fresh evidence.
-#[utoipa::path(
-    get, path = "/v1/frameworks/{id}/readiness", tag = "Frameworks",
-    params(
-        ("id" = String, Path, description = "The framework's id or alias.", example = "iso_27001"),
-        AskReadiness
-    ),
-    responses((status = 200, body = ReadinessView, description = "How far each requirement is.")),
-    extensions(("x-permission" = json!("control:read")))
-)]
-pub(crate) async fn get_framework_readiness(
-    api: State<Api>,
-    scope: Granted<grant::ControlRead>,
-    named: Named,
-    ValidQuery(AskReadiness { at }): ValidQuery<AskReadiness>,
-) -> Result<Json<ReadinessView>, Problem> {
-    let framework = named.found(&api, &scope).await?;
-    let found = readiness::of(&api.ctx, &scope, &framework, at).await?;
-    Ok(Json(ReadinessView::new(framework.id, at.unwrap_or(api.ctx.now()), &found)))
 }

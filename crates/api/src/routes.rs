@@ -137,7 +137,7 @@ fn of_frameworks() -> OpenApiRouter<Api> {
         ))
         .routes(routes!(frameworks::own::export_framework))
         .routes(routes!(frameworks::list_requirements))
-        .routes(routes!(frameworks::get_framework_readiness))
+        .routes(routes!(frameworks::readiness::get_framework_readiness))
         .merge(registers::routes::<Control>())
         .routes(routes!(controls::link_control))
         .routes(routes!(controls::unlink_control))

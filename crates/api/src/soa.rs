@@ -1,24 +1,18 @@
 //! `/v1/soa`: statements of applicability.
 
 use attestry_app::soa::answers::{self, Given};
-use attestry_app::soa::{self, Statement, Wanted, approval, rows};
+use attestry_app::soa::{self, Wanted, approval, rows};
+use attestry_domain::Patch;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::frameworks::{FrameworkName, shipped};
-use attestry_domain::id::{
-    FrameworkId, MemberId, OrganizationId, RequirementId, SoaConfigurationId, SoaDocumentId, kind,
-};
-use attestry_domain::soa::{
-    AnswerSource, AnswerState, Configuration, ImplementationStatus, Justification, SoaAnswer, SoaDocument,
-    SoaStatus,
-};
+use attestry_domain::id::{MemberId, OrganizationId, RequirementId, SoaConfigurationId, SoaDocumentId, kind};
+use attestry_domain::soa::{Configuration, ImplementationStatus, Justification, SoaDocument, SoaStatus};
 use attestry_domain::text::Text;
-use attestry_domain::version::VersionNumber;
-use attestry_domain::{Patch, Time};
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
@@ -26,10 +20,10 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use crate::answer::conditions::Conditions;
 use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
-use crate::controls::RequirementIds;
 use crate::document::operations::schema;
+use crate::frameworks::RequirementIds;
 use crate::request::caller::Granted;
-use crate::request::json::{FromJson, Json as JsonValue};
+use crate::request::json::FromJson;
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::Valid;
@@ -38,12 +32,13 @@ use crate::state::Api;
 pub(crate) mod exports;
 pub(crate) mod filling;
 pub(crate) mod statements;
+mod views;
 
 use statements::{RowGaps, gaps_of};
-
-const ORGANIZATION: &str = "org_01jcqg3v5mefzr7d0a6w3k9x2b";
-const DOCUMENT: &str = "soa_doc_01jcqg3v5mefzr7d0a6w3k9x2b";
-const MEMBER: &str = "mem_01jcqg3v5mefzr7d0a6w3k9x2b";
+use views::{
+    AnswerView, DOCUMENT, DocumentView, MEMBER, ORGANIZATION, StatementView, answer_example,
+    document_example, question_example, statement_example,
+};
 
 /// The organization a body names is the caller's.
 pub(crate) fn must_be_own(scope: &Scope, organization: OrganizationId) -> Result<(), Problem> {
@@ -54,206 +49,6 @@ pub(crate) fn must_be_own(scope: &Scope, organization: OrganizationId) -> Result
             "The organizationId of the body is not the organization you are signed in to.",
         )),
     }
-}
-
-impl FromJson for ImplementationStatus {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        attestry_domain::Parse::parse(&json.text()?)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        <Self as PartialSchema>::schema()
-    }
-}
-
-/// A statement of applicability, without its answers.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = SoaDocument, example = json!(document_example()))]
-pub(crate) struct DocumentView {
-    #[schema(value_type = String)]
-    id: SoaDocumentId,
-    #[schema(value_type = String)]
-    framework_id: FrameworkId,
-    #[schema(value_type = String)]
-    organization_id: OrganizationId,
-    #[schema(value_type = i64)]
-    version: VersionNumber,
-    /// Whether there is no later version for the framework. Only the latest one changes.
-    is_latest: bool,
-    #[schema(inline)]
-    status: SoaStatus,
-    total_questions: i64,
-    /// How many have an answer that a person has confirmed.
-    answered_questions: i64,
-    #[schema(required, value_type = Option<String>)]
-    prepared_by: Option<MemberId>,
-    #[schema(required, value_type = Option<String>)]
-    approver_id: Option<MemberId>,
-    #[schema(required, value_type = Option<String>, format = DateTime)]
-    submitted_at: Option<Time>,
-    #[schema(required, value_type = Option<String>, format = DateTime)]
-    approved_at: Option<Time>,
-    #[schema(required, value_type = Option<String>, format = DateTime)]
-    declined_at: Option<Time>,
-    #[schema(required)]
-    decline_reason: Option<String>,
-    #[schema(required, value_type = Option<String>, format = DateTime)]
-    completed_at: Option<Time>,
-    /// The SHA-256 of what was approved, as canonical JSON, in hexadecimal.
-    #[schema(required)]
-    content_hash: Option<String>,
-    #[schema(value_type = String, format = DateTime)]
-    created_at: Time,
-    #[schema(value_type = String, format = DateTime)]
-    updated_at: Time,
-}
-
-impl From<SoaDocument> for DocumentView {
-    fn from(document: SoaDocument) -> Self {
-        let SoaDocument {
-            id,
-            framework_id,
-            organization_id,
-            version,
-            is_latest,
-            status,
-            total_questions,
-            answered_questions,
-            prepared_by,
-            approver_id,
-            submitted_at,
-            approved_at,
-            declined_at,
-            decline_reason,
-            completed_at,
-            content_hash,
-            created_at,
-            updated_at,
-            revision: _,
-        } = document;
-        Self {
-            id,
-            framework_id,
-            organization_id,
-            version,
-            is_latest,
-            status,
-            total_questions,
-            answered_questions,
-            prepared_by,
-            approver_id,
-            submitted_at,
-            approved_at,
-            declined_at,
-            decline_reason,
-            completed_at,
-            content_hash,
-            created_at,
-            updated_at,
-        }
-    }
-}
-
-fn document_example() -> Value {
-    json!({
-        "id": DOCUMENT, "frameworkId": shipped().first().map(|framework| framework.id),
-        "organizationId": ORGANIZATION, "version": 1, "isLatest": true, "status": "in_progress",
-        "totalQuestions": 93, "answeredQuestions": 1, "preparedBy": MEMBER, "approverId": null, "submittedAt": null,
-        "approvedAt": null, "declinedAt": null, "declineReason": null, "completedAt": null, "contentHash": null,
-        "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
-    })
-}
-
-/// An answer.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = SoaAnswer, example = json!(answer_example()))]
-pub(crate) struct AnswerView {
-    #[schema(value_type = String)]
-    question_id: RequirementId,
-    is_applicable: bool,
-    #[schema(required)]
-    justification: Option<String>,
-    #[schema(required, inline)]
-    implementation_status: Option<ImplementationStatus>,
-    #[schema(required, value_type = Option<String>)]
-    owner_id: Option<MemberId>,
-    /// A law or a contract that asks for the control.
-    #[schema(required)]
-    obligation: Option<String>,
-    #[schema(inline)]
-    source: AnswerSource,
-    #[schema(inline)]
-    state: AnswerState,
-    #[schema(value_type = String, format = DateTime)]
-    updated_at: Time,
-    #[schema(required, value_type = Option<String>)]
-    updated_by: Option<MemberId>,
-}
-
-impl From<SoaAnswer> for AnswerView {
-    fn from(answer: SoaAnswer) -> Self {
-        let SoaAnswer {
-            id: _,
-            document_id: _,
-            question_id,
-            is_applicable,
-            justification,
-            implementation_status,
-            owner_id,
-            obligation,
-            source,
-            state,
-            updated_at,
-            updated_by,
-        } = answer;
-        Self {
-            question_id,
-            is_applicable,
-            justification,
-            implementation_status,
-            owner_id,
-            obligation,
-            source,
-            state,
-            updated_at,
-            updated_by,
-        }
-    }
-}
-
-fn question_example() -> Value {
-    json!(shipped().first().and_then(|framework| framework.questions().next()).map(|question| question.id))
-}
-
-pub(crate) fn answer_example() -> Value {
-    json!({
-        "questionId": question_example(), "isApplicable": true, "justification": "Customers ask for it.",
-        "implementationStatus": "implemented", "ownerId": MEMBER, "obligation": null, "source": "person",
-        "state": "confirmed", "updatedAt": "2026-11-15T09:30:00.000Z", "updatedBy": MEMBER
-    })
-}
-
-/// A statement of applicability with its answers.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = SoaStatement, example = json!(statement_example()))]
-pub(crate) struct StatementView {
-    #[serde(flatten)]
-    document: DocumentView,
-    answers: Vec<AnswerView>,
-}
-
-impl From<Statement> for StatementView {
-    fn from(Statement { document, answers }: Statement) -> Self {
-        Self { document: document.into(), answers: answers.into_iter().map(Into::into).collect() }
-    }
-}
-
-fn statement_example() -> Value {
-    let mut example = document_example();
-    example["answers"] = json!([answer_example()]);
-    example
 }
 
 /// What an operation on a statement answers.

@@ -8,21 +8,27 @@ use attestry_storage::{Tx, members};
 
 use crate::error::{Error, FieldError};
 
-const FIELD: &str = "assigneeId";
+/// The field that names whoever is responsible for a row of a register.
+pub(crate) const ASSIGNEE: &str = "assigneeId";
 
 /// What is said of anybody else.
-pub(crate) fn not_active() -> FieldError {
+pub(crate) fn not_active(field: &str) -> FieldError {
     FieldError {
-        field: FIELD.to_owned(),
+        field: field.to_owned(),
         message: "must be an active member of this organization".to_owned(),
     }
 }
 
-pub(crate) async fn must_be_active(t: &Tx<'_>, scope: &Scope, member: Option<MemberId>) -> Result<(), Error> {
+pub(crate) async fn must_be_active(
+    t: &Tx<'_>,
+    scope: &Scope,
+    field: &str,
+    member: Option<MemberId>,
+) -> Result<(), Error> {
     let Some(member) = member else { return Ok(()) };
     match members::get(t, scope, member).await? {
         Some(person) if person.member.is_active => Ok(()),
-        _ => Err(Error::Invalid(vec![not_active()])),
+        _ => Err(Error::Invalid(vec![not_active(field)])),
     }
 }
 

@@ -6,7 +6,7 @@ use attestry_domain::Parse;
 use attestry_domain::access::Scope;
 use attestry_domain::controls::{Control, ControlPatch};
 use attestry_domain::frameworks::{FrameworkName, Requirement, mapped};
-use attestry_domain::id::{ControlId, RequirementId};
+use attestry_domain::id::{ControlId, Kind, RequirementId};
 use attestry_domain::id_set::IdSet;
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::text::{AnyText, Name};
@@ -33,7 +33,7 @@ pub async fn link(
     linking: Linking,
     precondition: Precondition,
 ) -> Result<Record<Control>, Error> {
-    fn changed<K: attestry_domain::id::Kind>(
+    fn changed<K: Kind>(
         before: &IdSet<K>,
         given: Option<&IdSet<K>>,
         linking: Linking,

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use attestry_domain::access::Scope;
 use attestry_domain::canonical::canonical;
-use attestry_domain::frameworks::{self, Framework, FrameworkDraft, FrameworkName};
+use attestry_domain::frameworks::{self, Framework, FrameworkDraft, FrameworkName, Wrong};
 use attestry_domain::id::{FrameworkId, RequirementId};
 use attestry_domain::id_set::IdSet;
-use attestry_domain::journal::hex;
+use attestry_domain::journal::{hex, sha256};
 use attestry_storage::{Tx, frameworks as own, registers as held, soa};
-use aws_lc_rs::digest;
 use serde::Serialize;
 
 use crate::change::Change;
@@ -34,6 +33,7 @@ pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Vec<Arc<Framework>>, Error>
 }
 
 pub async fn get(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Arc<Framework>, Error> {
+    // What ships needs no database.
     if let Some(shipped) = name.shipped() {
         return Ok(shipped);
     }
@@ -62,26 +62,6 @@ pub(crate) async fn find(t: &Tx<'_>, scope: &Scope, name: &FrameworkName) -> Res
     found.ok_or(MISSING)
 }
 
-/// What is wrong with a framework that somebody gives; `replaced` is the one whose place it takes.
-async fn wrong(
-    t: &Tx<'_>,
-    scope: &Scope,
-    draft: &FrameworkDraft,
-    replaced: Option<FrameworkId>,
-) -> Result<Vec<FieldError>, Error> {
-    let mut wrong: Vec<FieldError> = draft
-        .wrong()
-        .into_iter()
-        .map(|wrong| FieldError { field: wrong.field, message: wrong.message })
-        .collect();
-    let alias = draft.alias();
-    if is_taken(t, scope, &alias, replaced).await? {
-        let message = format!("must be its own; {alias} is the alias of another framework");
-        wrong.push(FieldError { field: "alias".to_owned(), message });
-    }
-    Ok(wrong)
-}
-
 async fn is_taken(
     t: &Tx<'_>,
     scope: &Scope,
@@ -93,23 +73,32 @@ async fn is_taken(
     Ok(is_shipped || others.is_some())
 }
 
-/// Gives a framework that comes without an alias one: that of the edition before, or one that is free.
-async fn with_alias(
+/// A framework that somebody gives, with an alias if it came without one (that of the edition before, or one that is free);
+/// or what is wrong with it.
+async fn checked(
     t: &Tx<'_>,
     scope: &Scope,
     mut draft: FrameworkDraft,
     before: Option<&Framework>,
-) -> Result<FrameworkDraft, Error> {
+) -> Result<Result<FrameworkDraft, Vec<FieldError>>, Error> {
+    let replaced = before.map(|before| before.id);
     if draft.alias.is_none() {
         let (made, mut number) = (draft.alias(), 1);
         let mut alias = before.map_or_else(|| made.clone(), |before| before.alias.clone());
-        while before.is_none() && is_taken(t, scope, &alias, None).await? {
+        while is_taken(t, scope, &alias, replaced).await? {
             number += 1;
             alias = format!("{}_{number}", made.chars().take(45).collect::<String>());
         }
         draft.alias = Some(alias);
     }
-    Ok(draft)
+    let of_draft = |wrong: Wrong| FieldError { field: wrong.field, message: wrong.message };
+    let mut wrong: Vec<FieldError> = draft.wrong().into_iter().map(of_draft).collect();
+    let alias = draft.alias();
+    if is_taken(t, scope, &alias, replaced).await? {
+        let message = format!("must be its own; {alias} is the alias of another framework");
+        wrong.push(FieldError { field: "alias".to_owned(), message });
+    }
+    Ok(if wrong.is_empty() { Ok(draft) } else { Err(wrong) })
 }
 
 /// Nobody else adds, replaces or deletes frameworks, or begins to use one, until the transaction ends.
@@ -117,7 +106,7 @@ pub(crate) async fn hold(c: &Change<'_>) -> Result<(), Error> {
     Ok(held::hold(c.t, c.scope, ENTITY).await?)
 }
 
-/// What the journal says of a framework: all but its requirements, which can be megabytes, but for their number and hash.
+/// What the journal says of a framework: of its requirements, which can be megabytes, only the number and the hash.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Recorded<'a> {
@@ -145,7 +134,7 @@ fn recorded(framework: &Framework) -> Result<Recorded<'_>, Error> {
         licence: &framework.licence,
         attribution: &framework.attribution,
         total_requirements: framework.requirements.len(),
-        requirements_hash: hex(digest::digest(&digest::SHA256, requirements.as_bytes()).as_ref()),
+        requirements_hash: hex(&sha256(requirements.as_bytes())),
     })
 }
 
@@ -165,13 +154,9 @@ pub async fn check(
             None => None,
             Some(id) => Some(replaceable(t, &own, id, Hold::No).await?),
         };
-        let draft = with_alias(t, &own, draft.clone(), before.as_deref()).await?;
-        let wrong = wrong(t, &own, &draft, replaced).await?;
-        if !wrong.is_empty() {
-            return Ok::<_, Error>(Err(wrong));
-        }
+        let draft = checked(t, &own, draft.clone(), before.as_deref()).await?;
         let id = replaced.unwrap_or_else(|| ids.ids.next());
-        Ok(Ok(draft.into_framework(id, before.as_deref(), || ids.ids.next())))
+        Ok::<_, Error>(draft.map(|draft| draft.into_framework(id, before.as_deref(), || ids.ids.next())))
     });
     found.await
 }
@@ -180,11 +165,7 @@ pub async fn check(
 pub async fn create(ctx: &Ctx, scope: &Scope, draft: FrameworkDraft) -> Result<Framework, Error> {
     ctx.change(scope, async move |c| {
         hold(c).await?;
-        let draft = with_alias(c.t, c.scope, draft.clone(), None).await?;
-        let wrong = wrong(c.t, c.scope, &draft, None).await?;
-        if !wrong.is_empty() {
-            return Err(Error::Invalid(wrong));
-        }
+        let draft = checked(c.t, c.scope, draft.clone(), None).await?.map_err(Error::Invalid)?;
         let framework = draft.into_framework(c.next_id(), None, || c.next_id());
         own::insert(c.t, c.scope, &framework, c.now).await?;
         c.record("framework.created", ENTITY, framework.id, &recorded(&framework)?)?;
@@ -243,11 +224,7 @@ pub async fn replace(
         hold(c).await?;
         let before = replaceable(c.t, c.scope, id, Hold::Yes).await?;
         precondition.check(&[before.tag()])?;
-        let draft = with_alias(c.t, c.scope, draft.clone(), Some(&before)).await?;
-        let wrong = wrong(c.t, c.scope, &draft, Some(id)).await?;
-        if !wrong.is_empty() {
-            return Err(Error::Invalid(wrong));
-        }
+        let draft = checked(c.t, c.scope, draft.clone(), Some(&before)).await?.map_err(Error::Invalid)?;
         let after = draft.into_framework(id, Some(&before), || c.next_id());
         unlink(c, &before, Some(&after)).await?;
         own::update(c.t, c.scope, &after, c.now).await?;

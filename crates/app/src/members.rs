@@ -185,6 +185,14 @@ pub async fn names(ctx: &Ctx, scope: &Scope) -> Result<HashMap<MemberId, String>
     Ok(ctx.db.read(async move |t| members::names(t, &scope).await).await?.into_iter().collect())
 }
 
+/// Whether a member is active and may do something.
+pub(crate) async fn may(c: &Change<'_>, member: MemberId, permission: Permission) -> Result<bool, Error> {
+    let person = members::get(c.t, c.scope, member).await?;
+    Ok(person.is_some_and(|person| {
+        person.member.is_active && person.member.role.permissions().contains(permission)
+    }))
+}
+
 /// Everybody in an organization, for the operator.
 pub async fn everybody(ctx: &Ctx, organization: OrganizationId) -> Result<Vec<Person>, Error> {
     let scope = Scope::system(organization, "attestry admin list");

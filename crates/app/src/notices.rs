@@ -41,6 +41,22 @@ pub(crate) struct Happened {
     pub(crate) line: String,
 }
 
+/// Notes something for each of these members once, but for whoever does it.
+pub(crate) fn tell_others(
+    c: &Change<'_>,
+    whom: impl IntoIterator<Item = MemberId>,
+    notice: Notice,
+    line: &str,
+) {
+    let mut told = Vec::new();
+    for member in whom {
+        if Some(member) != c.scope.member() && !told.contains(&member) {
+            c.tell(Happened { member, notice, line: line.to_owned() });
+            told.push(member);
+        }
+    }
+}
+
 /// Tells what happened in a change, one message for each member and kind.
 pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), Error> {
     let mut by_member: BTreeMap<(MemberId, Notice), Vec<String>> = BTreeMap::new();

@@ -12,14 +12,15 @@ use attestry_domain::policies::{Policy, PolicyFile, PolicySort, PolicyStatus, Po
 use attestry_domain::registers::{Record, Register, Wanted};
 use attestry_domain::subjects::Subject;
 use attestry_domain::version::VersionNumber;
-use attestry_storage::{Tx, attachments, members, policies, registers as rows};
+use attestry_storage::{Tx, attachments, policies, registers as rows};
 
 use crate::change::Change;
 use crate::comments;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::SignRequests;
-use crate::notices::Happened;
+use crate::members;
+use crate::notices;
 use crate::organizations;
 use crate::precondition::Precondition;
 use crate::registers;
@@ -156,15 +157,9 @@ pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Erro
     Ok(())
 }
 
-/// Who is told of what happens to a policy: whoever looks after it, and others.
+/// Tells whoever looks after a policy, and others, what happened to it.
 fn tell(c: &Change<'_>, whom: impl IntoIterator<Item = MemberId>, line: &str) {
-    let mut told = Vec::new();
-    for member in whom {
-        if Some(member) != c.scope.member() && !told.contains(&member) {
-            c.tell(Happened { member, notice: Notice::Policies, line: line.to_owned() });
-            told.push(member);
-        }
-    }
+    notices::tell_others(c, whom, Notice::Policies, line);
 }
 
 async fn changed(
@@ -186,13 +181,6 @@ fn must_not_be_archived(policy: &Policy) -> Result<(), Error> {
     }
 }
 
-async fn can_approve(c: &Change<'_>, member: MemberId) -> Result<bool, Error> {
-    let person = members::get(c.t, c.scope, member).await?;
-    Ok(person.is_some_and(|person| {
-        person.member.is_active && person.member.role.permissions().contains(Permission::PolicyApprove)
-    }))
-}
-
 /// Asks somebody to approve the policy as it is.
 pub async fn submit_for_approval(
     ctx: &Ctx,
@@ -211,7 +199,7 @@ pub async fn submit_for_approval(
                 message: "The policy has no text yet: give it content or a file first.".to_owned(),
             });
         }
-        if !can_approve(c, approver).await? {
+        if !members::may(c, approver, Permission::PolicyApprove).await? {
             let message = "must be an active member who may approve policies, such as an owner or an admin";
             return Err(Error::field("approverId", message));
         }
@@ -337,7 +325,7 @@ pub(crate) async fn review(ctx: &Ctx, organization: OrganizationId, ids: Vec<Pol
             fields.status = PolicyStatus::NeedsReview;
             fields.submitted_by_id = None;
             if let Some(approver) = fields.approver_id
-                && !can_approve(c, approver).await?
+                && !members::may(c, approver, Permission::PolicyApprove).await?
             {
                 fields.approver_id = None;
             }

@@ -41,18 +41,48 @@ pub async fn in_place(ctx: &Ctx, scope: &Scope, at: Option<Time>) -> Result<InPl
     })
 }
 
-/// All controls, oldest first.
-pub(crate) async fn all_controls(
-    ctx: &Ctx,
-    scope: &Scope,
-    at: Option<Time>,
-) -> Result<Vec<Record<Control>>, Error> {
-    match at {
-        Some(at) => registers::all_at(ctx, scope, at).await,
-        None => {
-            let own = scope.clone();
-            ctx.db.read(async move |t| registers::all(t, &own).await).await
+/// All controls of an organization, oldest first, how far each is, and which requirements it meets.
+#[derive(Clone, Debug)]
+pub struct Controls {
+    pub in_place: InPlace,
+    all: Vec<(Record<Control>, ControlReadiness)>,
+    /// Places among them.
+    by_requirement: HashMap<RequirementId, Vec<usize>>,
+}
+
+impl Controls {
+    pub(crate) async fn load(ctx: &Ctx, scope: &Scope, at: Option<Time>) -> Result<Self, Error> {
+        let in_place = in_place(ctx, scope, at).await?;
+        let controls = match at {
+            Some(at) => registers::all_at::<Control>(ctx, scope, at).await?,
+            None => {
+                let own = scope.clone();
+                ctx.db.read(async move |t| registers::all::<Control>(t, &own).await).await?
+            }
+        };
+        let mut by_requirement: HashMap<RequirementId, Vec<usize>> = HashMap::new();
+        let mut all = Vec::with_capacity(controls.len());
+        for control in controls {
+            for requirement in control.requirement_ids.iter() {
+                by_requirement.entry(requirement).or_default().push(all.len());
+            }
+            let readiness = control.readiness(&in_place);
+            all.push((control, readiness));
         }
+        Ok(Self { in_place, all, by_requirement })
+    }
+
+    /// Those that meet a requirement.
+    pub fn of(
+        &self,
+        requirement: RequirementId,
+    ) -> impl Iterator<Item = &(Record<Control>, ControlReadiness)> {
+        let places = self.by_requirement.get(&requirement).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|place| self.all.get(*place))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Record<Control>> {
+        self.all.iter().map(|(control, _)| control)
     }
 }
 
@@ -66,25 +96,16 @@ pub enum Met {
     As(Readiness),
 }
 
-/// A requirement and the controls that meet it.
-#[derive(Clone, Debug)]
-pub struct RequirementReadiness {
-    pub requirement: Requirement,
-    pub met: Met,
-    /// Places among the controls.
-    pub controls: Vec<usize>,
-}
-
 /// How ready an organization is for a framework.
 #[derive(Clone, Debug)]
 pub struct FrameworkReadiness {
-    pub controls: Vec<(Record<Control>, ControlReadiness)>,
-    pub requirements: Vec<RequirementReadiness>,
+    pub controls: Controls,
+    pub requirements: Vec<(Requirement, Met)>,
 }
 
 impl FrameworkReadiness {
     pub fn count(&self, met: Met) -> usize {
-        self.requirements.iter().filter(|one| one.met == met).count()
+        self.requirements.iter().filter(|(_, one)| *one == met).count()
     }
 
     /// How many of a hundred requirements that apply are ready, rounded down.
@@ -118,31 +139,15 @@ pub async fn of(
     framework: &Framework,
     at: Option<Time>,
 ) -> Result<FrameworkReadiness, Error> {
-    let in_place = in_place(ctx, scope, at).await?;
-    let controls: Vec<(Record<Control>, ControlReadiness)> = all_controls(ctx, scope, at)
-        .await?
-        .into_iter()
-        .map(|control| {
-            let readiness = control.readiness(&in_place);
-            (control, readiness)
-        })
-        .collect();
-    let mut by_requirement: HashMap<RequirementId, Vec<usize>> = HashMap::new();
-    for (place, (control, _)) in controls.iter().enumerate() {
-        for requirement in control.requirement_ids.iter() {
-            by_requirement.entry(requirement).or_default().push(place);
-        }
-    }
+    let controls = Controls::load(ctx, scope, at).await?;
     let left_out = left_out(ctx, scope, framework.id, at.unwrap_or(ctx.now())).await?;
     let requirements = framework.requirements.iter().map(|requirement| {
-        let places = by_requirement.remove(&requirement.id).unwrap_or_default();
-        let readiness =
-            together(places.iter().filter_map(|place| controls.get(*place)).map(|one| one.1.status));
+        let readiness = together(controls.of(requirement.id).map(|(_, readiness)| readiness.status));
         let met = match left_out.contains(&requirement.id) {
             true => Met::NotApplicable,
             false => readiness.map_or(Met::Uncovered, Met::As),
         };
-        RequirementReadiness { requirement: requirement.clone(), met, controls: places }
+        (requirement.clone(), met)
     });
     let requirements = requirements.collect();
     Ok(FrameworkReadiness { controls, requirements })

@@ -15,7 +15,7 @@ use attestry_domain::subjects;
 pub use attestry_storage::registers::{Stored, StoredRating};
 use attestry_storage::{Tx, registers as rows};
 
-use crate::assignees;
+use crate::assignees::{self, ASSIGNEE};
 use crate::attachments;
 use crate::automations;
 use crate::change::Change;
@@ -53,7 +53,7 @@ pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Res
     ctx.change(scope, async move |c| {
         links::must_exist(c, &R::links(&given)).await?;
         let mut record = new::<R>(c, &given)?;
-        assignees::must_be_active(c.t, c.scope, record.assignee()).await?;
+        assignees::must_be_active(c.t, c.scope, ASSIGNEE, record.assignee()).await?;
         policies::files::must_be_document(c, &record.id.to_string(), record.file()).await?;
         rows::insert(c.t, c.scope, &mut record).await?;
         c.record(R::ACTIONS.created, R::ENTITY, record.id, &record)?;
@@ -132,7 +132,7 @@ async fn wrong_rows<R: Stored>(
                 let mut errors = links::wrong(t, scope, &R::links(given), hold).await?;
                 let assignee = R::given(given.clone()).and_then(|fields| fields.assignee());
                 if assignee.is_some_and(|member| !active.contains(&member)) {
-                    errors.push(assignees::not_active());
+                    errors.push(assignees::not_active(ASSIGNEE));
                 }
                 errors
             }
@@ -296,7 +296,7 @@ pub(crate) async fn change<R: Stored>(
 ) -> Result<Record<R>, Error> {
     let after = before.patched(patch, c.now);
     if after.assignee() != before.assignee() {
-        assignees::must_be_active(c.t, c.scope, after.assignee()).await?;
+        assignees::must_be_active(c.t, c.scope, ASSIGNEE, after.assignee()).await?;
     }
     if after.file() != before.file() {
         policies::files::must_be_document(c, &after.id.to_string(), after.file()).await?;

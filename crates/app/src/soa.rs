@@ -11,13 +11,14 @@ use attestry_domain::page::{After, Page};
 use attestry_domain::soa::{AnswerSource, AnswerState, SoaAnswer, SoaDocument, SoaStatus};
 use attestry_domain::version::VersionNumber;
 pub use attestry_storage::soa::Wanted;
-use attestry_storage::{Tx, members, soa};
+use attestry_storage::{Tx, soa};
 
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::frameworks;
-use crate::notices::Happened;
+use crate::members;
+use crate::notices;
 
 pub mod answers;
 pub mod approval;
@@ -28,7 +29,7 @@ const MISSING: Error = Error::NotFound("statement of applicability");
 const DOCUMENT: &str = "soa_document";
 const ANSWER: &str = "soa_answer";
 
-/// A document with its answers, in the order of the questions.
+/// A document with its answers, in the order of their questions' ids.
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub document: SoaDocument,
@@ -213,10 +214,8 @@ async fn lock(c: &Change<'_>, id: SoaDocumentId) -> Result<SoaDocument, Error> {
     Ok(document)
 }
 
-fn tell(c: &Change<'_>, whom: Option<MemberId>, line: String) {
-    if let Some(member) = whom.filter(|member| Some(*member) != c.scope.member()) {
-        c.tell(Happened { member, notice: Notice::Policies, line });
-    }
+fn tell(c: &Change<'_>, whom: Option<MemberId>, line: &str) {
+    notices::tell_others(c, whom, Notice::Policies, line);
 }
 
 async fn label(c: &Change<'_>, document: &SoaDocument) -> Result<String, Error> {
@@ -254,11 +253,7 @@ pub async fn submit(
             }
             _ => {}
         }
-        let person = members::get(c.t, c.scope, approver).await?;
-        let can_approve = person.is_some_and(|person| {
-            person.member.is_active && person.member.role.permissions().contains(Permission::SoaApprove)
-        });
-        if !can_approve {
+        if !members::may(c, approver, Permission::SoaApprove).await? {
             let message = "must be an active member who may approve statements: an owner or an admin";
             return Err(Error::field("approverId", message));
         }
@@ -272,7 +267,7 @@ pub async fn submit(
             ..before.clone()
         };
         let after = save(c, &before, after, "soa.submitted").await?;
-        tell(c, Some(approver), format!("Please approve {}", label(c, &after).await?));
+        tell(c, Some(approver), &format!("Please approve {}", label(c, &after).await?));
         Ok(after)
     })
     .await
@@ -313,7 +308,7 @@ pub async fn decline(
         };
         let after = save(c, &before, after, "soa.declined").await?;
         let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-        tell(c, before.prepared_by, format!("Not approved: {}{why}", label(c, &after).await?));
+        tell(c, before.prepared_by, &format!("Not approved: {}{why}", label(c, &after).await?));
         Ok(after)
     })
     .await

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use aws_lc_rs::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{FrameworkId, RequirementId};
+use crate::journal::sha256;
 use crate::text::Parse;
 
 pub mod drafts;
@@ -116,10 +116,9 @@ impl Framework {
 
     /// A number that changes with it.
     pub fn tag(&self) -> i64 {
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        let hash = digest(&SHA256, &text);
-        let first = hash.as_ref().iter().take(8).fold(0_i64, |number, byte| (number << 8) | i64::from(*byte));
-        first & i64::MAX
+        // It is made of text: it always can be written.
+        let hash = sha256(&serde_json::to_vec(self).unwrap_or_default());
+        hash.iter().take(8).fold(0_i64, |number, byte| (number << 8) | i64::from(*byte)) & i64::MAX
     }
 
     pub fn requirement(&self, id: RequirementId) -> Option<&Requirement> {

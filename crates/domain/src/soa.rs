@@ -295,7 +295,7 @@ pub struct Frozen {
     pub organization: String,
     pub framework: String,
     pub attribution: String,
-    pub version: i64,
+    pub version: VersionNumber,
     pub status: SoaStatus,
     pub date: Date,
     pub prepared_by: Option<String>,

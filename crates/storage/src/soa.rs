@@ -3,7 +3,7 @@
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::id::{FrameworkId, MemberId, SoaAnswerId, SoaApprovalId, SoaDocumentId};
+use attestry_domain::id::{FrameworkId, MemberId, RequirementId, SoaAnswerId, SoaApprovalId, SoaDocumentId};
 use attestry_domain::page::{After, Key, Order, Page};
 use attestry_domain::soa::{
     Frozen, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
@@ -225,7 +225,7 @@ pub async fn answer(
     t: &Tx<'_>,
     scope: &Scope,
     document: SoaDocumentId,
-    question: attestry_domain::id::RequirementId,
+    question: RequirementId,
 ) -> Result<Option<SoaAnswer>, Error> {
     t.opt(ANSWER, &[id(scope.organization()), id(document), id(question)], read_answer).await
 }

@@ -73,7 +73,8 @@ impl Things {
         let other_policy = post("/v1/policies", json!({"name": "A"})).await;
         let control = post("/v1/controls", json!({"name": "A"})).await;
         let context = post("/v1/context", json!({"question": "A?"})).await;
-        let (framework, statement) = statement(app, tenant, "things").await;
+        let framework = framework(app, tenant, "things").await;
+        let (_, statement) = statement(app, tenant, "answered_things").await;
         let automations = format!("/v1/tasks/{}/automations", task.as_str().expect("an id"));
         let script = "export default () => ({ status: 'pass', summary: 'x' })";
         let automation = post(&automations, json!({"name": "A", "script": script})).await;
@@ -287,21 +288,23 @@ impl Things {
     }
 }
 
+async fn post(app: &TestApp, tenant: &Tenant, path: &str, body: Value, status: u16) -> Value {
+    app.call("POST", path).key(&tenant.key).json(&body).send().await.expect(status)
+}
+
+/// A framework with one question.
+async fn framework(app: &TestApp, tenant: &Tenant, alias: &str) -> String {
+    let body = json!({"name": "F", "alias": alias, "requirements": [{"code": "1", "title": "A"}]});
+    let made = post(app, tenant, "/v1/frameworks", body, 201).await;
+    made["id"].as_str().expect("an id").to_owned()
+}
+
 /// A framework with one question, and a statement for it.
 async fn statement(app: &TestApp, tenant: &Tenant, alias: &str) -> (String, String) {
-    let post = async |path: &str, body: Value, status| {
-        app.call("POST", path).key(&tenant.key).json(&body).send().await.expect(status)
-    };
-    let framework = json!({"name": "F", "alias": alias, "requirements": [{"code": "1", "title": "A"}]});
-    let framework = post("/v1/frameworks", framework, 201).await["id"].as_str().expect("an id").to_owned();
-    if alias == "things" {
-        // Deleted and replaced later: no statement is for it.
-        let other = Box::pin(statement(app, tenant, "other_things")).await.1;
-        return (framework, other);
-    }
+    let framework = framework(app, tenant, alias).await;
     let body = json!({"organizationId": tenant.organization, "frameworkId": framework});
-    let document = post("/v1/soa/ensure-setup", body, 200).await["document"]["id"].clone();
-    (framework, document.as_str().expect("an id").to_owned())
+    let made = post(app, tenant, "/v1/soa/ensure-setup", body, 200).await;
+    (framework, made["document"]["id"].as_str().expect("an id").to_owned())
 }
 
 fn find<'a>(ids: &'a [(&str, String)], prefix: &str) -> &'a str {

@@ -158,6 +158,9 @@ async fn a_framework_of_ones_own(app: &TestApp) {
     let control = app.post("/v1/controls", &control).send().await.expect(201);
     let mut next = own("ours");
     next["requirements"][0] = json!({"code": "0", "title": "First of all"});
+    let trial = app.call("PUT", &format!("{path}?dryRun=true")).key(&app.home.key).json(&next).send().await;
+    assert_eq!(trial.expect(200)["framework"]["id"], made["id"]);
+    assert_eq!(requirements().await, before, "nothing is saved");
     app.call("PUT", &path).key(&app.home.key).json(&next).send().await.expect(200);
     let after = requirements().await;
     assert_eq!((&after[0]["code"], &after[1]["id"]), (&json!("0"), &before[1]["id"]));

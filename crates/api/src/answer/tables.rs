@@ -8,6 +8,7 @@ pub(crate) mod export;
 pub(crate) mod import;
 
 pub(crate) const CSV: &str = "text/csv";
+pub(crate) const CSV_UTF8: &str = "text/csv; charset=utf-8";
 pub(crate) const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /// A value of a table.

@@ -3,6 +3,9 @@
 use attestry_app::frameworks;
 use attestry_domain::access::grant;
 use attestry_domain::context_entries::Tags;
+use attestry_domain::frameworks::drafts::{
+    LONGEST_CODE, LONGEST_KIND, LONGEST_TITLE, MOST_REQUIREMENTS, MOST_WRONG,
+};
 use attestry_domain::frameworks::{Framework, FrameworkDraft, Requirement, RequirementDraft, oscal};
 use attestry_domain::id::{FrameworkId, kind};
 use attestry_domain::text::{AnyText, Line, Name};
@@ -22,8 +25,8 @@ use crate::answer::lists;
 use crate::answer::problem::{FieldProblem, Problem};
 use crate::answer::tables::export::{Column, table};
 use crate::answer::tables::import::{Lines, read_csv};
-use crate::answer::tables::{CSV, text};
-use crate::document::operations::schema;
+use crate::answer::tables::{CSV, CSV_UTF8, text};
+use crate::document::operations::{reference, schema};
 use crate::request::bodies::{JSON, MediaType, media_type, must_be};
 use crate::request::caller::Granted;
 use crate::request::json::{FromJson, Json as JsonValue};
@@ -122,10 +125,10 @@ fn rows(lines: Lines) -> Result<Vec<RequirementDraft>, Problem> {
 body! {
     /// Something a framework asks for.
     OwnRequirement {
-        code "code": required Line<1, 100> = "Its number or short name.",
-        title "title": required Line<1, 500> = "What it is called.",
-        theme "theme": optional Line<0, 500> = "What it belongs to.",
-        kind "kind": optional Line<0, 200> = "What the framework calls it; `control`, if it is left out.",
+        code "code": required Line<1, LONGEST_CODE> = "Its number or short name.",
+        title "title": required Line<1, LONGEST_TITLE> = "What it is called.",
+        theme "theme": optional Line<0, LONGEST_TITLE> = "What it belongs to.",
+        kind "kind": optional Line<0, LONGEST_KIND> = "What the framework calls it; `control`, if it is left out.",
         objective "objective": optional AnyText = "What it is for.",
         tags "tags": optional Tags = "What it is about.",
     }
@@ -138,11 +141,13 @@ pub(crate) struct OwnRequirements(Vec<JsonValue>);
 
 impl FromJson for OwnRequirements {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        json.items(5000).map(Self)
+        json.items(MOST_REQUIREMENTS).map(Self)
     }
 
     fn schema() -> RefOr<Schema> {
-        schema(json!({"type": "array", "minItems": 1, "maxItems": 5000, "items": OwnRequirement::schema()}))
+        schema(
+            json!({"type": "array", "minItems": 1, "maxItems": MOST_REQUIREMENTS, "items": OwnRequirement::schema()}),
+        )
     }
 }
 
@@ -191,7 +196,7 @@ fn read_own(fields: Fields) -> Result<FrameworkDraft, Vec<FieldProblem>> {
                 false => FieldProblem { field: format!("{at}.{}", one.field), ..one },
             })),
         }
-        if wrong.len() > 100 {
+        if wrong.len() > MOST_WRONG {
             break;
         }
     }
@@ -348,6 +353,19 @@ pub(crate) async fn create_framework(
     Ok(with_tag(StatusCode::CREATED, &[framework.tag()], FrameworkView::from(&framework)))
 }
 
+/// The new edition, or what would become of it.
+#[derive(Debug)]
+pub(crate) struct FrameworkReplacement;
+
+impl PartialSchema for FrameworkReplacement {
+    fn schema() -> RefOr<Schema> {
+        let example = json!(FrameworkView::schema())["example"].clone();
+        schema(json!({"anyOf": [reference("Framework"), reference("FrameworkTrial")], "example": example}))
+    }
+}
+
+impl ToSchema for FrameworkReplacement {}
+
 /// Replaces a framework of one's own by a new edition
 ///
 /// Requirements keep their ids by their codes; what is gone is taken off the controls. With `dryRun=true` nothing is saved.
@@ -356,7 +374,7 @@ pub(crate) async fn create_framework(
     params(("id" = inline(FrameworkId), Path, description = "The framework's id."), ImportFramework),
     request_body(content((AddFramework = "application/json"), (String = "text/csv"))),
     responses(
-        (status = 200, body = FrameworkView, description = "The framework; with `dryRun=true`, a `FrameworkTrial`."),
+        (status = 200, body = FrameworkReplacement, description = "The framework; with `dryRun=true`, what would become of it."),
         (status = 409, description = "The framework ships with the product, or there are statements for it."),
         (status = 412, description = "`If-Match` does not match."),
     ),
@@ -497,7 +515,7 @@ pub(crate) async fn export_framework(
             };
             let rows: Vec<_> = framework.requirements.iter().map(row).collect();
             let written = table(COLUMNS, &rows).map_err(Problem::internal)?;
-            (format!("{CSV}; charset=utf-8"), "csv", written)
+            (CSV_UTF8.to_owned(), "csv", written)
         }
     };
     let disposition = format!("attachment; filename=\"{}.{ending}\"", framework.alias);

@@ -9,16 +9,17 @@ use attestry_domain::content::markdown;
 use attestry_domain::id::{PolicyId, kind};
 use attestry_domain::text::Text;
 use axum::extract::State;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt, stream};
-use http::{HeaderName, HeaderValue, header};
+use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::answer::problem::Problem;
+use crate::answer::streams::{self, done};
 use crate::document::operations::schema;
 use crate::request::caller::Granted;
 use crate::request::json::{FromJson, Json as JsonValue};
@@ -29,7 +30,6 @@ use crate::state::Api;
 const MOST_TURNS: usize = 100;
 const MOST_HISTORY: usize = 200_000;
 const FRAMING: HeaderName = HeaderName::from_static("x-vercel-ai-ui-message-stream");
-const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 attestry_domain::words! {
     /// Who said something.
@@ -188,10 +188,6 @@ fn close(stage: &mut Stage, events: &mut Vec<Event>) {
     }
 }
 
-fn done() -> Event {
-    Event::default().data("[DONE]")
-}
-
 /// Asks the assistant about a policy, and streams its answer
 ///
 /// A stream of server-sent events in the framing of the AI SDK's UI messages: `start`, `text-start`, `text-delta` …,
@@ -227,11 +223,6 @@ pub(crate) async fn ask_about_policy(
         chat_history.map(|History(turns)| turns.into_iter().map(turn).collect()).unwrap_or_default();
     let question = Question { instructions: instructions.as_str().to_owned(), history };
     let conversation = chat::ask(&api.ctx, &scope, id.found()?, question).await?;
-    let sse = Sse::new(events(conversation)).keep_alive(KeepAlive::new().interval(api.http.keep_alive));
-    let headers = [
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (BUFFERING, HeaderValue::from_static("no")),
-        (FRAMING, HeaderValue::from_static("v1")),
-    ];
-    Ok((headers, sse).into_response())
+    let framing = [(FRAMING, HeaderValue::from_static("v1"))];
+    Ok((framing, streams::stream(&api, events(conversation))).into_response())
 }

@@ -1,7 +1,7 @@
 //! Policies as PDF: `/v1/policies/{id}/pdf` and `/v1/policies/pdf`.
 
 use attestry_app::journal;
-use attestry_app::policies::prints::{self, Printed};
+use attestry_app::policies::prints;
 use attestry_app::policies::versions::Which;
 use attestry_domain::access::SeePolicies;
 use attestry_domain::id::{PolicyId, kind};
@@ -9,10 +9,11 @@ use attestry_domain::policies::Policy;
 use attestry_domain::registers::Register;
 use attestry_domain::version::VersionNumber;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::response::Response;
+use http::Method;
 use utoipa::IntoParams;
 
+use crate::answer::downloads::download;
 use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::request::caller::Granted;
@@ -21,8 +22,7 @@ use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::state::Api;
 
-const PDF: &str = "application/pdf";
-const MISSING: HeaderName = HeaderName::from_static("x-missing-glyphs");
+pub(crate) const PDF: &str = "application/pdf";
 
 #[derive(Debug)]
 pub(crate) struct PrintPolicy {
@@ -42,24 +42,6 @@ impl IntoParams for PrintPolicy {
         let about = "The number of the version to print; otherwise the policy as it is.";
         vec![lists::parameter("version", <VersionNumber as FromJson>::schema(), about)]
     }
-}
-
-fn download(printed: Printed) -> Response {
-    let disposition = printed.disposition();
-    let Printed { bytes, missing, .. } = printed;
-    let mut headers = HeaderMap::new();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PDF));
-    if let Ok(disposition) = HeaderValue::from_str(&disposition) {
-        headers.insert(header::CONTENT_DISPOSITION, disposition);
-    }
-    if !missing.is_empty() {
-        let named: Vec<String> =
-            missing.iter().take(50).map(|c| format!("U+{:04X}", u32::from(*c))).collect();
-        if let Ok(named) = HeaderValue::from_str(&named.join(" ")) {
-            headers.insert(MISSING, named);
-        }
-    }
-    (headers, bytes).into_response()
 }
 
 /// Downloads a policy as PDF
@@ -89,7 +71,7 @@ pub(crate) async fn print_policy(
             version.map_or_else(|| format!("id={id}"), |version| format!("id={id}&version={version}"));
         journal::exported(&api.ctx, &scope, Policy::ACTIONS.exported, Policy::ENTITY, "pdf", &asked).await?;
     }
-    Ok(download(printed))
+    Ok(download(PDF, printed))
 }
 
 /// Downloads all published policies as one PDF
@@ -112,5 +94,5 @@ pub(crate) async fn print_policies(
     if method != Method::HEAD {
         journal::exported(&api.ctx, &scope, Policy::ACTIONS.exported, Policy::ENTITY, "pdf", "").await?;
     }
-    Ok(download(printed))
+    Ok(download(PDF, printed))
 }

@@ -9,7 +9,7 @@ use attestry_domain::id::{Id, Kind};
 use attestry_domain::id_set::IdSet;
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{
-    Time, Zone, automations, files, policies, risks, scales, schedules, subjects, task_templates, tasks,
+    Time, Zone, automations, files, policies, risks, scales, schedules, soa, subjects, task_templates, tasks,
     vendors, words,
 };
 use bytes::Bytes;
@@ -177,6 +177,7 @@ from_string! {
     task_templates::TemplateId;
     policies::PolicyStatus;
     policies::ReviewFrequency;
+    soa::ImplementationStatus;
     schedules::Schedule;
     automations::Source;
     Zone;

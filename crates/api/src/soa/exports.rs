@@ -8,20 +8,23 @@ use attestry_domain::id::{MemberId, SoaDocumentId, kind};
 use attestry_domain::plain::Plain;
 use attestry_domain::soa::{Frozen, FrozenRow, SoaFormat};
 use attestry_domain::text::Parse;
+use attestry_domain::version::VersionNumber;
 use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, Method, header};
+use axum::response::Response;
+use http::Method;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use crate::answer::downloads::download;
 use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::answer::tables::export::{Column, book, table};
-use crate::answer::tables::{CSV, Cell, XLSX, text};
+use crate::answer::tables::{CSV_UTF8, Cell, XLSX, text};
 use crate::document::operations::schema;
+use crate::policies::prints::PDF;
 use crate::request::caller::Granted;
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
@@ -67,7 +70,7 @@ fn cells(frozen: &Frozen, row: &FrozenRow) -> Vec<Cell> {
         row.owner.as_ref().map_or(Plain::Null, text),
         text(state),
         text(frozen.document_id.to_string()),
-        Plain::Int(frozen.version),
+        Plain::Int(frozen.version.get()),
         text(frozen.status.as_str()),
         frozen.approved_by.as_ref().map_or(Plain::Null, text),
         Plain::Date(frozen.date),
@@ -128,19 +131,12 @@ pub(crate) async fn export_soa(
         let asked = format!("id={id}");
         journal::exported(&api.ctx, &scope, "soa.exported", "soa_document", format.as_str(), &asked).await?;
     }
-    let kind = match format {
-        SoaFormat::Pdf => "application/pdf".to_owned(),
-        SoaFormat::Xlsx => XLSX.to_owned(),
-        SoaFormat::Csv => format!("{CSV}; charset=utf-8"),
+    let media_type = match format {
+        SoaFormat::Pdf => PDF,
+        SoaFormat::Xlsx => XLSX,
+        SoaFormat::Csv => CSV_UTF8,
     };
-    let mut headers = HeaderMap::new();
-    let disposition = exported.disposition();
-    for (header, value) in [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, disposition)] {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(header, value);
-        }
-    }
-    Ok((headers, exported.bytes).into_response())
+    Ok(download(media_type, exported))
 }
 
 /// The SHA-256 of a file, in hexadecimal.
@@ -195,8 +191,8 @@ pub(crate) struct Verification {
     is_current: bool,
     #[schema(required, inline)]
     format: Option<SoaFormat>,
-    #[schema(required)]
-    version: Option<i64>,
+    #[schema(required, value_type = Option<i64>)]
+    version: Option<VersionNumber>,
     #[schema(required, value_type = Option<String>, format = DateTime)]
     approved_at: Option<Time>,
     #[schema(required, value_type = Option<String>)]

@@ -6,20 +6,19 @@ use attestry_app::soa::filling::{self, Filled, Filling};
 use attestry_domain::access::grant;
 use attestry_domain::id::{OrganizationId, SoaDocumentId};
 use axum::extract::State;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
-use futures_util::{Stream, StreamExt, stream};
-use http::{HeaderName, HeaderValue, header};
+use axum::response::Response;
+use axum::response::sse::Event;
+use futures_util::stream::{iter, unfold};
+use futures_util::{Stream, StreamExt};
 use serde_json::{Value, json};
 
-use super::{AnswerView, DOCUMENT, ORGANIZATION, must_be_own};
+use super::must_be_own;
+use super::views::{AnswerView, DOCUMENT, ORGANIZATION};
 use crate::answer::problem::Problem;
+use crate::answer::streams::{done, stream};
 use crate::request::caller::Granted;
 use crate::request::wire::Valid;
 use crate::state::Api;
-
-/// Keeps proxies from holding events back.
-const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 body! {
     /// The statement to fill in.
@@ -45,18 +44,17 @@ fn shown(filled: Filled) -> Event {
 }
 
 fn events(filling: Filling) -> impl Stream<Item = Result<Event, Infallible>> {
-    let rest = stream::unfold(Some(filling), |filling| async move {
+    let rest = unfold(Some(filling), |filling| async move {
         let mut filling = filling?;
-        let done = Event::default().data("[DONE]");
         Some(match filling.next().await {
-            Some(Ok(filled)) => (stream::iter(vec![shown(filled)]), Some(filling)),
+            Some(Ok(filled)) => (iter(vec![shown(filled)]), Some(filling)),
             Some(Err(error)) => {
                 let problem = Problem::from(error);
                 tracing::warn!(code = problem.code, "filling a statement in broke off");
                 let piece = json!({"type": "error", "code": problem.code, "errorText": problem.detail});
-                (stream::iter(vec![event(&piece), done]), None)
+                (iter(vec![event(&piece), done()]), None)
             }
-            None => (stream::iter(vec![done]), None),
+            None => (iter(vec![done()]), None),
         })
     });
     rest.flatten().map(Ok)
@@ -86,10 +84,5 @@ pub(crate) async fn fill_soa(
     let FillSoa { organization_id, document_id } = body.0;
     must_be_own(&scope, organization_id)?;
     let filling = filling::begin(&api.ctx, &scope, document_id).await?;
-    let sse = Sse::new(events(filling)).keep_alive(KeepAlive::new().interval(api.http.keep_alive));
-    let headers = [
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (BUFFERING, HeaderValue::from_static("no")),
-    ];
-    Ok((headers, sse).into_response())
+    Ok(stream(&api, events(filling)))
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{AnswerView, DocumentView, answer_example, document_example};
+use super::views::{AnswerView, DocumentView, answer_example, document_example};
 use crate::answer::problem::Problem;
 use crate::request::caller::Granted;
 use crate::request::path::{IdAt, PathId};

@@ -15,8 +15,8 @@ use attestry_storage::{organizations, registers as rows};
 use super::MISSING;
 use crate::assistant::{Assistant, not_configured};
 use crate::context::Ctx;
+use crate::context_entries;
 use crate::error::Error;
-use crate::soa::filling::facts;
 
 mod answers;
 
@@ -80,7 +80,7 @@ pub async fn ask(ctx: &Ctx, scope: &Scope, id: PolicyId, question: Question) -> 
     let found = ctx.db.read(async move |t| {
         let policy = rows::get::<Policy>(t, &own, id).await?.ok_or(MISSING)?;
         let organization = organizations::get(t, &own).await?.ok_or(Error::NotFound("organization"))?;
-        let (_, facts) = facts(t, &own).await?;
+        let facts = context_entries::facts(&context_entries::visible(t, &own).await?);
         Ok::<_, Error>((policy, organization, facts))
     });
     let (policy, organization, facts) = found.await?;

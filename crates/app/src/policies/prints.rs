@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use attestry_blobs::Served;
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::content::{Block, Content, Inline};
 use attestry_domain::id::{MemberId, PolicyId};
@@ -15,23 +14,8 @@ use attestry_storage::{Tx, members, organizations, policies, registers as rows};
 use super::versions::{self, Which};
 use super::{MISSING, with_versions};
 use crate::context::Ctx;
+use crate::downloads::Download;
 use crate::error::Error;
-
-/// A file to be downloaded.
-#[derive(Debug)]
-pub struct Printed {
-    pub file_name: String,
-    pub bytes: Vec<u8>,
-    /// The characters that no font has: they are printed as a mark that says so.
-    pub missing: Vec<char>,
-}
-
-impl Printed {
-    /// `Content-Disposition`.
-    pub fn disposition(&self) -> String {
-        Served { file_name: self.file_name.clone(), media_type: String::new() }.disposition()
-    }
-}
 
 /// What is the same for all policies of an organization.
 struct Around {
@@ -129,7 +113,7 @@ fn is_a_file() -> Error {
 }
 
 /// One policy: a version of it, or else what is published, or else the draft.
-pub async fn policy(ctx: &Ctx, scope: &Scope, id: PolicyId, which: Option<Which>) -> Result<Printed, Error> {
+pub async fn policy(ctx: &Ctx, scope: &Scope, id: PolicyId, which: Option<Which>) -> Result<Download, Error> {
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
         let policy = rows::get::<Policy>(t, &own, id).await?;
@@ -158,7 +142,7 @@ pub async fn policy(ctx: &Ctx, scope: &Scope, id: PolicyId, which: Option<Which>
 }
 
 /// All policies that are published, in one file.
-pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Printed, Error> {
+pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Download, Error> {
     let (own, now) = (scope.clone(), ctx.now());
     let found = ctx.db.read(async move |t| {
         let around = Around::of(t, &own).await?;
@@ -184,7 +168,7 @@ async fn print(
     ctx: &Ctx,
     file_name: String,
     make: impl FnOnce() -> Result<Pdf, Failure> + Send + 'static,
-) -> Result<Printed, Error> {
+) -> Result<Download, Error> {
     let made = ctx.printing.work(make).await?;
     let Pdf { bytes, missing } = made.map_err(|failure| match failure {
         Failure::TooLarge => Error::Conflict {
@@ -193,5 +177,5 @@ async fn print(
         },
         other => Error::internal(other),
     })?;
-    Ok(Printed { file_name, bytes, missing })
+    Ok(Download { file_name, bytes, missing })
 }

@@ -11,7 +11,7 @@ use attestry_domain::text::{AnyText, Name};
 use attestry_domain::{Parse, Zone};
 use attestry_storage::organizations;
 
-use crate::assignees;
+use crate::assignees::{self, ASSIGNEE};
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::registers;
@@ -63,7 +63,7 @@ pub async fn create(
             ..PolicyPatch::default()
         };
         let mut record = registers::new::<Policy>(c, &patch)?;
-        assignees::must_be_active(c.t, c.scope, record.assignee_id).await?;
+        assignees::must_be_active(c.t, c.scope, ASSIGNEE, record.assignee_id).await?;
         record.fields.policy_template_id = Some(template.id);
         let mut made = [record];
         registers::add_many(c, &mut made).await?;

@@ -69,9 +69,7 @@ pub async fn save_one(
             return Err(Error::field("justification", "is required when the control is not applicable"));
         }
         if let Patch::Value(owner) = given.owner {
-            assignees::must_be_active(c.t, c.scope, Some(owner))
-                .await
-                .map_err(|_| Error::field("ownerId", "must be an active member of this organization"))?;
+            assignees::must_be_active(c.t, c.scope, "ownerId", Some(owner)).await?;
         }
         let is_known = known.is_some();
         let is_open =

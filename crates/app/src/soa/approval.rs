@@ -2,53 +2,35 @@
 
 use std::collections::HashMap;
 
-use attestry_blobs::Served;
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::canonical::canonical;
-use attestry_domain::frameworks::Framework;
 use attestry_domain::id::{MemberId, RequirementId, SoaDocumentId};
-use attestry_domain::journal::{EntryFilter, hex};
+use attestry_domain::journal::{EntryFilter, hex, sha256};
 use attestry_domain::soa::{
-    Frozen, FrozenRow, ImplementationStatus, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
+    Frozen, FrozenRow, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
 };
 use attestry_pdf::{Approval, Failure, Pdf, StatementRow};
 use attestry_storage::{Tx, members, organizations, soa};
-use aws_lc_rs::digest;
 use serde::{Deserialize, Serialize};
 
 use super::{DOCUMENT, MISSING, Statement, framework_of, label, load, lock, must_be_approver, store, tell};
 use crate::context::Ctx;
+use crate::downloads::Download;
 use crate::error::Error;
 use crate::journal;
 
 /// Writes a statement as a table: a spreadsheet, or CSV.
 pub type Tables = fn(&Frozen, SoaFormat) -> Result<Vec<u8>, String>;
 
-/// A file to be downloaded.
-#[derive(Debug)]
-pub struct Exported {
-    pub name: String,
-    pub bytes: Vec<u8>,
-}
-
-impl Exported {
-    /// `Content-Disposition`.
-    pub fn disposition(&self) -> String {
-        Served { file_name: self.name.clone(), media_type: String::new() }.disposition()
-    }
-}
-
-fn frozen(
-    statement: &Statement,
-    framework: &Framework,
-    organization: String,
-    names: &HashMap<MemberId, String>,
-    date: attestry_domain::date::Date,
-) -> Frozen {
+/// A statement as it is printed, as of a moment.
+async fn freeze(t: &Tx<'_>, scope: &Scope, statement: &Statement, at: Time) -> Result<Frozen, Error> {
     let Statement { document, answers } = statement;
+    let framework = framework_of(t, scope, document).await?;
+    let organization = organizations::get(t, scope).await?.ok_or(Error::NotFound("organization"))?;
+    let names: HashMap<MemberId, String> = members::names(t, scope).await?.into_iter().collect();
     let name = |member: MemberId| names.get(&member).cloned().unwrap_or_else(|| member.to_string());
-    let answers: HashMap<RequirementId, _> =
+    let answers: HashMap<RequirementId, &SoaAnswer> =
         answers.iter().map(|answer| (answer.question_id, answer)).collect();
     let rows = framework.questions().map(|requirement| {
         let answer = answers.get(&requirement.id);
@@ -67,28 +49,19 @@ fn frozen(
         }
     });
     let is_approved = document.status == SoaStatus::Approved;
-    Frozen {
+    Ok(Frozen {
         document_id: document.id,
         framework_id: document.framework_id,
-        organization,
+        organization: organization.name,
         framework: framework.name.clone(),
         attribution: framework.attribution.clone(),
-        version: document.version.get(),
+        version: document.version,
         status: document.status,
-        date,
+        date: organization.time_zone.date_of(at),
         prepared_by: document.prepared_by.map(name),
         approved_by: document.approver_id.filter(|_| is_approved).map(name),
         rows: rows.collect(),
-    }
-}
-
-/// A statement as it is printed, as of a moment.
-async fn freeze(t: &Tx<'_>, scope: &Scope, statement: &Statement, at: Time) -> Result<Frozen, Error> {
-    let framework = framework_of(t, scope, &statement.document).await?;
-    let organization = organizations::get(t, scope).await?.ok_or(Error::NotFound("organization"))?;
-    let names = members::names(t, scope).await?.into_iter().collect();
-    let date = organization.time_zone.date_of(at);
-    Ok(frozen(statement, &framework, organization.name, &names, date))
+    })
 }
 
 fn printed(frozen: &Frozen) -> attestry_pdf::Statement {
@@ -126,7 +99,7 @@ fn printed(frozen: &Frozen) -> attestry_pdf::Statement {
             SoaStatus::Declined => "Declined",
         }
         .to_owned(),
-        version: u32::try_from(frozen.version).unwrap_or_default(),
+        version: u32::try_from(frozen.version.get()).unwrap_or_default(),
         date: frozen.date.to_string(),
         prepared_by: frozen.prepared_by.clone(),
         approval: frozen
@@ -187,10 +160,6 @@ struct ApprovedFiles {
     files: Vec<ApprovedFile>,
 }
 
-fn sha256(bytes: &[u8]) -> String {
-    hex(digest::digest(&digest::SHA256, bytes).as_ref())
-}
-
 /// Approves a document. Its files are made first, which takes a while; if it changes meanwhile, nothing is approved.
 pub async fn approve(
     ctx: &Ctx,
@@ -210,7 +179,7 @@ pub async fn approve(
     let (frozen, approver, seen) = found.await?;
     let files = files(ctx, &frozen, [SoaFormat::Pdf, SoaFormat::Xlsx, SoaFormat::Csv], tables).await?;
     let content = canonical(&frozen).map_err(Error::internal)?;
-    let hash = sha256(content.as_bytes());
+    let hash = hex(&sha256(content.as_bytes()));
     ctx.change(scope, async move |c| {
         let before = lock(c, id).await?;
         must_be_approver(c.scope, &before)?;
@@ -233,7 +202,7 @@ pub async fn approve(
         soa::insert_approval(c.t, c.scope, &approval, &content).await?;
         let mut frozen_as = Vec::new();
         for (format, bytes) in &files {
-            let sha256 = sha256(bytes);
+            let sha256 = hex(&sha256(bytes));
             soa::insert_file(c.t, c.scope, approval.id, *format, &sha256, bytes).await?;
             frozen_as.push(ApprovedFile { format: *format, sha256 });
         }
@@ -246,7 +215,7 @@ pub async fn approve(
         let after = store(c, &before, after).await?;
         let state = Approved { document: &after, files: frozen_as };
         c.record("soa.approved", DOCUMENT, after.id, &state)?;
-        tell(c, before.prepared_by, format!("Approved: {}", label(c, &after).await?));
+        tell(c, before.prepared_by, &format!("Approved: {}", label(c, &after).await?));
         Ok(after)
     })
     .await
@@ -259,7 +228,7 @@ pub async fn export(
     id: SoaDocumentId,
     format: SoaFormat,
     tables: Tables,
-) -> Result<Exported, Error> {
+) -> Result<Download, Error> {
     let (own, now) = (scope.clone(), ctx.now());
     let found = ctx.db.read(async move |t| {
         let statement = load(t, &own, id).await?;
@@ -272,7 +241,7 @@ pub async fn export(
         Ok((freeze(t, &own, &statement, now).await?, None))
     });
     let (frozen, file) = found.await?;
-    let name = format!(
+    let file_name = format!(
         "{} statement of applicability {} v{}.{format}",
         frozen.organization, frozen.framework, frozen.version
     );
@@ -283,7 +252,7 @@ pub async fn export(
             bytes
         }
     };
-    Ok(Exported { name, bytes })
+    Ok(Download { file_name, bytes, missing: Vec::new() })
 }
 
 /// Which approved version a file is.

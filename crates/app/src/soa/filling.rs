@@ -9,25 +9,22 @@ use attestry_domain::context_entries::ContextEntry;
 use attestry_domain::controls::Readiness;
 use attestry_domain::frameworks::Requirement;
 use attestry_domain::id::{MessageId, RequirementId, SoaDocumentId};
-use attestry_domain::registers::Record;
-use attestry_domain::soa::rules::{self, Meeting, Proposal};
+use attestry_domain::soa::rules::{self, MetBy, Proposal};
 use attestry_domain::soa::{AnswerSource, ImplementationStatus, Justification, SoaAnswer};
 use attestry_domain::text::Parse;
-use attestry_storage::{Tx, soa};
+use attestry_storage::soa;
 use serde::Deserialize;
 
 use super::answers::{can_be_replaced, propose};
-use super::rows::Around;
 use super::{MISSING, Statement, framework_of, load, must_be_latest};
 use crate::assistant::Assistant;
 use crate::context::Ctx;
+use crate::context_entries;
 use crate::error::Error;
-use crate::registers;
+use crate::readiness::Controls;
 
 /// How many questions a model is asked at a time.
 const BATCH: usize = 12;
-/// How much of the context a model is told, in characters.
-const MOST_CONTEXT: usize = 30_000;
 /// How much a model may say about a batch, in characters.
 const MOST_SAID: usize = 100_000;
 
@@ -76,35 +73,19 @@ impl std::fmt::Debug for Filling {
     }
 }
 
-/// What is known of the organization, as a model is told.
-pub(crate) async fn facts(t: &Tx<'_>, scope: &Scope) -> Result<(Vec<Record<ContextEntry>>, String), Error> {
-    if !scope.allows(Permission::ContextRead) {
-        return Ok((Vec::new(), String::new()));
-    }
-    let all = registers::all::<ContextEntry>(t, scope).await?;
-    let mut text = String::new();
-    for entry in &all {
-        let next = format!("{} {}\n{}\n\n", entry.reference(), entry.question, entry.answer);
-        if text.chars().count() + next.chars().count() > MOST_CONTEXT {
-            break;
-        }
-        text.push_str(&next);
-    }
-    Ok((all, text))
-}
-
 /// Begins to fill a statement in.
 pub async fn begin(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<Filling, Error> {
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
         let statement = load(t, &own, id).await?;
         let framework = framework_of(t, &own, &statement.document).await?;
-        let (context, facts) = facts(t, &own).await?;
-        Ok::<_, Error>((statement, framework, context, facts))
+        let context = context_entries::visible(t, &own).await?;
+        Ok::<_, Error>((statement, framework, context))
     });
-    let (Statement { document, answers }, framework, context, facts) = found.await?;
+    let (Statement { document, answers }, framework, context) = found.await?;
     must_be_latest(&document)?;
-    let around = Around::load(ctx, scope).await?;
+    let controls = Controls::load(ctx, scope, None).await?;
+    let facts = context_entries::facts(&context);
     let context: Vec<(String, ContextEntry)> =
         context.into_iter().map(|entry| (entry.reference(), entry.fields)).collect();
     let answers: HashMap<RequirementId, &SoaAnswer> =
@@ -116,9 +97,9 @@ pub async fn begin(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<Fillin
             continue;
         }
         total += 1;
-        let meeting: Vec<Meeting> = around
-            .controls(requirement.id)
-            .map(|(control, readiness)| Meeting {
+        let met_by: Vec<MetBy> = controls
+            .of(requirement.id)
+            .map(|(control, readiness)| MetBy {
                 // Whoever may not see controls is not told what they are called.
                 label: if sees_controls { control.label() } else { control.reference() },
                 status: match readiness.status {
@@ -128,7 +109,7 @@ pub async fn begin(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<Fillin
                 },
             })
             .collect();
-        match rules::propose(requirement, &context, &meeting) {
+        match rules::propose(requirement, &context, &met_by) {
             Some(proposal) => by_rule.push((requirement.id, proposal)),
             None => {
                 outdated.push(requirement.id);
@@ -158,7 +139,10 @@ impl Filling {
                 return Some(Ok(ready));
             }
             let step = match std::mem::replace(&mut self.stage, Stage::Over) {
-                Stage::Rules(by_rule, outdated) => self.by_rules(by_rule, outdated).await,
+                Stage::Rules(by_rule, outdated) => {
+                    let saved = self.save(by_rule.len(), by_rule, outdated, AnswerSource::Rule).await;
+                    saved.map(|()| Stage::Model)
+                }
                 Stage::Model => self.by_model().await,
                 Stage::Over => return None,
             };
@@ -184,15 +168,6 @@ impl Filling {
             self.ready.push_back(Filled::Progress { done: self.done, total: self.total });
         }
         Ok(())
-    }
-
-    async fn by_rules(
-        &mut self,
-        by_rule: Vec<(RequirementId, Proposal)>,
-        outdated: Vec<RequirementId>,
-    ) -> Result<Stage, Error> {
-        self.save(by_rule.len(), by_rule, outdated, AnswerSource::Rule).await?;
-        Ok(Stage::Model)
     }
 
     async fn by_model(&mut self) -> Result<Stage, Error> {

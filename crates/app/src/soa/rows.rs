@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 
 use attestry_domain::access::{Permission, Scope};
-use attestry_domain::controls::{Control, ControlReadiness, InPlace, Readiness};
+use attestry_domain::controls::Readiness;
 use attestry_domain::frameworks::{Framework, Requirement};
 use attestry_domain::id::{ControlId, RequirementId, RiskId, SoaDocumentId, TaskId};
-use attestry_domain::registers::Record;
 use attestry_domain::risks::Risk;
 use attestry_domain::soa::{Behind, Gap, SoaAnswer, SoaDocument, gaps};
 
 use super::{Statement, framework_of, load};
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::{readiness, registers};
+use crate::readiness::Controls;
+use crate::registers;
 
 /// A control that meets a requirement.
 #[derive(Clone, Debug)]
@@ -46,18 +46,15 @@ pub struct Row {
 }
 
 /// What rows are made of, beside the answers.
-pub(super) struct Around {
-    controls: Vec<(Record<Control>, ControlReadiness)>,
-    by_requirement: HashMap<RequirementId, Vec<usize>>,
+struct Around {
+    controls: Controls,
     risks: HashMap<RiskId, String>,
-    in_place: InPlace,
     sees_controls: bool,
 }
 
 impl Around {
-    pub(super) async fn load(ctx: &Ctx, scope: &Scope) -> Result<Self, Error> {
-        let in_place = readiness::in_place(ctx, scope, None).await?;
-        let controls = readiness::all_controls(ctx, scope, None).await?;
+    async fn load(ctx: &Ctx, scope: &Scope) -> Result<Self, Error> {
+        let controls = Controls::load(ctx, scope, None).await?;
         let treats = controls.iter().any(|control| !control.risk_ids.is_empty());
         let mut risks = HashMap::new();
         if treats && scope.allows(Permission::RiskRead) {
@@ -65,39 +62,21 @@ impl Around {
             let all = ctx.db.read(async move |t| registers::all::<Risk>(t, &own).await).await?;
             risks.extend(all.into_iter().map(|risk| (risk.id, risk.label())));
         }
-        let mut by_requirement: HashMap<RequirementId, Vec<usize>> = HashMap::new();
-        let mut known = Vec::with_capacity(controls.len());
-        for control in controls {
-            for requirement in control.requirement_ids.iter() {
-                by_requirement.entry(requirement).or_default().push(known.len());
-            }
-            let readiness = control.readiness(&in_place);
-            known.push((control, readiness));
-        }
-        let sees_controls = scope.allows(Permission::ControlRead);
-        Ok(Self { controls: known, by_requirement, risks, in_place, sees_controls })
+        Ok(Self { controls, risks, sees_controls: scope.allows(Permission::ControlRead) })
     }
 
-    /// The controls that meet a requirement.
-    pub(super) fn controls(
-        &self,
-        requirement: RequirementId,
-    ) -> impl Iterator<Item = &(Record<Control>, ControlReadiness)> {
-        let places = self.by_requirement.get(&requirement).map(Vec::as_slice).unwrap_or_default();
-        places.iter().filter_map(|place| self.controls.get(*place))
-    }
-
-    pub(super) fn row(&self, requirement: &Requirement, answer: Option<&SoaAnswer>) -> Row {
-        let meeting = || self.controls(requirement.id).map(|(control, _)| control);
+    fn row(&self, requirement: &Requirement, answer: Option<&SoaAnswer>) -> Row {
+        let meeting = || self.controls.of(requirement.id).map(|(control, _)| control);
         let mut risks: Vec<RiskId> = meeting().flat_map(|control| control.risk_ids.iter()).collect();
         risks.sort_unstable();
         risks.dedup();
         let mut tasks: Vec<TaskId> = meeting().flat_map(|control| control.task_ids.iter()).collect();
         tasks.sort_unstable();
         tasks.dedup();
-        let fresh = tasks.iter().filter(|task| self.in_place.tasks.contains(task)).count();
+        let fresh = tasks.iter().filter(|task| self.controls.in_place.tasks.contains(task)).count();
         let controls: Vec<Meeting> = self
-            .controls(requirement.id)
+            .controls
+            .of(requirement.id)
             .map(|(control, readiness)| Meeting {
                 id: control.id,
                 label: self.sees_controls.then(|| control.label()),

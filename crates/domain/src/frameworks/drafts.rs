@@ -37,12 +37,12 @@ pub struct Wrong {
 }
 
 /// The most requirements of a framework, and the most mistakes that are listed.
-pub(super) const MOST_REQUIREMENTS: usize = 5_000;
-pub(super) const MOST_WRONG: usize = 100;
-pub(super) const LONGEST_CODE: usize = 100;
-pub(super) const LONGEST_TITLE: usize = 500;
-pub(super) const LONGEST_TEXT: usize = 10_000;
-const LONGEST_WORD: usize = 200;
+pub const MOST_REQUIREMENTS: usize = 5_000;
+pub const MOST_WRONG: usize = 100;
+pub const LONGEST_CODE: usize = 100;
+pub const LONGEST_TITLE: usize = 500;
+pub const LONGEST_TEXT: usize = 10_000;
+pub const LONGEST_KIND: usize = 200;
 
 /// A line without control characters.
 fn line(text: &str, most: usize, may_be_empty: bool) -> Result<(), String> {
@@ -132,7 +132,7 @@ impl FrameworkDraft {
             check(at("code"), line(&one.code, LONGEST_CODE, false));
             check(at("title"), line(&one.title, LONGEST_TITLE, false));
             check(at("theme"), line(&one.theme, LONGEST_TITLE, true));
-            check(at("kind"), line(&one.kind, LONGEST_WORD, true));
+            check(at("kind"), line(&one.kind, LONGEST_KIND, true));
             check(at("objective"), text(&one.objective));
             check(at("tags"), Tags::new(one.tags.clone()).map(drop));
             if let Some(first) = seen.insert(&one.code, place)

@@ -63,21 +63,11 @@ impl Fact {
         }
         yes_or_no(entry.answer.as_str()).map(|yes| yes != is_opposite)
     }
-}
 
-impl Fact {
     /// Whether there is any of it, and which entry says so. Whoever says yes anywhere has some.
     fn known<'a>(&self, context: &'a [(String, ContextEntry)]) -> Option<(bool, &'a str)> {
-        let said = context.iter().filter_map(|(name, entry)| Some((self.said_by(entry)?, name.as_str())));
-        said.reduce(|one, other| {
-            if one.0 {
-                one
-            } else if other.0 {
-                other
-            } else {
-                one
-            }
-        })
+        let said = || context.iter().filter_map(|(name, entry)| Some((self.said_by(entry)?, name.as_str())));
+        said().find(|(is_there, _)| *is_there).or_else(|| said().next())
     }
 }
 
@@ -91,7 +81,7 @@ pub struct Proposal {
 
 /// A control that meets a requirement, as far as rules look at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meeting {
+pub struct MetBy {
     /// What people call it.
     pub label: String,
     pub status: ImplementationStatus,
@@ -102,7 +92,7 @@ pub struct Meeting {
 pub fn propose(
     requirement: &Requirement,
     context: &[(String, ContextEntry)],
-    meeting: &[Meeting],
+    met_by: &[MetBy],
 ) -> Option<Proposal> {
     let facts: Vec<&Fact> = FACTS.iter().filter(|fact| requirement.has_tag(fact.tag)).collect();
     // The first decides; the others only keep a requirement that one of them needs.
@@ -115,8 +105,8 @@ pub fn propose(
         return Some(Proposal { is_applicable: false, justification, implementation_status: None });
     }
     let both = |one, other| if one == other { one } else { ImplementationStatus::InProgress };
-    let status = meeting.iter().map(|one| one.status).reduce(both)?;
-    let labels: Vec<&str> = meeting.iter().map(|one| one.label.as_str()).take(5).collect();
+    let status = met_by.iter().map(|one| one.status).reduce(both)?;
+    let labels: Vec<&str> = met_by.iter().map(|one| one.label.as_str()).take(5).collect();
     Some(Proposal {
         is_applicable: true,
         justification: format!("Met by {}.", labels.join(", ")),
@@ -200,7 +190,7 @@ mod tests {
         let iso = FrameworkName::Alias("iso_27001".to_owned()).shipped().expect("the framework");
         let first = iso.questions().next().expect("a control");
         assert_eq!(propose(first, &[], &[]), None);
-        let done = |label: &str, status| Meeting { label: label.to_owned(), status };
+        let done = |label: &str, status| MetBy { label: label.to_owned(), status };
         let two = [
             done("C-1 Policies are written", ImplementationStatus::Implemented),
             done("C-2 Policies are read", ImplementationStatus::NotStarted),

@@ -16,7 +16,7 @@ use tokio_util::io::ReaderStream;
 use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
 
-use super::{CSV, Cell, XLSX, harmless};
+use super::{CSV_UTF8, Cell, XLSX, harmless};
 use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::document::operations::capitalized;
@@ -122,10 +122,9 @@ pub(crate) async fn download(
 ) -> Result<Response, Problem> {
     let first = rows.recv().await.unwrap_or_else(|| Ok(Vec::new()))?;
     let (kind, body) = match shape.format {
-        TableFormat::Csv => (
-            format!("{CSV}; charset=utf-8"),
-            HttpBody::from_stream(csv_stream(shape, &columns, &first, rows)),
-        ),
+        TableFormat::Csv => {
+            (CSV_UTF8.to_owned(), HttpBody::from_stream(csv_stream(shape, &columns, &first, rows)))
+        }
         TableFormat::Xlsx => {
             (XLSX.to_owned(), HttpBody::from_stream(xlsx_stream(name, columns, first, rows)))
         }

@@ -1,0 +1,466 @@
+//! A catalog read as a framework.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value};
+
+use super::{MODELS, OURS, THEIRS, UNVERSIONED, code, cut, line, lines};
+use crate::frameworks::drafts::{LONGEST_CODE, LONGEST_TEXT, LONGEST_TITLE, MOST_REQUIREMENTS, MOST_WRONG};
+use crate::frameworks::{FrameworkDraft, RequirementDraft, Wrong};
+
+const UNKNOWN: &str = "[…]";
+const MOST_DEPTH: usize = 20;
+const MOST_PUBLISHERS: usize = 10;
+/// What stands for a parameter is cut when it is longer: one can be inserted many times.
+const LONGEST_PARAMETER: usize = 1000;
+
+type Object = Map<String, Value>;
+
+/// Reads `{"catalog": …}`. Every control is a requirement, those inside of others too; withdrawn ones are left out.
+pub fn read(document: &Value) -> Result<FrameworkDraft, Vec<Wrong>> {
+    let wrong = |message: String| Err(vec![Wrong { field: "catalog".to_owned(), message }]);
+    let catalog = match document.get("catalog") {
+        Some(Value::Object(catalog)) => catalog,
+        Some(_) => return wrong("must be an object".to_owned()),
+        None => {
+            let other = MODELS.iter().find(|name| document.get(**name).is_some());
+            return wrong(match other {
+                Some(name) => format!("is missing; this is another OSCAL document, a {name}"),
+                None => "is missing; an OSCAL catalog is an object with a catalog".to_owned(),
+            });
+        }
+    };
+    let mut reader = Reader { parameters: parameters(catalog), ..Reader::default() };
+    let mut draft = reader.metadata(catalog);
+    reader.level(catalog, "catalog", "", 0);
+    if reader.found.is_empty() && reader.wrong.is_empty() {
+        reader.report("catalog", "must hold at least one control that is not withdrawn");
+    }
+    if !reader.wrong.is_empty() {
+        return Err(reader.wrong);
+    }
+    // Only ours have a position; the others stay as they are.
+    reader.found.sort_by_key(|(position, _)| *position);
+    draft.requirements = reader.found.into_iter().map(|(_, requirement)| requirement).collect();
+    Ok(draft)
+}
+
+struct Property<'v> {
+    path: String,
+    name: &'v str,
+    ns: &'v str,
+    has_class: bool,
+    value: &'v str,
+    remarks: &'v str,
+}
+
+impl Property<'_> {
+    /// What we keep in it.
+    fn text(&self) -> &str {
+        if self.remarks.is_empty() { self.value } else { self.remarks }
+    }
+}
+
+/// The properties of one thing.
+struct Properties<'v>(Vec<Property<'v>>);
+
+impl<'v> Properties<'v> {
+    fn own(&self, name: &str) -> impl Iterator<Item = &Property<'v>> {
+        self.0.iter().filter(move |one| one.ns == OURS && one.name == name)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.own(name).map(Property::text).next()
+    }
+
+    /// The plain label, or else the first of those that are of some class.
+    fn label(&self) -> Option<&Property<'v>> {
+        let is_label =
+            |one: &&Property<'v>| one.ns == THEIRS && one.name == "label" && !line(one.value).is_empty();
+        let mut labels = self.0.iter().filter(is_label);
+        labels.clone().find(|one| !one.has_class).or_else(|| labels.next())
+    }
+
+    fn is_withdrawn(&self) -> bool {
+        self.0.iter().any(|one| one.name == "status" && one.value.trim().eq_ignore_ascii_case("withdrawn"))
+    }
+}
+
+#[derive(Default)]
+struct Reader<'v> {
+    /// What stands for each parameter.
+    parameters: HashMap<&'v str, String>,
+    /// Where each code was found.
+    codes: HashMap<String, String>,
+    found: Vec<(usize, RequirementDraft)>,
+    wrong: Vec<Wrong>,
+    is_over: bool,
+}
+
+impl<'v> Reader<'v> {
+    fn report(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        if self.wrong.len() < MOST_WRONG {
+            self.wrong.push(Wrong { field: field.into(), message: message.into() });
+        }
+        self.is_over |= self.wrong.len() >= MOST_WRONG;
+    }
+
+    fn text(&mut self, object: &'v Object, name: &str, path: &str) -> &'v str {
+        match object.get(name) {
+            None | Some(Value::Null) => "",
+            Some(Value::String(text)) => text,
+            Some(_) => {
+                self.report(format!("{path}.{name}"), "must be a string");
+                ""
+            }
+        }
+    }
+
+    /// The objects of an array, each with its path.
+    fn objects(&mut self, object: &'v Object, name: &str, path: &str) -> Vec<(String, &'v Object)> {
+        let all = match object.get(name) {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::Array(all)) => all,
+            Some(_) => {
+                self.report(format!("{path}.{name}"), "must be an array");
+                return Vec::new();
+            }
+        };
+        let mut objects = Vec::with_capacity(all.len());
+        for (place, one) in all.iter().enumerate() {
+            if self.is_over {
+                break;
+            }
+            let path = format!("{path}.{name}[{place}]");
+            match one {
+                Value::Object(one) => objects.push((path, one)),
+                _ => self.report(path, "must be an object"),
+            }
+        }
+        objects
+    }
+
+    fn properties(&mut self, object: &'v Object, path: &str) -> Properties<'v> {
+        let mut all = Vec::new();
+        for (path, one) in self.objects(object, "props", path) {
+            let ns = self.text(one, "ns", &path);
+            all.push(Property {
+                name: self.text(one, "name", &path),
+                ns: if ns.is_empty() { THEIRS } else { ns },
+                has_class: one.contains_key("class"),
+                value: self.text(one, "value", &path),
+                remarks: self.text(one, "remarks", &path),
+                path,
+            });
+        }
+        Properties(all)
+    }
+
+    fn is_at_most(&mut self, text: &str, longest: usize, field: &str) -> bool {
+        let length = text.chars().count();
+        if length > longest {
+            self.report(field, format!("must have at most {longest} characters; it has {length}"));
+        }
+        length <= longest
+    }
+
+    fn title(&mut self, object: &'v Object, path: &str) -> String {
+        let title = line(self.text(object, "title", path));
+        self.is_at_most(&title, LONGEST_TITLE, &format!("{path}.title"));
+        title
+    }
+
+    fn metadata(&mut self, catalog: &'v Object) -> FrameworkDraft {
+        let path = "catalog.metadata";
+        let metadata = match catalog.get("metadata") {
+            Some(Value::Object(metadata)) => metadata,
+            Some(_) => {
+                self.report(path, "must be an object");
+                return FrameworkDraft::default();
+            }
+            None => {
+                self.report(path, "is missing");
+                return FrameworkDraft::default();
+            }
+        };
+        let properties = self.properties(metadata, path);
+        let text = |name: &str| properties.text(name).map(|text| cut(lines(text), LONGEST_TEXT));
+        let name = self.title(metadata, path);
+        if name.is_empty() {
+            self.report(format!("{path}.title"), "must not be empty");
+        }
+        let version = line(self.text(metadata, "version", path));
+        FrameworkDraft {
+            alias: properties.text("alias").map(line).filter(|alias| !alias.is_empty()),
+            name,
+            description: cut(lines(self.text(metadata, "remarks", path)), LONGEST_TEXT),
+            version: if version == UNVERSIONED { String::new() } else { version },
+            source: text("source").unwrap_or_else(|| self.publishers(metadata, path)),
+            licence: text("licence").unwrap_or_default(),
+            attribution: text("attribution").unwrap_or_default(),
+            requirements: Vec::new(),
+        }
+    }
+
+    /// Who a catalog of somebody else is from.
+    fn publishers(&mut self, metadata: &'v Object, path: &str) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for (path, party) in self.objects(metadata, "parties", path) {
+            let name = line(self.text(party, "name", &path));
+            if !name.is_empty() && !names.contains(&name) && names.len() < MOST_PUBLISHERS {
+                names.push(name);
+            }
+        }
+        cut(names.join("; "), LONGEST_TEXT)
+    }
+
+    /// The controls and groups of a catalog, a group or a control.
+    fn level(&mut self, object: &'v Object, path: &str, theme: &str, depth: usize) {
+        let controls = self.objects(object, "controls", path);
+        let groups = self.objects(object, "groups", path);
+        if depth >= MOST_DEPTH
+            && let Some((path, _)) = controls.first().or(groups.first())
+        {
+            self.report(path, format!("groups and controls can be nested at most {MOST_DEPTH} deep"));
+            return;
+        }
+        for (path, control) in controls {
+            if self.is_over {
+                return;
+            }
+            let properties = self.properties(control, &path);
+            if !properties.is_withdrawn() {
+                self.requirement(control, &path, theme, &properties);
+                self.level(control, &path, theme, depth + 1);
+            }
+        }
+        for (path, group) in groups {
+            if self.is_over {
+                return;
+            }
+            if !self.properties(group, &path).is_withdrawn() {
+                let title = self.title(group, &path);
+                let theme = if title.is_empty() { theme } else { &title };
+                self.level(group, &path, theme, depth + 1);
+            }
+        }
+    }
+
+    fn requirement(&mut self, control: &'v Object, path: &str, theme: &str, properties: &Properties<'v>) {
+        if self.found.len() == MOST_REQUIREMENTS {
+            self.report("catalog", format!("must hold at most {MOST_REQUIREMENTS} controls"));
+            self.is_over = true;
+            return;
+        }
+        let title = self.title(control, path);
+        if title.is_empty() {
+            self.report(format!("{path}.title"), "must not be empty");
+        }
+        let code = self.code(control, path, &title, properties);
+        let class = line(self.text(control, "class", path));
+        let kind = properties.text("kind").map_or(class, line);
+        let position = properties.text("position").and_then(|position| position.parse().ok());
+        let requirement = RequirementDraft {
+            code,
+            title,
+            theme: theme.to_owned(),
+            kind: if kind.is_empty() { "control".to_owned() } else { kind },
+            objective: self.objective(control, path),
+            tags: properties.own("tag").map(|tag| line(tag.text())).filter(|tag| !tag.is_empty()).collect(),
+        };
+        self.found.push((position.unwrap_or(usize::MAX), requirement));
+    }
+
+    fn code(&mut self, control: &'v Object, path: &str, title: &str, properties: &Properties<'v>) -> String {
+        let id = self.text(control, "id", path);
+        let (field, code) = match (properties.own("code").next(), properties.label()) {
+            (Some(own), _) => (format!("{}.value", own.path), line(own.text())),
+            (None, Some(label)) => {
+                (format!("{}.value", label.path), code(&line(label.value), title).to_owned())
+            }
+            (None, None) => (format!("{path}.id"), line(id)),
+        };
+        if code.is_empty() {
+            self.report(field, "must not be empty");
+        } else if self.is_at_most(&code, LONGEST_CODE, &field) {
+            let first = self.codes.entry(code.clone()).or_insert_with(|| path.to_owned()).clone();
+            if first != path {
+                self.report(field, format!("{code:?} is already the code of {first}"));
+            }
+        }
+        code
+    }
+
+    /// What a control states; of one without a statement, the first other text that asks for something.
+    fn objective(&mut self, control: &'v Object, path: &str) -> String {
+        let parts = self.objects(control, "parts", path);
+        let is_statement = |part: &Object| part.get("name").and_then(Value::as_str) == Some("statement");
+        let has_statement = parts.iter().any(|(_, part)| is_statement(part));
+        let mut text = String::new();
+        for (path, part) in &parts {
+            if is_statement(part) || (!has_statement && text.is_empty()) {
+                self.part(part, path, 0, &mut text);
+            }
+        }
+        cut(lines(&text), LONGEST_TEXT)
+    }
+
+    /// A line for the part, and one for each item below it.
+    fn part(&mut self, part: &'v Object, path: &str, depth: usize, text: &mut String) {
+        let name = self.text(part, "name", path);
+        if name.starts_with("assessment") || is_enough(text, LONGEST_TEXT) {
+            return;
+        }
+        let title = line(self.text(part, "title", path));
+        let prose = lines(self.text(part, "prose", path));
+        let prose = filled(&prose, LONGEST_TEXT, |id| self.parameters.get(id).cloned());
+        let properties = self.properties(part, path);
+        let label = properties.label().filter(|_| depth > 0).map(|label| line(label.value));
+        let label = label.as_deref().unwrap_or_default();
+        let said: Vec<&str> =
+            [label, &title, prose.trim()].into_iter().filter(|one| !one.is_empty()).collect();
+        if !said.is_empty() {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&"  ".repeat(depth.saturating_sub(1)));
+            text.push_str(if depth > 0 && label.is_empty() { "- " } else { "" });
+            let said = said.join(" ");
+            match depth {
+                0 => text.push_str(&said),
+                _ => text.push_str(&below(&said, depth)),
+            }
+        }
+        let parts = self.objects(part, "parts", path);
+        if depth >= MOST_DEPTH
+            && let Some((path, _)) = parts.first()
+        {
+            self.report(path, format!("parts can be nested at most {MOST_DEPTH} deep"));
+            return;
+        }
+        for (path, part) in &parts {
+            self.part(part, path, depth + 1, text);
+        }
+    }
+}
+
+/// Lines of an item, those after the first as far in as what is below it.
+fn below(text: &str, depth: usize) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(&format!("\n{}", "  ".repeat(depth)))
+}
+
+/// Whether text will be cut whatever follows: no character takes more than four bytes.
+fn is_enough(text: &str, longest: usize) -> bool {
+    text.len() > 4 * longest
+}
+
+/// Prose with something readable at the places where parameters are inserted.
+fn filled(prose: &str, longest: usize, mut parameter: impl FnMut(&str) -> Option<String>) -> String {
+    let (mut out, mut rest) = (String::with_capacity(prose.len()), prose);
+    while !is_enough(&out, longest)
+        && let Some((before, after)) = rest.split_once("}}")
+    {
+        rest = after;
+        let Some((before, inside)) = before.rsplit_once("{{") else {
+            out.extend([before, "}}"]);
+            continue;
+        };
+        out.push_str(before);
+        let put = match inside.trim().strip_prefix("insert:") {
+            Some(inserted) => {
+                let id = inserted.split_once(',').map(|(_, id)| id.trim());
+                Some(id.and_then(&mut parameter).unwrap_or_else(|| UNKNOWN.to_owned()))
+            }
+            // As drafts of OSCAL had it.
+            None => parameter(inside.trim()),
+        };
+        match put {
+            Some(put) => out.push_str(&put),
+            None => out.extend(["{{", inside, "}}"]),
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// What stands for each parameter, wherever it is declared.
+fn parameters(catalog: &Object) -> HashMap<&str, String> {
+    fn gather<'v>(object: &'v Object, depth: usize, all: &mut BTreeMap<&'v str, &'v Object>) {
+        let objects = |name: &str| {
+            object.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+        };
+        for parameter in objects("params") {
+            if let Some(id) = parameter.get("id").and_then(Value::as_str) {
+                all.entry(id).or_insert(parameter);
+            }
+        }
+        if depth < MOST_DEPTH {
+            let inner = objects("controls").chain(objects("groups"));
+            inner.for_each(|object| gather(object, depth + 1, all));
+        }
+    }
+
+    let mut all = BTreeMap::new();
+    gather(catalog, 0, &mut all);
+    let mut texts = HashMap::with_capacity(all.len());
+    for id in all.keys() {
+        stand_in(id, &all, &mut texts, 0);
+    }
+    texts
+}
+
+/// Values that are set, or else in brackets its choices or its label; they may name other parameters.
+fn stand_in<'v>(
+    id: &str,
+    all: &BTreeMap<&'v str, &'v Object>,
+    texts: &mut HashMap<&'v str, String>,
+    depth: usize,
+) -> Option<String> {
+    if let Some(text) = texts.get(id) {
+        return Some(text.clone());
+    }
+    let (id, parameter) = all.get_key_value(id)?;
+    if depth >= MOST_DEPTH {
+        return None;
+    }
+    // One that names itself finds this.
+    texts.insert(id, UNKNOWN.to_owned());
+    let strings = |value: Option<&'v Value>| {
+        let all = value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        all.filter(|text| !text.trim().is_empty())
+    };
+    let mut read = |text: &str| {
+        let start = &text[..text.floor_char_boundary(4 * LONGEST_PARAMETER)];
+        line(&filled(start, LONGEST_PARAMETER, |id| stand_in(id, all, texts, depth + 1)))
+    };
+    let mut joined = |strings: &mut dyn Iterator<Item = &str>, between: &str| {
+        let mut text = String::new();
+        for one in strings {
+            if is_enough(&text, LONGEST_PARAMETER) {
+                break;
+            }
+            if !text.is_empty() {
+                text.push_str(between);
+            }
+            text.push_str(&read(one));
+        }
+        cut(text, LONGEST_PARAMETER)
+    };
+    let select = parameter.get("select");
+    let choices = || strings(select.and_then(|select| select.get("choice")));
+    let label = parameter.get("label").and_then(Value::as_str).filter(|label| !label.trim().is_empty());
+    let text = if strings(parameter.get("values")).next().is_some() {
+        joined(&mut strings(parameter.get("values")), ", ")
+    } else if choices().next().is_some() {
+        let many = select.and_then(|select| select.get("how-many")).and_then(Value::as_str);
+        let many = if many == Some("one-or-more") { "one or more of" } else { "one of" };
+        format!("[{many}: {}]", joined(&mut choices(), "; "))
+    } else if let Some(label) = label {
+        format!("[{}]", joined(&mut std::iter::once(label), ""))
+    } else {
+        UNKNOWN.to_owned()
+    };
+    texts.insert(id, text.clone());
+    Some(text)
+}

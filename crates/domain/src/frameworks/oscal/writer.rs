@@ -1,0 +1,154 @@
+//! A framework written as a catalog.
+
+use std::collections::HashMap;
+
+use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use serde_json::{Value, json};
+
+use super::{OURS, UNVERSIONED, VERSION, code, line};
+use crate::frameworks::{Framework, Requirement};
+use crate::time::Time;
+
+/// Writes a catalog: a group a theme, a control a requirement.
+pub fn write(framework: &Framework, at: Time) -> Value {
+    let mut ids = Ids::default();
+    let controls: Vec<String> = framework.requirements.iter().map(|one| ids.of(&one.code)).collect();
+    // The first holds what has no theme.
+    let mut groups: Vec<(&str, Vec<Value>)> = vec![("", Vec::new())];
+    let mut known = HashMap::from([("", 0)]);
+    let mut places = Vec::with_capacity(controls.len());
+    for one in &framework.requirements {
+        places.push(*known.entry(one.theme.as_str()).or_insert_with(|| {
+            groups.push((&one.theme, Vec::new()));
+            groups.len() - 1
+        }));
+    }
+    let in_order = places.is_sorted();
+    for (position, (one, (id, place))) in
+        framework.requirements.iter().zip(controls.into_iter().zip(places)).enumerate()
+    {
+        let position = (!in_order).then_some(position);
+        groups[place].1.push(control(one, &id, position, &mut ids));
+    }
+    let mut groups = groups.into_iter();
+    let top = groups.next().map(|(_, controls)| controls).unwrap_or_default();
+    let groups = groups
+        .map(|(theme, controls)| json!({"id": ids.of(theme), "title": line(theme), "controls": controls}))
+        .collect();
+
+    let version = Some(line(&framework.version)).filter(|version| !version.is_empty());
+    let mut metadata = json!({
+        "title": line(&framework.name),
+        "last-modified": at,
+        "version": version.as_deref().unwrap_or(UNVERSIONED),
+        "oscal-version": VERSION,
+    });
+    let props = [
+        ("alias", &framework.alias),
+        ("source", &framework.source),
+        ("licence", &framework.licence),
+        ("attribution", &framework.attribution),
+    ];
+    let props = props.into_iter().filter_map(|(name, text)| own(name, text)).collect();
+    put(&mut metadata, "props", props);
+    if !framework.description.is_empty() {
+        metadata["remarks"] = framework.description.as_str().into();
+    }
+    let mut catalog = json!({"uuid": uuid(&format!("{OURS}:{}", framework.id)), "metadata": metadata});
+    put(&mut catalog, "groups", groups);
+    put(&mut catalog, "controls", top);
+    json!({"catalog": catalog})
+}
+
+fn control(one: &Requirement, id: &str, position: Option<usize>, ids: &mut Ids) -> Value {
+    let (label, title, class) = (line(&one.code), line(&one.title), token(&one.kind));
+    let mut props = Vec::new();
+    if !label.is_empty() {
+        props.push(json!({"name": "label", "value": label}));
+    }
+    if code(&label, &title) != one.code {
+        props.extend(own("code", &one.code));
+    }
+    if class != one.kind {
+        props.extend(own("kind", &one.kind));
+    }
+    props.extend(position.and_then(|position| own("position", &position.to_string())));
+    props.extend(one.tags.iter().filter_map(|tag| own("tag", tag)));
+    let mut parts = Vec::new();
+    if !one.objective.is_empty() {
+        let id = ids.of(&format!("{id}_smt"));
+        parts.push(json!({"id": id, "name": "statement", "prose": one.objective}));
+    }
+    let mut control = json!({"id": id, "title": if title.is_empty() { label } else { title }});
+    if !class.is_empty() {
+        control["class"] = class.into();
+    }
+    put(&mut control, "props", props);
+    put(&mut control, "parts", parts);
+    control
+}
+
+/// Arrays of a catalog must not be empty.
+fn put(object: &mut Value, name: &str, all: Vec<Value>) {
+    if !all.is_empty() {
+        object[name] = all.into();
+    }
+}
+
+/// A property of ours; what is no value on one line is kept in its remarks.
+fn own(name: &str, text: &str) -> Option<Value> {
+    let value = line(text);
+    if value.is_empty() {
+        return None;
+    }
+    let mut property = json!({"name": name, "ns": OURS, "value": value});
+    if value != text {
+        property["remarks"] = text.into();
+    }
+    Some(property)
+}
+
+/// A UUID of version 5, in the namespace of URLs.
+pub(super) fn uuid(name: &str) -> String {
+    let mut bytes = uuid::Uuid::NAMESPACE_URL.as_bytes().to_vec();
+    bytes.extend_from_slice(name.as_bytes());
+    let mut first = [0; 16];
+    first.copy_from_slice(&digest(&SHA1_FOR_LEGACY_USE_ONLY, &bytes).as_ref()[..16]);
+    uuid::Builder::from_sha1_bytes(first).into_uuid().to_string()
+}
+
+/// The ids that a catalog has given out.
+#[derive(Default)]
+struct Ids(HashMap<String, usize>);
+
+impl Ids {
+    /// A token like the text, with a number where another one has it.
+    fn of(&mut self, text: &str) -> String {
+        let name = Some(token(text)).filter(|token| !token.is_empty()).unwrap_or_else(|| "r".to_owned());
+        let mut id = name.clone();
+        while self.0.contains_key(&id) {
+            let count = self.0.entry(name.clone()).or_default();
+            *count += 1;
+            id = format!("{name}-{count}");
+        }
+        self.0.insert(id.clone(), 1);
+        id
+    }
+}
+
+/// `164.308(a)(1)` as `r-164.308-a-1`: OSCAL's tokens begin with a letter and hold letters, digits, `.`, `-` and `_`.
+fn token(text: &str) -> String {
+    let mut token = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' | '-' => token.push(c),
+            _ if token.ends_with(['-', '.']) => {}
+            _ => token.push('-'),
+        }
+    }
+    let token = token.trim_matches('-');
+    match token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') || token.is_empty() {
+        true => token.to_owned(),
+        false => format!("r-{token}"),
+    }
+}
