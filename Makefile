@@ -10,7 +10,7 @@ BIN := $(CARGO_TARGET_DIR)/debug/attestry
 VENV := $(HOME)/.cache/attestry/python
 NODE := $(HOME)/.cache/attestry/node
 
-.PHONY: run test test-rust bench lint fmt openapi release postgres python node wrk
+.PHONY: run test test-rust bench lint fmt openapi release postgres nameserver caddy python node wrk
 
 ## Serve the API and the pages on http://127.0.0.1:8080, data in ./data
 run:
@@ -18,7 +18,7 @@ run:
 	exec $(BIN) serve
 
 ## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases
-test: lint postgres python node test-rust
+test: lint postgres nameserver caddy python node test-rust
 
 test-rust:
 	cargo build --locked --workspace
@@ -48,6 +48,14 @@ openapi:
 
 postgres:
 	@ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; }
+
+# Knot DNS, which tests start by themselves on a free port; its service is not needed.
+nameserver:
+	@{ command -v knotd || test -x /usr/sbin/knotd; } >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends knot >/dev/null && { systemctl disable --quiet --now knot 2>/dev/null || true; }; }
+
+# Asks whether to serve a domain, as tests see it do; its service is not needed either.
+caddy:
+	@command -v caddy >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends caddy >/dev/null && { systemctl disable --quiet --now caddy 2>/dev/null || true; }; }
 
 wrk:
 	@command -v wrk >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wrk >/dev/null; }

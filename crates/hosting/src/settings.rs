@@ -1,0 +1,157 @@
+//! What the operator decides: who is asked about domains, and where they are to lead.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use reqwest::header::HeaderValue;
+use url::Url;
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// No look-up takes longer, whatever the settings say.
+const LONGEST: Duration = Duration::from_hours(1);
+
+#[derive(Clone, Debug)]
+pub enum Settings {
+    Dns(DnsSettings),
+    Vercel(VercelSettings),
+}
+
+#[derive(Clone, Debug)]
+pub struct DnsSettings {
+    /// The name servers; none means those of the system.
+    pub servers: Vec<SocketAddr>,
+    /// The host name that domains are to be a CNAME of, such as `portal.example.com`.
+    pub target: String,
+    /// The addresses that a domain may have which cannot be a CNAME; none means those of the target.
+    pub addresses: Vec<IpAddr>,
+    /// For all look-ups of a domain together.
+    pub timeout: Duration,
+}
+
+impl DnsSettings {
+    /// The name servers of the system and the addresses of the target.
+    pub fn new(target: impl Into<String>) -> Self {
+        Self { servers: Vec::new(), target: target.into(), addresses: Vec::new(), timeout: TIMEOUT }
+    }
+}
+
+#[derive(Clone)]
+pub struct VercelSettings {
+    /// `https://api.vercel.com`, or what stands in for it.
+    pub base_url: Url,
+    pub token: Token,
+    /// The id or the name of the project that has the domains.
+    pub project: String,
+    /// The id of the team that has the project; none means the account that the token belongs to.
+    pub team: Option<String>,
+    /// For both requests about a domain together.
+    pub timeout: Duration,
+}
+
+impl VercelSettings {
+    /// Vercel's own address, and no team.
+    pub fn new(token: Token, project: impl Into<String>) -> Result<Self, Error> {
+        Ok(Self {
+            base_url: Url::parse("https://api.vercel.com").map_err(|_| Error::BaseUrl)?,
+            token,
+            project: project.into(),
+            team: None,
+            timeout: TIMEOUT,
+        })
+    }
+}
+
+impl fmt::Debug for VercelSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A password or a query would be refused, and may be a secret until then.
+        let mut base_url = self.base_url.clone();
+        base_url.set_query(None);
+        let _ = base_url.set_password(None);
+        f.debug_struct("VercelSettings")
+            .field("base_url", &base_url.as_str())
+            .field("token", &self.token)
+            .field("project", &self.project)
+            .field("team", &self.team)
+            .field("timeout", &self.timeout)
+            .finish()
+    }
+}
+
+/// What the hosting provider knows us by. Nothing prints it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// White space around it is dropped: a token read from a file often ends in a line break.
+    pub fn new(token: &str) -> Self {
+        Self(token.trim().to_owned())
+    }
+
+    /// A header value that is left out of every `Debug` output.
+    pub(crate) fn header(&self) -> Result<HeaderValue, Error> {
+        if self.0.is_empty() || !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Error::Token);
+        }
+        let mut value = HeaderValue::try_from(format!("Bearer {}", self.0)).map_err(|_| Error::Token)?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(hidden)")
+    }
+}
+
+pub(crate) fn bounded(timeout: Duration) -> Duration {
+    timeout.min(LONGEST)
+}
+
+/// Why no domain can be asked about at all. For the operator.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error("{0:?} is not a host name that domains can be a CNAME of")]
+    Target(String),
+    #[error("the name servers of the system cannot be found: {0}")]
+    Resolver(String),
+    #[error("the Vercel base URL must be an http or https address such as https://api.vercel.com")]
+    BaseUrl,
+    #[error("the Vercel base URL must not have a user name or password; set the token instead")]
+    Credentials,
+    #[error("the Vercel token must be one word of ASCII characters")]
+    Token,
+    #[error("the Vercel project must be named")]
+    Project,
+    #[error(
+        "the HTTP client cannot be set up: {0}; are certificate authorities installed (ca-certificates)?"
+    )]
+    Client(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_one_word_and_stays_hidden() {
+        let token = Token::new(" vc-secret\n");
+        let header = token.header().unwrap();
+        assert_eq!(header, "Bearer vc-secret");
+        assert_eq!(format!("{token:?} {header:?}"), "Token(hidden) Sensitive");
+        for wrong in ["", " ", "two words", "schlüssel", "a\nb"] {
+            assert_eq!(Token::new(wrong).header(), Err(Error::Token), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn settings_hide_what_is_secret() {
+        let mut settings = VercelSettings::new(Token::new("vc-secret"), "portal").unwrap();
+        settings.base_url = Url::parse("https://me:vc-secret@vercel.example.com/?t=vc-secret").unwrap();
+        assert_eq!(
+            format!("{settings:?}"),
+            r#"VercelSettings { base_url: "https://me@vercel.example.com/", token: Token(hidden), project: "portal", team: None, timeout: 10s }"#
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! Knot DNS on a free port of this machine, with zones that can be changed while it runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::proto::rr::{RData, RecordType};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep};
+
+use super::held;
+use crate::DnsSettings;
+
+/// How often another port is tried, should someone else be faster.
+const ATTEMPTS: usize = 5;
+/// How long it may take to begin.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Serves the zones it was started with until it is stopped or dropped. Needs Knot: `make nameserver`.
+#[derive(Debug)]
+pub struct NameServer {
+    folder: TempDir,
+    address: SocketAddr,
+    process: Child,
+    /// The zones and their serials.
+    zones: Mutex<BTreeMap<String, u32>>,
+}
+
+impl NameServer {
+    /// Serves zones such as `example.com`, each with nothing but its SOA and NS records. Whatever else it is asked, it
+    /// refuses.
+    pub async fn start(zones: &[&str]) -> io::Result<Self> {
+        let mut failure = io::Error::other("no port is free");
+        for _ in 0..ATTEMPTS {
+            let folder = tempfile::tempdir()?;
+            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
+            std::fs::write(folder.path().join("knot.conf"), configuration(folder.path(), address, zones)?)?;
+            let mut serials = BTreeMap::new();
+            for zone in zones {
+                serials.insert((*zone).to_owned(), write_zone(folder.path(), zone, "")?);
+            }
+            let process = Self::serve(folder.path())?;
+            let mut server = Self { folder, address, process, zones: Mutex::new(serials) };
+            match server.ready().await {
+                Ok(()) => return Ok(server),
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Settings that ask this server only.
+    pub fn settings(&self, target: &str) -> DnsSettings {
+        DnsSettings { servers: vec![self.address], ..DnsSettings::new(target) }
+    }
+
+    /// Replaces the records of a zone, one on each line as in a zone file: `www 60 CNAME portal`. Names without a dot
+    /// at the end belong to the zone, `@` is the zone itself, and the TTL is 0 where none is given. Once this returns,
+    /// they are what is served.
+    pub async fn set(&self, zone: &str, records: &str) -> io::Result<()> {
+        let serial = write_zone(self.folder.path(), zone, records)?;
+        held(&self.zones).insert(zone.to_owned(), serial);
+        let mut reload = Command::new(program("knotc"));
+        reload.arg("--config").arg(self.folder.path().join("knot.conf"));
+        let output = reload.args(["--blocking", "zone-reload", zone]).output().await?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(io::Error::other(format!("the zone {zone} cannot be loaded: {said}")))
+    }
+
+    /// Stops answering. The port is closed once this returns.
+    pub async fn stop(&mut self) -> io::Result<()> {
+        self.process.kill().await
+    }
+
+    /// Answers again, at the same address.
+    pub async fn restart(&mut self) -> io::Result<()> {
+        self.stop().await?;
+        self.process = Self::serve(self.folder.path())?;
+        self.ready().await
+    }
+
+    fn serve(folder: &Path) -> io::Result<Child> {
+        let log = std::fs::File::create(folder.join("log"))?;
+        let mut command = Command::new(program("knotd"));
+        command.arg("--config").arg(folder.join("knot.conf")).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        command.spawn().map_err(|error| {
+            io::Error::new(error.kind(), format!("knotd cannot be started: {error}; run `make nameserver`"))
+        })
+    }
+
+    /// Waits until it answers for all its zones with the records that it was given.
+    async fn ready(&mut self) -> io::Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        let resolver = resolver(self.address)?;
+        let zones = held(&self.zones).clone();
+        for (zone, serial) in zones {
+            while answered_serial(&resolver, &zone).await != Some(serial) {
+                if let Some(status) = self.process.try_wait()? {
+                    return Err(self.ended(status));
+                }
+                if Instant::now() > deadline {
+                    return Err(io::Error::other(format!("the name server does not answer for {zone}")));
+                }
+                sleep(Duration::from_millis(5)).await;
+            }
+        }
+        Ok(())
+    }
+
+    fn ended(&self, status: ExitStatus) -> io::Error {
+        let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        io::Error::other(format!("the name server ended ({status}): {log}"))
+    }
+}
+
+/// A port that is free for both protocols, and was given to no other server of this process.
+fn free_port() -> io::Result<u16> {
+    static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = tcp.local_addr()?;
+        let free = UdpSocket::bind(address).is_ok();
+        if free && held(&TAKEN).insert(address.port()) {
+            return Ok(address.port());
+        }
+    }
+}
+
+fn configuration(folder: &Path, address: SocketAddr, zones: &[&str]) -> io::Result<String> {
+    // Its database would warn that it is not there.
+    std::fs::create_dir_all(folder.join("database"))?;
+    let (here, ip, port) = (folder.display(), address.ip(), address.port());
+    let mut text = format!(
+        "server:\n    rundir: \"{here}\"\n    listen: {ip}@{port}\n    udp-workers: 1\n    tcp-workers: 1\n    \
+         background-workers: 1\nlog:\n  - target: stderr\n    any: warning\ndatabase:\n    storage: \
+         \"{here}/database\"\ntemplate:\n  - id: default\n    storage: \"{here}\"\n    file: \"%s.zone\"\n    \
+         journal-content: none\n    zonefile-load: whole\n    zonefile-sync: -1\nzone:\n"
+    );
+    for zone in zones {
+        let _ = writeln!(text, "  - domain: {zone}");
+    }
+    Ok(text)
+}
+
+/// Each zone that is written has a serial of its own, also among the processes of this machine, so that an answer
+/// shows which file it comes from.
+fn write_zone(folder: &Path, zone: &str, records: &str) -> io::Result<u32> {
+    static WRITTEN: AtomicU32 = AtomicU32::new(1);
+    let serial = std::process::id().wrapping_mul(1000).wrapping_add(WRITTEN.fetch_add(1, Ordering::Relaxed));
+    let text = format!(
+        "$ORIGIN {zone}.\n$TTL 0\n@ 3600 SOA ns admin {serial} 3600 600 86400 3600\n@ 3600 NS ns\n\
+         ns 3600 A 127.0.0.1\n{records}\n"
+    );
+    std::fs::write(folder.join(format!("{zone}.zone")), text)?;
+    Ok(serial)
+}
+
+fn resolver(address: SocketAddr) -> io::Result<TokioResolver> {
+    let mut connection = ConnectionConfig::udp();
+    connection.port = address.port();
+    let server = NameServerConfig::new(address.ip(), true, vec![connection]);
+    let config = ResolverConfig::from_name_servers(vec![server]);
+    let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+    builder.options_mut().cache_size = 0;
+    builder.options_mut().attempts = 0;
+    builder.options_mut().timeout = Duration::from_millis(500);
+    builder.build().map_err(io::Error::other)
+}
+
+async fn answered_serial(resolver: &TokioResolver, zone: &str) -> Option<u32> {
+    let found = resolver.lookup(format!("{zone}."), RecordType::SOA).await.ok()?;
+    found.answers().iter().find_map(|record| match &record.data {
+        RData::SOA(soa) => Some(soa.serial),
+        _ => None,
+    })
+}
+
+/// Debian keeps it where only the administrator looks for programs.
+fn program(name: &str) -> PathBuf {
+    let path = Path::new("/usr/sbin").join(name);
+    if path.exists() { path } else { PathBuf::from(name) }
+}
