@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -15,7 +15,6 @@ use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfi
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::{RData, RecordType};
 use tempfile::TempDir;
-use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
 use super::held;
@@ -74,7 +73,7 @@ impl NameServer {
     pub async fn set(&self, zone: &str, records: &str) -> io::Result<()> {
         let serial = write_zone(self.folder.path(), zone, records)?;
         held(&self.zones).insert(zone.to_owned(), serial);
-        let mut reload = Command::new(program("knotc"));
+        let mut reload = tokio::process::Command::new(program("knotc"));
         reload.arg("--config").arg(self.folder.path().join("knot.conf"));
         let output = reload.args(["--blocking", "zone-reload", zone]).output().await?;
         if output.status.success() {
@@ -85,13 +84,14 @@ impl NameServer {
     }
 
     /// Stops answering. The port is closed once this returns.
-    pub async fn stop(&mut self) -> io::Result<()> {
-        self.process.kill().await
+    pub fn stop(&mut self) -> io::Result<()> {
+        self.process.kill()?;
+        self.process.wait().map(drop)
     }
 
     /// Answers again, at the same address.
     pub async fn restart(&mut self) -> io::Result<()> {
-        self.stop().await?;
+        self.stop()?;
         self.process = Self::serve(self.folder.path())?;
         self.ready().await
     }
@@ -99,7 +99,7 @@ impl NameServer {
     fn serve(folder: &Path) -> io::Result<Child> {
         let log = std::fs::File::create(folder.join("log"))?;
         let mut command = Command::new(program("knotd"));
-        command.arg("--config").arg(folder.join("knot.conf")).kill_on_drop(true);
+        command.arg("--config").arg(folder.join("knot.conf"));
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         command.spawn().map_err(|error| {
             io::Error::new(error.kind(), format!("knotd cannot be started: {error}; run `make nameserver`"))
@@ -128,6 +128,13 @@ impl NameServer {
     fn ended(&self, status: ExitStatus) -> io::Error {
         let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         io::Error::other(format!("the name server ended ({status}): {log}"))
+    }
+}
+
+impl Drop for NameServer {
+    fn drop(&mut self) {
+        // Nobody could be told, and there is nothing else to do about it.
+        let _ = self.stop();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attestry_hosting::{DnsSettings, Error, Failure, Hosting, Settings, Status};
+use attestry_hosting::{Challenge, DnsSettings, Error, Failure, Hosting, Settings, Status};
 
 use crate::{Names, TARGET, VALUE, cname, record, txt, well};
 
@@ -69,6 +69,13 @@ async fn a_challenge_that_is_not_met_says_what_was_found() {
     names.set(&format!("t CNAME portal.attestry.test.\n{}", many.join("\n"))).await;
     let status = names.status("t.customer.test").await;
     assert!(status.verification[0].reason.ends_with(" and 6 more instead."), "{status:?}");
+}
+
+#[tokio::test]
+async fn a_challenge_without_a_value_is_never_met() {
+    let names = Names::with("_attestry-challenge.t TXT \"\"").await;
+    let challenge = Challenge { domain: "t.customer.test", value: "" };
+    assert!(!names.hosting.status(&challenge).await.expect("a status").verified);
 }
 
 #[tokio::test]
@@ -227,7 +234,7 @@ async fn a_server_that_is_gone_is_a_failure_until_it_is_back() {
         settings.timeout = Duration::from_secs(2);
     })
     .await;
-    names.server.stop().await.expect("stopped");
+    names.server.stop().expect("stopped");
     for _ in 0..2 {
         let failure = names.ask("t.customer.test").await.expect_err("a failure");
         assert!(matches!(failure, Failure::Down(_)), "{failure:?}");
@@ -244,7 +251,7 @@ async fn a_server_that_is_silent_is_a_failure() {
         timeout: Duration::from_millis(300),
         ..DnsSettings::new(TARGET)
     };
-    let challenge = attestry_hosting::Challenge { domain: "t.customer.test", value: VALUE };
+    let challenge = Challenge { domain: "t.customer.test", value: VALUE };
     let failure = hosting(settings).status(&challenge).await.expect_err("a failure");
     assert!(matches!(failure, Failure::Down(_)), "{failure:?}");
 }
