@@ -1,5 +1,7 @@
 //! Why a document could not be printed.
 
+use crate::Unreadable;
+
 /// The most pages a document may have. While its layout is made, a page takes about 2 MB of memory and 13 ms.
 pub(crate) const MOST_PAGES: usize = 2_000;
 
@@ -9,6 +11,9 @@ pub enum Failure {
     /// There is no more to do than to print less at once.
     #[error("the document is too large: it may have {MOST_PAGES} pages at most")]
     TooLarge,
+    /// There is no more to do than to give another file.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
     /// A fault of this crate: a template does not fit the data it is given.
     #[error("the template failed: {0}")]
     Template(String),

@@ -1,4 +1,5 @@
-//! Documents as PDF: one policy, or all of an organization in one file, and the statement of applicability.
+//! Documents as PDF: one policy, or all of an organization in one file, and the statement of applicability. And
+//! stamps on PDFs that somebody gave.
 //!
 //! A document is a template of ours in Typst's language plus data. The data reaches the template as a virtual
 //! JSON file and as nothing else, so what people write is always a string and never markup or code. Fonts are
@@ -11,6 +12,7 @@ mod document;
 mod failure;
 mod fonts;
 mod input;
+mod stamping;
 mod statements;
 mod tables;
 mod text;
@@ -18,6 +20,7 @@ mod world;
 
 pub use document::{Approval, Collection, Document, Pdf, Signature, Statement, StatementRow};
 pub use failure::Failure;
+pub use stamping::{Inspected, Stamp, Unreadable, inspect, stamp};
 
 use input::{CollectionInput, PolicyInput};
 use statements::StatementInput;

@@ -31,6 +31,8 @@ pub(crate) enum Template {
     Policy,
     Collection,
     Statement,
+    /// Of a stamp.
+    Label,
 }
 
 impl Template {
@@ -39,18 +41,20 @@ impl Template {
             Self::Policy => "policy.typ",
             Self::Collection => "collection.typ",
             Self::Statement => "statement.typ",
+            Self::Label => "label.typ",
         }
     }
 }
 
 /// Every source file, by its name in Typst.
-const SOURCES: [(&str, &str); 6] = [
+const SOURCES: [(&str, &str); 7] = [
     ("look.typ", include_str!("../templates/look.typ")),
     ("blocks.typ", include_str!("../templates/blocks.typ")),
     ("parts.typ", include_str!("../templates/parts.typ")),
     ("policy.typ", include_str!("../templates/policy.typ")),
     ("collection.typ", include_str!("../templates/collection.typ")),
     ("statement.typ", include_str!("../templates/statement.typ")),
+    ("label.typ", include_str!("../templates/label.typ")),
 ];
 
 const DATA: &str = "data.json";
@@ -120,7 +124,10 @@ fn absent(id: FileId) -> FileError {
 }
 
 /// A document with its layout made.
-pub(crate) struct Pages(PagedDocument);
+pub(crate) struct Pages {
+    document: PagedDocument,
+    template: Template,
+}
 
 impl Pages {
     /// Lays the template out with this data.
@@ -131,21 +138,30 @@ impl Pages {
         let document = typst::compile::<PagedDocument>(&desk).output;
         comemo::evict(REMEMBERED);
         let document = document.map_err(|errors| template_failure(&errors))?;
-        if document.pages().len() > MOST_PAGES { Err(Failure::TooLarge) } else { Ok(Self(document)) }
+        if document.pages().len() > MOST_PAGES {
+            Err(Failure::TooLarge)
+        } else {
+            Ok(Self { document, template })
+        }
     }
 
     /// The combinations of characters for which there is an empty box on the pages.
     pub(crate) fn undrawn(&self) -> BTreeSet<String> {
         let mut undrawn = BTreeSet::new();
-        for page in self.0.pages() {
+        for page in self.document.pages() {
             find_undrawn(&page.frame, &mut undrawn);
         }
         undrawn
     }
 
     pub(crate) fn write(&self) -> Result<Vec<u8>, Failure> {
-        let options = PdfOptions { creator: Smart::Custom(Some("Attestry".into())), ..PdfOptions::default() };
-        typst_pdf::pdf(&self.0, &options).map_err(|errors| template_failure(&errors))
+        let options = PdfOptions {
+            creator: Smart::Custom(Some("Attestry".into())),
+            // A label is no document but part of one, in which it is no text to be read aloud on every page.
+            tagged: !matches!(self.template, Template::Label),
+            ..PdfOptions::default()
+        };
+        typst_pdf::pdf(&self.document, &options).map_err(|errors| template_failure(&errors))
     }
 }
 

@@ -1,0 +1,340 @@
+//! Puts the label on pages: which objects change, and which are new.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::balance::Balance;
+use super::file::{File, Object};
+use super::geometry;
+use super::label::Label;
+use super::pages::{self, Page};
+use super::value::{Dict, Id, Value};
+use super::{Unreadable, filters, write};
+
+/// What the label is called on a page; a number follows if that has been taken.
+const NAME: &str = "AttestryStamp";
+
+/// The most values in all changed objects, contents of all pages, and bytes of the new contents.
+const MOST_VALUES: usize = 1_500_000;
+const MOST_CONTENTS: usize = 500_000;
+const MOST_ADDED: usize = 16 << 20;
+/// Contents are unpacked to see what they leave open; larger ones, and more of them, are taken to be in order.
+const LARGEST_CONTENT: usize = 12 << 20;
+const MOST_CONTENT: usize = 96 << 20;
+/// References that lead to references.
+const MOST_HOPS: usize = 8;
+/// More than that is left open by no program.
+const MOST_OPEN: usize = 1_000;
+
+pub(super) struct Edit<'a> {
+    file: File<'a>,
+    pages: Vec<Page>,
+    changed: BTreeMap<u32, Value>,
+    values: usize,
+    contents: usize,
+    added: Added,
+    balances: HashMap<u32, Balance>,
+    unpacked: usize,
+}
+
+/// What an object is to a page.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Role {
+    Holder,
+    Resources,
+    Names,
+}
+
+impl Role {
+    /// The key with which it is found.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Holder => "",
+            Self::Resources => "Resources",
+            Self::Names => "XObject",
+        }
+    }
+}
+
+type Seen = HashSet<(Role, u32)>;
+
+/// Each dictionary with its number, if it is an object of its own.
+struct Names {
+    holder: (u32, Dict),
+    resources: (Option<u32>, Dict),
+    names: (Option<u32>, Dict),
+}
+
+/// New objects. Equal contents are one object.
+#[derive(Default)]
+pub(super) struct Added {
+    next: u32,
+    pub objects: Vec<(u32, Value, Option<Vec<u8>>)>,
+    contents: HashMap<Vec<u8>, u32>,
+    size: usize,
+}
+
+impl Added {
+    fn content(&mut self, content: Vec<u8>) -> Result<u32, Unreadable> {
+        if let Some(number) = self.contents.get(&content) {
+            return Ok(*number);
+        }
+        self.size += content.len();
+        if self.size > MOST_ADDED {
+            return Err(Unreadable::TooComplex);
+        }
+        let number = self.next;
+        self.next += 1;
+        self.objects.push((number, Value::Dict(Dict::default()), Some(content.clone())));
+        self.contents.insert(content, number);
+        Ok(number)
+    }
+}
+
+impl<'a> Edit<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Unreadable> {
+        let mut file = File::open(bytes)?;
+        let pages = match pages::pages(&file) {
+            Err(Unreadable::Damaged(_)) => {
+                file.rebuild()?;
+                pages::pages(&file)?
+            }
+            pages => pages?,
+        };
+        Ok(Self {
+            file,
+            pages,
+            changed: BTreeMap::new(),
+            values: 0,
+            contents: 0,
+            added: Added::default(),
+            balances: HashMap::new(),
+            unpacked: 0,
+        })
+    }
+
+    pub(super) fn pages(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// The file with the label on each page.
+    pub(super) fn finish(mut self, label: &Label) -> Result<Vec<u8>, Unreadable> {
+        let first = self.file.last_number() + 1;
+        let pages = std::mem::take(&mut self.pages);
+        let name = self.free_name(&pages)?;
+        let mut number = first;
+        for (value, stream) in &label.objects {
+            let mut value = value.clone();
+            value.references_mut(&mut |id| id.number += first);
+            self.added.objects.push((number, value, stream.clone()));
+            number += 1;
+        }
+        self.added.next = number;
+        let mut done = Seen::new();
+        for page in &pages {
+            self.give_resource(page.inherited.resources.unwrap_or(page.id), &name, first, &mut done)?;
+            self.give_content(page, &name, label)?;
+        }
+        write::write(&self.file, &self.changed, &self.added.objects)
+    }
+
+    /// The object as it is now, or that to which it leads, with its number. Nothing, if it is no dictionary.
+    fn dict(&self, number: u32) -> Result<Option<(u32, Dict)>, Unreadable> {
+        let mut number = number;
+        for _ in 0..MOST_HOPS {
+            let value = match self.changed.get(&number) {
+                Some(value) => Some(value.clone()),
+                None => self
+                    .file
+                    .object(number)?
+                    .filter(|object| object.stream.is_none())
+                    .map(|object| object.value),
+            };
+            match value {
+                Some(Value::Dict(dict)) => return Ok(Some((number, dict))),
+                Some(Value::Reference(id)) => number = id.number,
+                _ => break,
+            }
+        }
+        Ok(None)
+    }
+
+    fn change(&mut self, number: u32, dict: Dict) -> Result<(), Unreadable> {
+        let value = Value::Dict(dict);
+        self.values += value.count();
+        if self.values > MOST_VALUES {
+            return Err(Unreadable::TooComplex);
+        }
+        self.changed.insert(number, value);
+        Ok(())
+    }
+
+    /// The dictionary with this key in another, and its number if it is an object of its own. Nothing, if that
+    /// was seen before.
+    fn inner(
+        &self,
+        dict: &Dict,
+        role: Role,
+        seen: &mut Seen,
+    ) -> Result<Option<(Option<u32>, Dict)>, Unreadable> {
+        let id = match dict.get(role.key()) {
+            Some(Value::Dict(inner)) => return Ok(Some((None, inner.clone()))),
+            Some(Value::Reference(id)) => id,
+            _ => return Ok(Some((None, Dict::default()))),
+        };
+        if !seen.insert((role, id.number)) {
+            return Ok(None);
+        }
+        Ok(match self.dict(id.number)? {
+            Some((number, _)) if number != id.number && !seen.insert((role, number)) => None,
+            Some((number, inner)) => Some((Some(number), inner)),
+            None => {
+                // It leads nowhere, so there is nothing to be shared.
+                seen.remove(&(role, id.number));
+                Some((None, Dict::default()))
+            }
+        })
+    }
+
+    /// The names of drawings in the resources that are in this object, and the way to them. Nothing, if the same
+    /// were had before.
+    fn names(&self, holder: Id, seen: &mut Seen) -> Result<Option<Names>, Unreadable> {
+        if !seen.insert((Role::Holder, holder.number)) {
+            return Ok(None);
+        }
+        let Some(holder) = self.dict(holder.number)? else { return Ok(None) };
+        let Some(resources) = self.inner(&holder.1, Role::Resources, seen)? else { return Ok(None) };
+        let Some(names) = self.inner(&resources.1, Role::Names, seen)? else { return Ok(None) };
+        Ok(Some(Names { holder, resources, names }))
+    }
+
+    /// A name that no page has for anything else.
+    fn free_name(&self, pages: &[Page]) -> Result<String, Unreadable> {
+        let (mut seen, mut taken) = (Seen::new(), HashSet::new());
+        for holder in pages.iter().filter_map(|page| page.inherited.resources) {
+            if let Some(Names { names: (_, names), .. }) = self.names(holder, &mut seen)? {
+                let names = names.0.into_iter().map(|(name, _)| name);
+                taken.extend(names.filter(|name| name.starts_with(NAME.as_bytes())));
+            }
+        }
+        let names = std::iter::once(NAME.to_owned()).chain((1..).map(|number| format!("{NAME}{number}")));
+        let mut free = names.filter(|name| !taken.contains(name.as_bytes()));
+        free.next().ok_or(Unreadable::TooComplex)
+    }
+
+    /// Adds the label to the resources that are in this object, wherever they lead, once.
+    fn give_resource(
+        &mut self,
+        holder: Id,
+        name: &str,
+        label: u32,
+        done: &mut Seen,
+    ) -> Result<(), Unreadable> {
+        let Some(Names { holder, mut resources, mut names }) = self.names(holder, done)? else {
+            return Ok(());
+        };
+        names.1.set(name, Value::Reference(Id::new(label)));
+        if let Some(number) = names.0 {
+            return self.change(number, names.1);
+        }
+        resources.1.set("XObject", Value::Dict(names.1));
+        if let Some(number) = resources.0 {
+            return self.change(number, resources.1);
+        }
+        let (number, mut dict) = holder;
+        dict.set("Resources", Value::Dict(resources.1));
+        self.change(number, dict)
+    }
+
+    fn give_content(&mut self, page: &Page, name: &str, label: &Label) -> Result<(), Unreadable> {
+        let Some((number, mut dict)) = self.dict(page.id.number)? else { return Ok(()) };
+        let contents = self.contents(&dict)?;
+        self.contents += contents.len();
+        if self.contents > MOST_CONTENTS {
+            return Err(Unreadable::TooComplex);
+        }
+        let mut balance = Balance::default();
+        for id in &contents {
+            balance = balance.then(self.balance(id.number)?);
+        }
+        let (before, after) = around(page, balance, name, label)?;
+        let (before, after) = (self.added.content(before)?, self.added.content(after)?);
+        let all = [Id::new(before)].into_iter().chain(contents).chain([Id::new(after)]);
+        dict.set("Contents", Value::Array(all.map(Value::Reference).collect()));
+        self.change(number, dict)
+    }
+
+    /// What is drawn on a page, in order.
+    fn contents(&self, page: &Dict) -> Result<Vec<Id>, Unreadable> {
+        let many = |values: &[Value]| {
+            values
+                .iter()
+                .filter_map(|value| match value {
+                    Value::Reference(id) => Some(*id),
+                    _ => None,
+                })
+                .collect()
+        };
+        Ok(match page.get("Contents") {
+            Some(Value::Array(values)) => many(values),
+            Some(Value::Reference(id)) => match self.file.object(id.number)? {
+                Some(Object { stream: Some(_), .. }) => vec![*id],
+                Some(Object { value: Value::Array(values), .. }) => many(&values),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        })
+    }
+
+    fn balance(&mut self, number: u32) -> Result<Balance, Unreadable> {
+        if let Some(known) = self.balances.get(&number) {
+            return Ok(*known);
+        }
+        let balance = match self.file.object(number)? {
+            Some(Object { value: Value::Dict(dict), stream: Some(data) }) => {
+                let most = LARGEST_CONTENT.min(MOST_CONTENT - self.unpacked);
+                match filters::unpacked(&dict, data, most) {
+                    Ok(Some(content)) => {
+                        self.unpacked += content.len().min(most);
+                        Balance::of(&content)
+                    }
+                    Ok(None) => Balance::default(),
+                    Err(_) => {
+                        self.unpacked += most;
+                        Balance::default()
+                    }
+                }
+            }
+            _ => Balance::default(),
+        };
+        self.balances.insert(number, balance);
+        Ok(balance)
+    }
+}
+
+/// What is drawn before and after the content of a page.
+fn around(
+    page: &Page,
+    balance: Balance,
+    name: &str,
+    label: &Label,
+) -> Result<(Vec<u8>, Vec<u8>), Unreadable> {
+    let Balance { states, marks, text } = balance;
+    let (before, after, marks) = (states.before() + 1, states.after() + 1, marks.after());
+    if before.max(after).max(marks) > MOST_OPEN {
+        return Err(Unreadable::TooComplex);
+    }
+    let mut tail = String::from("\n");
+    if text == Some(true) {
+        tail.push_str("ET\n");
+    }
+    tail.push_str(&"EMC\n".repeat(marks));
+    tail.push_str(&"Q\n".repeat(after));
+    tail.push_str("/Artifact <</Type /Pagination /Subtype /Watermark>> BDC\n");
+    let visible = geometry::visible(page.inherited.media, page.inherited.crop);
+    for matrix in geometry::placements(visible, page.inherited.rotate, label.size) {
+        let matrix = matrix.map(|number| format!("{number:.5}")).join(" ");
+        tail.push_str(&format!("q {matrix} cm /{name} Do Q\n"));
+    }
+    tail.push_str("EMC\n");
+    Ok(("q\n".repeat(before).into(), tail.into()))
+}

@@ -1,0 +1,173 @@
+//! Where on a page the label goes.
+
+/// What a page is if it does not say so: a sheet of letter paper.
+const LETTER: Rect = Rect { left: 0.0, bottom: 0.0, width: 612.0, height: 792.0 };
+const SMALLEST: f64 = 1.0;
+const LARGEST: f64 = 1_000_000.0;
+
+/// A label is repeated on a page that is larger than this, in points, or much longer than wide.
+const CELL: f64 = 1_200.0;
+const LONGEST_CELL: f64 = 1.6;
+/// Labels on a page, in each direction and in all.
+const MOST_BESIDE: f64 = 60.0;
+const MOST: f64 = 120.0;
+/// How much of its part of the page a label fills.
+const FILLED: f64 = 0.88;
+/// In degrees, where the page leaves the choice.
+const FLATTEST: f64 = 20.0;
+const STEEPEST: f64 = 60.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rect {
+    left: f64,
+    bottom: f64,
+    width: f64,
+    height: f64,
+}
+
+impl Rect {
+    /// Between two opposite corners, whichever they are. Nothing, if there is nothing between them.
+    pub(super) fn new([x1, y1, x2, y2]: [f64; 4]) -> Option<Self> {
+        let (left, bottom) = (x1.min(x2), y1.min(y2));
+        let (width, height) = ((x1 - x2).abs(), (y1 - y2).abs());
+        let is_sound = [left.abs(), bottom.abs(), width, height].iter().all(|side| *side <= LARGEST);
+        (is_sound && width >= SMALLEST && height >= SMALLEST).then_some(Self { left, bottom, width, height })
+    }
+
+    pub(super) const fn size(self) -> (f64, f64) {
+        (self.width, self.height)
+    }
+
+    fn and(self, other: Self) -> Option<Self> {
+        Self::new([
+            self.left.max(other.left),
+            self.bottom.max(other.bottom),
+            (self.left + self.width).min(other.left + other.width).max(self.left.max(other.left)),
+            (self.bottom + self.height).min(other.bottom + other.height).max(self.bottom.max(other.bottom)),
+        ])
+    }
+}
+
+/// What a reader sees of a page.
+pub(super) fn visible(media: Option<Rect>, crop: Option<Rect>) -> Rect {
+    let media = media.unwrap_or(LETTER);
+    crop.and_then(|crop| media.and(crop)).unwrap_or(media)
+}
+
+/// The six numbers of a matrix, as a PDF has them.
+pub(super) type Matrix = [f64; 6];
+
+/// First `inner`, then `outer`.
+fn product([a, b, c, d, e, f]: Matrix, [m, n, o, p, q, r]: Matrix) -> Matrix {
+    // Rows of the inner matrix by columns of the outer one.
+    [a * m + b * o, a * n + b * p, c * m + d * o, c * n + d * p, e * m + f * o + q, e * n + f * p + r]
+}
+
+/// Where a label of this width and height is drawn, so that readers of the page see it upright and diagonal.
+pub(super) fn placements(page: Rect, rotate: i64, (width, height): (f64, f64)) -> Vec<Matrix> {
+    let Rect { left, bottom, width: across, height: up } = page;
+    // From the page as it is seen, with its corner in the origin, to the page as it is written.
+    let (seen, seen_width, seen_height) = match rotate.rem_euclid(360) {
+        90 => ([0.0, 1.0, -1.0, 0.0, left + across, bottom], up, across),
+        180 => ([-1.0, 0.0, 0.0, -1.0, left + across, bottom + up], across, up),
+        270 => ([0.0, -1.0, 1.0, 0.0, left, bottom + up], up, across),
+        _ => ([1.0, 0.0, 0.0, 1.0, left, bottom], across, up),
+    };
+    let (columns, rows) = cells(seen_width, seen_height);
+    let (cell_width, cell_height) = (seen_width / columns, seen_height / rows);
+    let angle = cell_height.atan2(cell_width).clamp(FLATTEST.to_radians(), STEEPEST.to_radians());
+    let (sin, cos) = angle.sin_cos();
+    let scale =
+        FILLED * (cell_width / (width * cos + height * sin)).min(cell_height / (width * sin + height * cos));
+    let turned = [scale * cos, scale * sin, -scale * sin, scale * cos, 0.0, 0.0];
+    let centred = product([1.0, 0.0, 0.0, 1.0, -width / 2.0, -height / 2.0], turned);
+    let steps =
+        |count: f64| std::iter::successors(Some(0.5), |at| Some(at + 1.0)).take_while(move |at| *at < count);
+    steps(rows)
+        .flat_map(|row| steps(columns).map(move |column| (column, row)))
+        .map(|(column, row)| {
+            let moved = [1.0, 0.0, 0.0, 1.0, column * cell_width, row * cell_height];
+            product(product(centred, moved), seen)
+        })
+        .collect()
+}
+
+/// Into how many columns and rows the page is parted, each with a label of its own.
+fn cells(width: f64, height: f64) -> (f64, f64) {
+    let short = width.min(height).min(CELL);
+    let count = |side: f64| (side / (short * LONGEST_CELL)).ceil().clamp(1.0, MOST_BESIDE);
+    let (columns, rows) = (count(width), count(height));
+    let excess = (columns * rows / MOST).sqrt().max(1.0);
+    if columns.min(rows) <= excess {
+        return (columns, rows);
+    }
+    ((columns / excess).floor(), (rows / excess).floor())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LABEL: (f64, f64) = (200.0, 30.0);
+
+    fn rect(corners: [f64; 4]) -> Rect {
+        Rect::new(corners).unwrap_or(LETTER)
+    }
+
+    /// The corners of the label on the page.
+    fn corners([a, b, c, d, e, f]: Matrix) -> [(f64, f64); 4] {
+        let (width, height) = LABEL;
+        [(0.0, 0.0), (width, 0.0), (0.0, height), (width, height)]
+            .map(|(x, y)| (a * x + c * y + e, b * x + d * y + f))
+    }
+
+    #[test]
+    fn labels_are_on_the_page_and_diagonal_to_its_reader() {
+        let pages = [
+            [0.0, 0.0, 595.0, 842.0],
+            [842.0, 595.0, 0.0, 0.0],
+            [-100.0, 50.0, -50.0, 100.0],
+            [10.0, 10.0, 12.0, 900_000.0],
+            [0.0, 0.0, 14_400.0, 14_400.0],
+            [0.0, 0.0, 900_000.0, 1.5],
+            [300.0, 300.0, 595.0, 20_000.0],
+        ];
+        for page in pages.map(rect) {
+            for rotate in [0, 90, 180, 270, -90, 450] {
+                let placements = placements(page, rotate, LABEL);
+                assert!(!placements.is_empty() && placements.len() <= 120, "{page:?} {}", placements.len());
+                for matrix in placements {
+                    for (x, y) in corners(matrix) {
+                        assert!(x > page.left && x < page.left + page.width, "{page:?} {rotate} {x}");
+                        assert!(y > page.bottom && y < page.bottom + page.height, "{page:?} {rotate} {y}");
+                    }
+                    // The angle of the text on the page, less that by which the page is turned back.
+                    let angle = (matrix[1].atan2(matrix[0])).to_degrees().round() as i64;
+                    let seen = (angle - rotate).rem_euclid(360);
+                    assert!((20..=60).contains(&seen), "{page:?} {rotate} {seen}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_page_has_many_labels() {
+        let count = |corners| placements(rect(corners), 0, LABEL).len();
+        assert_eq!(count([0.0, 0.0, 595.0, 842.0]), 1);
+        assert_eq!(count([0.0, 0.0, 842.0, 595.0]), 1);
+        assert_eq!(count([0.0, 0.0, 50.0, 50.0]), 1);
+        assert_eq!(count([0.0, 0.0, 595.0, 9_000.0]), 10);
+        assert!(count([0.0, 0.0, 14_400.0, 14_400.0]) > 40);
+    }
+
+    #[test]
+    fn what_is_no_page_is_taken_for_a_sheet_of_paper() {
+        assert_eq!(visible(None, None), LETTER);
+        let media = Rect::new([0.0, 0.0, 100.0, 100.0]);
+        assert_eq!(visible(media, Rect::new([20.0, 20.0, 300.0, 60.0])), rect([20.0, 20.0, 100.0, 60.0]));
+        assert_eq!(visible(media, Rect::new([200.0, 20.0, 300.0, 60.0])), rect([0.0, 0.0, 100.0, 100.0]));
+        for corners in [[0.0; 4], [0.0, 0.0, f64::INFINITY, 5.0], [f64::NAN, 0.0, 5.0, 5.0], [1e300; 4]] {
+            assert_eq!(Rect::new(corners), None);
+        }
+    }
+}

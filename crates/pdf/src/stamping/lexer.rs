@@ -1,0 +1,148 @@
+//! The words of which a PDF consists.
+
+/// One word, as it stands in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    ArrayStart,
+    ArrayEnd,
+    DictStart,
+    DictEnd,
+    /// Without its slash.
+    Name(&'a [u8]),
+    Number(&'a [u8]),
+    /// With its brackets.
+    Text(&'a [u8]),
+    Word(&'a [u8]),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Lexer<'a> {
+    bytes: &'a [u8],
+    pub at: usize,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) const fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Moves on while the bytes are such.
+    fn skip(&mut self, is_such: impl Fn(u8) -> bool) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at += rest.iter().position(|byte| !is_such(*byte)).unwrap_or(rest.len());
+    }
+
+    pub(super) fn skip_space(&mut self) {
+        loop {
+            self.skip(is_space);
+            if self.peek() != Some(b'%') {
+                return;
+            }
+            self.skip(|byte| !matches!(byte, b'\r' | b'\n'));
+        }
+    }
+
+    fn since(&self, start: usize) -> &'a [u8] {
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
+    /// The next word. Nothing at the end, and where the bytes are no word.
+    pub(super) fn next(&mut self) -> Option<Token<'a>> {
+        self.skip_space();
+        let start = self.at;
+        let first = self.peek()?;
+        self.at += 1;
+        Some(match first {
+            b'[' => Token::ArrayStart,
+            b']' => Token::ArrayEnd,
+            b'<' if self.peek() == Some(b'<') => self.second(Token::DictStart),
+            b'>' if self.peek() == Some(b'>') => self.second(Token::DictEnd),
+            b'<' => {
+                self.skip(|byte| byte.is_ascii_hexdigit() || is_space(byte));
+                if self.peek()? != b'>' {
+                    return None;
+                }
+                self.at += 1;
+                Token::Text(self.since(start))
+            }
+            b'(' => {
+                self.skip_text()?;
+                Token::Text(self.since(start))
+            }
+            b'/' => {
+                self.skip(is_regular);
+                Token::Name(self.since(start + 1))
+            }
+            b'{' | b'}' => Token::Word(self.since(start)),
+            _ if is_regular(first) => {
+                self.skip(is_regular);
+                let word = self.since(start);
+                // Some programs write large numbers in a way that is not allowed.
+                let is_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+                if !first.is_ascii_alphabetic() && word.iter().all(is_number) {
+                    Token::Number(word)
+                } else {
+                    Token::Word(word)
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    fn second(&mut self, token: Token<'a>) -> Token<'a> {
+        self.at += 1;
+        token
+    }
+
+    /// Moves behind the bracket that closes the text.
+    fn skip_text(&mut self) -> Option<()> {
+        let mut open = 1;
+        while open > 0 {
+            self.skip(|byte| !matches!(byte, b'(' | b')' | b'\\'));
+            match self.peek()? {
+                b'(' => open += 1,
+                b')' => open -= 1,
+                _ => self.at += 1,
+            }
+            self.at += 1;
+        }
+        Some(())
+    }
+
+    /// The next word, if it is a whole number.
+    pub(super) fn number<N: std::str::FromStr>(&mut self) -> Option<N> {
+        match self.next()? {
+            Token::Number(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Whether the next word is this one, and moves behind it if it is.
+    pub(super) fn takes(&mut self, word: &[u8]) -> bool {
+        let before = self.at;
+        let is = self.next() == Some(Token::Word(word));
+        if !is {
+            self.at = before;
+        }
+        is
+    }
+}
+
+/// Whether the word stands between values and is none itself.
+pub(super) fn is_keyword(word: &[u8]) -> bool {
+    const KEYWORDS: [&[u8]; 7] =
+        [b"obj", b"endobj", b"stream", b"endstream", b"xref", b"trailer", b"startxref"];
+    KEYWORDS.contains(&word)
+}
+
+pub(super) const fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\0' | b'\t' | b'\n' | b'\x0C' | b'\r' | b' ')
+}
+
+const fn is_regular(byte: u8) -> bool {
+    !is_space(byte) && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
+}

@@ -1,0 +1,110 @@
+//! The pages of a PDF, and what each has from those above it.
+
+use std::collections::HashMap;
+
+use super::file::File;
+use super::geometry::Rect;
+use super::value::{Dict, Id, Value};
+use super::{MOST_PAGES, Unreadable};
+
+const NO_TREE: Unreadable = Unreadable::Damaged("its pages are missing");
+const LOOP: Unreadable = Unreadable::Damaged("its pages are in a circle");
+const MOST_NODES: usize = 4 * MOST_PAGES;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Page {
+    pub id: Id,
+    pub inherited: Inherited,
+}
+
+/// What a page has, be it its own or that of those above it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Inherited {
+    pub media: Option<Rect>,
+    pub crop: Option<Rect>,
+    /// In degrees.
+    pub rotate: i64,
+    /// The object in which the resources are.
+    pub resources: Option<Id>,
+}
+
+impl Inherited {
+    fn below(self, id: Id, dict: &Dict, file: &File) -> Result<Self, Unreadable> {
+        let own = |key| dict.get(key).map(|value| file.resolve(value)).transpose();
+        Ok(Self {
+            media: rect(own("MediaBox")?, file)?.or(self.media),
+            crop: rect(own("CropBox")?, file)?.or(self.crop),
+            rotate: own("Rotate")?.and_then(|rotate| rotate.number()).unwrap_or(self.rotate),
+            resources: dict
+                .get("Resources")
+                .filter(|value| **value != Value::Null)
+                .map(|_| id)
+                .or(self.resources),
+        })
+    }
+}
+
+fn rect(value: Option<Value>, file: &File) -> Result<Option<Rect>, Unreadable> {
+    let Some(Value::Array(corners)) = value else { return Ok(None) };
+    let mut numbers = [0.0; 4];
+    for (number, corner) in numbers.iter_mut().zip(corners.get(..4).unwrap_or_default()) {
+        match file.resolve(corner)?.number() {
+            Some(corner) => *number = corner,
+            None => return Ok(None),
+        }
+    }
+    Ok(Rect::new(numbers))
+}
+
+enum Node {
+    Page,
+    Tree,
+}
+
+/// All pages, each once. A tree may be deep, so there is no recursion.
+pub(super) fn pages(file: &File) -> Result<Vec<Page>, Unreadable> {
+    let root = file.trailer.get("Root").map(|root| file.resolve(root)).transpose()?;
+    let Some(Value::Reference(top)) = root.as_ref().and_then(Value::dict).and_then(|root| root.get("Pages"))
+    else {
+        return Err(NO_TREE);
+    };
+    let (mut pages, mut seen, mut listed) = (Vec::new(), HashMap::new(), 0);
+    let mut open = vec![(*top, Inherited::default())];
+    while let Some((id, above)) = open.pop() {
+        match seen.get(&id.number) {
+            // A page may be shown twice, but what holds pages never holds itself.
+            Some(Node::Page) => continue,
+            Some(Node::Tree) => return Err(LOOP),
+            None => {}
+        }
+        let Some(Value::Dict(dict)) =
+            file.object(id.number)?.filter(|object| object.stream.is_none()).map(|object| object.value)
+        else {
+            return Err(NO_TREE);
+        };
+        let inherited = above.below(id, &dict, file)?;
+        let Some(kids) = dict.get("Kids") else {
+            seen.insert(id.number, Node::Page);
+            pages.push(Page { id, inherited });
+            if pages.len() > MOST_PAGES {
+                return Err(Unreadable::TooManyPages);
+            }
+            continue;
+        };
+        seen.insert(id.number, Node::Tree);
+        let kids = file.resolve(kids)?;
+        let kids = kids.array().ok_or(NO_TREE)?;
+        listed += kids.len();
+        if listed > MOST_NODES {
+            return Err(Unreadable::TooManyPages);
+        }
+        for kid in kids.iter().rev() {
+            match kid {
+                Value::Reference(id) => open.push((*id, inherited)),
+                Value::Null => {}
+                _ => return Err(NO_TREE),
+            }
+        }
+    }
+    if pages.is_empty() { Err(Unreadable::NoPages) } else { Ok(pages) }
+}

@@ -1,0 +1,132 @@
+//! Finds the objects of a PDF that says nothing about their places, or something wrong.
+
+use memchr::memmem;
+
+use super::Unreadable;
+use super::file::{File, Outline, Place, header, is_start};
+use super::lexer::{Lexer, is_space};
+use super::value::{Dict, Value};
+use super::xref::MOST_OBJECTS;
+
+const NO_ROOT: Unreadable = Unreadable::Damaged("its table of contents is missing");
+
+/// Looks whether each object is where it should be, and for those that are not.
+pub(super) fn mend(file: &mut File) -> Result<(), Unreadable> {
+    let mut lost = Vec::new();
+    for (number, place) in &file.places {
+        let Place::At { offset, generation } = place else { continue };
+        let mut lexer = Lexer::new(file.bytes, *offset);
+        let found = header(&mut lexer);
+        file.pay(lexer.at.saturating_sub(*offset))?;
+        if found.is_none_or(|id| id.number != *number || id.generation != *generation) {
+            lost.push(*number);
+        }
+    }
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let found = objects(file)?;
+    for number in &lost {
+        file.places.remove(number);
+    }
+    for (offset, Outline { id, .. }) in found {
+        if lost.binary_search(&id.number).is_ok() {
+            file.places.insert(id.number, Place::At { offset, generation: id.generation });
+        }
+    }
+    Ok(())
+}
+
+/// Forgets what the file says, and takes what is found in it.
+pub(super) fn rebuild(file: &mut File) -> Result<(), Unreadable> {
+    file.forget();
+    let found = objects(file)?;
+    let (mut trailers, mut catalog) = (Vec::new(), None);
+    for (offset, outline) in &found {
+        let (number, generation) = (outline.id.number, outline.id.generation);
+        file.places.insert(number, Place::At { offset: *offset, generation });
+        match outline.kind.as_deref() {
+            Some(b"XRef") => trailers.extend(dict_behind_header(file, *offset)),
+            Some(b"Catalog") => catalog = Some(outline.id),
+            Some(b"ObjStm") => {
+                for (index, inner) in (0..).zip(file.contained(number)?) {
+                    file.places.insert(inner, Place::In { container: number, index });
+                    if file.places.len() > MOST_OBJECTS {
+                        return Err(Unreadable::TooComplex);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    trailers.extend(written_trailers(file)?);
+    if trailers.iter().any(|trailer| trailer.get("Encrypt").is_some()) {
+        return Err(Unreadable::Protected);
+    }
+    let rooted = trailers.into_iter().rev().find(|trailer| trailer.get("Root").is_some());
+    file.trailer = match (rooted, catalog) {
+        (Some(trailer), _) => trailer,
+        (None, Some(id)) => Dict(vec![(b"Root".into(), Value::Reference(id))]),
+        (None, None) => return Err(NO_ROOT),
+    };
+    Ok(())
+}
+
+fn dict_behind_header(file: &File, offset: usize) -> Option<Dict> {
+    let mut lexer = Lexer::new(file.bytes, offset);
+    header(&mut lexer)?;
+    match Value::read(&mut lexer)? {
+        Value::Dict(dict) => Some(dict),
+        _ => None,
+    }
+}
+
+/// In the order of the file.
+fn written_trailers(file: &File) -> Result<Vec<Dict>, Unreadable> {
+    const WORD: &[u8] = b"trailer";
+    const MOST: usize = 100;
+    let mut trailers = Vec::new();
+    for at in memmem::find_iter(file.bytes, WORD).take(MOST) {
+        let mut lexer = Lexer::new(file.bytes, at + WORD.len());
+        let value = Value::read(&mut lexer);
+        file.pay(lexer.at.saturating_sub(at))?;
+        if let Some(Value::Dict(trailer)) = value {
+            trailers.push(trailer);
+        }
+    }
+    Ok(trailers)
+}
+
+/// Every object that ends, in the order of the file. What lies in the data of another is none.
+fn objects<'a>(file: &File<'a>) -> Result<Vec<(usize, Outline<'a>)>, Unreadable> {
+    const WORD: &[u8] = b" obj";
+    let mut found = Vec::new();
+    let mut at = 0;
+    file.pay(file.bytes.len())?;
+    while let Some(word) = memmem::find(file.bytes.get(at..).unwrap_or_default(), WORD) {
+        let word = at + word;
+        at = word + WORD.len();
+        let Some(offset) = start_of_header(file.bytes, word) else { continue };
+        if let Some(outline) = file.outline(offset)? {
+            at = at.max(outline.end);
+            found.push((offset, outline));
+            if found.len() > MOST_OBJECTS {
+                return Err(Unreadable::TooComplex);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Where the two numbers before the word begin.
+fn start_of_header(bytes: &[u8], word: usize) -> Option<usize> {
+    let back = |from: usize, is_such: fn(u8) -> bool| {
+        let before = bytes.get(..from).unwrap_or_default();
+        // No number is longer.
+        let count = before.iter().rev().take(10).take_while(|byte| is_such(**byte)).count();
+        (count > 0).then_some(from - count)
+    };
+    let digit = |byte: u8| byte.is_ascii_digit();
+    let start = back(back(back(word, digit)?, is_space)?, digit)?;
+    is_start(bytes, start).then_some(start)
+}

@@ -1,0 +1,50 @@
+//! Why a PDF that somebody gave cannot be taken.
+
+use super::{MOST_PAGES, MOST_UNPACKED};
+
+/// Each is a sentence for the person who gave the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unreadable {
+    #[error("The file is not a PDF.")]
+    NotPdf,
+    #[error("The PDF is protected with a password. Remove the protection and upload it again.")]
+    Protected,
+    #[error("The PDF is damaged: {0}. Save it again with another program and upload it again.")]
+    Damaged(&'static str),
+    #[error("The PDF has no pages.")]
+    NoPages,
+    #[error("The PDF has more than {} pages, which is the most that is accepted.", grouped(MOST_PAGES))]
+    TooManyPages,
+    #[error("The PDF unpacks to more than {} MiB, which is the most that is accepted.", MOST_UNPACKED >> 20)]
+    Unpacks,
+    #[error("The PDF is too complex to be read. Save it again with another program and upload it again.")]
+    TooComplex,
+}
+
+/// The number with a comma between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_a_sentence() {
+        assert_eq!(
+            Unreadable::TooManyPages.to_string(),
+            "The PDF has more than 5,000 pages, which is the most that is accepted."
+        );
+        assert_eq!([7, 999, 1_000, 1_234_567].map(grouped), ["7", "999", "1,000", "1,234,567"]);
+    }
+}

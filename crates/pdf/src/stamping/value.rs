@@ -1,0 +1,260 @@
+//! The values of which a PDF consists: read, changed and written again.
+
+use super::lexer::{Lexer, Token, is_keyword};
+
+/// Values in values, deeper than any program writes them.
+const DEEPEST: usize = 64;
+/// Values in one object. Only pages and what leads to them are read as values.
+const MOST: usize = 200_000;
+
+/// What an object is called: a number, and how often that had been given to another object before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Id {
+    pub number: u32,
+    pub generation: u16,
+}
+
+impl Id {
+    pub(super) const fn new(number: u32) -> Self {
+        Self { number, generation: 0 }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Null,
+    /// With all escapes undone.
+    Name(Vec<u8>),
+    Reference(Id),
+    Array(Vec<Value>),
+    Dict(Dict),
+    /// A number, a text or a word, as it stands in the file.
+    Plain(Vec<u8>),
+}
+
+/// In the order of the file, since that is how it is written again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Dict(pub Vec<(Vec<u8>, Value)>);
+
+impl Dict {
+    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+        self.0.iter().rev().find(|(name, _)| name == key.as_bytes()).map(|(_, value)| value)
+    }
+
+    pub(super) fn set(&mut self, key: &str, value: Value) {
+        self.remove(key);
+        self.0.push((key.into(), value));
+    }
+
+    pub(super) fn remove(&mut self, key: &str) {
+        self.0.retain(|(name, _)| name != key.as_bytes());
+    }
+
+    pub(super) fn name(&self, key: &str) -> Option<&[u8]> {
+        match self.get(key)? {
+            Value::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    pub(super) fn number<N: std::str::FromStr>(&self, key: &str) -> Option<N> {
+        self.get(key)?.number()
+    }
+}
+
+impl Value {
+    pub(super) fn name_of(name: &str) -> Self {
+        Self::Name(name.into())
+    }
+
+    pub(super) fn number_of(number: impl std::fmt::Display) -> Self {
+        Self::Plain(number.to_string().into())
+    }
+
+    pub(super) fn number<N: std::str::FromStr>(&self) -> Option<N> {
+        match self {
+            Self::Plain(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn dict(&self) -> Option<&Dict> {
+        match self {
+            Self::Dict(dict) => Some(dict),
+            _ => None,
+        }
+    }
+
+    pub(super) fn array(&self) -> Option<&[Self]> {
+        match self {
+            Self::Array(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// Reads the value that comes next.
+    pub(super) fn read(lexer: &mut Lexer) -> Option<Self> {
+        read(lexer, DEEPEST, &mut 0)
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Null => out.extend(b"null"),
+            Self::Name(name) => write_name(name, out),
+            Self::Reference(Id { number, generation }) => {
+                out.extend(format!("{number} {generation} R").into_bytes());
+            }
+            Self::Plain(raw) => out.extend(raw),
+            Self::Array(values) => {
+                out.push(b'[');
+                for (place, value) in values.iter().enumerate() {
+                    if place > 0 {
+                        out.push(b' ');
+                    }
+                    value.write(out);
+                }
+                out.push(b']');
+            }
+            Self::Dict(dict) => {
+                out.extend(b"<<");
+                for (name, value) in &dict.0 {
+                    write_name(name, out);
+                    out.push(b' ');
+                    value.write(out);
+                    out.push(b'\n');
+                }
+                out.extend(b">>");
+            }
+        }
+    }
+
+    /// How many values it is.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Array(values) => 1 + values.iter().map(Self::count).sum::<usize>(),
+            Self::Dict(dict) => 1 + dict.0.iter().map(|(_, value)| 1 + value.count()).sum::<usize>(),
+            Self::Null | Self::Name(_) | Self::Reference(_) | Self::Plain(_) => 1,
+        }
+    }
+
+    /// All references in the value, to be changed.
+    pub(super) fn references_mut(&mut self, change: &mut impl FnMut(&mut Id)) {
+        match self {
+            Self::Reference(id) => change(id),
+            Self::Array(values) => values.iter_mut().for_each(|value| value.references_mut(change)),
+            Self::Dict(dict) => dict.0.iter_mut().for_each(|(_, value)| value.references_mut(change)),
+            Self::Null | Self::Name(_) | Self::Plain(_) => {}
+        }
+    }
+}
+
+fn read(lexer: &mut Lexer, deeper: usize, count: &mut usize) -> Option<Value> {
+    *count += 1;
+    if deeper == 0 || *count > MOST {
+        return None;
+    }
+    Some(match lexer.next()? {
+        Token::Name(name) => Value::Name(unescaped(name)),
+        Token::Text(text) => Value::Plain(text.into()),
+        Token::Number(number) => reference(lexer, number).unwrap_or_else(|| Value::Plain(number.into())),
+        Token::Word(b"null") => Value::Null,
+        Token::Word(word) if !is_keyword(word) => Value::Plain(word.into()),
+        Token::ArrayStart => {
+            let mut values = Vec::new();
+            while !ends(lexer, Token::ArrayEnd) {
+                values.push(read(lexer, deeper - 1, count)?);
+            }
+            Value::Array(values)
+        }
+        Token::DictStart => {
+            let mut dict = Dict::default();
+            while !ends(lexer, Token::DictEnd) {
+                let Token::Name(name) = lexer.next()? else { return None };
+                dict.0.push((unescaped(name), read(lexer, deeper - 1, count)?));
+            }
+            Value::Dict(dict)
+        }
+        Token::ArrayEnd | Token::DictEnd | Token::Word(_) => return None,
+    })
+}
+
+fn ends(lexer: &mut Lexer, end: Token) -> bool {
+    let before = lexer.at;
+    let is = lexer.next() == Some(end);
+    if !is {
+        lexer.at = before;
+    }
+    is
+}
+
+/// A reference is two numbers and a letter, so it begins as a number does.
+fn reference(lexer: &mut Lexer, number: &[u8]) -> Option<Value> {
+    let number = std::str::from_utf8(number).ok()?.parse().ok()?;
+    let mut ahead = lexer.clone();
+    let generation = ahead.number()?;
+    if !ahead.takes(b"R") {
+        return None;
+    }
+    *lexer = ahead;
+    Some(Value::Reference(Id { number, generation }))
+}
+
+pub(super) fn unescaped(name: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) if *first == b'#' => {
+                out.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                out.push(*first);
+                rest = after;
+            }
+        }
+    }
+    out
+}
+
+fn write_name(name: &[u8], out: &mut Vec<u8>) {
+    out.push(b'/');
+    for byte in name {
+        if byte.is_ascii_alphanumeric() || b"+-._*:,;!?$&'@^`|~=".contains(byte) {
+            out.push(*byte);
+        } else {
+            out.extend(format!("#{byte:02X}").into_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(text: &str) -> Option<String> {
+        let value = Value::read(&mut Lexer::new(text.as_bytes(), 0))?;
+        let mut out = Vec::new();
+        value.write(&mut out);
+        Some(String::from_utf8_lossy(&out).replace('\n', " "))
+    }
+
+    #[test]
+    fn what_is_read_is_written_again() {
+        for text in
+            ["<</A 1 /B [2 0 R 1 0 3 0 R -.5 true null] /C (a\\)(b)) /D <0aF> >>", "/A#20B#23", "[[[]] <<>>]"]
+        {
+            assert_eq!(again(text).as_deref(), Some(text));
+        }
+        assert_eq!(again("<< % a remark >>\n/A/B>>").as_deref(), Some("<</A /B >>"));
+    }
+
+    #[test]
+    fn what_is_no_value_is_not_read() {
+        for text in ["", "]", "<</A", "<<1 2>>", "(a", "<zz>", "obj", "[1", "<</A>>", &"[".repeat(1_000_000)]
+        {
+            assert_eq!(again(text), None, "{text:.20}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What a PDF says about the places of its objects: tables, streams, and the older ones to which they lead.
+
+use std::collections::HashSet;
+
+use memchr::memmem;
+
+use super::Unreadable;
+use super::file::{File, Place, Places, header};
+use super::lexer::{Lexer, Token};
+use super::value::{Dict, Value};
+
+/// More than any file of the accepted size has.
+pub(super) const MOST_OBJECTS: usize = 500_000;
+const MOST_SECTIONS: usize = 1_000;
+
+/// Nothing, if it is missing or cannot be read.
+pub(super) fn read(file: &File) -> Result<Option<(Places, Dict)>, Unreadable> {
+    let start = memmem::rfind(file.bytes, b"startxref").map(|at| at + b"startxref".len());
+    let Some(start) = start.and_then(|at| Lexer::new(file.bytes, at).number()) else { return Ok(None) };
+    let (mut places, mut newest) = (Places::new(), None);
+    let (mut next, mut seen) = (Some(start), HashSet::new());
+    while let Some(at) = next.filter(|at| seen.insert(*at) && seen.len() <= MOST_SECTIONS) {
+        let Some((section, trailer)) = section(file, at)? else { return Ok(None) };
+        // What is hidden from old programs in a stream is free in the table beside it.
+        if let Some(hidden) = trailer.number("XRefStm").filter(|at| seen.insert(*at))
+            && let Some((hidden, _)) = self::section(file, hidden)?
+        {
+            merge(&mut places, hidden)?;
+        }
+        merge(&mut places, section)?;
+        next = trailer.number("Prev");
+        newest.get_or_insert(trailer);
+    }
+    places.retain(|_, place| *place != Place::Free);
+    Ok(newest.filter(|trailer| trailer.get("Root").is_some()).map(|trailer| (places, trailer)))
+}
+
+fn merge(places: &mut Places, older: Vec<(u32, Place)>) -> Result<(), Unreadable> {
+    for (number, place) in older {
+        places.entry(number).or_insert(place);
+    }
+    if places.len() > MOST_OBJECTS { Err(Unreadable::TooComplex) } else { Ok(()) }
+}
+
+type Section = (Vec<(u32, Place)>, Dict);
+
+fn section(file: &File, at: usize) -> Result<Option<Section>, Unreadable> {
+    let mut lexer = Lexer::new(file.bytes, at);
+    if lexer.takes(b"xref") {
+        let section = table(&mut lexer);
+        file.pay(lexer.at.saturating_sub(at))?;
+        Ok(section)
+    } else {
+        stream(file, at)
+    }
+}
+
+fn table(lexer: &mut Lexer) -> Option<Section> {
+    let mut places = Vec::new();
+    loop {
+        match lexer.next()? {
+            Token::Word(b"trailer") => break,
+            Token::Number(first) => {
+                let first: u32 = std::str::from_utf8(first).ok()?.parse().ok()?;
+                let count: u32 = lexer.number()?;
+                for number in first..first.checked_add(count)? {
+                    let (offset, generation) = (lexer.number()?, lexer.number::<u32>()?);
+                    let place = match lexer.next()? {
+                        // No object is where the file begins.
+                        Token::Word(b"n") if offset > 0 => {
+                            Place::At { offset, generation: generation.try_into().ok()? }
+                        }
+                        Token::Word(b"n" | b"f") => Place::Free,
+                        _ => return None,
+                    };
+                    places.push((number, place));
+                }
+            }
+            _ => return None,
+        }
+    }
+    match Value::read(lexer)? {
+        Value::Dict(trailer) => Some((places, trailer)),
+        _ => None,
+    }
+}
+
+fn stream(file: &File, at: usize) -> Result<Option<Section>, Unreadable> {
+    let Some(outline) = file.outline(at)? else { return Ok(None) };
+    let mut lexer = Lexer::new(file.bytes, at);
+    let Some(Value::Dict(dict)) = header(&mut lexer).and_then(|_| Value::read(&mut lexer)) else {
+        return Ok(None);
+    };
+    let (Some(b"XRef"), Some(data)) = (dict.name("Type"), outline.stream) else { return Ok(None) };
+    let Some(data) = file.unpacked(&dict, data)? else { return Ok(None) };
+    Ok(entries(&dict, &data)?.map(|places| (places, dict)))
+}
+
+fn entries(dict: &Dict, data: &[u8]) -> Result<Option<Vec<(u32, Place)>>, Unreadable> {
+    let numbers = |key| -> Option<Vec<usize>> { dict.get(key)?.array()?.iter().map(Value::number).collect() };
+    let Some(Ok(widths)) = numbers("W").map(<[usize; 3]>::try_from) else { return Ok(None) };
+    let size: usize = dict.number("Size").unwrap_or(0);
+    let ranges = numbers("Index").unwrap_or_else(|| vec![0, size]);
+    let row: usize = widths.iter().fold(0, |sum: usize, width| sum.saturating_add(*width));
+    if row == 0 || row > 24 {
+        return Ok(None);
+    }
+    if data.len() / row > MOST_OBJECTS {
+        return Err(Unreadable::TooComplex);
+    }
+    let numbers = ranges.chunks_exact(2).flat_map(|range| (range[0]..).take(range[1]));
+    let places = numbers
+        .zip(data.chunks_exact(row))
+        .filter_map(|(number, row)| Some((u32::try_from(number).ok()?, place(row, widths)?)));
+    Ok(Some(places.collect()))
+}
+
+fn place(row: &[u8], [kind, first, _]: [usize; 3]) -> Option<Place> {
+    let number = |bytes: &[u8]| -> Option<usize> {
+        bytes.iter().try_fold(0_usize, |sum, byte| Some(sum.checked_mul(256)? + usize::from(*byte)))
+    };
+    let (kind, row) = row.split_at_checked(kind)?;
+    let (first, second) = row.split_at_checked(first)?;
+    Some(match (kind, number(kind)?) {
+        ([], _) | (_, 1) => {
+            Place::At { offset: number(first)?, generation: u16::try_from(number(second)?).unwrap_or(0) }
+        }
+        (_, 2) => Place::In {
+            container: u32::try_from(number(first)?).ok()?,
+            index: u32::try_from(number(second)?).ok()?,
+        },
+        _ => Place::Free,
+    })
+}

@@ -1,0 +1,66 @@
+use attestry_pdf::{Failure, Unreadable, inspect, stamp};
+
+use crate::build::{self, Sample};
+
+#[track_caller]
+fn refused(bytes: &[u8]) -> Unreadable {
+    let unreadable = inspect(bytes).unwrap_err();
+    let failure = stamp(bytes, &build::stamp()).unwrap_err();
+    assert!(matches!(failure, Failure::Unreadable(same) if same == unreadable), "{failure}");
+    unreadable
+}
+
+#[test]
+fn what_is_no_pdf_is_refused() {
+    for bytes in [&b""[..], b"hello", b"<html>%PD</html>", &[0; 100_000], b"PK\x03\x04", &[b' '; 2_000]] {
+        assert_eq!(refused(bytes), Unreadable::NotPdf);
+    }
+}
+
+#[test]
+fn a_protected_file_is_refused() {
+    let mut sample = Sample::hello();
+    sample.set(30, "<</Filter /Standard /V 2 /R 3 /P -4 /O <00> /U <00>>>");
+    sample.trailer += " /Encrypt 30 0 R";
+    let mut bytes = sample.bytes();
+    assert_eq!(refused(&bytes), Unreadable::Protected);
+    assert_eq!(
+        Unreadable::Protected.to_string(),
+        "The PDF is protected with a password. Remove the protection and upload it again."
+    );
+    // Even if the table is damaged.
+    let at = memchr::memmem::rfind(&bytes, b"startxref").unwrap();
+    bytes[at] = b'x';
+    assert_eq!(refused(&bytes), Unreadable::Protected);
+}
+
+#[test]
+fn a_file_without_pages_is_refused() {
+    assert_eq!(refused(&Sample::new("", &[]).bytes()), Unreadable::NoPages);
+}
+
+#[test]
+fn a_damaged_file_is_refused() {
+    let damaged = |change: fn(&mut Sample)| {
+        let mut sample = Sample::hello();
+        change(&mut sample);
+        assert!(matches!(refused(&sample.bytes()), Unreadable::Damaged(_)), "{}", refused(&sample.bytes()));
+    };
+    damaged(|sample| sample.set(1, "<</Type /Catalog>>"));
+    damaged(|sample| sample.set(1, "5"));
+    damaged(|sample| sample.set(2, "<</Type /Pages /Kids 5>>"));
+    damaged(|sample| sample.set(2, "<</Type /Pages /Kids [<</Type /Page>>]>>"));
+    damaged(|sample| sample.set(2, "<</Type /Pages /Kids [99 0 R]>>"));
+    damaged(|sample| sample.set(10, "null"));
+    damaged(|sample| sample.trailer = "/Root 99 0 R".into());
+    assert!(matches!(refused(b"%PDF-1.7\n"), Unreadable::Damaged(_)));
+    let message = refused(b"%PDF-1.7\n").to_string();
+    assert!(message.starts_with("The PDF is damaged: its table of contents is missing."), "{message}");
+}
+
+#[test]
+fn too_many_pages_are_refused() {
+    let page = "/MediaBox [0 0 595 842]";
+    assert_eq!(inspect(&Sample::new("", &vec![page; 5_000]).bytes()).unwrap().pages, 5_000);
+    assert_eq!(refused(&Sample::new("", &vec![page; 5_001]).bytes()), Unreadable::TooManyPages);
+}

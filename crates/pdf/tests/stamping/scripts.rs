@@ -1,0 +1,65 @@
+use attestry_pdf::Stamp;
+
+use crate::build::Sample;
+use crate::read::{Stamped, squeeze};
+
+fn label(lines: &[&str]) -> String {
+    let stamp = Stamp { lines: lines.iter().map(|line| (*line).into()).collect() };
+    Stamped::with(&Sample::hello().bytes(), &stamp).label_text(1)
+}
+
+#[test]
+fn names_in_every_script_can_be_found() {
+    for name in [
+        "Zoë Ångström",
+        "Ελένη Παππά",
+        "Анна Каренина",
+        "王小明",
+        "山田太郎",
+        "김철수",
+        "สมชาย ใจดี",
+        "Ադա",
+        "ადა",
+        "🔒 Ada 👍",
+    ] {
+        let text = label(&[name, "2026-11-16 10:12 UTC"]);
+        assert!(text.contains(&squeeze(name)), "{name} is not in {text}");
+        assert!(text.contains("2026-11-1610:12UTC"));
+    }
+    // Right to left, and with letters that stand in another order than they are written.
+    for name in ["محمد", "דוד", "आदित्य"] {
+        let text = label(&[name]);
+        // The other reader has no text for parts that other letters stand for.
+        let mut found: Vec<_> = text.chars().filter(|c| *c != '\u{fffd}').collect();
+        let mut wanted: Vec<_> = name.chars().collect();
+        found.sort_unstable();
+        wanted.sort_unstable();
+        found.dedup();
+        wanted.dedup();
+        assert_eq!(found, wanted, "{name}");
+    }
+}
+
+#[test]
+fn hostile_lines_are_text() {
+    for line in ["#panic(\"x\")", "$x$ *y* _z_ @ref <label>", "\\u{41} \\", "/Font (Q) Tj ET Q", "\"}]"] {
+        assert!(label(&[line]).contains(&squeeze(line)), "{line}");
+    }
+}
+
+#[test]
+fn long_lines_are_broken_and_many_are_cut() {
+    let word = "Donaudampfschifffahrtsgesellschaft".repeat(4);
+    assert!(label(&[&word]).contains(&word));
+    let text = label(&vec!["again and"; 100]);
+    assert_eq!(text.matches("again").count(), 6);
+    assert!(label(&[&"long ".repeat(100_000)]).ends_with('…'));
+}
+
+#[test]
+fn a_stamp_without_text_leaves_the_file_readable() {
+    for lines in [vec![], vec![String::new()], vec!["  ".into(), "\t".into()]] {
+        let stamped = Stamped::with(&Sample::hello().bytes(), &Stamp { lines });
+        assert_eq!(stamped.text(1), "Hello");
+    }
+}
