@@ -1,13 +1,13 @@
 //! Writes samples of every document into a folder: `cargo run -p attestry-pdf --example sample -- /tmp/samples`.
 //!
-//! With a number after the folder, also prints so many different policies and says how long each took.
+//! With a number after the folder, also prints so many more of the different ones and says how long each took.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use attestry_domain::content::{Block, Content, Inline, Marks};
-use attestry_pdf::{Approval, Collection, Document, Signature, Statement, StatementRow};
+use attestry_pdf::{Agreement, Approval, Collection, Document, Signature, Signer, Statement, StatementRow};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -43,7 +43,48 @@ fn main() -> Result<(), Box<dyn Error>> {
         eprintln!("statement: {} bytes in {:?}", pdf.bytes.len(), start.elapsed());
         std::fs::write(folder.join("statement.pdf"), pdf.bytes)?;
     }
+
+    for number in 0..=times {
+        let (signed, preview) = (agreement(number, true), agreement(number, false));
+        for (name, agreement) in [("agreement.pdf", signed), ("preview.pdf", preview)] {
+            let start = Instant::now();
+            let pdf = attestry_pdf::agreement(&agreement)?;
+            eprintln!("{name}: {} bytes in {:?}", pdf.bytes.len(), start.elapsed());
+            std::fs::write(folder.join(name), pdf.bytes)?;
+        }
+    }
     Ok(())
+}
+
+fn agreement(number: usize, is_signed: bool) -> Agreement {
+    let words = format!(
+        "The recipient keeps what Example Ltd discloses under number {number} to itself, uses it for no other purpose than to assess the security of Example Ltd, and gives it to nobody who does not need it for that purpose. "
+    );
+    let clause = |number: usize| {
+        vec![
+            heading(1, &format!("{number} Obligations of the recipient")),
+            paragraph(&words.repeat(3)),
+            Block::Numbers { start: 1, items: (1..=3).map(|_| vec![paragraph(&words)]).collect() },
+        ]
+    };
+    let signer = Signer {
+        name: "Zoë Ångström".into(),
+        email: "zoe@example.com".into(),
+        company: Some("Sample GmbH".into()),
+        at: "16 November 2026, 10:12 UTC".into(),
+        address: "2001:db8::8a2e:370:7334".into(),
+        document_hash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into(),
+        code: "K7QM-2F9D-XW41".into(),
+        verify_url: "https://trust.example.com/verify/K7QM-2F9D-XW41".into(),
+    };
+    Agreement {
+        title: "Non-disclosure agreement".into(),
+        organization: "Example Ltd".into(),
+        content: Content((1..=5).flat_map(clause).collect()),
+        date: "16 November 2026".into(),
+        signer: is_signed.then_some(signer),
+        watermark: (!is_signed).then(|| "PREVIEW".into()),
+    }
 }
 
 fn statement(rows: usize) -> Statement {

@@ -75,6 +75,36 @@ pub struct StatementRow {
     pub is_proposed: bool,
 }
 
+/// A confidentiality agreement. As with policies, dates are text already.
+#[derive(Clone, Debug, Default)]
+pub struct Agreement {
+    pub title: String,
+    /// Who discloses.
+    pub organization: String,
+    pub content: Content,
+    pub date: String,
+    /// Without it, there are empty lines for a signature.
+    pub signer: Option<Signer>,
+    /// What stands across every page behind the text: `PREVIEW`.
+    pub watermark: Option<String>,
+}
+
+/// Who signed an agreement, and how that can be proved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Signer {
+    pub name: String,
+    pub email: String,
+    pub company: Option<String>,
+    pub at: String,
+    /// The network address from which it was signed.
+    pub address: String,
+    /// The SHA-256 of the text to which the signer agreed, in hexadecimal.
+    pub document_hash: String,
+    /// What is asked for at `verify_url`.
+    pub code: String,
+    pub verify_url: String,
+}
+
 /// A finished file.
 #[derive(Clone, Debug)]
 pub struct Pdf {

@@ -21,7 +21,7 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    fn new(title: &str, organization: &str, text: &mut Text) -> Self {
+    pub(crate) fn new(title: &str, organization: &str, text: &mut Text) -> Self {
         let (title, organization) = (text.clean(title), text.clean(organization));
         let footer =
             text::shortened(&format!("{} · {title}", text::shortened(&organization, FOOTER / 2)), FOOTER);

@@ -1,5 +1,5 @@
-//! Documents as PDF: one policy, or all of an organization in one file, and the statement of applicability. And
-//! stamps on PDFs that somebody gave.
+//! Documents as PDF: one policy, or all of an organization in one file, the statement of applicability, and
+//! confidentiality agreements. And stamps on PDFs that somebody gave.
 //!
 //! A document is a template of ours in Typst's language plus data. The data reaches the template as a virtual
 //! JSON file and as nothing else, so what people write is always a string and never markup or code. Fonts are
@@ -7,6 +7,7 @@
 //!
 //! Everything here computes and nothing waits: call it on a thread for blocking work.
 
+mod agreements;
 mod blocks;
 mod document;
 mod failure;
@@ -18,10 +19,13 @@ mod tables;
 mod text;
 mod world;
 
-pub use document::{Approval, Collection, Document, Pdf, Signature, Statement, StatementRow};
+pub use document::{
+    Agreement, Approval, Collection, Document, Pdf, Signature, Signer, Statement, StatementRow,
+};
 pub use failure::Failure;
 pub use stamping::{Inspected, Stamp, Unreadable, inspect, stamp};
 
+use agreements::AgreementInput;
 use input::{CollectionInput, PolicyInput};
 use statements::StatementInput;
 use text::Text;
@@ -40,6 +44,11 @@ pub fn collection(collection: &Collection) -> Result<Pdf, Failure> {
 /// Prints a statement of applicability: title page, then a table for each theme on pages that lie on their side.
 pub fn statement(statement: &Statement) -> Result<Pdf, Failure> {
     print(Template::Statement, |text| StatementInput::new(statement, text))
+}
+
+/// Prints a confidentiality agreement: its text, and who signed it or where that is still to be done.
+pub fn agreement(agreement: &Agreement) -> Result<Pdf, Failure> {
+    print(Template::Agreement, |text| AgreementInput::new(agreement, text))
 }
 
 /// Whether a combination of characters can be drawn shows only on the finished pages, although each of them can.

@@ -31,6 +31,7 @@ pub(crate) enum Template {
     Policy,
     Collection,
     Statement,
+    Agreement,
     /// Of a stamp.
     Label,
 }
@@ -41,19 +42,21 @@ impl Template {
             Self::Policy => "policy.typ",
             Self::Collection => "collection.typ",
             Self::Statement => "statement.typ",
+            Self::Agreement => "agreement.typ",
             Self::Label => "label.typ",
         }
     }
 }
 
 /// Every source file, by its name in Typst.
-const SOURCES: [(&str, &str); 7] = [
+const SOURCES: [(&str, &str); 8] = [
     ("look.typ", include_str!("../templates/look.typ")),
     ("blocks.typ", include_str!("../templates/blocks.typ")),
     ("parts.typ", include_str!("../templates/parts.typ")),
     ("policy.typ", include_str!("../templates/policy.typ")),
     ("collection.typ", include_str!("../templates/collection.typ")),
     ("statement.typ", include_str!("../templates/statement.typ")),
+    ("agreement.typ", include_str!("../templates/agreement.typ")),
     ("label.typ", include_str!("../templates/label.typ")),
 ];
 

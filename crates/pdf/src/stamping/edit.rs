@@ -8,6 +8,7 @@ use super::geometry;
 use super::label::Label;
 use super::pages::{self, Page};
 use super::value::{Dict, Id, Value};
+use super::write::Part;
 use super::{Unreadable, filters, write};
 
 /// What the label is called on a page; a number follows if that has been taken.
@@ -68,7 +69,7 @@ struct Names {
 #[derive(Default)]
 pub(super) struct Added {
     next: u32,
-    pub objects: Vec<(u32, Value, Option<Vec<u8>>)>,
+    pub objects: Vec<(u32, Part)>,
     contents: HashMap<Vec<u8>, u32>,
     size: usize,
 }
@@ -84,7 +85,8 @@ impl Added {
         }
         let number = self.next;
         self.next += 1;
-        self.objects.push((number, Value::Dict(Dict::default()), Some(content.clone())));
+        let part = Part { value: Value::Dict(Dict::default()), stream: Some(content.clone()) };
+        self.objects.push((number, part));
         self.contents.insert(content, number);
         Ok(number)
     }
@@ -122,10 +124,10 @@ impl<'a> Edit<'a> {
         let pages = std::mem::take(&mut self.pages);
         let name = self.free_name(&pages)?;
         let mut number = first;
-        for (value, stream) in &label.objects {
-            let mut value = value.clone();
-            value.references_mut(&mut |id| id.number += first);
-            self.added.objects.push((number, value, stream.clone()));
+        for part in &label.objects {
+            let mut part = part.clone();
+            part.value.references_mut(&mut |id| id.number += first);
+            self.added.objects.push((number, part));
             number += 1;
         }
         self.added.next = number;
@@ -332,8 +334,8 @@ fn around(
     tail.push_str("/Artifact <</Type /Pagination /Subtype /Watermark>> BDC\n");
     let visible = geometry::visible(page.inherited.media, page.inherited.crop);
     for matrix in geometry::placements(visible, page.inherited.rotate, label.size) {
-        let matrix = matrix.map(|number| format!("{number:.5}")).join(" ");
-        tail.push_str(&format!("q {matrix} cm /{name} Do Q\n"));
+        let matrix = matrix.numbers().map(|number| format!("{number:.5}")).join(" ");
+        tail.extend(["q ", &matrix, " cm /", name, " Do Q\n"]);
     }
     tail.push_str("EMC\n");
     Ok(("q\n".repeat(before).into(), tail.into()))

@@ -54,24 +54,51 @@ pub(super) fn visible(media: Option<Rect>, crop: Option<Rect>) -> Rect {
     crop.and_then(|crop| media.and(crop)).unwrap_or(media)
 }
 
-/// The six numbers of a matrix, as a PDF has them.
-pub(super) type Matrix = [f64; 6];
+type Point = (f64, f64);
 
-/// First `inner`, then `outer`.
-fn product([a, b, c, d, e, f]: Matrix, [m, n, o, p, q, r]: Matrix) -> Matrix {
-    // Rows of the inner matrix by columns of the outer one.
-    [a * m + b * o, a * n + b * p, c * m + d * o, c * n + d * p, e * m + f * o + q, e * n + f * p + r]
+/// How a drawing is put on a page: what becomes of a step to the right, a step up, and the origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Matrix {
+    right: Point,
+    up: Point,
+    origin: Point,
+}
+
+impl Matrix {
+    const fn moving(origin: Point) -> Self {
+        Self { right: (1.0, 0.0), up: (0.0, 1.0), origin }
+    }
+
+    fn step(self, (x, y): Point) -> Point {
+        (x * self.right.0 + y * self.up.0, x * self.right.1 + y * self.up.1)
+    }
+
+    fn point(self, point: Point) -> Point {
+        let (x, y) = self.step(point);
+        (x + self.origin.0, y + self.origin.1)
+    }
+
+    fn then(self, next: Self) -> Self {
+        Self { right: next.step(self.right), up: next.step(self.up), origin: next.point(self.origin) }
+    }
+
+    /// As a PDF has it.
+    pub(super) const fn numbers(self) -> [f64; 6] {
+        let Self { right, up, origin } = self;
+        [right.0, right.1, up.0, up.1, origin.0, origin.1]
+    }
 }
 
 /// Where a label of this width and height is drawn, so that readers of the page see it upright and diagonal.
 pub(super) fn placements(page: Rect, rotate: i64, (width, height): (f64, f64)) -> Vec<Matrix> {
     let Rect { left, bottom, width: across, height: up } = page;
     // From the page as it is seen, with its corner in the origin, to the page as it is written.
+    let (right, top) = (left + across, bottom + up);
     let (seen, seen_width, seen_height) = match rotate.rem_euclid(360) {
-        90 => ([0.0, 1.0, -1.0, 0.0, left + across, bottom], up, across),
-        180 => ([-1.0, 0.0, 0.0, -1.0, left + across, bottom + up], across, up),
-        270 => ([0.0, -1.0, 1.0, 0.0, left, bottom + up], up, across),
-        _ => ([1.0, 0.0, 0.0, 1.0, left, bottom], across, up),
+        90 => (Matrix { right: (0.0, 1.0), up: (-1.0, 0.0), origin: (right, bottom) }, up, across),
+        180 => (Matrix { right: (-1.0, 0.0), up: (0.0, -1.0), origin: (right, top) }, across, up),
+        270 => (Matrix { right: (0.0, -1.0), up: (1.0, 0.0), origin: (left, top) }, up, across),
+        _ => (Matrix::moving((left, bottom)), across, up),
     };
     let (columns, rows) = cells(seen_width, seen_height);
     let (cell_width, cell_height) = (seen_width / columns, seen_height / rows);
@@ -79,15 +106,15 @@ pub(super) fn placements(page: Rect, rotate: i64, (width, height): (f64, f64)) -
     let (sin, cos) = angle.sin_cos();
     let scale =
         FILLED * (cell_width / (width * cos + height * sin)).min(cell_height / (width * sin + height * cos));
-    let turned = [scale * cos, scale * sin, -scale * sin, scale * cos, 0.0, 0.0];
-    let centred = product([1.0, 0.0, 0.0, 1.0, -width / 2.0, -height / 2.0], turned);
+    let turned =
+        Matrix { right: (scale * cos, scale * sin), up: (-scale * sin, scale * cos), origin: (0.0, 0.0) };
+    let centred = Matrix::moving((-width / 2.0, -height / 2.0)).then(turned);
     let steps =
         |count: f64| std::iter::successors(Some(0.5), |at| Some(at + 1.0)).take_while(move |at| *at < count);
     steps(rows)
         .flat_map(|row| steps(columns).map(move |column| (column, row)))
         .map(|(column, row)| {
-            let moved = [1.0, 0.0, 0.0, 1.0, column * cell_width, row * cell_height];
-            product(product(centred, moved), seen)
+            centred.then(Matrix::moving((column * cell_width, row * cell_height))).then(seen)
         })
         .collect()
 }
@@ -115,10 +142,9 @@ mod tests {
     }
 
     /// The corners of the label on the page.
-    fn corners([a, b, c, d, e, f]: Matrix) -> [(f64, f64); 4] {
+    fn corners(matrix: Matrix) -> [Point; 4] {
         let (width, height) = LABEL;
-        [(0.0, 0.0), (width, 0.0), (0.0, height), (width, height)]
-            .map(|(x, y)| (a * x + c * y + e, b * x + d * y + f))
+        [(0.0, 0.0), (width, 0.0), (0.0, height), (width, height)].map(|corner| matrix.point(corner))
     }
 
     #[test]
@@ -133,8 +159,8 @@ mod tests {
             [300.0, 300.0, 595.0, 20_000.0],
         ];
         for page in pages.map(rect) {
-            for rotate in [0, 90, 180, 270, -90, 450] {
-                let placements = placements(page, rotate, LABEL);
+            for rotate in [0_i32, 90, 180, 270, -90, 450] {
+                let placements = placements(page, rotate.into(), LABEL);
                 assert!(!placements.is_empty() && placements.len() <= 120, "{page:?} {}", placements.len());
                 for matrix in placements {
                     for (x, y) in corners(matrix) {
@@ -142,9 +168,9 @@ mod tests {
                         assert!(y > page.bottom && y < page.bottom + page.height, "{page:?} {rotate} {y}");
                     }
                     // The angle of the text on the page, less that by which the page is turned back.
-                    let angle = (matrix[1].atan2(matrix[0])).to_degrees().round() as i64;
-                    let seen = (angle - rotate).rem_euclid(360);
-                    assert!((20..=60).contains(&seen), "{page:?} {rotate} {seen}");
+                    let angle = matrix.right.1.atan2(matrix.right.0).to_degrees();
+                    let seen = (angle - f64::from(rotate)).rem_euclid(360.0);
+                    assert!((19.9..=60.1).contains(&seen), "{page:?} {rotate} {seen}");
                 }
             }
         }

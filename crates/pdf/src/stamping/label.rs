@@ -5,8 +5,10 @@ use std::collections::{HashMap, VecDeque};
 use serde::Serialize;
 
 use super::file::{File, Object};
+use super::geometry::Rect;
 use super::value::{Dict, Id, Value};
-use super::{Stamp, Unreadable, pages};
+use super::write::Part;
+use super::{MOST_UNPACKED, Stamp, Unreadable, filters, pages};
 use crate::Failure;
 use crate::text::{self, Line, Text};
 use crate::world::Template;
@@ -27,7 +29,7 @@ pub(super) struct Label {
     /// Width and height, in points.
     pub size: (f64, f64),
     /// The first one is the drawing.
-    pub objects: Vec<(Value, Option<Vec<u8>>)>,
+    pub objects: Vec<Part>,
 }
 
 impl Default for Label {
@@ -36,34 +38,41 @@ impl Default for Label {
             (b"Type".into(), Value::name_of("XObject")),
             (b"Subtype".into(), Value::name_of("Form")),
         ]);
-        Self { size: (100.0, 20.0), objects: vec![(Value::Dict(drawing), Some(Vec::new()))] }
+        Self {
+            size: (100.0, 20.0),
+            objects: vec![Part { value: Value::Dict(drawing), stream: Some(Vec::new()) }],
+        }
     }
 }
 
 impl Label {
     pub(super) fn new(stamp: &Stamp) -> Result<Self, Failure> {
-        let lines = || stamp.lines.iter().filter(|line| !line.trim().is_empty()).take(MOST_LINES);
-        if lines().next().is_none() {
+        let lines: Vec<_> = stamp
+            .lines
+            .iter()
+            .map(|line| text::shortened(line.trim(), LONGEST_LINE))
+            .filter(|line| !line.is_empty())
+            .take(MOST_LINES)
+            .collect();
+        if lines.is_empty() {
             return Ok(Self::default());
         }
         let input = |text: &mut Text| LabelInput {
-            lines: lines()
-                .map(|line| text.line(&text::shortened(line.trim(), LONGEST_LINE), LONGEST_WORD))
-                .collect(),
+            lines: lines.iter().map(|line| text.line(line, LONGEST_WORD)).collect(),
         };
         let pdf = crate::print(Template::Label, input)?;
-        Self::of(&pdf.bytes)?.ok_or_else(|| Failure::Template("the label is no page".into()))
+        Self::of(&pdf.bytes, &lines.join(" "))?
+            .ok_or_else(|| Failure::Template("the label is no page".into()))
     }
 
-    fn of(bytes: &[u8]) -> Result<Option<Self>, Failure> {
+    fn of(bytes: &[u8], text: &str) -> Result<Option<Self>, Failure> {
         let file = File::open(bytes)?;
         let pages = pages::pages(&file)?;
         let Some(page) = pages.first() else { return Ok(None) };
         let Some(Value::Dict(dict)) = file.object(page.id.number)?.map(|object| object.value) else {
             return Ok(None);
         };
-        let (Some(size), Some(resources)) =
-            (page.inherited.media.map(|page| page.size()), dict.get("Resources"))
+        let (Some(size), Some(resources)) = (page.inherited.media.map(Rect::size), dict.get("Resources"))
         else {
             return Ok(None);
         };
@@ -73,26 +82,38 @@ impl Label {
         else {
             return Ok(None);
         };
+        let Some(content) = filters::unpacked(&drawing, content, MOST_UNPACKED)? else { return Ok(None) };
+        drawing.remove("Filter");
+        drawing.remove("DecodeParms");
         drawing.set("Type", Value::name_of("XObject"));
         drawing.set("Subtype", Value::name_of("Form"));
         drawing.set("BBox", Value::Array([0.0, 0.0, size.0, size.1].map(Value::number_of).into()));
         drawing.set("Resources", resources.clone());
-        let drawing = (Value::Dict(drawing), Some(content.to_vec()));
+        let drawing = Part { value: Value::Dict(drawing), stream: Some(saying(text, &content)) };
         Ok(Some(Self { size, objects: with_references(&file, drawing)? }))
     }
 }
 
+/// The content with its text beside it. Programs that look for text would take what is diagonal letter by letter.
+fn saying(text: &str, content: &[u8]) -> Vec<u8> {
+    let mut out = b"/Span <</ActualText <FEFF".to_vec();
+    for unit in text.encode_utf16() {
+        out.extend(format!("{unit:04X}").into_bytes());
+    }
+    out.extend(b">>> BDC\n");
+    out.extend(content);
+    out.extend(b"\nEMC\n");
+    out
+}
+
 /// The object and all to which it leads, each referring to the others by their place among them.
-fn with_references(
-    file: &File,
-    first: (Value, Option<Vec<u8>>),
-) -> Result<Vec<(Value, Option<Vec<u8>>)>, Unreadable> {
+fn with_references(file: &File, first: Part) -> Result<Vec<Part>, Unreadable> {
     let mut places: HashMap<u32, u32> = HashMap::new();
-    let (mut open, mut objects) = (VecDeque::from([first]), Vec::new());
+    let (mut open, mut parts) = (VecDeque::from([first]), Vec::new());
     let mut next = 1;
-    while let Some((mut value, stream)) = open.pop_front() {
+    while let Some(mut part) = open.pop_front() {
         let mut found = Vec::new();
-        value.references_mut(&mut |id| {
+        part.value.references_mut(&mut |id| {
             let place = *places.entry(id.number).or_insert_with(|| {
                 found.push(id.number);
                 next += 1;
@@ -100,14 +121,13 @@ fn with_references(
             });
             *id = Id::new(place);
         });
-        objects.push((value, stream));
+        parts.push(part);
         for number in found {
-            let object = file.object(number)?;
-            let null = || (Value::Null, None);
-            open.push_back(
-                object.map_or_else(null, |Object { value, stream }| (value, stream.map(Vec::from))),
-            );
+            open.push_back(match file.object(number)? {
+                Some(Object { value, stream }) => Part { value, stream: stream.map(Vec::from) },
+                None => Part { value: Value::Null, stream: None },
+            });
         }
     }
-    Ok(objects)
+    Ok(parts)
 }

@@ -16,6 +16,14 @@ const TOO_LONG: Unreadable = Unreadable::TooComplex;
 /// The first version with all that is written here.
 const VERSION: &str = "1.7";
 
+/// A new object.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub value: Value,
+    /// The data behind a dictionary.
+    pub stream: Option<Vec<u8>>,
+}
+
 struct Writer {
     out: Vec<u8>,
     places: BTreeMap<u32, Place>,
@@ -24,7 +32,7 @@ struct Writer {
 pub(super) fn write(
     file: &File,
     changed: &BTreeMap<u32, Value>,
-    added: &[(u32, Value, Option<Vec<u8>>)],
+    added: &[(u32, Part)],
 ) -> Result<Vec<u8>, Unreadable> {
     let mut writer =
         Writer { out: Vec::with_capacity(file.bytes.len() + (256 << 10)), places: BTreeMap::new() };
@@ -39,11 +47,10 @@ pub(super) fn write(
         };
         writer.object(Id { number: *number, generation }, value, None);
     }
-    for (number, value, stream) in added {
+    for (number, Part { value, stream }) in added {
         writer.object(Id::new(*number), value, stream.as_deref());
     }
-    let next =
-        added.iter().map(|(number, _, _)| *number).max().unwrap_or_default().max(file.last_number()) + 1;
+    let next = added.iter().map(|(number, _)| *number).max().unwrap_or_default().max(file.last_number()) + 1;
     writer.finish(next, &file.trailer)
 }
 

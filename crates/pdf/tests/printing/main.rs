@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
+mod agreements;
 mod build;
 mod collections;
 mod hostile;

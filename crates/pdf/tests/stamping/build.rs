@@ -1,7 +1,8 @@
 //! Short ways to write files.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use attestry_pdf::Stamp;
 use flate2::Compression;
@@ -21,7 +22,8 @@ pub(crate) struct Sample {
 impl Sample {
     /// A catalog, a tree of pages with these entries, and these pages in objects 10 and up. Object 5 is a font.
     pub(crate) fn new(tree: &str, pages: &[&str]) -> Self {
-        let kids: String = (10..10 + pages.len()).map(|number| format!("{number} 0 R ")).collect();
+        let kids: Vec<_> = (10..10 + pages.len()).map(|number| format!("{number} 0 R")).collect();
+        let kids = kids.join(" ");
         let mut sample = Self { objects: BTreeMap::new(), trailer: "/Root 1 0 R".into() };
         sample.set(1, "<</Type /Catalog /Pages 2 0 R>>");
         sample.set(2, &format!("<</Type /Pages /Kids [{kids}] /Count {} {tree}>>", pages.len()));
@@ -55,7 +57,7 @@ impl Sample {
         let mut out = b"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n".to_vec();
         let mut table = String::new();
         for (number, object) in &self.objects {
-            table += &format!("{number} 1\n{:010} 00000 n \n", out.len());
+            writeln!(table, "{number} 1\n{:010} 00000 n ", out.len()).unwrap();
             out.extend(format!("{number} 0 obj\n").into_bytes());
             out.extend(object);
             out.extend(b"\nendobj\n");

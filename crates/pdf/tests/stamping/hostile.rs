@@ -75,7 +75,7 @@ fn lengths_may_lie() {
 fn tables_may_lead_in_circles() {
     let mut sample = Sample::hello();
     let start = memchr::memmem::rfind(&sample.bytes(), b"xref\n0 1").unwrap();
-    sample.trailer += &format!(" /Prev {start} /XRefStm {start}");
+    write!(sample.trailer, " /Prev {start} /XRefStm {start}").unwrap();
     assert_eq!(survived(&sample.bytes()), Ok(1));
     sample.trailer = "/Root 1 0 R /Prev 5".into();
     assert_eq!(survived(&sample.bytes()), Ok(1));
@@ -252,7 +252,7 @@ fn no_garbage_brings_it_down() {
         for _ in 0..=dice.roll(12) {
             let at = dice.roll(bytes.len());
             match dice.roll(5) {
-                0 => bytes[at] = dice.roll(256) as u8,
+                0 => bytes[at] = u8::try_from(dice.roll(256)).unwrap(),
                 1 => bytes.truncate(at + 1),
                 2 => drop(bytes.splice(at..at, WORDS[dice.roll(WORDS.len())].iter().copied())),
                 3 => {

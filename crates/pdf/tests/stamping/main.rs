@@ -1,6 +1,6 @@
 //! Stamps on files that somebody gave: what readers see of them, and what hostile files achieve.
 
-#![expect(clippy::unwrap_used, reason = "test code")]
+#![expect(clippy::unwrap_used, clippy::float_cmp, clippy::cast_precision_loss, reason = "test code")]
 
 mod build;
 mod geometry;
