@@ -39,7 +39,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 std::fs::write(folder.join(Path::new(name)), stamped)?;
             }
             (_, stamped) => {
-                eprintln!("{}: {:?} in {time:?}", name.display(), stamped.err().map(|e| e.to_string()));
+                let why = stamped.err().map(|failure| failure.to_string()).unwrap_or_default();
+                let peak = memory("VmHWM");
+                eprintln!("{}: {why} In {time:?}, memory {before} then at most {peak} kB", name.display());
             }
         }
     }

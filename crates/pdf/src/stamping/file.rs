@@ -13,9 +13,12 @@ use super::lexer::{Lexer, Token, is_keyword, is_space};
 use super::value::{Dict, Id, Value, unescaped};
 use super::{MOST_UNPACKED, Unreadable, filters, scan, xref};
 
-/// Each byte of a file may be read so often, on average, and a few more in small files.
-const READINGS: usize = 24;
-const FEW: usize = 16 << 20;
+/// Each byte of a file, and of what is unpacked of it, may be read so often on average, and a few more in small files.
+const READINGS: usize = 10;
+const UNPACKED_READINGS: usize = 6;
+const FEW: usize = 64 << 20;
+/// To read a value is as much work as to look at so many bytes more.
+const VALUE: usize = 16;
 
 /// Programs give up on objects with higher numbers.
 const LARGEST_NUMBER: u32 = (1 << 23) - 1;
@@ -143,7 +146,16 @@ impl<'a> File<'a> {
         let left = self.work.unpacked.get();
         let Some(unpacked) = filters::unpacked(dict, data, left)? else { return Ok(None) };
         self.work.unpacked.set(left.saturating_sub(unpacked.len()));
+        self.work.bytes.set(self.work.bytes.get().saturating_add(unpacked.len() * UNPACKED_READINGS));
         Ok(Some(unpacked.into_owned()))
+    }
+
+    /// Reads the value that comes next.
+    pub(super) fn value(&self, lexer: &mut Lexer) -> Result<Option<Value>, Unreadable> {
+        let start = lexer.at;
+        let (value, count) = Value::read(lexer);
+        self.pay(lexer.at.saturating_sub(start).saturating_add(count.saturating_mul(VALUE)))?;
+        Ok(value)
     }
 
     /// What a value says, which may be in another place.
@@ -166,9 +178,7 @@ impl<'a> File<'a> {
             Some(Place::In { container, .. }) => {
                 let Some(container) = self.container(*container)? else { return Ok(None) };
                 let Some(offset) = container.offsets.get(&number) else { return Ok(None) };
-                let mut lexer = Lexer::new(&container.data, *offset);
-                let value = Value::read(&mut lexer);
-                self.pay(lexer.at.saturating_sub(*offset))?;
+                let value = self.value(&mut Lexer::new(&container.data, *offset))?;
                 Ok(value.map(|value| Object { value, stream: None }))
             }
             Some(Place::Free) | None => Ok(None),
@@ -177,12 +187,12 @@ impl<'a> File<'a> {
 
     fn object_at(&self, number: u32, offset: usize) -> Result<Option<Object<'a>>, Unreadable> {
         let mut lexer = Lexer::new(self.bytes, offset);
-        let value = match header(&mut lexer) {
-            Some(id) if id.number == number => Value::read(&mut lexer),
-            _ => None,
-        };
+        let is_right = header(&mut lexer).is_some_and(|id| id.number == number);
         self.pay(lexer.at.saturating_sub(offset))?;
-        let Some(value) = value else { return Ok(None) };
+        if !is_right {
+            return Ok(None);
+        }
+        let Some(value) = self.value(&mut lexer)? else { return Ok(None) };
         let stream = match &value {
             Value::Dict(dict) if lexer.takes(b"stream") => {
                 let Some((data, _)) = self.data(lexer.at, dict.get("Length"))? else { return Ok(None) };
@@ -292,7 +302,7 @@ impl<'a> File<'a> {
         let mut length = None;
         let ended = walk(&mut lexer, |key, lexer| match key {
             b"Type" => outline.kind = kind(lexer),
-            b"Length" => length = Value::read(lexer),
+            b"Length" => length = Value::read(lexer).0,
             b"Linearized" => outline.is_linearization = true,
             _ => {}
         });

@@ -6,7 +6,11 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use super::Unreadable;
+use super::lexer::is_space;
 use super::value::{Dict, Value};
+
+/// Streams are packed once or twice; more often only in order to unpack without end.
+const MOST_FILTERS: usize = 3;
 
 /// The data of a stream, unpacked. Nothing, if it is packed in a way that is not known here.
 pub(super) fn unpacked<'a>(
@@ -14,30 +18,95 @@ pub(super) fn unpacked<'a>(
     data: &'a [u8],
     most: usize,
 ) -> Result<Option<Cow<'a, [u8]>>, Unreadable> {
-    let filter = match dict.get("Filter") {
-        None | Some(Value::Null) => return Ok(Some(data.into())),
-        Some(Value::Array(filters)) if filters.is_empty() => return Ok(Some(data.into())),
-        Some(Value::Array(filters)) if filters.len() == 1 => filters.first(),
-        one => one,
-    };
-    if !matches!(filter, Some(Value::Name(name)) if name == b"FlateDecode" || name == b"Fl") {
+    let (filters, parameters) = (many(dict, "Filter"), many(dict, "DecodeParms"));
+    if filters.len() > MOST_FILTERS {
         return Ok(None);
     }
-    let inflated = inflated(data, most)?;
-    let parameters = match dict.get("DecodeParms") {
-        Some(Value::Array(all)) => all.first(),
-        one => one,
-    };
-    let number = |key| parameters.and_then(Value::dict).and_then(|dict| dict.number::<usize>(key));
-    Ok(match (parameters, number("Predictor")) {
-        (None | Some(Value::Null), _) | (Some(Value::Dict(_)), None | Some(1)) => Some(inflated.into()),
-        (Some(Value::Dict(_)), Some(10..=15)) => {
-            let bits = number("Colors").unwrap_or(1).saturating_mul(number("BitsPerComponent").unwrap_or(8));
-            let row = bits.saturating_mul(number("Columns").unwrap_or(1)).div_ceil(8);
-            unpredicted(&inflated, bits.div_ceil(8), row).map(Cow::from)
+    let mut data = Cow::from(data);
+    for (place, filter) in filters.iter().enumerate() {
+        let Value::Name(filter) = filter else { return Ok(None) };
+        let unpacked = match filter.as_slice() {
+            b"FlateDecode" | b"Fl" => {
+                let inflated = inflated(&data, most)?;
+                match parameters.get(place) {
+                    Some(Value::Dict(parameters)) => smoothed(inflated, parameters),
+                    Some(Value::Null) | None => Some(inflated),
+                    Some(_) => None,
+                }
+            }
+            b"ASCII85Decode" | b"A85" => base_85(&data),
+            b"ASCIIHexDecode" | b"AHx" => base_16(&data),
+            _ => None,
+        };
+        match unpacked {
+            Some(unpacked) => data = unpacked.into(),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(data))
+}
+
+/// One value or many.
+fn many<'a>(dict: &'a Dict, key: &str) -> &'a [Value] {
+    match dict.get(key) {
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(values)) => values,
+        Some(one) => std::slice::from_ref(one),
+    }
+}
+
+/// Up to the mark that ends it.
+fn digits(data: &[u8], end: u8) -> impl Iterator<Item = u8> {
+    data.iter().copied().take_while(move |byte| *byte != end).filter(|byte| !is_space(*byte))
+}
+
+fn base_16(data: &[u8]) -> Option<Vec<u8>> {
+    let digits: Option<Vec<_>> =
+        digits(data, b'>').map(|digit| u8::try_from(char::from(digit).to_digit(16)?).ok()).collect();
+    let pair = |pair: &[u8]| pair.iter().chain(&[0]).take(2).fold(0, |byte, digit| byte * 16 + digit);
+    Some(digits?.chunks(2).map(pair).collect())
+}
+
+/// Five digits for four bytes, or one letter for four zeros.
+fn base_85(data: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(data.len() / 5 * 4 + 4);
+    let mut group = Vec::with_capacity(5);
+    for digit in digits(data, b'~') {
+        match digit {
+            b'z' if group.is_empty() => out.extend([0; 4]),
+            b'!'..=b'u' => group.push(digit - b'!'),
+            _ => return None,
+        }
+        if group.len() == 5 {
+            out.extend(four(&group));
+            group.clear();
+        }
+    }
+    // A part of a group has as many bytes as it has digits, less one.
+    let bytes = group.len().saturating_sub(1);
+    group.resize(5, 84);
+    out.extend(four(&group).get(..bytes)?);
+    Some(out)
+}
+
+fn four(group: &[u8]) -> [u8; 4] {
+    let number =
+        group.iter().fold(0_u32, |number, digit| number.wrapping_mul(85).wrapping_add((*digit).into()));
+    number.to_be_bytes()
+}
+
+/// Undoes what was done to the data so that they could be packed better.
+fn smoothed(data: Vec<u8>, parameters: &Dict) -> Option<Vec<u8>> {
+    let number = |key, default| parameters.number::<usize>(key).unwrap_or(default);
+    match number("Predictor", 1) {
+        1 => Some(data),
+        10..=15 => {
+            let bits = number("Colors", 1).saturating_mul(number("BitsPerComponent", 8));
+            let row = bits.saturating_mul(number("Columns", 1)).div_ceil(8);
+            unpredicted(&data, bits.div_ceil(8), row)
         }
         _ => None,
-    })
+    }
 }
 
 /// As much as can be unpacked: the end of a damaged stream is missing.
@@ -51,7 +120,7 @@ fn inflated(data: &[u8], most: usize) -> Result<Vec<u8>, Unreadable> {
 
 /// Undoes the filters of PNG: each row begins with a byte that says which one it has.
 fn unpredicted(data: &[u8], pixel: usize, row: usize) -> Option<Vec<u8>> {
-    if row == 0 || pixel == 0 || pixel > row {
+    if row == 0 || row > data.len() || pixel == 0 || pixel > row {
         return None;
     }
     let mut out = Vec::with_capacity(data.len());
@@ -83,4 +152,37 @@ fn paeth(left: u8, up: u8, corner: u8) -> u8 {
     let guess = i16::from(left) + i16::from(up) - i16::from(corner);
     let far = |byte: u8| (guess - i16::from(byte)).abs();
     [left, up, corner].into_iter().min_by_key(|byte| far(*byte)).unwrap_or(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stamping::lexer::Lexer;
+
+    fn unpack(dict: &str, data: &[u8]) -> Option<Vec<u8>> {
+        let Some(Value::Dict(dict)) = Value::read(&mut Lexer::new(dict.as_bytes(), 0)).0 else { return None };
+        unpacked(&dict, data, 1_000).ok()?.map(Cow::into_owned)
+    }
+
+    #[test]
+    fn text_is_unpacked() {
+        let text = |dict, data| unpack(dict, data).map(|text| String::from_utf8_lossy(&text).into_owned());
+        assert_eq!(text("<<>>", b"as it is").as_deref(), Some("as it is"));
+        assert_eq!(text("<</Filter /ASCIIHexDecode>>", b"48 656C\n6c6F7>zz").as_deref(), Some("Hellop"));
+        assert_eq!(text("<</Filter [/A85]>>", b"87cUR\nD]j7BEbo80~>").as_deref(), Some("Hello world!"));
+        assert_eq!(text("<</Filter /A85>>", b">>>>>~>").as_deref(), Some("[N\u{5}\u{19}"));
+        for unknown in ["/LZWDecode", "[/Fl /Fl /Fl /Fl]", "[5]", "(text)"] {
+            assert_eq!(unpack(&format!("<</Filter {unknown}>>"), b"x"), None);
+        }
+    }
+
+    #[test]
+    fn rows_are_smoothed() {
+        let rows = [0, 1, 2, 3, 1, 1, 1, 1, 2, 1, 1, 1, 3, 4, 4, 4, 4, 1, 1, 1];
+        let expected = [1, 2, 3, 1, 2, 3, 2, 3, 4, 5, 8, 10, 6, 9, 11];
+        assert_eq!(unpredicted(&rows, 1, 3).as_deref(), Some(&expected[..]));
+        for (pixel, row) in [(0, 3), (1, 0), (4, 3), (1, usize::MAX)] {
+            assert_eq!(unpredicted(&rows, pixel, row), None);
+        }
+    }
 }

@@ -30,7 +30,7 @@ use crate::Failure;
 /// The most pages a file may have.
 const MOST_PAGES: usize = 5_000;
 /// The most that all the parts which must be unpacked to find the pages may unpack to.
-const MOST_UNPACKED: usize = 48 << 20;
+const MOST_UNPACKED: usize = 32 << 20;
 
 /// What is written across each page: the lines of a label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

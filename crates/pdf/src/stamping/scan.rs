@@ -46,7 +46,7 @@ pub(super) fn rebuild(file: &mut File) -> Result<(), Unreadable> {
         let (number, generation) = (outline.id.number, outline.id.generation);
         file.places.insert(number, Place::At { offset: *offset, generation });
         match outline.kind.as_deref() {
-            Some(b"XRef") => trailers.extend(dict_behind_header(file, *offset)),
+            Some(b"XRef") => trailers.extend(dict_behind_header(file, *offset)?),
             Some(b"Catalog") => catalog = Some(outline.id),
             Some(b"ObjStm") => {
                 for (index, inner) in (0..).zip(file.contained(number)?) {
@@ -72,13 +72,15 @@ pub(super) fn rebuild(file: &mut File) -> Result<(), Unreadable> {
     Ok(())
 }
 
-fn dict_behind_header(file: &File, offset: usize) -> Option<Dict> {
+fn dict_behind_header(file: &File, offset: usize) -> Result<Option<Dict>, Unreadable> {
     let mut lexer = Lexer::new(file.bytes, offset);
-    header(&mut lexer)?;
-    match Value::read(&mut lexer)? {
-        Value::Dict(dict) => Some(dict),
-        _ => None,
+    if header(&mut lexer).is_none() {
+        return Ok(None);
     }
+    Ok(match file.value(&mut lexer)? {
+        Some(Value::Dict(dict)) => Some(dict),
+        _ => None,
+    })
 }
 
 /// In the order of the file.
@@ -87,10 +89,7 @@ fn written_trailers(file: &File) -> Result<Vec<Dict>, Unreadable> {
     const MOST: usize = 100;
     let mut trailers = Vec::new();
     for at in memmem::find_iter(file.bytes, WORD).take(MOST) {
-        let mut lexer = Lexer::new(file.bytes, at + WORD.len());
-        let value = Value::read(&mut lexer);
-        file.pay(lexer.at.saturating_sub(at))?;
-        if let Some(Value::Dict(trailer)) = value {
+        if let Some(Value::Dict(trailer)) = file.value(&mut Lexer::new(file.bytes, at + WORD.len()))? {
             trailers.push(trailer);
         }
     }

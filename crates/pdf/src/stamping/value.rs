@@ -92,9 +92,10 @@ impl Value {
         }
     }
 
-    /// Reads the value that comes next.
-    pub(super) fn read(lexer: &mut Lexer) -> Option<Self> {
-        read(lexer, DEEPEST, &mut 0)
+    /// Reads the value that comes next. Also says how many values were read for it.
+    pub(super) fn read(lexer: &mut Lexer) -> (Option<Self>, usize) {
+        let mut count = 0;
+        (read(lexer, DEEPEST, &mut count), count)
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
@@ -234,7 +235,7 @@ mod tests {
     use super::*;
 
     fn again(text: &str) -> Option<String> {
-        let value = Value::read(&mut Lexer::new(text.as_bytes(), 0))?;
+        let value = Value::read(&mut Lexer::new(text.as_bytes(), 0)).0?;
         let mut out = Vec::new();
         value.write(&mut out);
         Some(String::from_utf8_lossy(&out).replace('\n', " "))

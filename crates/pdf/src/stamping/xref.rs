@@ -79,7 +79,7 @@ fn table(lexer: &mut Lexer) -> Option<Section> {
             _ => return None,
         }
     }
-    match Value::read(lexer)? {
+    match Value::read(lexer).0? {
         Value::Dict(trailer) => Some((places, trailer)),
         _ => None,
     }
@@ -88,7 +88,7 @@ fn table(lexer: &mut Lexer) -> Option<Section> {
 fn stream(file: &File, at: usize) -> Result<Option<Section>, Unreadable> {
     let Some(outline) = file.outline(at)? else { return Ok(None) };
     let mut lexer = Lexer::new(file.bytes, at);
-    let Some(Value::Dict(dict)) = header(&mut lexer).and_then(|_| Value::read(&mut lexer)) else {
+    let Some(Value::Dict(dict)) = header(&mut lexer).and_then(|_| Value::read(&mut lexer).0) else {
         return Ok(None);
     };
     let (Some(b"XRef"), Some(data)) = (dict.name("Type"), outline.stream) else { return Ok(None) };
