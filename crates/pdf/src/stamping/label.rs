@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use memchr::memmem;
 use serde::Serialize;
 
 use super::file::{File, Object};
@@ -95,13 +96,24 @@ impl Label {
 }
 
 /// The content with its text beside it. Programs that look for text would take what is diagonal letter by letter.
+/// The layout does the same for some of the letters, which must go: only one text can be beside another.
 fn saying(text: &str, content: &[u8]) -> Vec<u8> {
+    const START: &[u8] = b"/Span<</ActualText<";
+    const END: &[u8] = b">>>BDC";
     let mut out = b"/Span <</ActualText <FEFF".to_vec();
     for unit in text.encode_utf16() {
         out.extend(format!("{unit:04X}").into_bytes());
     }
     out.extend(b">>> BDC\n");
-    out.extend(content);
+    let mut rest = content;
+    while let Some(start) = memmem::find(rest, START)
+        && let Some(end) = memmem::find(rest.get(start..).unwrap_or_default(), END)
+    {
+        out.extend(rest.get(..start).unwrap_or_default());
+        out.extend(b"/Span BMC");
+        rest = rest.get(start + end + END.len()..).unwrap_or_default();
+    }
+    out.extend(rest);
     out.extend(b"\nEMC\n");
     out
 }

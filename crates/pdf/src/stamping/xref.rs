@@ -108,10 +108,15 @@ fn entries(dict: &Dict, data: &[u8]) -> Result<Option<Vec<(u32, Place)>>, Unread
     if data.len() / row > MOST_OBJECTS {
         return Err(Unreadable::TooComplex);
     }
-    let numbers = ranges.chunks_exact(2).flat_map(|range| (range[0]..).take(range[1]));
-    let places = numbers
-        .zip(data.chunks_exact(row))
-        .filter_map(|(number, row)| Some((u32::try_from(number).ok()?, place(row, widths)?)));
+    let numbers = ranges.chunks_exact(2).flat_map(|range| {
+        let first = range.first().and_then(|first| u32::try_from(*first).ok());
+        first
+            .map(|first| (first..=u32::MAX).take(range.last().copied().unwrap_or_default()))
+            .into_iter()
+            .flatten()
+    });
+    let places =
+        numbers.zip(data.chunks_exact(row)).filter_map(|(number, row)| Some((number, place(row, widths)?)));
     Ok(Some(places.collect()))
 }
 

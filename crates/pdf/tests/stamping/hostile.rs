@@ -210,6 +210,28 @@ fn numbers_may_be_huge() {
     }
 }
 
+#[test]
+fn streams_of_places_may_say_anything() {
+    for entries in [
+        "/W [1 2 1] /Index [18446744073709551615 9]",
+        "/W [1 2 1] /Index [4294967295 9 0 18446744073709551615]",
+        "/W [8 8 8] /Index [0]",
+        "/W [0 0 0]",
+        "/W [18446744073709551615 1 1]",
+        "/W [1 2 1] /DecodeParms <</Predictor 12 /Columns 18446744073709551615>>",
+        "/W [1 2 1] /Size -1",
+    ] {
+        let mut bytes = b"%PDF-1.7\n".to_vec();
+        let data = deflated(&[1; 400]);
+        let dictionary =
+            format!("/Type /XRef /Root 1 0 R /Filter /FlateDecode /Length {} {entries}", data.len());
+        bytes.extend(format!("1 0 obj\n<<{dictionary}>>\nstream\n").into_bytes());
+        bytes.extend(data);
+        bytes.extend(b"\nendstream\nendobj\nstartxref\n9\n%%EOF");
+        assert!(survived(&bytes).is_err(), "{entries}");
+    }
+}
+
 /// The same numbers on every run.
 struct Dice(u64);
 

@@ -41,6 +41,18 @@ fn names_in_every_script_can_be_found() {
 }
 
 #[test]
+fn the_text_of_a_label_stands_beside_it_once() {
+    let stamp = Stamp { lines: vec!["आदित्य शर्मा".into(), "10:12".into()] };
+    let stamped = Stamped::with(&Sample::hello().bytes(), &stamp);
+    let content = &stamped.document.get_object(stamped.label(1)).unwrap().as_stream().unwrap().content;
+    let beside: String =
+        "आदित्य शर्मा 10:12".encode_utf16().map(|unit| format!("{unit:04X}")).collect::<Vec<_>>().concat();
+    let content = String::from_utf8_lossy(content);
+    assert!(content.starts_with(&format!("/Span <</ActualText <FEFF{beside}>>> BDC")), "{content}");
+    assert_eq!(content.matches("ActualText").count(), 1);
+}
+
+#[test]
 fn hostile_lines_are_text() {
     for line in ["#panic(\"x\")", "$x$ *y* _z_ @ref <label>", "\\u{41} \\", "/Font (Q) Tj ET Q", "\"}]"] {
         assert!(label(&[line]).contains(&squeeze(line)), "{line}");
