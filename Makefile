@@ -32,7 +32,7 @@ fmt:
 	cargo fmt --all
 
 ## The benchmark: builds a release, prints a table, writes bench/results/*.json
-bench: postgres wrk
+bench: postgres wrk nameserver
 	cargo build --locked --release --package attestry-server --package attestry-bench
 	POSTGRES_OPTIONS="-c shared_buffers=256MB" tests/with-postgres $(CARGO_TARGET_DIR)/release/attestry-bench $(ARGS)
 

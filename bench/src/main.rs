@@ -9,6 +9,7 @@ mod bare;
 mod growth;
 mod load;
 mod policies;
+mod portals;
 mod process;
 mod report;
 mod seed;
@@ -64,6 +65,9 @@ struct Cli {
     /// Instead: a statement of applicability, and readiness
     #[arg(long)]
     soa: bool,
+    /// Instead: the trust portal's agreements, certificates and domains
+    #[arg(long)]
+    portals: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -114,6 +118,12 @@ async fn main() -> Result<()> {
     if cli.soa {
         for engine in engines {
             soa::run(&cli, engine).await?;
+        }
+        return Ok(());
+    }
+    if cli.portals {
+        for engine in engines {
+            portals::run(&cli, engine).await?;
         }
         return Ok(());
     }

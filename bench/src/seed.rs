@@ -24,6 +24,7 @@ use attestry_domain::users::User;
 use attestry_domain::vendors::{Vendor, VendorCategory, VendorPatch, VendorStatus};
 use attestry_domain::words::Department;
 use attestry_domain::{Parse, Patch, Time};
+use attestry_hosting::{DnsSettings, Hosting};
 use attestry_mail::Mailer;
 use attestry_storage::schema::MIGRATIONS;
 use attestry_storage::users;
@@ -73,6 +74,7 @@ fn context(data: &Path, database: Option<&str>) -> Result<Ctx> {
         reset_lifetime: Duration::from_hours(1),
         runner: attestry_app::RunnerSettings::default(),
         assistant: attestry_app::assistant::Assistant::default(),
+        domains: Hosting::new(attestry_hosting::Settings::Dns(DnsSettings::new("localhost")))?,
     };
     Ok(Ctx::new(
         Arc::new(SystemClock),

@@ -11,6 +11,7 @@ mod document;
 mod logs;
 pub mod s3;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -25,6 +26,7 @@ use attestry_app::{Ctx, RunnerSettings, Settings, jobs, setup};
 use attestry_blobs::Blobs;
 use attestry_domain::clock::{Clock, Entropy, ManualClock};
 use attestry_domain::{Parse, Time};
+use attestry_hosting::{DnsSettings, Hosting};
 use attestry_mail::{Mailer, Message, Sent};
 use attestry_storage::schema::MIGRATIONS;
 use axum::Router;
@@ -67,8 +69,21 @@ pub fn run(engine: Engine, body: impl AsyncFnOnce(&TestApp)) {
 pub fn run_with(engine: Engine, change: impl FnOnce(&mut HttpSettings), body: impl AsyncFnOnce(&TestApp)) {
     let mut settings = http();
     change(&mut settings);
-    let nobody = async || (Assistant::Nobody, ());
-    on_app(engine, settings, nobody, async |app, ()| body(app).await);
+    on_app(engine, settings, async || (self::settings(), ()), async |app, ()| body(app).await);
+}
+
+/// Runs a test on one engine with domains that somebody real is asked about.
+pub fn run_with_domains<P>(
+    engine: Engine,
+    domains: impl AsyncFnOnce() -> (attestry_hosting::Settings, P),
+    body: impl AsyncFnOnce(&TestApp, P),
+) {
+    let peers = async || {
+        let (domains, peer) = domains().await;
+        let domains = Hosting::new(domains).expect("settings of domains");
+        (Settings { domains, ..settings() }, peer)
+    };
+    on_app(engine, http(), peers, body);
 }
 
 /// Runs a test on one engine with a provider that answers from a script.
@@ -76,28 +91,29 @@ pub fn run_assisted(engine: Engine, kind: Kind, body: impl AsyncFnOnce(&TestApp,
     let assistant = async || {
         let fake = FakeProvider::start(kind, [Script::no_answer()]).await.expect("a provider");
         let provider = Provider::new(fake.settings().expect("settings")).expect("a provider");
-        (Assistant::Provider(provider), fake)
+        (Settings { assistant: Assistant::Provider(provider), ..settings() }, fake)
     };
     on_app(engine, http(), assistant, async |app, fake| body(app, &fake).await);
 }
 
 /// Runs a test on one engine with the assistant that follows rules.
 pub fn run_by_rules(engine: Engine, body: impl AsyncFnOnce(&TestApp)) {
-    on_app(engine, http(), async || (Assistant::Rules, ()), async |app, ()| body(app).await);
+    let rules = async || (Settings { assistant: Assistant::Rules, ..settings() }, ());
+    on_app(engine, http(), rules, async |app, ()| body(app).await);
 }
 
 fn on_app<P>(
     engine: Engine,
     http: HttpSettings,
-    assistant: impl AsyncFnOnce() -> (Assistant, P),
+    settings: impl AsyncFnOnce() -> (Settings, P),
     body: impl AsyncFnOnce(&TestApp, P),
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let logs = logs::Logs::default();
     runtime.block_on(
         async {
-            let (assistant, peer) = assistant().await;
-            let app = TestApp::start(engine, http, logs.clone(), assistant).await;
+            let (settings, peer) = settings().await;
+            let app = TestApp::start(engine, http, logs.clone(), settings).await;
             body(&app, peer).await;
             app.finish().await;
         }
@@ -148,7 +164,17 @@ fn settings() -> Settings {
         reset_lifetime: Duration::from_hours(1),
         runner: runner(),
         assistant: Assistant::default(),
+        domains: domains(DnsSettings { servers: vec![NOBODY], ..DnsSettings::new(TARGET) }),
     }
+}
+
+/// What custom domains are to be a CNAME of.
+pub const TARGET: &str = "compliance.example.com";
+/// Where no name server is.
+const NOBODY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
+
+fn domains(settings: DnsSettings) -> Hosting {
+    Hosting::new(attestry_hosting::Settings::Dns(settings)).expect("settings of domains")
 }
 
 /// Scripts run in the child process of the real binary, and reach servers of the tests.
@@ -185,7 +211,7 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    async fn start(engine: Engine, http: HttpSettings, logs: logs::Logs, assistant: Assistant) -> Self {
+    async fn start(engine: Engine, http: HttpSettings, logs: logs::Logs, settings: Settings) -> Self {
         let database = database::Database::create(engine).await;
         let db = database.open();
         db.migrate(MIGRATIONS).await.expect("the migrations run");
@@ -194,15 +220,7 @@ impl TestApp {
         let keys = Keys::new(b"a secret that only the tests know", Arc::clone(&entropy)).expect("keys");
         let (mailer, mail) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
         let shared: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
-        let ctx = Ctx::new(
-            shared,
-            entropy,
-            db,
-            keys,
-            mailer,
-            Blobs::memory(),
-            Settings { assistant, ..settings() },
-        );
+        let ctx = Ctx::new(shared, entropy, db, keys, mailer, Blobs::memory(), settings);
         let router = attestry_api::router(Api::new(ctx.clone(), http), attestry_ui::PAGES);
         let home = tenant(&ctx, "Home", "ada@example.com").await;
         Self { ctx, clock, mail, home, router, logs, database }

@@ -204,7 +204,7 @@ pub(crate) async fn change_password(
 #[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Notifications, example = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": false, "policies": true}))]
+#[schema(as = Notifications, example = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": false, "policies": true, "portal": true}))]
 pub(crate) struct NotificationsView {
     /// A task was assigned to them.
     assigned: bool,
@@ -216,11 +216,13 @@ pub(crate) struct NotificationsView {
     automations: bool,
     /// A policy waits to be approved, revised, reviewed or signed by them.
     policies: bool,
+    /// Somebody asked for access to the trust portal, or its domain broke; for those who review requests.
+    portal: bool,
 }
 
 impl From<Notices> for NotificationsView {
-    fn from(Notices { assigned, due_soon, overdue, automations, policies }: Notices) -> Self {
-        Self { assigned, due_soon, overdue, automations, policies }
+    fn from(Notices { assigned, due_soon, overdue, automations, policies, portal }: Notices) -> Self {
+        Self { assigned, due_soon, overdue, automations, policies, portal }
     }
 }
 
@@ -232,6 +234,7 @@ body! {
         overdue "overdue": optional bool = "Tasks of yours are overdue.",
         automations "automations": optional bool = "An automation of yours began to fail, or recovered.",
         policies "policies": optional bool = "A policy waits to be approved, revised, reviewed or signed by you.",
+        portal "portal": optional bool = "Somebody asked for access to the trust portal, or its domain broke.",
     }
     example json!({"automations": false})
 }
@@ -260,8 +263,8 @@ pub(crate) async fn update_notifications(
     caller: SignedIn,
     body: Valid<UpdateNotifications>,
 ) -> Result<Json<NotificationsView>, Problem> {
-    let UpdateNotifications { assigned, due_soon, overdue, automations, policies } = body.0;
-    let patch = NoticesPatch { assigned, due_soon, overdue, automations, policies };
+    let UpdateNotifications { assigned, due_soon, overdue, automations, policies, portal } = body.0;
+    let patch = NoticesPatch { assigned, due_soon, overdue, automations, policies, portal };
     Ok(Json(notices::update(&api.ctx, &caller.session.session, patch, caller.origin).await?.into()))
 }
 

@@ -43,7 +43,7 @@ pub(crate) async fn get_file(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (key, served) = files::open(&api.ctx, &ticket)?;
-    let tag = format!("\"{}\"", key.name());
+    let tag = format!("\"{}\"", key.id());
     let names = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let size = files::size(&api.ctx, &key).await?;
     if conditions.knows(&tag) {

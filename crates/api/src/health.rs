@@ -54,13 +54,13 @@ pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Value>, Problem
     })
 }
 
-/// The public keys with which journal heads are signed.
+/// The public keys with which journal heads and files are signed.
 pub(crate) async fn keys(State(api): State<Api>) -> Json<Value> {
     let keys = &api.ctx.keys;
     Json(json!({"keys": [{
         "id": keys.signer_id(),
         "algorithm": "Ed25519",
         "publicKey": hex(keys.public_key()),
-        "use": "journal-head",
+        "use": "journal-head, signed-file",
     }]}))
 }

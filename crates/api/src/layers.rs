@@ -21,6 +21,7 @@ use crate::request::arrival::Arriving;
 use crate::request::bodies::too_large;
 use crate::request::caller::{RequestContext, client_address};
 use crate::request::idempotency;
+use crate::request::portal_hosts;
 use crate::state::Api;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -29,7 +30,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const STREAM_BEGINS: Duration = Duration::from_mins(11);
 
 /// Routes with a secret in them.
-const SECRET_ROUTES: &[&str] = &["/v1/files/{ticket}"];
+fn is_secret(route: &str) -> bool {
+    route.contains("{ticket}") || route.contains("{token}")
+}
 
 /// The content security policy of pages that bring their own.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +44,10 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     let route = request.extensions().get::<MatchedPath>().cloned();
     let facts = route.as_ref().and_then(|route| openapi::facts(&method, route.as_str()));
     let body_limit = facts.and_then(|facts| facts.body_limit).unwrap_or(usize::MAX).min(api.http.body_limit);
+    let host = portal_hosts::owner(&api, request.headers(), request.uri()).await;
     let context = Arc::new(RequestContext {
         facts,
+        host: host.as_ref().ok().copied().flatten(),
         body_limit,
         memory: api.bodies.share(facts.is_none_or(|facts| facts.is_public)),
         request_id: request_id(&api, request.headers()),
@@ -59,7 +64,11 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     request.extensions_mut().insert(Arc::clone(&context));
 
     let announced = announced_length(request.headers());
-    let mut response = if route.is_some() && announced.is_some_and(|length| length > body_limit) {
+    let mut response = if let Err(problem) = host {
+        problem.into_response()
+    } else if context.host.is_some() && !portal_hosts::serves(route.as_ref().map(MatchedPath::as_str)) {
+        Problem::not_found("address").into_response()
+    } else if route.is_some() && announced.is_some_and(|length| length > body_limit) {
         too_large(body_limit).into_response()
     } else {
         answer(&api, &context, request, next).await
@@ -89,7 +98,7 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     let name = route.as_ref().map_or("none", MatchedPath::as_str);
     api.metrics.count(method_label(&method), name, response.status().as_u16(), took);
     // A path that opens something by itself is not for the log.
-    let path = if SECRET_ROUTES.contains(&name) { name } else { uri.path() };
+    let path = if is_secret(name) { name } else { uri.path() };
     tracing::debug!(
         request_id = %context.request_id, method = %method, path,
         status = response.status().as_u16(), took_us = took.as_micros(), "request"

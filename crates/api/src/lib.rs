@@ -34,6 +34,8 @@ mod setup;
 mod soa;
 mod task_templates;
 mod tasks;
+mod trust_access;
+mod trust_portal;
 mod vendors;
 
 pub use answer::problem::{CODES, Problem};

@@ -13,5 +13,6 @@ pub(crate) mod idempotency;
 pub(crate) mod json;
 pub(crate) mod limits;
 pub(crate) mod path;
+pub(crate) mod portal_hosts;
 pub(crate) mod query;
 pub(crate) mod uploads;

@@ -10,6 +10,7 @@ use attestry_domain::risks::Risk;
 use attestry_domain::tasks::Task;
 use attestry_domain::vendors::Vendor;
 use axum::Router;
+use axum::extract::State;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
@@ -22,10 +23,13 @@ use utoipa_axum::routes;
 use crate::automations::{checks, hosts, runs, versions};
 use crate::document::docs;
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
+use crate::request::caller::Guest;
 use crate::state::Api;
+use crate::trust_access::{admin, agreements, page, public, reading};
 use crate::{
     api_keys, attachments, audit_logs, auth, automations, comments, controls, files, frameworks, health,
     layers, members, metrics, organization, policies, registers, secrets, setup, soa, task_templates, tasks,
+    trust_portal,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -41,6 +45,23 @@ pub const PUBLIC: &[(&str, &str)] = &[
     ("get", "/v1/auth/invitation"),
     ("post", "/v1/auth/unsubscribe"),
     ("post", "/v1/auth/accept-invitation"),
+    ("get", "/v1/trust-access/{friendlyUrl}"),
+    ("post", "/v1/trust-access/{friendlyUrl}/requests"),
+    ("post", "/v1/trust-access/{friendlyUrl}/reclaim"),
+    ("post", "/v1/trust-access/{friendlyUrl}/subscribers"),
+    ("post", "/v1/trust-access/subscriptions/confirm"),
+    ("post", "/v1/trust-access/subscriptions/unsubscribe"),
+    ("get", "/v1/trust-access/nda/{token}"),
+    ("post", "/v1/trust-access/nda/{token}/preview-nda"),
+    ("post", "/v1/trust-access/nda/{token}/sign"),
+    ("get", "/v1/trust-access/nda/verify/{code}"),
+    ("post", "/v1/trust-access/nda/verify"),
+    ("get", "/v1/trust-access/access/{token}"),
+    ("get", "/v1/trust-access/access/{token}/policies"),
+    ("get", "/v1/trust-access/access/{token}/policies/download-all"),
+    ("get", "/v1/trust-access/access/{token}/policies/{id}"),
+    ("get", "/v1/trust-access/access/{token}/compliance-resources"),
+    ("get", "/v1/trust-access/access/{token}/compliance-resources/{framework}"),
 ];
 
 pub(crate) fn documented() -> OpenApiRouter<Api> {
@@ -79,6 +100,7 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(task_templates::list_task_templates))
         .merge(of_policies())
         .merge(of_frameworks())
+        .merge(of_portals())
         .routes(routes!(automations::list_automations, automations::create_automation))
         .routes(routes!(runs::list_task_runs))
         .routes(routes!(
@@ -160,6 +182,50 @@ fn of_frameworks() -> OpenApiRouter<Api> {
         .routes(routes!(soa::exports::verify_soa))
 }
 
+/// The trust portal, and access to what it keeps.
+fn of_portals() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(trust_portal::get_portal_settings, trust_portal::update_portal_settings))
+        .routes(routes!(trust_portal::domains::get_domain_status))
+        .routes(routes!(trust_portal::certificates::upload_certificate))
+        .routes(routes!(trust_portal::certificates::list_certificates))
+        .routes(routes!(trust_portal::certificates::get_certificate_link))
+        .routes(routes!(trust_portal::certificates::delete_certificate))
+        .routes(routes!(trust_portal::posts::list_portal_posts, trust_portal::posts::create_portal_post))
+        .routes(routes!(
+            trust_portal::posts::get_portal_post,
+            trust_portal::posts::update_portal_post,
+            trust_portal::posts::delete_portal_post
+        ))
+        .routes(routes!(admin::list_access_requests))
+        .routes(routes!(admin::get_access_request))
+        .routes(routes!(admin::approve_access_request))
+        .routes(routes!(admin::deny_access_request))
+        .routes(routes!(admin::resend_nda))
+        .routes(routes!(admin::preview_nda))
+        .routes(routes!(admin::download_nda))
+        .routes(routes!(admin::list_access_grants))
+        .routes(routes!(admin::revoke_access_grant))
+        .routes(routes!(admin::list_portal_visits))
+        .routes(routes!(public::get_public_portal))
+        .routes(routes!(public::request_access))
+        .routes(routes!(public::reclaim_access))
+        .routes(routes!(public::subscribe))
+        .routes(routes!(public::confirm_subscription))
+        .routes(routes!(public::end_subscription))
+        .routes(routes!(agreements::get_nda))
+        .routes(routes!(agreements::preview_own_nda))
+        .routes(routes!(agreements::sign_nda))
+        .routes(routes!(agreements::verify_nda_code))
+        .routes(routes!(agreements::verify_nda_file))
+        .routes(routes!(reading::get_access))
+        .routes(routes!(reading::list_readable_policies))
+        .routes(routes!(reading::download_readable_policies))
+        .routes(routes!(reading::download_readable_policy))
+        .routes(routes!(reading::list_readable_certificates))
+        .routes(routes!(reading::download_readable_certificate))
+}
+
 /// A page of the console: path, content type, text.
 pub type Page = (&'static str, &'static str, &'static str);
 
@@ -178,6 +244,8 @@ pub fn router(api: Api, pages: &'static [Page]) -> Router {
         .route("/health/ready", get(health::ready))
         .route("/metrics", get(metrics::metrics))
         .route("/.well-known/attestry-keys.json", get(health::keys))
+        .route("/internal/tls/ask", get(trust_portal::domains::may_serve))
+        .route("/trust/{friendlyUrl}", get(page::show))
         .merge(console(pages))
         .fallback(docs::missing)
         .method_not_allowed_fallback(async || layers::method_not_allowed())
@@ -197,7 +265,11 @@ fn not_as_stored(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensio
 fn console(pages: &'static [Page]) -> Router<Api> {
     let mut router = Router::new();
     for (path, content_type, text) in pages {
-        router = router.route(path, get(async || docs::page(content_type, *text)));
+        router = match *path {
+            "/" => router
+                .route("/", get(async |api: State<Api>, guest: Guest| page::start(&api, guest, text).await)),
+            path => router.route(path, get(async || docs::page(content_type, *text))),
+        };
     }
     router
 }

@@ -3,7 +3,7 @@
 use attestry_app::soa::answers::{self, Given};
 use attestry_app::soa::{self, Wanted, approval, rows};
 use attestry_domain::Patch;
-use attestry_domain::access::{Scope, grant};
+use attestry_domain::access::grant;
 use attestry_domain::frameworks::{FrameworkName, shipped};
 use attestry_domain::id::{MemberId, OrganizationId, RequirementId, SoaConfigurationId, SoaDocumentId, kind};
 use attestry_domain::soa::{Configuration, ImplementationStatus, Justification, SoaDocument, SoaStatus};
@@ -22,7 +22,7 @@ use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
 use crate::document::operations::schema;
 use crate::frameworks::RequirementIds;
-use crate::request::caller::Granted;
+use crate::request::caller::{Granted, must_be_same_organization};
 use crate::request::json::FromJson;
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
@@ -39,17 +39,6 @@ use views::{
     AnswerView, DOCUMENT, DocumentView, MEMBER, ORGANIZATION, StatementView, answer_example,
     document_example, question_example, statement_example,
 };
-
-/// The organization a body names is the caller's.
-pub(crate) fn must_be_own(scope: &Scope, organization: OrganizationId) -> Result<(), Problem> {
-    match organization == scope.organization() {
-        true => Ok(()),
-        false => Err(Problem::new(
-            "organization_mismatch",
-            "The organizationId of the body is not the organization you are signed in to.",
-        )),
-    }
-}
 
 /// What an operation on a statement answers.
 #[derive(Debug, Serialize, ToSchema)]
@@ -143,7 +132,7 @@ pub(crate) async fn ensure_soa_setup(
     body: Valid<SoaFramework>,
 ) -> Result<Json<SoaSetup>, Problem> {
     let SoaFramework { organization_id, framework_id } = body.0;
-    must_be_own(&scope, organization_id)?;
+    must_be_same_organization(&scope, organization_id)?;
     let (framework, statement) = soa::ensure(&api.ctx, &scope, framework_id).await?;
     let configuration = Configuration::of(&framework);
     Ok(Json(SoaSetup { success: true, configuration, document: statement.into() }))
@@ -171,7 +160,7 @@ pub(crate) async fn create_soa_document(
     body: Valid<SoaFramework>,
 ) -> Result<Json<Created>, Problem> {
     let SoaFramework { organization_id, framework_id } = body.0;
-    must_be_own(&scope, organization_id)?;
+    must_be_same_organization(&scope, organization_id)?;
     let statement = soa::create(&api.ctx, &scope, framework_id).await?;
     Ok(Json(Created { success: true, data: statement.into() }))
 }
@@ -231,7 +220,7 @@ pub(crate) async fn save_soa_answer(
         owner_id,
         obligation,
     } = body.0;
-    must_be_own(&scope, organization_id)?;
+    must_be_same_organization(&scope, organization_id)?;
     let text = |patch: Patch<Justification>| patch.map(|text| text.as_str().to_owned());
     let given = Given {
         question: question_id,
@@ -280,7 +269,7 @@ pub(crate) async fn confirm_soa_answers(
     body: Valid<ConfirmSoaAnswers>,
 ) -> Result<Json<Confirmation>, Problem> {
     let ConfirmSoaAnswers { organization_id, document_id, question_ids } = body.0;
-    must_be_own(&scope, organization_id)?;
+    must_be_same_organization(&scope, organization_id)?;
     let named = question_ids.map(|ids| ids.0);
     let (confirmed, document) = answers::confirm(&api.ctx, &scope, document_id, named).await?;
     let data = confirmed.into_iter().map(Into::into).collect();
@@ -323,7 +312,7 @@ pub(crate) async fn submit_soa(
     body: Valid<SubmitSoa>,
 ) -> Result<Json<Submission>, Problem> {
     let SubmitSoa { organization_id, document_id, approver_id } = body.0;
-    must_be_own(&scope, organization_id)?;
+    must_be_same_organization(&scope, organization_id)?;
     let document = soa::submit(&api.ctx, &scope, document_id, approver_id).await?;
     let (_, rows) = rows::all(&api.ctx, &scope, document_id).await?;
     Ok(Json(Submission { success: true, data: document.into(), warnings: gaps_of(&rows) }))
@@ -356,7 +345,7 @@ pub(crate) async fn approve_soa(
     body: Valid<ApproveSoa>,
 ) -> Result<Json<DocumentResult>, Problem> {
     let ApproveSoa { organization_id, document_id } = body.0;
-    must_be_own(&scope, organization_id)?;
+    must_be_same_organization(&scope, organization_id)?;
     Ok(done(approval::approve(&api.ctx, &scope, document_id, exports::tables).await?))
 }
 
@@ -388,7 +377,7 @@ pub(crate) async fn decline_soa(
     body: Valid<DeclineSoa>,
 ) -> Result<Json<DocumentResult>, Problem> {
     let DeclineSoa { organization_id, document_id, reason } = body.0;
-    must_be_own(&scope, organization_id)?;
+    must_be_same_organization(&scope, organization_id)?;
     let reason = reason.map(|reason| reason.as_str().to_owned());
     Ok(done(soa::decline(&api.ctx, &scope, document_id, reason).await?))
 }

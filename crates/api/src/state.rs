@@ -47,6 +47,8 @@ pub struct Inner {
     pub(crate) bodies: Budget,
     pub(crate) metrics: Metrics,
     pub(crate) started: Time,
+    /// The host of the address people use.
+    pub(crate) own_host: String,
 }
 
 impl Api {
@@ -54,7 +56,10 @@ impl Api {
         let limits = Limits::new(http.rate_per_credential, http.rate_per_address);
         let bodies = Budget::new(http.body_memory);
         let started = ctx.now();
-        Self(Arc::new(Inner { ctx, http, limits, bodies, metrics: Metrics::default(), started }))
+        let own_host = url::Url::parse(&ctx.settings.public_url).ok();
+        let own_host = own_host.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+        let metrics = Metrics::default();
+        Self(Arc::new(Inner { ctx, http, limits, bodies, metrics, started, own_host }))
     }
 }
 

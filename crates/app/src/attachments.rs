@@ -89,20 +89,12 @@ impl Stored {
 
     /// Nobody's file is removed. What cannot be removed now is found by the sweep.
     pub async fn discard(self, ctx: &Ctx) {
-        if let Err(error) = ctx.blobs.delete(&self.key()).await {
-            tracing::warn!(attachment = %self.0.id, %error, "a file that nobody kept stays until the sweep");
-        }
+        files::discard(ctx, &self.key()).await;
     }
 }
 
 pub(crate) fn key(organization: OrganizationId, attachment: AttachmentId) -> Key {
     Key::new(organization, Folder::Attachments, attachment)
-}
-
-/// Whether a failed transaction surely changed nothing, so that its files are nobody's. After a lost
-/// connection nobody knows; the sweep will.
-fn is_certain(error: &Error) -> bool {
-    !matches!(error, Error::Unavailable(_) | Error::Internal(_))
 }
 
 /// Puts a file into the store, piece by piece. Its content is looked at before the first byte is written.
@@ -218,7 +210,7 @@ pub(crate) async fn discard_if_refused<T>(
     files: Vec<Stored>,
     result: Result<T, Error>,
 ) -> Result<T, Error> {
-    if result.as_ref().is_err_and(is_certain) {
+    if result.as_ref().is_err_and(files::is_certain) {
         for file in files {
             file.discard(ctx).await;
         }

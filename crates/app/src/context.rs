@@ -8,6 +8,7 @@ use std::time::Duration;
 use attestry_blobs::Blobs;
 use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Entropy, Ids};
+use attestry_hosting::Hosting;
 use attestry_mail::Mailer;
 use attestry_storage::Db;
 use tokio::sync::Notify;
@@ -16,6 +17,7 @@ use crate::assistant::Assistant;
 use crate::events::Events;
 use crate::keys::Keys;
 use crate::places::Places;
+use crate::portals::domains::Hosts;
 use crate::remembered::Principals;
 use crate::runner::{Runner, RunnerSettings};
 use crate::sealing::Sealer;
@@ -34,6 +36,8 @@ pub struct Settings {
     pub runner: RunnerSettings,
     /// Who helps to edit policies.
     pub assistant: Assistant,
+    /// Who says whether the domains of portals lead here.
+    pub domains: Hosting,
 }
 
 /// The context. Cheap to clone.
@@ -56,10 +60,14 @@ pub struct Inner {
     pub job_bell: Notify,
     /// Laying out documents, which also takes memory.
     pub printing: Places,
+    /// Reading and marking files that came from outside.
+    pub(crate) stamping: Places,
     /// Comparing texts.
     pub comparing: Places,
     /// When a commit started an automation last, in milliseconds.
     pub(crate) started: Arc<AtomicI64>,
+    /// Which host names are portals.
+    pub(crate) portal_hosts: Hosts,
 }
 
 impl Ctx {
@@ -94,8 +102,10 @@ impl Ctx {
             attempts: Attempts::default(),
             job_bell: Notify::new(),
             printing: Places::new(2),
+            stamping: Places::new(2),
             comparing: Places::new(2),
             started,
+            portal_hosts: Hosts::default(),
         }))
     }
 

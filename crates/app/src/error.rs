@@ -63,6 +63,14 @@ impl From<DbError> for Error {
         if let Some(conflict) = Conflict::of(&error) {
             return match conflict {
                 Conflict::AlreadyMember => already_member(),
+                Conflict::FriendlyUrlTaken => Self::Conflict {
+                    code: "friendly_url_taken",
+                    message: "Another portal has this friendlyUrl; choose another one.".to_owned(),
+                },
+                Conflict::DomainTaken => Self::Conflict {
+                    code: "domain_taken",
+                    message: "Another organization has proven that this domain is theirs.".to_owned(),
+                },
                 Conflict::EmailTaken => Self::Conflict {
                     code: EMAIL_TAKEN,
                     message: "Somebody with this e-mail address was added at the same moment; try again."

@@ -8,7 +8,8 @@ use attestry_blobs::{Error as BlobError, Key, Served};
 use attestry_domain::Time;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,51 @@ pub(crate) async fn link(ctx: &Ctx, key: &Key, served: Served) -> Result<(Link, 
         }
     };
     Ok((Link(url), LIFETIME))
+}
+
+/// Stores a file that is there whole. It is nobody's until a row names it.
+pub(crate) async fn store(ctx: &Ctx, key: &Key, content: Bytes) -> Result<(), Error> {
+    let mut upload = ctx.blobs.create(key);
+    if let Err(error) = upload.write(content).await {
+        upload.abort().await;
+        return Err(error.into());
+    }
+    Ok(upload.finish().await?)
+}
+
+/// A file, whole.
+pub(crate) async fn whole(ctx: &Ctx, key: &Key) -> Result<Bytes, Error> {
+    let mut pieces = ctx.blobs.read(key, None).await?;
+    let mut content = BytesMut::new();
+    while let Some(piece) = pieces.try_next().await? {
+        content.extend_from_slice(&piece);
+    }
+    Ok(content.freeze())
+}
+
+/// Removes a file that is nobody's. What cannot be removed now is found by the sweep.
+pub(crate) async fn discard(ctx: &Ctx, key: &Key) {
+    if let Err(error) = ctx.blobs.delete(key).await {
+        tracing::warn!(%key, %error, "a file that nobody kept stays until the sweep");
+    }
+}
+
+/// Whether a failed transaction surely changed nothing, so that its files are nobody's. After a lost connection nobody
+/// knows; the sweep will.
+pub(crate) fn is_certain(error: &Error) -> bool {
+    !matches!(error, Error::Unavailable(_) | Error::Internal(_))
+}
+
+/// Passes a result on; the file of a transaction that was refused is removed.
+pub(crate) async fn discard_if_refused<T>(
+    ctx: &Ctx,
+    key: &Key,
+    result: Result<T, Error>,
+) -> Result<T, Error> {
+    if result.as_ref().is_err_and(is_certain) {
+        discard(ctx, key).await;
+    }
+    result
 }
 
 /// What a link leads to.

@@ -147,8 +147,19 @@ impl Keys {
 
     /// The public part of an API key: 8 characters.
     pub fn key_prefix(&self) -> String {
+        self.readable::<8>()
+    }
+
+    /// A code that people read off paper: 80 random bits in four groups.
+    pub(crate) fn code(&self) -> String {
+        let text = self.readable::<16>().to_uppercase();
+        [&text[..4], &text[4..8], &text[8..12], &text[12..]].join("-")
+    }
+
+    /// Random characters that are not taken for one another.
+    fn readable<const LENGTH: usize>(&self) -> String {
         const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-        let mut bytes = [0; 8];
+        let mut bytes = [0; LENGTH];
         self.0.entropy.fill(&mut bytes);
         bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect()
     }

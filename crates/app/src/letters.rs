@@ -1,9 +1,31 @@
 //! The messages people get, in plain text and HTML, made from one description.
 
+use attestry_domain::Time;
+use attestry_domain::portals::PortalPost;
 use attestry_domain::users::User;
 use attestry_mail::Message;
 
 use crate::context::Ctx;
+
+/// Whom a letter is for.
+#[derive(Clone, Debug)]
+pub(crate) struct To {
+    /// Empty when only the address is known.
+    pub(crate) name: String,
+    pub(crate) email: String,
+}
+
+impl To {
+    pub(crate) fn address(email: &str) -> Self {
+        Self { name: String::new(), email: email.to_owned() }
+    }
+}
+
+impl From<&User> for To {
+    fn from(user: &User) -> Self {
+        Self { name: user.name.clone(), email: user.email.clone() }
+    }
+}
 
 struct Letter<'a> {
     subject: String,
@@ -17,7 +39,7 @@ pub(crate) fn invitation(ctx: &Ctx, to: &User, organization: &str, link: &str) -
     let days = ctx.settings.invitation_lifetime.as_secs() / 86_400;
     compose(
         ctx,
-        to,
+        &to.into(),
         &Letter {
             subject: format!("Join {organization} on Attestry"),
             paragraphs: vec![format!(
@@ -36,7 +58,7 @@ pub(crate) fn reset(ctx: &Ctx, to: &User, link: &str) -> Message {
     let minutes = ctx.settings.reset_lifetime.as_secs() / 60;
     compose(
         ctx,
-        to,
+        &to.into(),
         &Letter {
             subject: "Choose a new password".to_owned(),
             paragraphs: vec![
@@ -70,8 +92,7 @@ pub(crate) fn notice(
     let paragraphs = told.into_iter().map(part).collect();
     let link = ctx.link("/");
     let letter = Letter {
-        // A subject is one line of a bearable length.
-        subject: subject.chars().filter(|c| !c.is_control()).take(200).collect(),
+        subject: subject.to_owned(),
         paragraphs,
         action: "Open Attestry",
         link: &link,
@@ -79,12 +100,99 @@ pub(crate) fn notice(
             "You get this message as a member of {organization}. To stop messages of this kind: {unsubscribe}"
         ),
     };
+    compose(ctx, &to.into(), &letter)
+}
+
+/// The day of a moment, for people everywhere.
+fn day(time: Time) -> String {
+    time.to_string().chars().take(10).collect()
+}
+
+/// The agreement that somebody who asked for access has to sign.
+pub(crate) fn agreement(ctx: &Ctx, to: &To, organization: &str, until: Time, link: &str) -> Message {
+    let letter = Letter {
+        subject: format!("Your access to the documents of {organization}"),
+        paragraphs: vec![format!(
+            "{organization} has approved your request. Please read and sign its non-disclosure agreement; the documents are yours to read right after that."
+        )],
+        action: "Read and sign the agreement",
+        link,
+        closing: format!(
+            "The link is for you alone and works until {} (UTC). If you did not ask for access, ignore this message.",
+            day(until)
+        ),
+    };
     compose(ctx, to, &letter)
 }
 
-fn compose(ctx: &Ctx, to: &User, letter: &Letter<'_>) -> Message {
+/// A link to the documents somebody has access to.
+pub(crate) fn access(ctx: &Ctx, to: &To, organization: &str, until: Time, link: &str) -> Message {
+    let letter = Letter {
+        subject: format!("The documents of {organization}"),
+        paragraphs: vec![format!(
+            "You can read the policies and certificates of {organization} until {} (UTC). Each file you download shows your name and address on every page.",
+            day(until)
+        )],
+        action: "Open the documents",
+        link,
+        closing: "The link is for you alone: whoever has it reads in your name. If you did not ask for it, ignore this message.".to_owned(),
+    };
+    compose(ctx, to, &letter)
+}
+
+/// That access is not given.
+pub(crate) fn denial(ctx: &Ctx, to: &To, organization: &str, reason: &str, link: &str) -> Message {
+    let letter = Letter {
+        subject: format!("Your request to {organization}"),
+        paragraphs: vec![
+            format!("{organization} has not approved your request for access to its documents."),
+            format!("The reason given:\n{reason}"),
+        ],
+        action: "Open the portal",
+        link,
+        closing: "If this seems to be a mistake, answer whoever you are in contact with there.".to_owned(),
+    };
+    compose(ctx, to, &letter)
+}
+
+/// Whether whoever subscribed is the owner of the address.
+pub(crate) fn confirmation(ctx: &Ctx, to: &To, organization: &str, link: &str) -> Message {
+    let letter = Letter {
+        subject: format!("Confirm your subscription to {organization}"),
+        paragraphs: vec![format!(
+            "Someone (probably you) asked to be told what is new in the trust portal of {organization}."
+        )],
+        action: "Confirm the subscription",
+        link,
+        closing: "If it was not you, ignore this message; you will not be written to again.".to_owned(),
+    };
+    compose(ctx, to, &letter)
+}
+
+/// News for a subscriber, with the link that ends them.
+pub(crate) fn news(
+    ctx: &Ctx,
+    to: &To,
+    organization: &str,
+    post: &PortalPost,
+    link: &str,
+    leave: &str,
+) -> Message {
+    let letter = Letter {
+        subject: format!("{organization}: {}", post.title),
+        paragraphs: vec![post.title.clone(), post.text.clone()],
+        action: "Open the portal",
+        link,
+        closing: format!(
+            "You get this because you subscribed to the trust portal of {organization}. To stop: {leave}"
+        ),
+    };
+    compose(ctx, to, &letter)
+}
+
+fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
     let Letter { subject, paragraphs, action, link, closing } = letter;
-    let greeting = format!("Hello {},", to.name);
+    let greeting = if to.name.is_empty() { "Hello,".to_owned() } else { format!("Hello {},", to.name) };
     let text = format!("{greeting}\n\n{}\n\n{action}:\n{link}\n\n{closing}\n", paragraphs.join("\n\n"));
     let body = escape(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>").replace('\n', "<br>");
     let html = format!(
@@ -100,7 +208,8 @@ fn compose(ctx: &Ctx, to: &User, letter: &Letter<'_>) -> Message {
         id: ctx.ids.next::<attestry_domain::id::kind::Message>().to_string(),
         to_name: to.name.clone(),
         to_address: to.email.clone(),
-        subject: subject.clone(),
+        // A subject is one line of a bearable length.
+        subject: subject.chars().filter(|c| !c.is_control()).take(200).collect(),
         text,
         html,
     }

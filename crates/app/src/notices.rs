@@ -73,6 +73,7 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), 
         let opening = match notice {
             Notice::Assigned => "This was assigned to you",
             Notice::Policies => "A policy or a statement needs you, or has changed",
+            Notice::Portal => "This happened to the trust portal",
             _ => "This happened to an automation of yours",
         };
         let told = vec![Told { heading: opening.to_owned(), lines }];

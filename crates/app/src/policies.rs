@@ -70,7 +70,7 @@ pub async fn complete(
 }
 
 /// These policies with the versions that are published of them.
-async fn with_versions(
+pub(crate) async fn with_versions(
     t: &Tx<'_>,
     scope: &Scope,
     ids: Vec<PolicyId>,

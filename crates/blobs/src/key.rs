@@ -9,15 +9,32 @@ use attestry_domain::id::{Id, Kind, OrganizationId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Folder {
     Attachments,
+    Certificates,
+    /// Agreements that were signed.
+    Agreements,
+    /// Agreements as they would look.
+    Previews,
 }
 
 impl Folder {
-    const ALL: &[Self] = &[Self::Attachments];
+    const ALL: &[Self] = &[Self::Attachments, Self::Certificates, Self::Agreements, Self::Previews];
 
-    fn as_str(self) -> &'static str {
+    /// Its name, and what stands before and behind the id of a file in it.
+    fn shape(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Attachments => "attachments",
+            Self::Attachments => ("attachments", "", ""),
+            Self::Certificates => ("trust-certificates", "", ".pdf"),
+            Self::Agreements => ("trust-nda", "signed-", ".pdf"),
+            Self::Previews => ("trust-nda", "preview-", ".pdf"),
         }
+    }
+
+    /// The id of a file with this name.
+    fn id_of(self, folder: &str, name: &str) -> Option<String> {
+        let (own, before, behind) = self.shape();
+        let id = name.strip_prefix(before)?.strip_suffix(behind)?;
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        (own == folder && !id.is_empty() && id.chars().all(is_plain)).then(|| id.to_owned())
     }
 }
 
@@ -25,27 +42,30 @@ impl Folder {
 pub struct Key {
     organization: OrganizationId,
     folder: Folder,
-    name: String,
+    id: String,
 }
 
 impl Key {
     pub fn new<K: Kind>(organization: OrganizationId, folder: Folder, id: Id<K>) -> Self {
-        Self { organization, folder, name: id.to_string() }
+        Self { organization, folder, id: id.to_string() }
+    }
+
+    /// The key of a file whose id is known as text.
+    pub fn named(organization: OrganizationId, folder: Folder, id: &str) -> Self {
+        Self { organization, folder, id: id.to_owned() }
     }
 
     /// Reads what [`Key`] writes; `None` for anything else that may lie in a store.
     pub fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let (organization, folder, name) = (parts.next()?, parts.next()?, parts.next()?);
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if parts.next().is_some() || name.is_empty() || !name.chars().all(plain) {
+        if parts.next().is_some() {
             return None;
         }
-        Some(Self {
-            organization: OrganizationId::read(organization)?,
-            folder: Folder::ALL.iter().copied().find(|known| known.as_str() == folder)?,
-            name: name.to_owned(),
-        })
+        let organization = OrganizationId::read(organization)?;
+        let find =
+            |known: &Folder| known.id_of(folder, name).map(|id| Self { organization, folder: *known, id });
+        Folder::ALL.iter().find_map(find)
     }
 
     pub fn organization(&self) -> OrganizationId {
@@ -56,15 +76,17 @@ impl Key {
         self.folder
     }
 
-    pub fn name(&self) -> &str {
-        &self.name
+    /// The id of the file.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { organization, folder, name } = self;
-        write!(f, "{organization}/{}/{name}", folder.as_str())
+        let Self { organization, folder, id } = self;
+        let (folder, before, behind) = folder.shape();
+        write!(f, "{organization}/{folder}/{before}{id}{behind}")
     }
 }
 
@@ -76,9 +98,13 @@ mod tests {
 
     #[test]
     fn a_key_reads_what_it_writes_and_nothing_else() {
-        let key =
-            Key::new(OrganizationId::from_u128(7), Folder::Attachments, RiskId::from_u128(8)).to_string();
-        assert_eq!(Key::read(&key).map(|key| key.to_string()), Some(key.clone()));
+        let of = |folder| Key::new(OrganizationId::from_u128(7), folder, RiskId::from_u128(8));
+        for folder in Folder::ALL {
+            assert_eq!(Key::read(&of(*folder).to_string()), Some(of(*folder)));
+        }
+        let key = of(Folder::Attachments).to_string();
+        let preview = of(Folder::Previews).to_string();
+        assert!(preview.contains("/trust-nda/preview-rsk_"), "{preview}");
         let bad = [
             "",
             "x",
@@ -87,6 +113,9 @@ mod tests {
             &format!("{key}/x"),
             &format!("/{key}"),
             &key.replace("attachments", "secrets"),
+            &key.replace("attachments", "trust-nda"),
+            &preview.replace("preview-", "other-"),
+            &preview.replace(".pdf", ""),
             &format!("{}/attachments/..", OrganizationId::from_u128(7)),
             &format!("{}/attachments/", OrganizationId::from_u128(7)),
         ];

@@ -116,6 +116,10 @@ permissions! {
     ContextCreate "context:create" "Add and import what is known of the organization"
     ContextUpdate "context:update" "Change what is known of the organization"
     ContextDelete "context:delete" "Delete what is known of the organization"
+    PortalRead "trust-portal:read" "See the trust portal's settings, certificates and posts"
+    PortalUpdate "trust-portal:update" "Change the trust portal, its certificates and posts"
+    AccessRead "trust-access:read" "See who asked for access to the portal's documents, who has it, and what they read"
+    AccessReview "trust-access:review" "Approve and deny requests for access, and revoke it"
     SoaRead "soa:read" "See the statements of applicability"
     SoaUpdate "soa:update" "Make, answer and submit statements of applicability"
     SoaApprove "soa:approve" "Approve or decline statements of applicability one is asked to approve"
@@ -253,6 +257,8 @@ impl Role {
                 P::ControlRead,
                 P::ContextRead,
                 P::SoaRead,
+                P::PortalRead,
+                P::AccessRead,
                 P::AttachmentRead,
                 P::CommentRead,
                 P::CommentCreate,

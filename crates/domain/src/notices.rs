@@ -15,6 +15,8 @@ crate::words! {
         Automations = "automations",
         /// A policy waits for them: to be approved, revised, reviewed or signed.
         Policies = "policies",
+        /// Somebody asked for access to the trust portal, or its domain broke.
+        Portal = "portal",
     }
 }
 
@@ -28,6 +30,7 @@ pub struct Notices {
     pub overdue: bool,
     pub automations: bool,
     pub policies: bool,
+    pub portal: bool,
 }
 
 /// What somebody changes of it.
@@ -38,6 +41,7 @@ pub struct NoticesPatch {
     pub overdue: Option<bool>,
     pub automations: Option<bool>,
     pub policies: Option<bool>,
+    pub portal: Option<bool>,
 }
 
 impl Notices {
@@ -48,6 +52,7 @@ impl Notices {
             Notice::Overdue => self.overdue,
             Notice::Automations => self.automations,
             Notice::Policies => self.policies,
+            Notice::Portal => self.portal,
         }
     }
 
@@ -59,6 +64,7 @@ impl Notices {
             overdue: patch.overdue.unwrap_or(self.overdue),
             automations: patch.automations.unwrap_or(self.automations),
             policies: patch.policies.unwrap_or(self.policies),
+            portal: patch.portal.unwrap_or(self.portal),
         }
     }
 
@@ -72,6 +78,7 @@ impl Notices {
             overdue: keep(Notice::Overdue, self.overdue),
             automations: keep(Notice::Automations, self.automations),
             policies: keep(Notice::Policies, self.policies),
+            portal: keep(Notice::Portal, self.portal),
         }
     }
 }

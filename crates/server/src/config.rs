@@ -10,6 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use attestry_ai::Kind;
 use attestry_app::RunnerSettings;
 use attestry_app::assistant::Assistant;
+use attestry_hosting::{Token, VercelSettings};
 use tracing_subscriber::filter::Targets;
 
 const DEFAULTS: &str = include_str!("../config.default.toml");
@@ -64,6 +65,13 @@ const SETTINGS: &[Setting] = &[
     setting("ai.model", "ATTESTRY_AI_MODEL"),
     setting("ai.max_tokens", "ATTESTRY_AI_MAX_TOKENS"),
     setting("ai.timeout_seconds", "ATTESTRY_AI_TIMEOUT_SECONDS"),
+    setting("domains.provider", "ATTESTRY_DOMAINS_PROVIDER"),
+    setting("domains.target", "ATTESTRY_DOMAINS_TARGET"),
+    setting("domains.addresses", "ATTESTRY_DOMAINS_ADDRESSES"),
+    setting("vercel.base_url", "ATTESTRY_VERCEL_BASE_URL"),
+    secret("vercel.token", "ATTESTRY_VERCEL_TOKEN"),
+    setting("vercel.project", "ATTESTRY_VERCEL_PROJECT"),
+    setting("vercel.team", "ATTESTRY_VERCEL_TEAM"),
     setting("log.level", "ATTESTRY_LOG_LEVEL"),
     setting("log.format", "ATTESTRY_LOG_FORMAT"),
 ];
@@ -75,13 +83,6 @@ const DATABASE_URL: &str = "DATABASE_URL";
 fn is_of_kubernetes(name: &str) -> bool {
     name == "ATTESTRY_PORT" || name.starts_with("ATTESTRY_PORT_") || name.starts_with("ATTESTRY_SERVICE_")
 }
-
-/// Settings of features that this version does not have, by what their names begin with.
-const NOT_YET: &[(&str, &str)] = &[
-    ("ATTESTRY_DOMAINS_", "the trust portal"),
-    ("ATTESTRY_PORTAL_", "the trust portal"),
-    ("ATTESTRY_VERCEL_", "the trust portal"),
-];
 
 /// What was given on the command line.
 #[derive(Clone, Debug, Default)]
@@ -155,6 +156,7 @@ pub(crate) struct Config {
     pub(crate) reset_lifetime: Duration,
     pub(crate) runner: RunnerSettings,
     pub(crate) assistant: Assistant,
+    pub(crate) domains: Domains,
     pub(crate) log_level: Targets,
     pub(crate) log_json: bool,
 }
@@ -243,6 +245,7 @@ impl Config {
             reset_lifetime: Duration::from_mins(read.number("sessions.reset_minutes", 1..=10_080)?),
             runner: runner(&read)?,
             assistant: assistant(&read)?,
+            domains: domains(&read)?,
             log_level: read.log_level("log.level")?,
             log_json: match read.text("log.format") {
                 "text" => false,
@@ -258,6 +261,7 @@ impl Config {
     /// too late.
     fn checked(self) -> Result<Self> {
         crate::start::mailer(&self)?;
+        crate::start::hosting(&self, None)?;
         if self.blobs_url.is_some() {
             crate::start::blobs(&self)?;
         }
@@ -335,9 +339,6 @@ fn take_environment(
     for (name, value) in environment {
         if !name.starts_with("ATTESTRY_") || is_of_kubernetes(&name) {
             continue;
-        }
-        if let Some((_, feature)) = NOT_YET.iter().find(|(prefix, _)| name.starts_with(prefix)) {
-            bail!("environment: {name} belongs to {feature}, which this version does not have yet; unset it");
         }
         let Some(setting) = SETTINGS.iter().find(|setting| setting.env == name) else {
             bail!(
@@ -458,15 +459,19 @@ fn runner(read: &Reader<'_>) -> Result<RunnerSettings> {
         "false" => false,
         _ => bail!("{}", read.wrong("automations.allow_private_networks", "true or false")),
     };
+    settings.egress.dns_servers = name_servers(read)?;
+    Ok(settings)
+}
+
+fn name_servers(read: &Reader<'_>) -> Result<Vec<SocketAddr>> {
     let address = |text: &String| {
         let with_port = text.parse::<SocketAddr>().ok();
         with_port.or_else(|| text.parse::<IpAddr>().ok().map(|ip| SocketAddr::new(ip, 53)))
     };
     let servers: Option<Vec<SocketAddr>> = read.list("dns.servers").iter().map(address).collect();
-    settings.egress.dns_servers = servers.ok_or_else(|| {
+    servers.ok_or_else(|| {
         anyhow!(read.wrong("dns.servers", "addresses such as 10.0.0.53 or 127.0.0.1:5353, joined by commas"))
-    })?;
-    Ok(settings)
+    })
 }
 
 /// Who helps to edit policies.
@@ -490,6 +495,50 @@ fn assistant(read: &Reader<'_>) -> Result<Assistant> {
     settings.max_tokens = read.number("ai.max_tokens", 16..=1_000_000)?;
     settings.first_byte_timeout = Duration::from_secs(read.number("ai.timeout_seconds", 1..=600)?);
     Ok(Assistant::Provider(attestry_ai::Provider::new(settings).map_err(wrong)?))
+}
+
+/// Who says whether the domains of portals lead here.
+#[derive(Clone, Debug)]
+pub(crate) enum Domains {
+    /// Where they are to lead; the host of the public URL if that is left open.
+    Dns {
+        servers: Vec<SocketAddr>,
+        target: Option<String>,
+        addresses: Vec<IpAddr>,
+    },
+    Vercel(VercelSettings),
+}
+
+fn domains(read: &Reader<'_>) -> Result<Domains> {
+    match read.text("domains.provider") {
+        "dns" => {
+            let addresses =
+                read.list("domains.addresses").iter().map(|text| text.parse::<IpAddr>()).collect();
+            let addresses: Result<Vec<IpAddr>, _> = addresses;
+            Ok(Domains::Dns {
+                servers: name_servers(read)?,
+                target: read.optional("domains.target"),
+                addresses: addresses
+                    .map_err(|_| anyhow!(read.wrong("domains.addresses", "IP addresses joined by commas")))?,
+            })
+        }
+        "vercel" => {
+            let named = |key, what: &str| {
+                let why = format!("{what}, because domains.provider is vercel");
+                read.optional(key).ok_or_else(|| anyhow!(read.wrong(key, &why)))
+            };
+            let token = Token::new(&named("vercel.token", "a token")?);
+            let project = named("vercel.project", "the id or the name of a project")?;
+            let mut settings =
+                VercelSettings::new(token, project).map_err(|error| anyhow!("vercel: {error}"))?;
+            if let Some(base) = read.web_address("vercel.base_url")? {
+                settings.base_url = url::Url::parse(&base).with_context(|| "vercel.base_url")?;
+            }
+            settings.team = read.optional("vercel.team");
+            Ok(Domains::Vercel(settings))
+        }
+        _ => bail!("{}", read.wrong("domains.provider", "dns or vercel")),
+    }
 }
 
 /// Makes the data folder, readable by its owner alone.

@@ -69,6 +69,16 @@ enum Command {
     /// Verify the audit log
     #[command(subcommand)]
     Audit(commands::audit::Audit),
+    /// Check offline that a signed file, such as an agreement, is unchanged
+    Verify {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The keys of the server that signed it, from its /.well-known/attestry-keys.json; this installation's own if
+        /// left out
+        #[arg(long, value_name = "FILE")]
+        keys: Option<PathBuf>,
+    },
     /// Write database and files into one archive, while serving
     Backup {
         /// The archive to write
@@ -133,6 +143,9 @@ fn run() -> anyhow::Result<ExitCode> {
     if let Command::Config(command) = &command {
         return Ok(commands::settings::run(command, &config));
     }
+    if let Command::Verify { file, keys } = &command {
+        return commands::verify::run(&config, file, keys.as_deref());
+    }
     telemetry::start(&config);
     drop(inside);
     runtime.block_on(async {
@@ -145,7 +158,7 @@ fn run() -> anyhow::Result<ExitCode> {
             Command::Audit(command) => commands::audit::run(command, &config).await,
             Command::Backup { to, overwrite } => commands::archive::backup(&config, &to, overwrite).await,
             Command::Restore { from } => commands::archive::restore(&config, &from).await,
-            Command::Openapi | Command::Config(_) => Ok(ExitCode::SUCCESS),
+            Command::Openapi | Command::Config(_) | Command::Verify { .. } => Ok(ExitCode::SUCCESS),
         }
     })
 }

@@ -13,11 +13,12 @@ use attestry_blobs::Blobs;
 use attestry_db::Pending;
 use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
 use attestry_domain::journal::hex;
+use attestry_hosting::{DnsSettings, Error as HostingError, Hosting, Settings as Provider};
 use attestry_mail::Mailer;
 use attestry_storage::Db;
 use attestry_storage::schema::MIGRATIONS;
 
-use crate::config::{Config, Listen, make_data_dir};
+use crate::config::{Config, Domains, Listen, make_data_dir};
 
 pub(crate) fn key_file(config: &Config) -> PathBuf {
     config.data_dir.join("attestry.key")
@@ -64,6 +65,41 @@ pub(crate) fn mailer(config: &Config) -> Result<Mailer> {
     made.map_err(|error| anyhow::anyhow!("mail: {error}"))
 }
 
+/// Who says whether the domains of portals lead here. `port`: where the server listens.
+pub(crate) fn hosting(config: &Config, port: Option<u16>) -> Result<Hosting> {
+    let wrong = |error: HostingError| anyhow::anyhow!("domains: {error}");
+    let (servers, target, addresses) = match &config.domains {
+        Domains::Vercel(settings) => return Hosting::new(Provider::Vercel(settings.clone())).map_err(wrong),
+        Domains::Dns { servers, target, addresses } => (servers, target, addresses),
+    };
+    let url = url::Url::parse(&public_url(config, port)).ok();
+    let own = url.as_ref().and_then(url::Url::host);
+    let name = match &own {
+        Some(url::Host::Domain(name)) => (*name).to_owned(),
+        _ => "localhost".to_owned(),
+    };
+    let mut settings = DnsSettings::new(target.clone().unwrap_or(name));
+    settings.servers.clone_from(servers);
+    settings.addresses.clone_from(addresses);
+    let address = match own {
+        Some(url::Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
+        Some(url::Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
+        _ => None,
+    };
+    if settings.addresses.is_empty() && target.is_none() {
+        settings.addresses.extend(address);
+    }
+    match Hosting::new(Provider::Dns(settings.clone())) {
+        // A machine without a network is no reason not to start.
+        Err(HostingError::Resolver(error)) => {
+            tracing::warn!(error, "no name servers are known, so domains cannot be checked; set dns.servers");
+            settings.servers = vec![std::net::SocketAddr::from(([127, 0, 0, 1], 53))];
+            Hosting::new(Provider::Dns(settings)).map_err(wrong)
+        }
+        made => made.map_err(wrong),
+    }
+}
+
 pub(crate) fn blobs(config: &Config) -> Result<Blobs> {
     let opened = match &config.blobs_url {
         Some(url) => Blobs::bucket(url, std::env::vars()),
@@ -93,6 +129,14 @@ pub(crate) fn database_exists(config: &Config) -> bool {
         attestry_db::Config::Sqlite { path, .. } => path.exists(),
         attestry_db::Config::Postgres { .. } => true,
     }
+}
+
+/// The keys of this installation, if it has any.
+pub(crate) fn own_keys(config: &Config) -> Result<Keys> {
+    if config.secret_key.is_none() && !key_file(config).exists() {
+        bail!("there is no key file at {}; give --keys", key_file(config).display());
+    }
+    Ok(Keys::new(&secret(config)?, Arc::new(SystemEntropy))?)
 }
 
 /// Opens what is there already: a command that only looks must not make a database by a mistyped path.
@@ -145,6 +189,7 @@ pub(crate) fn open(config: &Config, port: Option<u16>) -> Result<Ctx> {
         reset_lifetime: config.reset_lifetime,
         runner: config.runner.clone(),
         assistant: config.assistant.clone(),
+        domains: hosting(config, port)?,
     };
     Ok(Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer(config)?, blobs(config)?, settings))
 }

@@ -26,6 +26,7 @@ pub mod notices;
 pub mod organizations;
 pub mod password_resets;
 pub mod policies;
+pub mod portals;
 mod risks;
 pub mod runs;
 pub mod schema;
@@ -34,6 +35,7 @@ pub mod sessions;
 pub mod sign_ins;
 pub mod soa;
 pub mod tasks;
+pub mod trust_access;
 pub mod users;
 mod vendors;
 
@@ -61,6 +63,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("organizations", organizations::statements()),
         ("password_resets", password_resets::statements()),
         ("policies", [attestry_domain::policies::Policy::sql().texts(), policies::statements()].concat()),
+        ("portals", portals::statements()),
         ("registers", registers::statements()),
         ("risks", registers::texts::<attestry_domain::risks::Risk>()),
         ("runs", runs::statements()),
@@ -70,6 +73,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("soa", soa::statements()),
         ("task register", attestry_domain::tasks::Task::sql().texts()),
         ("tasks", tasks::statements()),
+        ("trust_access", trust_access::statements()),
         ("users", users::statements()),
         ("vendors", registers::texts::<attestry_domain::vendors::Vendor>()),
     ]

@@ -10,8 +10,8 @@ use attestry_domain::notices::Notices;
 use crate::sql::{Columns, id};
 
 statements! {
-    GET = "SELECT notify_assigned, notify_due_soon, notify_overdue, notify_automations, notify_policies FROM users WHERE id = $1";
-    SET = "UPDATE users SET notify_assigned = $2, notify_due_soon = $3, notify_overdue = $4, notify_automations = $5, notify_policies = $6 WHERE id = $1";
+    GET = "SELECT notify_assigned, notify_due_soon, notify_overdue, notify_automations, notify_policies, notify_portal FROM users WHERE id = $1";
+    SET = "UPDATE users SET notify_assigned = $2, notify_due_soon = $3, notify_overdue = $4, notify_automations = $5, notify_policies = $6, notify_portal = $7 WHERE id = $1";
     ORGANIZATIONS = "SELECT id, time_zone, digest_on FROM organizations WHERE deleted_at IS NULL ORDER BY id";
     DIGEST_ON = "UPDATE organizations SET digest_on = $2 WHERE id = $1 AND (digest_on IS NULL OR digest_on < $2)";
     DUE = "SELECT assignee_id, id, number, title, due_date FROM tasks WHERE org_id = $1 AND open_due <= $2 AND assignee_id IS NOT NULL ORDER BY assignee_id, open_due, id";
@@ -24,6 +24,7 @@ fn read(row: &Row<'_>) -> Result<Notices, Error> {
         overdue: row.bool(2)?,
         automations: row.bool(3)?,
         policies: row.bool(4)?,
+        portal: row.bool(5)?,
     })
 }
 
@@ -33,7 +34,7 @@ pub async fn get(t: &Tx<'_>, user: UserId) -> Result<Option<Notices>, Error> {
 }
 
 pub async fn set(t: &Tx<'_>, user: UserId, notices: Notices) -> Result<(), Error> {
-    let Notices { assigned, due_soon, overdue, automations, policies } = notices;
+    let Notices { assigned, due_soon, overdue, automations, policies, portal } = notices;
     let params = [
         id(user),
         Value::Bool(assigned),
@@ -41,6 +42,7 @@ pub async fn set(t: &Tx<'_>, user: UserId, notices: Notices) -> Result<(), Error
         Value::Bool(overdue),
         Value::Bool(automations),
         Value::Bool(policies),
+        Value::Bool(portal),
     ];
     t.execute(SET, &params).await.map(|_| ())
 }

@@ -31,6 +31,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     15 "0015_policies" "policies"
     16 "0016_controls" "controls"
     17 "0017_soa" "soa"
+    18 "0018_portal" "portal"
 };
 
 /// What becomes of a table's rows with their organization.
@@ -84,6 +85,15 @@ pub const TABLES: &[Table] = tables! {
     "soa_answers" ToOne
     "soa_approvals" ToOne
     "soa_files" ToOne
+    "portals" ToOne
+    "certificates" ToOne
+    "access_requests" ToOne
+    "ndas" ToOne
+    "access_grants" ToOne
+    "access_tokens" ToOne
+    "visits" ToOne
+    "portal_posts" ToOne
+    "subscribers" ToOne
     "automations" ToOne
     "automation_versions" ToOne
     "automation_events" ToOne

@@ -119,12 +119,16 @@ impl Columns for Row<'_> {
 pub enum Conflict {
     AlreadyMember,
     EmailTaken,
+    FriendlyUrlTaken,
+    DomainTaken,
 }
 
 /// PostgreSQL's constraint name, SQLite's columns, the meaning.
 const CONFLICTS: &[(&str, &str, Conflict)] = &[
     ("members_org_user", "members.org_id, members.user_id", Conflict::AlreadyMember),
     ("users_email_key", "users.email_key", Conflict::EmailTaken),
+    ("portals_friendly_url", "portals.friendly_url", Conflict::FriendlyUrlTaken),
+    ("portals_domain", "portals.domain", Conflict::DomainTaken),
 ];
 
 impl Conflict {

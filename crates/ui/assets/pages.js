@@ -45,6 +45,11 @@ async function makeKey(organization, button) {
 // What a page does with the answer to its form.
 const done = {
   setup: (answer) => showKey(answer.apiKey),
+  nda: (answer) => {
+    find("[data-portal]").href = answer.portalUrl;
+    find("[data-signed]").href = answer.pdfDownloadUrl;
+    for (const part of ["[data-nda]", "[data-nda-text]", "[data-nda-preview]"]) find(part).hidden = true;
+  },
   "sign-in": async (answer) => {
     find("[data-user]").textContent = answer.user.name;
     const { organizations } = await get("/v1/auth/session");
@@ -69,12 +74,14 @@ async function submit(event) {
   for (const slot of form.querySelectorAll("[data-error]")) slot.textContent = "";
   const body = {};
   for (const [name, value] of new FormData(form)) if (value !== "") body[name] = value;
+  for (const box of form.querySelectorAll("input[type=checkbox]")) body[box.name] = box.checked;
   button.disabled = true;
   try {
-    const { ok, answer } = await post(form.dataset.action, body);
+    const { ok, answer } = await post(form.dataset.action.replace("{token}", encodeURIComponent(token ?? "")), body);
     if (ok) {
       form.hidden = true;
-      find("[data-done]").hidden = false;
+      const own = form.nextElementSibling;
+      (own?.matches("[data-done]") ? own : find("[data-done]")).hidden = false;
       await done[form.dataset.page]?.(answer);
       return;
     }
@@ -122,5 +129,54 @@ if (invitation) {
   } catch (error) {
     invitation.textContent = error.message || "The server cannot be reached; try again.";
     find("form").hidden = true;
+  }
+}
+
+// An agreement says what is agreed to, and by whom.
+const nda = find("[data-nda]");
+if (nda) {
+  const path = `/v1/trust-access/nda/${encodeURIComponent(token ?? "")}`;
+  try {
+    const offer = await get(path);
+    nda.textContent = `${offer.organizationName} asks ${offer.name} (${offer.email}) to agree to this text.`;
+    find("[data-nda-text]").textContent = offer.text;
+    for (const part of ["[data-nda-text]", "[data-nda-preview]", "form"]) find(part).hidden = false;
+    find("#name").value = offer.name;
+    find("[data-preview]").addEventListener("click", async () => {
+      const { ok, answer } = await post(`${path}/preview-nda`, {});
+      if (ok) location.assign(answer.pdfDownloadUrl);
+      else show(find("form"), "", answer.detail);
+    });
+  } catch (error) {
+    nda.textContent = error.message || "The server cannot be reached; try again.";
+  }
+}
+
+// What a link gives access to.
+const access = find("[data-access]");
+if (access) {
+  const path = `/v1/trust-access/access/${encodeURIComponent(token ?? "")}`;
+  const item = (list, text, href) => {
+    const row = document.createElement("li");
+    const link = document.createElement(href ? "a" : "span");
+    if (href) link.href = href;
+    link.textContent = text;
+    row.append(link);
+    find(list).append(row);
+  };
+  try {
+    const found = await get(path);
+    find("[data-title]").textContent = `Documents of ${found.organizationName}`;
+    access.textContent = `For ${found.name} (${found.email}), until ${new Date(found.expiresAt).toLocaleDateString()}. Each page of a download shows your name.`;
+    for (const one of found.complianceResources) {
+      item("[data-certificates]", `${one.title}: ${one.fileName}`, `${path}/compliance-resources/${one.framework}`);
+    }
+    for (const one of found.policies) {
+      item("[data-policies]", one.name, one.isDownloadable ? `${path}/policies/${one.id}` : null);
+    }
+    find("[data-all]").href = `${path}/policies/download-all`;
+    find("[data-documents]").hidden = false;
+  } catch (error) {
+    access.textContent = error.message || "The server cannot be reached; try again.";
   }
 }

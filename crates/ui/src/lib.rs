@@ -10,6 +10,10 @@ pub const PAGES: &[(&str, &str, &str)] = &[
     ("/forgot-password", HTML, include_str!("../assets/forgot-password.html")),
     ("/reset-password", HTML, include_str!("../assets/reset-password.html")),
     ("/unsubscribe", HTML, include_str!("../assets/unsubscribe.html")),
+    ("/trust/nda", HTML, include_str!("../assets/trust-nda.html")),
+    ("/trust/access", HTML, include_str!("../assets/trust-access.html")),
+    ("/trust/confirm", HTML, include_str!("../assets/trust-confirm.html")),
+    ("/trust/leave", HTML, include_str!("../assets/trust-leave.html")),
     ("/assets/pages.css", "text/css; charset=utf-8", include_str!("../assets/pages.css")),
     ("/assets/pages.js", "text/javascript; charset=utf-8", include_str!("../assets/pages.js")),
 ];

@@ -6,6 +6,8 @@ use attestry_domain::frameworks;
 use attestry_tests::{PASSWORD, Tenant, TestApp, both, token_in};
 use serde_json::{Value, json};
 
+use crate::portal;
+
 both! {
     without_credentials_each_operation_is_401,
     another_organizations_things_are_404,
@@ -73,6 +75,12 @@ impl Things {
         let other_policy = post("/v1/policies", json!({"name": "A"})).await;
         let control = post("/v1/controls", json!({"name": "A"})).await;
         let context = post("/v1/context", json!({"question": "A?"})).await;
+        let post_on_portal = post("/v1/trust-portal/posts", json!({"kind": "update", "title": "A"})).await;
+        portal::publish(app, tenant).await;
+        let guest = format!("{name}-guest@customer.example");
+        let access_request = portal::request(app, tenant, &guest).await;
+        let (_, access_grant) =
+            portal::granted(app, tenant, &format!("{name}-reader@customer.example")).await;
         let framework = framework(app, tenant, "things").await;
         let (_, statement) = statement(app, tenant, "answered_things").await;
         let automations = format!("/v1/tasks/{}/automations", task.as_str().expect("an id"));
@@ -116,6 +124,9 @@ impl Things {
             ("ctx_", id(&context)),
             ("org_", tenant.organization.clone()),
             ("soa_doc_", statement),
+            ("tpp_", id(&post_on_portal)),
+            ("tar_", access_request),
+            ("tag_", access_grant),
             ("frk_", framework),
             ("pv_", "pv_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
             // Templates are everybody's: this one does not exist.
@@ -157,6 +168,9 @@ impl Things {
             };
             path = path.replace(&format!("{{{}}}", parameter["name"].as_str().expect("a name")), value);
         }
+        if operation.path.contains("/compliance-resources/{framework}") && operation.method == "DELETE" {
+            path = path.replace("nonsense", "iso_27001");
+        }
         if operation.id == "verify_soa" {
             path = format!("{path}?sha256={}", "a".repeat(64));
         }
@@ -182,6 +196,26 @@ impl Things {
             app.mails().await;
             return format!("{path}/{how}");
         }
+        let (email, tenant) = (format!("{}@customer.example", operation.id.replace('_', "-")), &self.tenant);
+        let path = match operation.id.as_str() {
+            "approve_access_request" | "deny_access_request" => {
+                let request = portal::request(app, tenant, &email).await;
+                path.replace(self.id("tar_"), &request)
+            }
+            "resend_nda" => path.replace(self.id("tar_"), &portal::approved(app, tenant, &email).await.0),
+            "sign_nda" | "preview_own_nda" => {
+                path.replace("nonsense", &portal::approved(app, tenant, "grace@customer.example").await.1)
+            }
+            "delete_certificate" | "get_certificate_link" => {
+                portal::upload(app, tenant, "iso_27001", &portal::pdf(1)).await.expect(201);
+                path
+            }
+            id if id.ends_with("_access") || id == "subscribe" => {
+                path.replace("nonsense", &tenant.organization)
+            }
+            _ => path,
+        };
+        app.mails().await;
         let Some((runs, _)) = path.split_once("/ear_").filter(|_| operation.id == "cancel_run") else {
             return path;
         };
@@ -277,6 +311,12 @@ impl Things {
             }
             "create_controls_from_framework" => {
                 body["requirementIds"] = json!([frameworks::shipped()[0].requirements[0].id]);
+            }
+            "confirm_subscription" | "end_subscription" => {
+                let path = format!("/v1/trust-access/{}/subscribers", self.tenant.organization);
+                let ask = json!({"email": format!("{}@customer.example", operation.id.replace('_', "-"))});
+                app.call("POST", &path).json(&ask).send().await.expect(200);
+                body["token"] = json!(token_in(&app.mails().await));
             }
             "invite_member" => body["email"] = json!("invited@example.com"),
             "delete_organization" => body["name"] = json!("Analytical Engines Ltd"),
@@ -416,10 +456,14 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
             // That it was asked for, and how it ended; a task, and its automation that goes with it.
             // A version and the policy; a comment and the policy.
             // An answer and the statement.
-            "run_automation" | "delete_task" | "approve_policy" | "deny_policy" | "save_soa_answer" => 2,
+            "run_automation" | "delete_task" | "approve_policy" | "deny_policy" | "save_soa_answer"
+            // A request and the agreement; an agreement and the grant.
+            | "approve_access_request" | "sign_nda" => 2,
             // A comparison saves nothing.
             // Nothing is proposed; a statement was made before.
-            "compare_policy" | "confirm_soa_answers" | "ensure_soa_setup" => 0,
+            // Previews and lists save nothing.
+            "compare_policy" | "confirm_soa_answers" | "ensure_soa_setup" | "list_certificates" | "preview_nda"
+            | "preview_own_nda" | "verify_nda_file" => 0,
             _ => 1,
         };
         assert_eq!(sequence(app).await, before + entries, "{} leaves its entry", operation.id);

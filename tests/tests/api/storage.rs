@@ -402,10 +402,10 @@ async fn a_unique_job_waits_once(app: &TestApp) {
     attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
     attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
     let recurring = attestry_app::jobs::drain(&app.ctx).await.expect("run");
-    assert_eq!(recurring, 6, "housekeeping, the sweep, recurrence, reviews, schedules and digests");
+    assert_eq!(recurring, 7, "housekeeping, the sweep, recurrence, reviews, schedules, digests and domains");
     assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 0);
     app.clock.advance(std::time::Duration::from_mins(61));
-    assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 5, "all but the sweep");
+    assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 6, "all but the sweep");
     app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
 }
 

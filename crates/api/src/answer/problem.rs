@@ -88,6 +88,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Only the member who was asked to approve a policy approves or denies it.",
     ),
     (
+        "not_the_requester",
+        403,
+        "Not the requester",
+        "An agreement is signed with the e-mail address that access was asked for with.",
+    ),
+    (
         "wrong_setup_token",
         403,
         "Wrong set-up token",
@@ -138,6 +144,18 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Only frameworks that the organization added can be replaced or deleted.",
     ),
     ("file_in_use", 409, "File in use", "The file is the text of a policy, or of a version of one."),
+    ("friendly_url_taken", 409, "Address taken", "Another portal has this `friendlyUrl`."),
+    ("domain_taken", 409, "Domain taken", "Another organization has proven that the domain is theirs."),
+    ("request_reviewed", 409, "Request reviewed", "The request for access was approved or denied before."),
+    ("nothing_to_sign", 409, "Nothing to sign", "No agreement was sent for the request."),
+    ("already_signed", 409, "Agreement signed", "The agreement has been signed."),
+    ("grant_is_over", 409, "Access is over", "The access has expired or was revoked before."),
+    (
+        "file_cannot_be_marked",
+        409,
+        "File cannot be marked",
+        "The file cannot be marked with its reader, so it is not given out.",
+    ),
     ("no_script", 409, "No script", "The automation has no script yet; add a version."),
     ("run_is_over", 409, "Run is over", "The run has ended already and cannot be cancelled."),
     (
@@ -200,6 +218,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         502,
         "AI provider failed",
         "The AI provider cannot be reached, refused the request or failed; `detail` says how.",
+    ),
+    (
+        "domain_check_failed",
+        502,
+        "Domain cannot be checked",
+        "The name servers or the hosting provider do not answer; `detail` says which.",
     ),
     (
         "ai_not_configured",

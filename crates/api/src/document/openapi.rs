@@ -33,6 +33,8 @@ use crate::routes::{PUBLIC, documented};
         (name = "Controls", description = "What the organization does to meet requirements."),
         (name = "Statement of applicability", description = "Which controls of a framework apply, and why."),
         (name = "Context", description = "What is known of the organization."),
+        (name = "Trust portal", description = "What the organization shows of itself: settings, domain, certificates, news and questions."),
+        (name = "Trust access", description = "From asking for access to reading: requests, agreements, grants, visits."),
         (name = "Comments", description = "Comments on risks and vendors."),
         (name = "Attachments", description = "Files and their download links."),
         (name = "Organization", description = "The organization itself."),
@@ -79,7 +81,11 @@ pub(crate) fn facts(method: &Method, route: &str) -> Option<&'static Facts> {
 }
 
 /// What has no version, and so no ETag to insist on.
-const UNVERSIONED: &[&str] = &["/v1/organization/api-keys/{id}", "/v1/comments/{commentId}"];
+const UNVERSIONED: &[&str] = &[
+    "/v1/organization/api-keys/{id}",
+    "/v1/comments/{commentId}",
+    "/v1/trust-portal/compliance-resources/{framework}",
+];
 
 const METHODS: &[&str] = &["get", "post", "put", "patch", "delete"];
 /// How many bytes a body of an operation can have, where its schema says so.
@@ -246,11 +252,18 @@ const UNTAGGED: &[&str] = &[
     "/v1/policies/{id}/versions/{a}/diff/{b}",
     "/v1/policy-templates/{id}",
     "/v1/soa/documents/{id}/diff/{other}",
+    "/v1/trust-access/{friendlyUrl}",
+    "/v1/trust-access/nda/{token}",
+    "/v1/trust-access/nda/verify/{code}",
+    "/v1/trust-access/access/{token}",
+    "/v1/trust-access/access/{token}/policies/{id}",
+    "/v1/trust-access/access/{token}/compliance-resources/{framework}",
 ];
 
 /// Whether a GET answers one resource with a version, which then has an ETag.
 fn is_single(path: &str, operation: &Value) -> bool {
     let schema =
         operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].as_str().unwrap_or("");
-    (path.ends_with('}') && !UNTAGGED.contains(&path)) || schema.ends_with("/Organization")
+    (path.ends_with('}') && !UNTAGGED.contains(&path))
+        || ["/Organization", "/PortalSettings"].iter().any(|one| schema.ends_with(one))
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use attestry_app::principals::{self, KnownSession};
 use attestry_domain::access::{Actor, Claim, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::id::{OrganizationId, UserId};
+use attestry_domain::text::Email;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use cookie::Cookie;
 use http::request::Parts;
@@ -32,6 +33,8 @@ pub(crate) struct RequestContext {
     pub(crate) ip: Option<IpAddr>,
     /// What the document says of the operation.
     pub(crate) facts: Option<&'static Facts>,
+    /// Whose portal is asked for by its own domain.
+    pub(crate) host: Option<OrganizationId>,
     /// The largest body that is taken.
     pub(crate) body_limit: usize,
     /// What the body takes of the memory for all bodies.
@@ -265,6 +268,17 @@ pub(crate) fn must_be_own(scope: &Scope, user: Option<UserId>) -> Result<(), Pro
     Err(Problem::new("not_the_author", "userId must be your own id, or be left out."))
 }
 
+/// The organization a body names is the caller's.
+pub(crate) fn must_be_same_organization(scope: &Scope, organization: OrganizationId) -> Result<(), Problem> {
+    match organization == scope.organization() {
+        true => Ok(()),
+        false => Err(Problem::new(
+            "organization_mismatch",
+            "The organizationId of the body is not the organization you are signed in to.",
+        )),
+    }
+}
+
 /// A user with a session, about their own account.
 #[derive(Debug)]
 pub(crate) struct SignedIn {
@@ -319,6 +333,32 @@ impl FromRequestParts<Api> for Visitor {
         }
         no_stray_query(parts, &context, api)?;
         Ok(Self(context.origin()))
+    }
+}
+
+/// Nobody in particular who is at a portal; its own domain shows that portal alone.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    pub(crate) origin: Origin,
+    /// Whose portal is asked for by its own domain.
+    pub(crate) host: Option<OrganizationId>,
+    address: Option<IpAddr>,
+}
+
+impl FromRequestParts<Api> for Guest {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let Visitor(origin) = Visitor::from_request_parts(parts, api).await?;
+        let context = request_context(&parts.extensions)?;
+        Ok(Self { origin, host: context.host, address: context.ip })
+    }
+}
+
+impl Guest {
+    /// Whoever has mail sent to an address does so a few times an hour, whosever address it is.
+    pub(crate) fn may_cause_mail(&self, api: &Api, portal: &str, email: &Email) -> Result<(), Problem> {
+        api.limits.check_mail(self.address, portal, &email.key())
     }
 }
 

@@ -9,8 +9,8 @@ use attestry_domain::id::{Id, Kind};
 use attestry_domain::id_set::IdSet;
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{
-    Time, Zone, automations, files, policies, risks, scales, schedules, soa, subjects, task_templates, tasks,
-    vendors, words,
+    Time, Zone, automations, files, policies, portals, risks, scales, schedules, soa, subjects,
+    task_templates, tasks, vendors, words,
 };
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
@@ -178,6 +178,12 @@ from_string! {
     policies::PolicyStatus;
     policies::ReviewFrequency;
     soa::ImplementationStatus;
+    portals::CertificateFramework;
+    portals::PortalStatus;
+    portals::Progress;
+    portals::FriendlyUrl;
+    portals::DomainName;
+    portals::PostKind;
     schedules::Schedule;
     automations::Source;
     Zone;

@@ -35,6 +35,31 @@ pub(crate) struct FileData {
     size: u64,
 }
 
+/// A file in base64 that nobody has looked at yet.
+#[derive(Clone, Debug)]
+pub(crate) struct RawFile(Bytes);
+
+impl RawFile {
+    pub(crate) fn read(self) -> Result<FileData, String> {
+        if self.0.is_empty() {
+            return Err("must not be empty".to_owned());
+        }
+        FileData::read(self.0).ok_or_else(|| {
+            "must be a file in base64: the standard alphabet with padding, no line breaks and nothing before it".to_owned()
+        })
+    }
+}
+
+impl FromJson for RawFile {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        json.quoted().map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        FileData::schema()
+    }
+}
+
 /// How much text is decoded at a time: whole groups of four.
 const PIECE: usize = 256 << 10;
 
@@ -56,6 +81,20 @@ impl FileData {
             size += bytes.len() as u64;
         }
         (size > 0).then_some(Self { text, size })
+    }
+
+    /// How many bytes the file has.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The decoded file, whole.
+    pub(crate) fn whole(mut self) -> Result<Bytes, attestry_app::Error> {
+        let mut content = Vec::with_capacity(usize::try_from(self.size).unwrap_or(0));
+        while let Some(digits) = take_digits(&mut self.text).filter(|digits| !digits.is_empty()) {
+            STANDARD.decode_vec(&digits, &mut content).map_err(attestry_app::Error::internal)?;
+        }
+        Ok(content.into())
     }
 
     /// The decoded file, or that it is too large.
@@ -103,13 +142,7 @@ fn take_digits(text: &mut Bytes) -> Option<Bytes> {
 
 impl FromJson for FileData {
     fn from_json(json: &Json) -> Result<Self, String> {
-        let text = json.quoted()?;
-        if text.is_empty() {
-            return Err("must not be empty".to_owned());
-        }
-        Self::read(text).ok_or_else(|| {
-            "must be a file in base64: the standard alphabet with padding, no line breaks and nothing before it".to_owned()
-        })
+        RawFile(json.quoted()?).read()
     }
 
     fn schema() -> RefOr<Schema> {

@@ -12,11 +12,10 @@ use futures_util::stream::{iter, unfold};
 use futures_util::{Stream, StreamExt};
 use serde_json::{Value, json};
 
-use super::must_be_own;
 use super::views::{AnswerView, DOCUMENT, ORGANIZATION};
 use crate::answer::problem::Problem;
 use crate::answer::streams::{done, stream};
-use crate::request::caller::Granted;
+use crate::request::caller::{Granted, must_be_same_organization};
 use crate::request::wire::Valid;
 use crate::state::Api;
 
@@ -82,7 +81,7 @@ pub(crate) async fn fill_soa(
     body: Valid<FillSoa>,
 ) -> Result<Response, Problem> {
     let FillSoa { organization_id, document_id } = body.0;
-    must_be_own(&scope, organization_id)?;
+    must_be_same_organization(&scope, organization_id)?;
     let filling = filling::begin(&api.ctx, &scope, document_id).await?;
     Ok(stream(&api, events(filling)))
 }

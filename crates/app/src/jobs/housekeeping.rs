@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attestry_storage::{idempotency, jobs, password_resets, sessions, sign_ins};
+use attestry_storage::{idempotency, jobs, password_resets, portals, sessions, sign_ins, trust_access};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,10 @@ use crate::organizations;
 const EVERY: Duration = Duration::from_hours(1);
 /// How long failed jobs can be looked at.
 const FAILED_KEPT: Duration = Duration::from_hours(30 * 24);
+/// How long a subscription waits to be confirmed.
+const UNCONFIRMED_KEPT: Duration = Duration::from_hours(7 * 24);
+/// How long a link to what has ended still says so.
+const DEAD_LINKS_KEPT: Duration = Duration::from_hours(90 * 24);
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Housekeeping;
@@ -39,6 +43,8 @@ async fn tidy_up(ctx: &Ctx) -> Result<Outcome, Failure> {
             sign_ins::delete_expired(t, now.minus(EVERY)).await?;
             idempotency::delete_expired(t, now.minus(REMEMBERED)).await?;
             jobs::delete_failed(t, now.minus(FAILED_KEPT)).await?;
+            portals::delete_unconfirmed(t, now.minus(UNCONFIRMED_KEPT)).await?;
+            trust_access::delete_dead_tokens(t, now.minus(DEAD_LINKS_KEPT)).await?;
             Ok::<_, Failure>(())
         })
         .await?;

@@ -3,8 +3,10 @@
 //! job is claimed again: jobs are idempotent.
 
 mod account_entry;
+mod announcement;
 mod automation_run;
 mod digests;
+mod domain_checks;
 mod event_runs;
 mod housekeeping;
 mod mail;
@@ -33,6 +35,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use account_entry::AccountEntry;
+pub(crate) use announcement::Announcement;
 pub(crate) use automation_run::AutomationRun;
 pub(crate) use event_runs::EventRuns;
 pub(crate) use mail::Mail;
@@ -160,7 +163,9 @@ const KINDS: &[Known] = &[
     known::<EventRuns>(),
     known::<Removal>(),
     known::<SignRequests>(),
+    known::<Announcement>(),
     known::<digests::Digests>(),
+    known::<domain_checks::DomainChecks>(),
     known::<housekeeping::Housekeeping>(),
     known::<policy_reviews::PolicyReviews>(),
     known::<recurrence::Recurrence>(),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use attestry_blobs::{Folder, Key};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::id::AttachmentId;
-use attestry_storage::{attachments, organizations};
+use attestry_domain::id::{AttachmentId, Id, Kind, kind};
+use attestry_storage::{Error as DbError, Tx, attachments, organizations, portals, trust_access};
 use futures_util::TryStreamExt;
 
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ async fn sweep(ctx: &Ctx) -> Result<Outcome, Failure> {
         let is_last = key.is_none();
         let old = key.and_then(|key| old_enough(key, before));
         match old {
-            Some((key, _)) if known.binary_search_by_key(&key.organization(), |known| known.id).is_err() => {
+            Some(key) if known.binary_search_by_key(&key.organization(), |known| known.id).is_err() => {
                 strange += 1;
             }
             old => batch.extend(old),
@@ -82,24 +82,42 @@ async fn sweep(ctx: &Ctx) -> Result<Outcome, Failure> {
     Ok(Outcome::Again(now.plus(EVERY)))
 }
 
-fn old_enough(key: Key, before: Time) -> Option<(Key, AttachmentId)> {
+/// A file whose upload is over.
+fn old_enough(key: Key, before: Time) -> Option<Key> {
+    fn made_at<K: Kind>(key: &Key) -> Option<Time> {
+        Id::<K>::read(key.id()).map(Id::made_at)
+    }
+    let made_at = match key.folder() {
+        Folder::Attachments => made_at::<kind::Attachment>(&key),
+        Folder::Certificates => made_at::<kind::Certificate>(&key),
+        Folder::Agreements => made_at::<kind::NdaFile>(&key),
+        Folder::Previews => made_at::<kind::NdaPreview>(&key),
+    };
+    made_at.is_some_and(|at| at < before).then_some(key)
+}
+
+/// Whether a row knows the file. A preview has none: it is there for a day.
+async fn is_known(t: &Tx<'_>, key: &Key) -> Result<bool, DbError> {
+    let scope = Scope::system(key.organization(), "sweep");
     match key.folder() {
-        Folder::Attachments => {
-            let id = AttachmentId::read(key.name())?;
-            (id.made_at() < before).then_some((key, id))
-        }
+        Folder::Attachments => match AttachmentId::read(key.id()) {
+            Some(id) => Ok(attachments::get(t, &scope, id).await?.is_some()),
+            None => Ok(true),
+        },
+        Folder::Certificates => portals::has_certificate(t, &scope, key.id()).await,
+        Folder::Agreements => trust_access::has_file(t, &scope, key.id()).await,
+        Folder::Previews => Ok(false),
     }
 }
 
 /// The files no row knows; none while a backup runs, whose rows may know them still.
-async fn orphans(ctx: &Ctx, batch: Vec<(Key, AttachmentId)>) -> Result<Vec<Key>, Failure> {
+async fn orphans(ctx: &Ctx, batch: Vec<Key>) -> Result<Vec<Key>, Failure> {
     let now = ctx.now();
     ctx.db
         .read(async move |t| {
             let mut orphans = Vec::new();
-            for (key, id) in &batch {
-                let scope = Scope::system(key.organization(), "sweep");
-                if attachments::get(t, &scope, *id).await?.is_none() {
+            for key in &batch {
+                if !is_known(t, key).await? {
                     orphans.push(key.clone());
                 }
             }

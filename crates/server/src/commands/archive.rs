@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::backups::Backup;
 use attestry_app::{Ctx, organizations as app_organizations, setup};
 use attestry_blobs::{Folder, Key};
-use attestry_domain::id::{AttachmentId, OrganizationId};
+use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::hex;
 use attestry_storage::schema::{MIGRATIONS, TABLES};
 use attestry_storage::{Error, archive, organizations};
@@ -109,7 +109,7 @@ async fn write_archive(config: &Config, ctx: &Ctx, to: &Path) -> Result<Written>
     let mut out = tar.into_inner()?;
     out.flush()?;
     out.get_ref().sync_all()?;
-    let missing = missing(&work.path().join("attachments.jsonl"), &stored)?;
+    let missing = missing(work.path(), &stored)?;
     Ok(Written { archive, rows, files: stored.len(), missing })
 }
 
@@ -138,24 +138,31 @@ async fn append_files(tar: &mut tar::Builder<BufWriter<File>>, ctx: &Ctx) -> Res
     Ok(stored)
 }
 
-/// What a row of the attachments says of its file.
-#[derive(Deserialize)]
-struct Named {
-    id: AttachmentId,
-    org_id: OrganizationId,
-    sha256: String,
-}
+/// The tables whose rows have a file, where it lies, and the columns of its id and its SHA-256.
+const WITH_FILES: &[(&str, Folder, &str, &str)] = &[
+    ("attachments", Folder::Attachments, "id", "sha256"),
+    ("certificates", Folder::Certificates, "id", "sha256"),
+    ("ndas", Folder::Agreements, "file_id", "file_sha256"),
+];
 
-/// Holds the files of an archive against its rows.
+/// Holds the files of an archive against its rows, which are in this folder.
 fn missing(rows: &Path, stored: &HashMap<String, String>) -> Result<Vec<(String, &'static str)>> {
     let mut missing = Vec::new();
-    for line in BufReader::new(File::open(rows)?).lines() {
-        let Named { id, org_id, sha256 } = serde_json::from_str(&line?)?;
-        let key = Key::new(org_id, Folder::Attachments, id).to_string();
-        match stored.get(&key) {
-            Some(hash) if *hash == sha256 => {}
-            Some(_) => missing.push((key, "the file is not what was stored")),
-            None => missing.push((key, "the file is missing")),
+    for (table, folder, id, sha256) in WITH_FILES {
+        for line in BufReader::new(File::open(rows.join(format!("{table}.jsonl")))?).lines() {
+            let row: serde_json::Value = serde_json::from_str(&line?)?;
+            let text = |column: &str| row[column].as_str().unwrap_or_default();
+            // An agreement has a file once it is signed.
+            let Some(organization) = OrganizationId::read(text("org_id")).filter(|_| !row[id].is_null())
+            else {
+                continue;
+            };
+            let key = Key::named(organization, *folder, text(id));
+            match stored.get(&key.to_string()) {
+                Some(hash) if *hash == text(sha256) => {}
+                Some(_) => missing.push((key.to_string(), "the file is not what was stored")),
+                None => missing.push((key.to_string(), "the file is missing")),
+            }
         }
     }
     Ok(missing)

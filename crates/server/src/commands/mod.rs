@@ -10,6 +10,7 @@ pub(crate) mod audit;
 pub(crate) mod doctor;
 pub(crate) mod migrate;
 pub(crate) mod settings;
+pub(crate) mod verify;
 
 /// Says something to whoever runs the command.
 #[expect(clippy::print_stdout, reason = "a command answers on standard output")]

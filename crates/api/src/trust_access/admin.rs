@@ -1,0 +1,536 @@
+//! What whoever looks after the portal does about access.
+
+use attestry_app::trust_access::grants::{self, Visit};
+use attestry_app::trust_access::{agreements, requests};
+use attestry_domain::Time;
+use attestry_domain::access::grant;
+use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaId, VisitId, kind};
+use attestry_domain::portals::Days;
+use attestry_domain::text::{LongText, Parse};
+use attestry_domain::trust_access::{
+    AccessRequest, GrantStatus, Nda, NdaStatus, RequestStatus, Signature, VisitAction,
+};
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use super::{GrantView, PreviewView, grant_example};
+use crate::answer::conditions::Conditions;
+use crate::answer::lists::{self, ById};
+use crate::answer::problem::Problem;
+use crate::attachments::AttachmentLink;
+use crate::request::caller::Granted;
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::wire::{Optional, Valid};
+use crate::state::Api;
+
+/// Somebody asked for access.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccessRequest, example = json!(request_example()))]
+pub(crate) struct RequestView {
+    #[schema(value_type = String)]
+    id: AccessRequestId,
+    name: String,
+    email: String,
+    #[schema(required)]
+    company: Option<String>,
+    #[schema(required)]
+    job_title: Option<String>,
+    #[schema(required)]
+    purpose: Option<String>,
+    #[schema(required, value_type = Option<i64>)]
+    requested_duration_days: Option<Days>,
+    #[schema(inline)]
+    status: RequestStatus,
+    #[schema(required, value_type = Option<String>)]
+    reviewed_by: Option<MemberId>,
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    reviewed_at: Option<Time>,
+    #[schema(required)]
+    denial_reason: Option<String>,
+    /// The access it led to, or that was there already.
+    #[schema(required, value_type = Option<String>)]
+    grant_id: Option<AccessGrantId>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Time,
+}
+
+fn request_example() -> Value {
+    json!({
+        "id": "tar_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Grace Hopper", "email": "grace@customer.example",
+        "company": "Customer Inc.", "jobTitle": "Security analyst", "purpose": "Vendor assessment",
+        "requestedDurationDays": 30, "status": "under_review", "reviewedBy": null, "reviewedAt": null,
+        "denialReason": null, "grantId": null, "createdAt": "2026-11-15T09:30:00.000Z",
+        "updatedAt": "2026-11-15T09:30:00.000Z"
+    })
+}
+
+impl From<AccessRequest> for RequestView {
+    fn from(one: AccessRequest) -> Self {
+        Self {
+            id: one.id,
+            name: one.name,
+            email: one.email,
+            company: one.company,
+            job_title: one.job_title,
+            purpose: one.purpose,
+            requested_duration_days: one.requested_duration_days,
+            status: one.status,
+            reviewed_by: one.reviewed_by,
+            reviewed_at: one.reviewed_at,
+            denial_reason: one.denial_reason,
+            grant_id: one.grant_id,
+            created_at: one.created_at,
+            updated_at: one.updated_at,
+        }
+    }
+}
+
+/// An agreement that was sent.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NdaAgreement, example = json!(nda_example()))]
+pub(crate) struct NdaView {
+    #[schema(value_type = String)]
+    id: NdaId,
+    #[schema(inline)]
+    status: NdaStatus,
+    /// The SHA-256 of the text that is agreed to.
+    document_hash: String,
+    /// For how many days access is given, from the signature.
+    #[schema(value_type = i64)]
+    duration_days: Days,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    /// Until when it can be signed.
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+    #[schema(required)]
+    signature: Option<SignatureView>,
+}
+
+/// Who signed an agreement.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NdaSignature, example = json!(signature_example()))]
+pub(crate) struct SignatureView {
+    name: String,
+    email: String,
+    #[schema(value_type = String, format = DateTime)]
+    signed_at: Time,
+    #[schema(required)]
+    ip: Option<String>,
+    /// What the signed file shows, and by which it is verified.
+    code: String,
+    file_sha256: String,
+}
+
+fn signature_example() -> Value {
+    json!({
+        "name": "Grace Hopper", "email": "grace@customer.example", "signedAt": "2026-11-15T09:30:00.000Z",
+        "ip": "203.0.113.7", "code": "K3X9-W7AB-9RVQ-MJXK",
+        "fileSha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    })
+}
+
+fn nda_example() -> Value {
+    json!({
+        "id": "tna_01jcqg3v5mefzr7d0a6w3k9x2b", "status": "pending",
+        "documentHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "durationDays": 30,
+        "createdAt": "2026-11-15T09:30:00.000Z", "expiresAt": "2026-11-22T09:30:00.000Z", "signature": null
+    })
+}
+
+impl From<Nda> for NdaView {
+    fn from(nda: Nda) -> Self {
+        let sign = |one: Signature| SignatureView {
+            name: one.name,
+            email: one.email,
+            signed_at: one.at,
+            ip: one.ip,
+            code: one.code,
+            file_sha256: one.file_sha256,
+        };
+        Self {
+            id: nda.id,
+            status: nda.status,
+            document_hash: nda.text_sha256,
+            duration_days: nda.duration_days,
+            created_at: nda.created_at,
+            expires_at: nda.expires_at,
+            signature: nda.signature.map(sign),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccessRequests, example = json!({"data": [request_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct RequestList {
+    data: Vec<RequestView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
+}
+
+/// A list that can be narrowed down to a status.
+#[derive(Debug)]
+pub(crate) struct OfStatus<S> {
+    by_id: ById,
+    status: Option<S>,
+}
+
+impl<S: Parse> FromQuery for OfStatus<S> {
+    fn read(query: &mut Query) -> Self {
+        Self { by_id: ById::read(query), status: query.get("status") }
+    }
+}
+
+impl<S: PartialSchema> IntoParams for OfStatus<S> {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = ById::into_params(place);
+        all.push(lists::parameter("status", S::schema(), "Only those with this status."));
+        all
+    }
+}
+
+/// Lists the requests for access
+#[utoipa::path(
+    get, path = "/v1/trust-access/admin/requests", tag = "Trust access", params(OfStatus<RequestStatus>),
+    responses((status = 200, body = RequestList, description = "The requests, newest first.")),
+    extensions(("x-permission" = json!("trust-access:read")))
+)]
+pub(crate) async fn list_access_requests(
+    api: State<Api>,
+    scope: Granted<grant::AccessRead>,
+    ValidQuery(OfStatus { by_id, status }): ValidQuery<OfStatus<RequestStatus>>,
+) -> Result<Json<RequestList>, Problem> {
+    let page = requests::list(&api.ctx, &scope, status, by_id.limit, by_id.after).await?;
+    let total = if by_id.total { Some(requests::count(&api.ctx, &scope, status).await?) } else { None };
+    let data: Vec<RequestView> = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(RequestList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+}
+
+/// A request and the agreement that was sent for it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccessRequestDetails, example = json!(details_example()))]
+pub(crate) struct DetailsView {
+    #[serde(flatten)]
+    request: RequestView,
+    /// What was sent last.
+    #[schema(required)]
+    nda_agreement: Option<NdaView>,
+}
+
+fn details_example() -> Value {
+    let mut example = request_example();
+    example["ndaAgreement"] = nda_example();
+    example
+}
+
+/// Shows a request for access
+#[utoipa::path(
+    get, path = "/v1/trust-access/admin/requests/{id}", tag = "Trust access",
+    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
+    responses((status = 200, body = DetailsView, description = "The request, and the agreement that was sent for it.")),
+    extensions(("x-permission" = json!("trust-access:read")))
+)]
+pub(crate) async fn get_access_request(
+    api: State<Api>,
+    scope: Granted<grant::AccessRead>,
+    id: PathId<kind::AccessRequest>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let (request, nda) = requests::get(&api.ctx, &scope, id.found()?).await?;
+    let version = request.version;
+    let view = DetailsView { request: request.into(), nda_agreement: nda.map(Into::into) };
+    Ok(conditions.respond(&[version], view))
+}
+
+body! {
+    /// How a request is approved.
+    ApproveAccess {
+        duration_days "durationDays": optional Days = "For how many days access is given; as was asked for, or else the portal's default, if left out.",
+    }
+    example json!({"durationDays": 30})
+}
+
+/// What became of a request.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccessApproval, example = json!({"request": request_example(), "ndaAgreement": nda_example(), "message": "The agreement is on its way to grace@customer.example."}))]
+pub(crate) struct ApprovalView {
+    request: RequestView,
+    nda_agreement: NdaView,
+    message: String,
+}
+
+impl ApprovalView {
+    fn new((request, nda): (AccessRequest, Nda)) -> Self {
+        let message = format!("The agreement is on its way to {}.", request.email);
+        Self { request: request.into(), nda_agreement: nda.into(), message }
+    }
+}
+
+/// Approves a request for access
+///
+/// Whoever asked gets the agreement by e-mail and has seven days to sign it. The body can be left out.
+#[utoipa::path(
+    post, path = "/v1/trust-access/admin/requests/{id}/approve", tag = "Trust access", request_body = ApproveAccess,
+    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
+    responses(
+        (status = 200, body = ApprovalView, description = "The request, and the agreement that was sent."),
+        (status = 409, description = "The request was approved or denied before."),
+    ),
+    extensions(("x-permission" = json!("trust-access:review")))
+)]
+pub(crate) async fn approve_access_request(
+    api: State<Api>,
+    scope: Granted<grant::AccessReview>,
+    id: PathId<kind::AccessRequest>,
+    body: Optional<ApproveAccess>,
+) -> Result<Json<ApprovalView>, Problem> {
+    let days = body.0.and_then(|body| body.duration_days);
+    Ok(Json(ApprovalView::new(requests::approve(&api.ctx, &scope, id.found()?, days).await?)))
+}
+
+body! {
+    /// Why not.
+    GiveReason {
+        reason "reason": required LongText = "Why.",
+    }
+    example json!({"reason": "We only share our documents with customers."})
+}
+
+/// Denies a request for access
+///
+/// Whoever asked is told why by e-mail.
+#[utoipa::path(
+    post, path = "/v1/trust-access/admin/requests/{id}/deny", tag = "Trust access", request_body = GiveReason,
+    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
+    responses(
+        (status = 200, body = RequestView, description = "The request."),
+        (status = 409, description = "The request was approved or denied before."),
+    ),
+    extensions(("x-permission" = json!("trust-access:review")))
+)]
+pub(crate) async fn deny_access_request(
+    api: State<Api>,
+    scope: Granted<grant::AccessReview>,
+    id: PathId<kind::AccessRequest>,
+    body: Valid<GiveReason>,
+) -> Result<Json<RequestView>, Problem> {
+    Ok(Json(requests::deny(&api.ctx, &scope, id.found()?, body.0.reason).await?.into()))
+}
+
+/// Sends the agreement of an approved request again
+///
+/// With a new link and seven more days; the link before it stops working.
+#[utoipa::path(
+    post, path = "/v1/trust-access/admin/requests/{id}/resend-nda", tag = "Trust access",
+    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
+    responses(
+        (status = 200, body = ApprovalView, description = "The request, and the agreement that was sent."),
+        (status = 409, description = "The request is not approved, or the agreement is signed."),
+    ),
+    extensions(("x-permission" = json!("trust-access:review")))
+)]
+pub(crate) async fn resend_nda(
+    api: State<Api>,
+    scope: Granted<grant::AccessReview>,
+    id: PathId<kind::AccessRequest>,
+) -> Result<Json<ApprovalView>, Problem> {
+    Ok(Json(ApprovalView::new(requests::resend(&api.ctx, &scope, id.found()?).await?)))
+}
+
+/// Makes a preview of the agreement for a request
+///
+/// Whatever became of the request. It says PREVIEW on each page and is kept for a day.
+#[utoipa::path(
+    post, path = "/v1/trust-access/admin/requests/{id}/preview-nda", tag = "Trust access",
+    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
+    responses((status = 200, body = PreviewView, description = "The preview.")),
+    extensions(("x-permission" = json!("trust-access:read")))
+)]
+pub(crate) async fn preview_nda(
+    api: State<Api>,
+    scope: Granted<grant::AccessRead>,
+    id: PathId<kind::AccessRequest>,
+) -> Result<Json<PreviewView>, Problem> {
+    Ok(Json(agreements::preview(&api.ctx, &scope, id.found()?).await?.into()))
+}
+
+/// Gets a link to the signed agreement of a request
+#[utoipa::path(
+    get, path = "/v1/trust-access/admin/requests/{id}/nda/download", tag = "Trust access",
+    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
+    responses((status = 200, body = AttachmentLink, description = "The link.")),
+    extensions(("x-permission" = json!("trust-access:read")))
+)]
+pub(crate) async fn download_nda(
+    api: State<Api>,
+    scope: Granted<grant::AccessRead>,
+    id: PathId<kind::AccessRequest>,
+) -> Result<Json<AttachmentLink>, Problem> {
+    let (link, lifetime) = agreements::download(&api.ctx, &scope, id.found()?).await?;
+    Ok(Json(AttachmentLink::new(link, lifetime)))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccessGrants, example = json!({"data": [grant_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct GrantList {
+    data: Vec<GrantView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
+}
+
+/// Lists who has or had access
+#[utoipa::path(
+    get, path = "/v1/trust-access/admin/grants", tag = "Trust access", params(OfStatus<GrantStatus>),
+    responses((status = 200, body = GrantList, description = "The grants, newest first; never the links.")),
+    extensions(("x-permission" = json!("trust-access:read")))
+)]
+pub(crate) async fn list_access_grants(
+    api: State<Api>,
+    scope: Granted<grant::AccessRead>,
+    ValidQuery(OfStatus { by_id, status }): ValidQuery<OfStatus<GrantStatus>>,
+) -> Result<Json<GrantList>, Problem> {
+    let page = grants::list(&api.ctx, &scope, status, by_id.limit, by_id.after).await?;
+    let total = if by_id.total { Some(grants::count(&api.ctx, &scope, status).await?) } else { None };
+    let now = api.ctx.now();
+    let data: Vec<GrantView> = page.items.into_iter().map(|one| GrantView::new(one, now)).collect();
+    Ok(Json(GrantList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+}
+
+/// Revokes access
+///
+/// At once: none of its links opens anything any more.
+#[utoipa::path(
+    post, path = "/v1/trust-access/admin/grants/{id}/revoke", tag = "Trust access", request_body = GiveReason,
+    params(("id" = inline(AccessGrantId), Path, description = "The grant's id.")),
+    responses(
+        (status = 200, body = GrantView, description = "The grant."),
+        (status = 409, description = "The access has expired or was revoked before."),
+    ),
+    extensions(("x-permission" = json!("trust-access:review")))
+)]
+pub(crate) async fn revoke_access_grant(
+    api: State<Api>,
+    scope: Granted<grant::AccessReview>,
+    id: PathId<kind::AccessGrant>,
+    body: Valid<GiveReason>,
+) -> Result<Json<GrantView>, Problem> {
+    let grant = grants::revoke(&api.ctx, &scope, id.found()?, body.0.reason).await?;
+    Ok(Json(GrantView::new(grant, api.ctx.now())))
+}
+
+/// What a visitor did.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PortalVisit, example = json!(visit_example()))]
+pub(crate) struct VisitView {
+    #[schema(value_type = String)]
+    id: VisitId,
+    #[schema(value_type = String)]
+    grant_id: AccessGrantId,
+    name: String,
+    email: String,
+    #[schema(inline)]
+    action: VisitAction,
+    /// A policy's id, or the framework of a certificate.
+    #[schema(required)]
+    document: Option<String>,
+    #[schema(required)]
+    title: Option<String>,
+    #[schema(required)]
+    ip: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    at: Time,
+}
+
+fn visit_example() -> Value {
+    json!({
+        "id": "tvs_01jcqg3v5mefzr7d0a6w3k9x2b", "grantId": "tag_01jcqg3v5mefzr7d0a6w3k9x2b",
+        "name": "Grace Hopper", "email": "grace@customer.example", "action": "downloaded_certificate",
+        "document": "iso_27001", "title": "certificate.pdf", "ip": "203.0.113.7", "at": "2026-11-15T09:30:00.000Z"
+    })
+}
+
+impl From<Visit> for VisitView {
+    fn from(Visit { id, grant_id, visited, ip, at, name, email }: Visit) -> Self {
+        let (action, document, title) = (visited.action, visited.document, visited.title);
+        Self { id, grant_id, name, email, action, document, title, ip, at }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PortalVisits, example = json!({"data": [visit_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct VisitList {
+    data: Vec<VisitView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ListVisits {
+    by_id: ById,
+    grant: Option<AccessGrantId>,
+}
+
+impl FromQuery for ListVisits {
+    fn read(query: &mut Query) -> Self {
+        Self { by_id: ById::read(query), grant: query.get("grantId") }
+    }
+}
+
+impl IntoParams for ListVisits {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let id: RefOr<Schema> = AccessGrantId::schema();
+        let mut all = ById::into_params(place);
+        all.push(lists::parameter("grantId", id, "Only what this visitor did."));
+        all
+    }
+}
+
+/// Lists what visitors opened and downloaded
+#[utoipa::path(
+    get, path = "/v1/trust-access/admin/visits", tag = "Trust access", params(ListVisits),
+    responses((status = 200, body = VisitList, description = "The visits, newest first.")),
+    extensions(("x-permission" = json!("trust-access:read")))
+)]
+pub(crate) async fn list_portal_visits(
+    api: State<Api>,
+    scope: Granted<grant::AccessRead>,
+    ValidQuery(ListVisits { by_id, grant }): ValidQuery<ListVisits>,
+) -> Result<Json<VisitList>, Problem> {
+    let page = grants::visits(&api.ctx, &scope, grant, by_id.limit, by_id.after).await?;
+    let total = if by_id.total { Some(grants::count_visits(&api.ctx, &scope, grant).await?) } else { None };
+    let data: Vec<VisitView> = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(VisitList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+}

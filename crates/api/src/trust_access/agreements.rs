@@ -1,0 +1,267 @@
+//! `/v1/trust-access/nda`: reading and signing an agreement, and whether a file is one that was signed.
+
+use attestry_app::attachments::too_large;
+use attestry_app::trust_access::agreements::{self, Offer, Signed, Signing, Verified};
+use attestry_domain::Time;
+use attestry_domain::attachments::FILE_LIMIT;
+use attestry_domain::portals::Days;
+use attestry_domain::text::{Email, Name};
+use attestry_domain::trust_access::NdaStatus;
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::{GrantView, PreviewView, grant_example};
+use crate::answer::problem::Problem;
+use crate::request::caller::Guest;
+use crate::request::idempotency::WithoutSecret;
+use crate::request::uploads::RawFile;
+use crate::request::wire::Valid;
+use crate::state::Api;
+
+/// An agreement that can be signed, or was.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NdaOffer, example = json!({
+    "organizationName": "Analytical Engines", "name": "Grace Hopper", "email": "grace@customer.example", "company": "Customer Inc.",
+    "status": "pending", "text": "# Non-disclosure agreement", "documentHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "durationDays": 30, "expiresAt": "2026-11-22T09:30:00.000Z"
+}))]
+pub(crate) struct OfferView {
+    organization_name: String,
+    /// Who asked for access.
+    name: String,
+    email: String,
+    #[schema(required)]
+    company: Option<String>,
+    #[schema(inline)]
+    status: NdaStatus,
+    /// What is agreed to, in Markdown.
+    text: String,
+    /// The SHA-256 of the text.
+    document_hash: String,
+    /// For how many days access is given, from the signature.
+    #[schema(value_type = i64)]
+    duration_days: Days,
+    /// Until when it can be signed.
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+}
+
+impl From<Offer> for OfferView {
+    fn from(Offer { nda, request, organization, .. }: Offer) -> Self {
+        Self {
+            organization_name: organization.name,
+            name: request.name,
+            email: request.email,
+            company: request.company,
+            status: nda.status,
+            text: nda.text,
+            document_hash: nda.text_sha256,
+            duration_days: nda.duration_days,
+            expires_at: nda.expires_at,
+        }
+    }
+}
+
+/// Shows the agreement that a link leads to
+#[utoipa::path(
+    get, path = "/v1/trust-access/nda/{token}", tag = "Trust access",
+    params(("token" = String, Path, description = "The token of the link in the e-mail.")),
+    responses(
+        (status = 200, body = OfferView, description = "The agreement."),
+        (status = 410, description = "The link has expired, or another one was sent."),
+    )
+)]
+pub(crate) async fn get_nda(
+    api: State<Api>,
+    guest: Guest,
+    Path(token): Path<String>,
+) -> Result<Json<OfferView>, Problem> {
+    Ok(Json(agreements::open(&api.ctx, &token, guest.host).await?.into()))
+}
+
+/// Makes a preview of the agreement that a link leads to
+#[utoipa::path(
+    post, path = "/v1/trust-access/nda/{token}/preview-nda", tag = "Trust access",
+    params(("token" = String, Path, description = "The token of the link in the e-mail.")),
+    responses(
+        (status = 200, body = PreviewView, description = "The preview."),
+        (status = 410, description = "The link has expired, or another one was sent."),
+    )
+)]
+pub(crate) async fn preview_own_nda(
+    api: State<Api>,
+    guest: Guest,
+    Path(token): Path<String>,
+) -> Result<Json<PreviewView>, Problem> {
+    Ok(Json(agreements::preview_by_token(&api.ctx, &token, guest.host).await?.into()))
+}
+
+body! {
+    /// A signature.
+    SignNda {
+        name "name": required Name = "Your full name.",
+        email "email": required Email = "The address that access was asked for with.",
+        accept "accept": required bool = "Must be true: you agree to the text.",
+    }
+    example json!({"name": "Grace Hopper", "email": "grace@customer.example", "accept": true})
+}
+
+/// What somebody gets who has signed.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NdaSigned, example = json!(signed_example()))]
+pub(crate) struct SignedView {
+    message: &'static str,
+    grant: GrantView,
+    /// The signed agreement. Works for 15 minutes, for anybody who has it. A repeated request with the same
+    /// `Idempotency-Key` gets null.
+    #[schema(required)]
+    pdf_download_url: Option<String>,
+    /// Where the documents are, for the signer alone. It is also sent by e-mail. A repeated request with the same
+    /// `Idempotency-Key` gets null.
+    #[schema(required)]
+    portal_url: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+}
+
+fn signed_example() -> Value {
+    json!({
+        "message": "Thank you. The documents are yours to read.", "grant": grant_example(),
+        "pdfDownloadUrl": "https://compliance.example.com/v1/files/9rVq0mJxk2J6n0y8",
+        "portalUrl": "https://compliance.example.com/trust/access?token=9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0",
+        "expiresAt": "2026-12-15T09:30:00.000Z"
+    })
+}
+
+/// Signs the agreement that a link leads to
+///
+/// Access begins at once. Signing twice answers the same grant.
+#[utoipa::path(
+    post, path = "/v1/trust-access/nda/{token}/sign", tag = "Trust access", request_body = SignNda,
+    params(("token" = String, Path, description = "The token of the link in the e-mail.")),
+    responses(
+        (status = 200, body = SignedView, description = "The grant, the signed agreement, and where the documents are."),
+        (status = 403, description = "The address is not the one that access was asked for with."),
+        (status = 410, description = "The link has expired, another one was sent, or the access has ended."),
+    )
+)]
+pub(crate) async fn sign_nda(
+    api: State<Api>,
+    guest: Guest,
+    Path(token): Path<String>,
+    body: Valid<SignNda>,
+) -> Result<Response, Problem> {
+    let SignNda { name, email, accept } = body.0;
+    let signing = Signing { name, email, accept };
+    let Signed { grant, file, portal } =
+        agreements::sign(&api.ctx, &token, guest.host, signing, guest.origin).await?;
+    let mut view = SignedView {
+        message: "Thank you. The documents are yours to read.",
+        expires_at: grant.expires_at,
+        grant: GrantView::new(grant, api.ctx.now()),
+        pdf_download_url: None,
+        portal_url: None,
+    };
+    let without_secret = WithoutSecret::of(&view)?;
+    (view.pdf_download_url, view.portal_url) = (Some(file.0), Some(portal.0));
+    let mut response = Json(view).into_response();
+    response.extensions_mut().insert(without_secret);
+    Ok(response)
+}
+
+/// Whether a file is a signed agreement.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NdaVerification, example = json!({
+    "isSigned": true, "organizationName": "Analytical Engines", "name": "Grace Hopper", "email": "grace@customer.example",
+    "signedAt": "2026-11-15T09:30:00.000Z", "code": "K3X9-W7AB-9RVQ-MJXK",
+    "documentHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "fileSha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+}))]
+pub(crate) struct VerificationView {
+    /// Whether there is such an agreement; of a file, whether it is that agreement byte for byte.
+    is_signed: bool,
+    #[schema(required)]
+    organization_name: Option<String>,
+    #[schema(required)]
+    name: Option<String>,
+    #[schema(required)]
+    email: Option<String>,
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    signed_at: Option<Time>,
+    #[schema(required)]
+    code: Option<String>,
+    /// The SHA-256 of the text that was agreed to.
+    #[schema(required)]
+    document_hash: Option<String>,
+    /// The SHA-256 of the signed file, as `sha256sum` prints it.
+    #[schema(required)]
+    file_sha256: Option<String>,
+}
+
+impl From<Option<Verified>> for VerificationView {
+    fn from(found: Option<Verified>) -> Self {
+        let signature = found.as_ref().map(|found| &found.signature);
+        Self {
+            is_signed: found.is_some(),
+            name: signature.map(|signature| signature.name.clone()),
+            email: signature.map(|signature| signature.email.clone()),
+            signed_at: signature.map(|signature| signature.at),
+            code: signature.map(|signature| signature.code.clone()),
+            file_sha256: signature.map(|signature| signature.file_sha256.clone()),
+            organization_name: found.as_ref().map(|found| found.organization.clone()),
+            document_hash: found.map(|found| found.text_sha256),
+        }
+    }
+}
+
+/// Finds the signed agreement whose file shows a code
+///
+/// Compare `fileSha256` with your file, or send the file itself.
+#[utoipa::path(
+    get, path = "/v1/trust-access/nda/verify/{code}", tag = "Trust access",
+    params(("code" = String, Path, description = "The code on the last page of the file.")),
+    responses((status = 200, body = VerificationView, description = "The agreement."))
+)]
+pub(crate) async fn verify_nda_code(
+    api: State<Api>,
+    guest: Guest,
+    Path(code): Path<String>,
+) -> Result<Json<VerificationView>, Problem> {
+    Ok(Json(Some(agreements::by_code(&api.ctx, &code, guest.host).await?).into()))
+}
+
+body! {
+    /// A file.
+    VerifyNda {
+        file_data "fileData": required RawFile = "The PDF in base64; at most 10 MiB when decoded.",
+    }
+    example json!({"fileData": "aGVsbG8="})
+}
+
+/// Says whether a file is a signed agreement, unchanged
+#[utoipa::path(
+    post, path = "/v1/trust-access/nda/verify", tag = "Trust access", request_body = VerifyNda,
+    responses(
+        (status = 200, body = VerificationView, description = "Whether it is, and which."),
+        (status = 413, description = "The file has more than 10 MiB."),
+    )
+)]
+pub(crate) async fn verify_nda_file(
+    api: State<Api>,
+    guest: Guest,
+    body: Valid<VerifyNda>,
+) -> Result<Json<VerificationView>, Problem> {
+    let data = body.0.file_data.read();
+    let data = data.map_err(|message| attestry_app::Error::field("fileData", message))?;
+    if data.size() > FILE_LIMIT {
+        return Err(too_large().into());
+    }
+    Ok(Json(agreements::by_file(&api.ctx, &data.whole()?, guest.host).await?.into()))
+}

@@ -1,0 +1,308 @@
+//! What anybody can do: look at a portal, ask for access, and subscribe.
+
+use attestry_app::portals::{self, Listed, Public, SubProcessor, subscribers};
+use attestry_app::trust_access::requests;
+use attestry_domain::Time;
+use attestry_domain::id::{AccessRequestId, OrganizationId, PortalPostId};
+use attestry_domain::portals::{CertificateFramework, Days, PortalPost, Progress, Shown};
+use attestry_domain::text::{Email, LongText, Name};
+use attestry_domain::trust_access::{NewRequest, RequestStatus};
+use axum::Json;
+use axum::extract::{Path, State};
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::answer::problem::Problem;
+use crate::request::caller::Guest;
+use crate::request::json::Secret;
+use crate::request::wire::Valid;
+use crate::state::Api;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PublicFramework, example = json!({"framework": "iso_27001", "title": "ISO/IEC 27001", "status": "compliant"}))]
+pub(crate) struct FrameworkView {
+    #[schema(inline)]
+    framework: CertificateFramework,
+    title: &'static str,
+    #[schema(inline)]
+    status: Progress,
+}
+
+attestry_domain::words! {
+    /// What a document is.
+    DocumentKind {
+        Certificate = "certificate",
+        Policy = "policy",
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PublicDocument, example = json!({"type": "certificate", "title": "ISO/IEC 27001"}))]
+pub(crate) struct DocumentView {
+    #[schema(inline)]
+    r#type: DocumentKind,
+    pub(super) title: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PublicSubProcessor, example = json!({"name": "Cloud Hosting Ltd", "description": "Hosts our servers.", "category": "cloud", "website": "https://cloud.example"}))]
+pub(crate) struct SubProcessorView {
+    name: String,
+    description: String,
+    category: String,
+    #[schema(required)]
+    website: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PublicPost, example = json!({"id": "tpp_01jcqg3v5mefzr7d0a6w3k9x2b", "title": "Where is our data?", "text": "In the EU.", "publishedAt": "2026-11-15T09:30:00.000Z"}))]
+pub(crate) struct PostView {
+    #[schema(value_type = String)]
+    id: PortalPostId,
+    title: String,
+    text: String,
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    published_at: Option<Time>,
+}
+
+impl From<PortalPost> for PostView {
+    fn from(PortalPost { id, title, text, published_at, .. }: PortalPost) -> Self {
+        Self { id, title, text, published_at }
+    }
+}
+
+/// A trust portal as the public sees it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PublicPortal, example = json!(portal_example()))]
+pub(crate) struct PortalView {
+    #[schema(value_type = String)]
+    organization_id: OrganizationId,
+    name: String,
+    #[schema(required)]
+    website: Option<String>,
+    url: String,
+    #[schema(required)]
+    overview: Option<String>,
+    #[schema(required)]
+    contact_email: Option<String>,
+    frameworks: Vec<FrameworkView>,
+    /// What can be read by whoever has access.
+    documents: Vec<DocumentView>,
+    sub_processors: Vec<SubProcessorView>,
+    updates: Vec<PostView>,
+    questions: Vec<PostView>,
+}
+
+fn portal_example() -> Value {
+    json!({
+        "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines",
+        "website": "https://engines.example", "url": "https://compliance.example.com/trust/analytical-engines",
+        "overview": "How we look after your data.", "contactEmail": "security@engines.example",
+        "frameworks": [{"framework": "iso_27001", "title": "ISO/IEC 27001", "status": "compliant"}],
+        "documents": [{"type": "certificate", "title": "ISO/IEC 27001"}],
+        "subProcessors": [{"name": "Cloud Hosting Ltd", "description": "Hosts our servers.", "category": "cloud", "website": "https://cloud.example"}],
+        "updates": [], "questions": [{"id": "tpp_01jcqg3v5mefzr7d0a6w3k9x2b", "title": "Where is our data?", "text": "In the EU.", "publishedAt": "2026-11-15T09:30:00.000Z"}]
+    })
+}
+
+impl From<Public> for PortalView {
+    fn from(shown: Public) -> Self {
+        let framework = |(framework, Shown { status, .. }): (CertificateFramework, Shown)| FrameworkView {
+            framework,
+            title: framework.title(),
+            status,
+        };
+        let document = |listed| match listed {
+            Listed::Certificate(framework) => {
+                DocumentView { r#type: DocumentKind::Certificate, title: framework.title().to_owned() }
+            }
+            Listed::Policy(title) => DocumentView { r#type: DocumentKind::Policy, title },
+        };
+        let sub_processor = |SubProcessor { name, description, category, website }| SubProcessorView {
+            name,
+            description,
+            category,
+            website,
+        };
+        Self {
+            organization_id: shown.organization.id,
+            name: shown.organization.name,
+            website: shown.organization.website,
+            url: shown.url,
+            overview: shown.portal.overview,
+            contact_email: shown.portal.contact_email,
+            frameworks: shown.frameworks.into_iter().map(framework).collect(),
+            documents: shown.documents.into_iter().map(document).collect(),
+            sub_processors: shown.sub_processors.into_iter().map(sub_processor).collect(),
+            updates: shown.updates.into_iter().map(Into::into).collect(),
+            questions: shown.questions.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// Shows a published trust portal
+#[utoipa::path(
+    get, path = "/v1/trust-access/{friendlyUrl}", tag = "Trust access",
+    params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
+    responses((status = 200, body = PortalView, description = "What the public sees."))
+)]
+pub(crate) async fn get_public_portal(
+    api: State<Api>,
+    guest: Guest,
+    Path(name): Path<String>,
+) -> Result<Json<PortalView>, Problem> {
+    Ok(Json(portals::show(&api.ctx, &name, guest.host).await?.into()))
+}
+
+body! {
+    /// Who asks for access, and why.
+    RequestAccess {
+        name "name": required Name = "Your name.",
+        email "email": required Email = "Your address at work. Everything that follows is sent there.",
+        company "company": optional Name = "Whom you ask for.",
+        job_title "jobTitle": optional Name = "What you do there.",
+        purpose "purpose": optional LongText = "What you need the documents for.",
+        requested_duration_days "requestedDurationDays": optional Days = "For how many days.",
+    }
+    example json!({"name": "Grace Hopper", "email": "grace@customer.example", "company": "Customer Inc.", "purpose": "Vendor assessment"})
+}
+
+/// That a request was taken.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccessRequested, example = json!({"id": "tar_01jcqg3v5mefzr7d0a6w3k9x2b", "status": "under_review", "message": "Thank you. You will hear by e-mail."}))]
+pub(crate) struct Requested {
+    #[schema(value_type = String)]
+    id: AccessRequestId,
+    #[schema(inline)]
+    status: RequestStatus,
+    message: &'static str,
+}
+
+/// Asks for access to the documents of a portal
+///
+/// The answer is the same for everybody. Somebody who has access already gets a fresh link by e-mail.
+#[utoipa::path(
+    post, path = "/v1/trust-access/{friendlyUrl}/requests", tag = "Trust access", request_body = RequestAccess,
+    params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
+    responses((status = 201, body = Requested, description = "The request is taken."))
+)]
+pub(crate) async fn request_access(
+    api: State<Api>,
+    guest: Guest,
+    Path(name): Path<String>,
+    body: Valid<RequestAccess>,
+) -> Result<(StatusCode, Json<Requested>), Problem> {
+    let RequestAccess { name: who, email, company, job_title, purpose, requested_duration_days } = body.0;
+    guest.may_cause_mail(&api, &name, &email)?;
+    let new = NewRequest { name: who, email, company, job_title, purpose, requested_duration_days };
+    let id = requests::create(&api.ctx, &name, guest.host, new, guest.origin).await?;
+    let message = "Thank you. You will hear by e-mail.";
+    Ok((StatusCode::CREATED, Json(Requested { id, status: RequestStatus::UnderReview, message })))
+}
+
+body! {
+    /// Somebody's address.
+    GiveEmail {
+        email "email": required Email = "Your address.",
+    }
+    example json!({"email": "grace@customer.example"})
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PortalMessage, example = json!({"success": true, "message": "If this address has access, a link is on its way to it."}))]
+pub(crate) struct Said {
+    success: bool,
+    message: &'static str,
+}
+
+fn said(message: &'static str) -> Json<Said> {
+    Json(Said { success: true, message })
+}
+
+/// Sends a fresh link to whoever has access
+///
+/// By e-mail only; the answer is the same for everybody.
+#[utoipa::path(
+    post, path = "/v1/trust-access/{friendlyUrl}/reclaim", tag = "Trust access", request_body = GiveEmail,
+    params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
+    responses((status = 200, body = Said, description = "If the address has access, a link is on its way."))
+)]
+pub(crate) async fn reclaim_access(
+    api: State<Api>,
+    guest: Guest,
+    Path(name): Path<String>,
+    body: Valid<GiveEmail>,
+) -> Result<Json<Said>, Problem> {
+    guest.may_cause_mail(&api, &name, &body.0.email)?;
+    requests::reclaim(&api.ctx, &name, guest.host, body.0.email, guest.origin).await?;
+    Ok(said("If this address has access, a link is on its way to it."))
+}
+
+/// Subscribes to the news of a portal
+///
+/// A link that confirms it is sent to the address; without it nothing else is sent.
+#[utoipa::path(
+    post, path = "/v1/trust-access/{friendlyUrl}/subscribers", tag = "Trust access", request_body = GiveEmail,
+    params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
+    responses((status = 200, body = Said, description = "A link is on its way, unless the address is subscribed already."))
+)]
+pub(crate) async fn subscribe(
+    api: State<Api>,
+    guest: Guest,
+    Path(name): Path<String>,
+    body: Valid<GiveEmail>,
+) -> Result<Json<Said>, Problem> {
+    guest.may_cause_mail(&api, &name, &body.0.email)?;
+    subscribers::subscribe(&api.ctx, &name, guest.host, body.0.email, guest.origin).await?;
+    Ok(said("Follow the link in the e-mail to confirm the subscription."))
+}
+
+body! {
+    /// The token of a link in a mail.
+    SubscriptionToken {
+        token "token": required Secret = "The token of the link.",
+    }
+    example json!({"token": "nonsense"})
+}
+
+/// Confirms a subscription by the link in the e-mail
+#[utoipa::path(
+    post, path = "/v1/trust-access/subscriptions/confirm", tag = "Trust access", request_body = SubscriptionToken,
+    responses(
+        (status = 200, body = Said, description = "The subscription is confirmed."),
+        (status = 410, description = "The link is damaged or has been used."),
+    )
+)]
+pub(crate) async fn confirm_subscription(
+    api: State<Api>,
+    guest: Guest,
+    body: Valid<SubscriptionToken>,
+) -> Result<Json<Said>, Problem> {
+    subscribers::confirm(&api.ctx, &body.0.token.0, guest.host, guest.origin).await?;
+    Ok(said("You will be told what is new."))
+}
+
+/// Ends a subscription by the link in an e-mail
+#[utoipa::path(
+    post, path = "/v1/trust-access/subscriptions/unsubscribe", tag = "Trust access", request_body = SubscriptionToken,
+    responses(
+        (status = 200, body = Said, description = "The subscription is ended."),
+        (status = 410, description = "The link is damaged."),
+    )
+)]
+pub(crate) async fn end_subscription(
+    api: State<Api>,
+    guest: Guest,
+    body: Valid<SubscriptionToken>,
+) -> Result<Json<Said>, Problem> {
+    subscribers::leave(&api.ctx, &body.0.token.0, guest.host, guest.origin).await?;
+    Ok(said("You will not be written to again."))
+}

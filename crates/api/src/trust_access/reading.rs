@@ -1,0 +1,250 @@
+//! `/v1/trust-access/access`: reading with a link.
+
+use attestry_app::trust_access::reading::{self, Readable};
+use attestry_domain::Time;
+use attestry_domain::id::{PolicyId, kind};
+use attestry_domain::portals::{Certificate, CertificateFramework};
+use attestry_domain::version::VersionNumber;
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::Method;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::answer::downloads::download;
+use crate::answer::problem::Problem;
+use crate::policies::prints::PDF;
+use crate::request::caller::Guest;
+use crate::request::path::PathId;
+use crate::state::Api;
+use crate::trust_portal::certificates::framework;
+
+/// What somebody has access to.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PortalAccess, example = json!({
+    "organizationName": "Analytical Engines", "name": "Grace Hopper", "email": "grace@customer.example",
+    "expiresAt": "2026-12-15T09:30:00.000Z", "policies": [policy_example()], "complianceResources": [resource_example()]
+}))]
+pub(crate) struct AccessView {
+    organization_name: String,
+    name: String,
+    email: String,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+    policies: Vec<PolicyView>,
+    compliance_resources: Vec<ResourceView>,
+}
+
+/// A policy that can be read.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ReadablePolicy, example = json!(policy_example()))]
+pub(crate) struct PolicyView {
+    #[schema(value_type = String)]
+    id: PolicyId,
+    name: String,
+    description: String,
+    #[schema(value_type = i64)]
+    version: VersionNumber,
+    #[schema(value_type = String, format = DateTime)]
+    published_at: Time,
+    /// False for a Word file, which cannot be marked with its reader.
+    is_downloadable: bool,
+}
+
+fn policy_example() -> Value {
+    json!({
+        "id": "pol_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Access Control Policy", "description": "Who may see what.",
+        "version": 2, "publishedAt": "2026-11-15T09:30:00.000Z", "isDownloadable": true
+    })
+}
+
+impl From<Readable> for PolicyView {
+    fn from(Readable { policy, version, is_downloadable }: Readable) -> Self {
+        Self {
+            id: policy.id,
+            name: version.name,
+            description: version.description,
+            version: version.number,
+            published_at: version.published_at,
+            is_downloadable,
+        }
+    }
+}
+
+/// A certificate that can be read.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ReadableCertificate, example = json!(resource_example()))]
+pub(crate) struct ResourceView {
+    #[schema(inline)]
+    framework: CertificateFramework,
+    title: &'static str,
+    file_name: String,
+    /// Of the file without the marks.
+    file_size: i64,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Time,
+}
+
+fn resource_example() -> Value {
+    json!({
+        "framework": "iso_27001", "title": "ISO/IEC 27001", "fileName": "certificate.pdf", "fileSize": 48213,
+        "updatedAt": "2026-11-15T09:30:00.000Z"
+    })
+}
+
+impl From<Certificate> for ResourceView {
+    fn from(Certificate { framework, file_name, file_size, updated_at, .. }: Certificate) -> Self {
+        Self { framework, title: framework.title(), file_name, file_size, updated_at }
+    }
+}
+
+async fn open(api: &Api, guest: Guest, token: &str) -> Result<reading::Reader, Problem> {
+    Ok(reading::open(&api.ctx, token, guest.host, guest.origin).await?)
+}
+
+/// Shows what a link gives access to
+#[utoipa::path(
+    get, path = "/v1/trust-access/access/{token}", tag = "Trust access",
+    params(("token" = String, Path, description = "The token of the link.")),
+    responses(
+        (status = 200, body = AccessView, description = "Who reads, until when, and what."),
+        (status = 410, description = "The access has expired or was revoked."),
+    )
+)]
+pub(crate) async fn get_access(
+    api: State<Api>,
+    guest: Guest,
+    Path(token): Path<String>,
+    method: Method,
+) -> Result<Json<AccessView>, Problem> {
+    let reader = open(&api, guest, &token).await?;
+    let policies = reading::policies(&api.ctx, &reader).await?;
+    let certificates = reading::certificates(&api.ctx, &reader).await?;
+    if method != Method::HEAD {
+        reading::arrive(&api.ctx, &reader).await?;
+    }
+    Ok(Json(AccessView {
+        organization_name: reader.organization.name,
+        name: reader.grant.name,
+        email: reader.grant.email,
+        expires_at: reader.grant.expires_at,
+        policies: policies.into_iter().map(Into::into).collect(),
+        compliance_resources: certificates.into_iter().map(Into::into).collect(),
+    }))
+}
+
+/// Lists the policies a link gives access to
+#[utoipa::path(
+    get, path = "/v1/trust-access/access/{token}/policies", tag = "Trust access",
+    params(("token" = String, Path, description = "The token of the link.")),
+    responses(
+        (status = 200, body = Vec<PolicyView>, description = "The published policies."),
+        (status = 410, description = "The access has expired or was revoked."),
+    )
+)]
+pub(crate) async fn list_readable_policies(
+    api: State<Api>,
+    guest: Guest,
+    Path(token): Path<String>,
+) -> Result<Json<Vec<PolicyView>>, Problem> {
+    let reader = open(&api, guest, &token).await?;
+    Ok(Json(reading::policies(&api.ctx, &reader).await?.into_iter().map(Into::into).collect()))
+}
+
+/// Downloads all policies as one PDF
+///
+/// Each page names the reader. Policies that are files of their own are only mentioned; download them one by one.
+#[utoipa::path(
+    get, path = "/v1/trust-access/access/{token}/policies/download-all", tag = "Trust access",
+    params(("token" = String, Path, description = "The token of the link.")),
+    responses(
+        (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
+        (status = 409, description = "There are too many pages."),
+        (status = 410, description = "The access has expired or was revoked."),
+    )
+)]
+pub(crate) async fn download_readable_policies(
+    api: State<Api>,
+    guest: Guest,
+    Path(token): Path<String>,
+    method: Method,
+) -> Result<Response, Problem> {
+    let reader = open(&api, guest, &token).await?;
+    Ok(download(PDF, reading::all_policies(&api.ctx, &reader, method != Method::HEAD).await?))
+}
+
+/// Downloads a policy as PDF
+///
+/// Each page names the reader.
+#[utoipa::path(
+    get, path = "/v1/trust-access/access/{token}/policies/{id}", tag = "Trust access",
+    params(
+        ("token" = String, Path, description = "The token of the link."),
+        ("id" = inline(PolicyId), Path, description = "The policy's id."),
+    ),
+    responses(
+        (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
+        (status = 409, description = "The policy is a file that cannot be marked with its reader."),
+        (status = 410, description = "The access has expired or was revoked."),
+    )
+)]
+pub(crate) async fn download_readable_policy(
+    api: State<Api>,
+    guest: Guest,
+    path: Path<(String, String)>,
+    id: PathId<kind::Policy>,
+    method: Method,
+) -> Result<Response, Problem> {
+    let Path((token, _)) = path;
+    let reader = open(&api, guest, &token).await?;
+    Ok(download(PDF, reading::policy(&api.ctx, &reader, id.found()?, method != Method::HEAD).await?))
+}
+
+/// Lists the certificates a link gives access to
+#[utoipa::path(
+    get, path = "/v1/trust-access/access/{token}/compliance-resources", tag = "Trust access",
+    params(("token" = String, Path, description = "The token of the link.")),
+    responses(
+        (status = 200, body = Vec<ResourceView>, description = "The certificates."),
+        (status = 410, description = "The access has expired or was revoked."),
+    )
+)]
+pub(crate) async fn list_readable_certificates(
+    api: State<Api>,
+    guest: Guest,
+    Path(token): Path<String>,
+) -> Result<Json<Vec<ResourceView>>, Problem> {
+    let reader = open(&api, guest, &token).await?;
+    Ok(Json(reading::certificates(&api.ctx, &reader).await?.into_iter().map(Into::into).collect()))
+}
+
+/// Downloads a certificate
+///
+/// Each page names the reader.
+#[utoipa::path(
+    get, path = "/v1/trust-access/access/{token}/compliance-resources/{framework}", tag = "Trust access",
+    params(
+        ("token" = String, Path, description = "The token of the link."),
+        ("framework" = inline(CertificateFramework), Path, description = "What it certifies."),
+    ),
+    responses(
+        (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
+        (status = 410, description = "The access has expired or was revoked."),
+    )
+)]
+pub(crate) async fn download_readable_certificate(
+    api: State<Api>,
+    guest: Guest,
+    path: Path<(String, String)>,
+    method: Method,
+) -> Result<Response, Problem> {
+    let Path((token, wanted)) = path;
+    let reader = open(&api, guest, &token).await?;
+    let wanted = framework(&wanted)?;
+    Ok(download(PDF, reading::certificate(&api.ctx, &reader, wanted, method != Method::HEAD).await?))
+}

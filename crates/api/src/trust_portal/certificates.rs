@@ -1,0 +1,186 @@
+//! `/v1/trust-portal/compliance-resources`: certificates, one of each framework.
+
+use attestry_app::attachments::too_large;
+use attestry_app::portals::certificates;
+use attestry_domain::Time;
+use attestry_domain::access::grant;
+use attestry_domain::attachments::FILE_LIMIT;
+use attestry_domain::files::{FileName, MediaType};
+use attestry_domain::id::OrganizationId;
+use attestry_domain::portals::{Certificate, CertificateFramework};
+use attestry_domain::text::Parse;
+use axum::Json;
+use axum::extract::{Path, State};
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::answer::problem::Problem;
+use crate::policies::prints::PDF;
+use crate::request::caller::{Granted, must_be_same_organization};
+use crate::request::uploads::RawFile;
+use crate::request::wire::Valid;
+use crate::state::Api;
+
+body! {
+    /// A certificate.
+    UploadCertificate {
+        organization_id "organizationId": required OrganizationId = "Your organization.",
+        framework "framework": required CertificateFramework = "What it certifies; it replaces the one there is.",
+        file_name "fileName": required FileName = "The file name; any path is removed.",
+        file_type "fileType": required MediaType = "Must be application/pdf.",
+        file_data "fileData": required RawFile = "The PDF in base64; at most 10 MiB when decoded.",
+    }
+    example json!({
+        "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "framework": "iso_27001", "fileName": "certificate.pdf",
+        "fileType": "application/pdf", "fileData": EXAMPLE_PDF
+    })
+}
+
+/// The smallest PDF there is, in base64.
+const EXAMPLE_PDF: &str = include_str!("example.pdf.base64");
+
+/// A certificate.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ComplianceResource, example = json!({"framework": "iso_27001", "fileName": "certificate.pdf", "fileSize": 48213, "updatedAt": "2026-11-15T09:30:00.000Z"}))]
+pub(crate) struct CertificateView {
+    #[schema(inline)]
+    framework: CertificateFramework,
+    file_name: String,
+    /// In bytes.
+    file_size: i64,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Time,
+}
+
+impl From<Certificate> for CertificateView {
+    fn from(Certificate { framework, file_name, file_size, updated_at, .. }: Certificate) -> Self {
+        Self { framework, file_name, file_size, updated_at }
+    }
+}
+
+/// Uploads a certificate, in the place of the one there is
+///
+/// The file must be a PDF that can be read and marked: not encrypted and not damaged.
+#[utoipa::path(
+    post, path = "/v1/trust-portal/compliance-resources/upload", tag = "Trust portal", request_body = UploadCertificate,
+    responses(
+        (status = 201, body = CertificateView, description = "The certificate."),
+        (status = 413, description = "The file has more than 10 MiB."),
+    ),
+    extensions(("x-permission" = json!("trust-portal:update")))
+)]
+pub(crate) async fn upload_certificate(
+    api: State<Api>,
+    scope: Granted<grant::PortalUpdate>,
+    body: Valid<UploadCertificate>,
+) -> Result<(StatusCode, Json<CertificateView>), Problem> {
+    let UploadCertificate { organization_id, framework, file_name, file_type, file_data } = body.0;
+    must_be_same_organization(&scope, organization_id)?;
+    let field = |name: &str, message: &str| Problem::from(attestry_app::Error::field(name, message));
+    let data = file_data.read().map_err(|message| field("fileData", &message))?;
+    if data.size() > FILE_LIMIT {
+        return Err(too_large().into());
+    }
+    if file_type.as_str() != PDF {
+        return Err(field("fileType", "must be application/pdf"));
+    }
+    let content = data.whole()?;
+    let made = certificates::upload(&api.ctx, &scope, framework, file_name, content).await?;
+    Ok((StatusCode::CREATED, Json(made.into())))
+}
+
+body! {
+    /// Whose certificates.
+    ListCertificates {
+        organization_id "organizationId": required OrganizationId = "Your organization.",
+    }
+    example json!({"organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b"})
+}
+
+/// Lists the certificates
+#[utoipa::path(
+    post, path = "/v1/trust-portal/compliance-resources/list", tag = "Trust portal", request_body = ListCertificates,
+    responses((status = 200, body = Vec<CertificateView>, description = "The certificates, by framework.")),
+    extensions(("x-permission" = json!("trust-portal:read")))
+)]
+pub(crate) async fn list_certificates(
+    api: State<Api>,
+    scope: Granted<grant::PortalRead>,
+    body: Valid<ListCertificates>,
+) -> Result<Json<Vec<CertificateView>>, Problem> {
+    must_be_same_organization(&scope, body.0.organization_id)?;
+    Ok(Json(certificates::list(&api.ctx, &scope).await?.into_iter().map(Into::into).collect()))
+}
+
+body! {
+    /// Which certificate.
+    NameCertificate {
+        organization_id "organizationId": required OrganizationId = "Your organization.",
+        framework "framework": required CertificateFramework = "What it certifies.",
+    }
+    example json!({"organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "framework": "iso_27001"})
+}
+
+/// A link to a certificate.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CertificateLink, example = json!({"signedUrl": "https://compliance.example.com/v1/files/9rVq0mJxk2J6n0y8", "fileName": "certificate.pdf", "fileSize": 48213}))]
+pub(crate) struct LinkView {
+    /// Works for 15 minutes, for anybody who has it.
+    signed_url: String,
+    file_name: String,
+    file_size: i64,
+}
+
+/// Gets a link to a certificate as it was uploaded
+#[utoipa::path(
+    post, path = "/v1/trust-portal/compliance-resources/signed-url", tag = "Trust portal", request_body = NameCertificate,
+    responses(
+        (status = 200, body = LinkView, description = "The link."),
+        (status = 404, description = "There is no certificate for this framework."),
+    ),
+    extensions(("x-permission" = json!("trust-portal:read")))
+)]
+pub(crate) async fn get_certificate_link(
+    api: State<Api>,
+    scope: Granted<grant::PortalRead>,
+    body: Valid<NameCertificate>,
+) -> Result<Json<LinkView>, Problem> {
+    let NameCertificate { organization_id, framework } = body.0;
+    must_be_same_organization(&scope, organization_id)?;
+    let (found, link, _) = certificates::link(&api.ctx, &scope, framework).await?;
+    Ok(Json(LinkView { signed_url: link.0, file_name: found.file_name, file_size: found.file_size }))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"success": true, "deletedFramework": "iso_27001"}))]
+pub(crate) struct CertificateDeletion {
+    success: bool,
+    #[schema(inline)]
+    deleted_framework: CertificateFramework,
+}
+
+/// The framework in a path; another word names nothing that could be there.
+pub(crate) fn framework(text: &str) -> Result<CertificateFramework, Problem> {
+    CertificateFramework::parse(text).map_err(|_| Problem::not_found("certificate"))
+}
+
+/// Deletes a certificate
+#[utoipa::path(
+    delete, path = "/v1/trust-portal/compliance-resources/{framework}", tag = "Trust portal",
+    params(("framework" = inline(CertificateFramework), Path, description = "What it certifies.")),
+    responses((status = 200, body = CertificateDeletion, description = "The certificate is deleted.")),
+    extensions(("x-permission" = json!("trust-portal:update")))
+)]
+pub(crate) async fn delete_certificate(
+    api: State<Api>,
+    scope: Granted<grant::PortalUpdate>,
+    Path(wanted): Path<String>,
+) -> Result<Json<CertificateDeletion>, Problem> {
+    let deleted = certificates::delete(&api.ctx, &scope, framework(&wanted)?).await?;
+    Ok(Json(CertificateDeletion { success: true, deleted_framework: deleted.framework }))
+}

@@ -1,0 +1,224 @@
+//! `/v1/trust-portal/posts`: news, and questions with their answers.
+
+use attestry_app::portals::posts::{self, NewPost};
+use attestry_domain::Time;
+use attestry_domain::access::grant;
+use attestry_domain::id::{PortalPostId, kind};
+use attestry_domain::portals::{PortalPost, PostKind, PostPatch};
+use attestry_domain::text::{AnyText, Name};
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use crate::answer::conditions::{Conditions, with_tag};
+use crate::answer::lists::{self, ById};
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::wire::Valid;
+use crate::state::Api;
+
+/// News, or a question with its answer.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PortalPost, example = json!(example()))]
+pub(crate) struct PostView {
+    #[schema(value_type = String)]
+    id: PortalPostId,
+    #[schema(inline)]
+    kind: PostKind,
+    title: String,
+    text: String,
+    is_published: bool,
+    /// When the public was shown it first.
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    published_at: Option<Time>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Time,
+}
+
+fn example() -> Value {
+    json!({
+        "id": "tpp_01jcqg3v5mefzr7d0a6w3k9x2b", "kind": "update", "title": "SOC 2 Type 2 report available",
+        "text": "The report for this year can be requested here.", "isPublished": true,
+        "publishedAt": "2026-11-15T09:30:00.000Z", "createdAt": "2026-11-15T09:30:00.000Z",
+        "updatedAt": "2026-11-15T09:30:00.000Z"
+    })
+}
+
+impl From<PortalPost> for PostView {
+    fn from(post: PortalPost) -> Self {
+        let PortalPost { id, kind, title, text, is_published, published_at, created_at, updated_at, .. } =
+            post;
+        Self { id, kind, title, text, is_published, published_at, created_at, updated_at }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PortalPosts, example = json!({"data": [example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct PostList {
+    data: Vec<PostView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ListPosts {
+    by_id: ById,
+    kind: Option<PostKind>,
+}
+
+impl FromQuery for ListPosts {
+    fn read(query: &mut Query) -> Self {
+        Self { by_id: ById::read(query), kind: query.get("kind") }
+    }
+}
+
+impl IntoParams for ListPosts {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = ById::into_params(place);
+        all.push(lists::parameter("kind", PostKind::schema(), "Only news, or only questions."));
+        all
+    }
+}
+
+/// Lists the posts of the trust portal
+#[utoipa::path(
+    get, path = "/v1/trust-portal/posts", tag = "Trust portal", params(ListPosts),
+    responses((status = 200, body = PostList, description = "The posts, newest first.")),
+    extensions(("x-permission" = json!("trust-portal:read")))
+)]
+pub(crate) async fn list_portal_posts(
+    api: State<Api>,
+    scope: Granted<grant::PortalRead>,
+    ValidQuery(ListPosts { by_id, kind }): ValidQuery<ListPosts>,
+) -> Result<Json<PostList>, Problem> {
+    let page = posts::list(&api.ctx, &scope, kind, by_id.limit, by_id.after).await?;
+    let total = if by_id.total { Some(posts::count(&api.ctx, &scope, kind).await?) } else { None };
+    let data: Vec<PostView> = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(PostList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+}
+
+body! {
+    /// A post.
+    CreatePortalPost {
+        kind "kind": required PostKind = "`update` for news, `question` for a question that is often asked.",
+        title "title": required Name = "The headline, or the question.",
+        text "text": optional AnyText = "What is new, or the answer.",
+        is_published "isPublished": optional bool = "Whether the public sees it; false by default. Subscribers are told of news when they are first published.",
+    }
+    example json!({"kind": "update", "title": "SOC 2 Type 2 report available", "text": "The report for this year can be requested here.", "isPublished": true})
+}
+
+/// Adds a post to the trust portal
+#[utoipa::path(
+    post, path = "/v1/trust-portal/posts", tag = "Trust portal", request_body = CreatePortalPost,
+    responses((status = 201, body = PostView, description = "The post.")),
+    extensions(("x-permission" = json!("trust-portal:update")))
+)]
+pub(crate) async fn create_portal_post(
+    api: State<Api>,
+    scope: Granted<grant::PortalUpdate>,
+    body: Valid<CreatePortalPost>,
+) -> Result<Response, Problem> {
+    let CreatePortalPost { kind, title, text, is_published } = body.0;
+    let is_published = is_published.unwrap_or(false);
+    let new = NewPost { kind, title, text: text.unwrap_or_default(), is_published };
+    let post = posts::create(&api.ctx, &scope, new).await?;
+    Ok(with_tag(StatusCode::CREATED, &[post.version], PostView::from(post)))
+}
+
+/// Shows a post of the trust portal
+#[utoipa::path(
+    get, path = "/v1/trust-portal/posts/{id}", tag = "Trust portal",
+    params(("id" = inline(PortalPostId), Path, description = "The post's id.")),
+    responses((status = 200, body = PostView, description = "The post.")),
+    extensions(("x-permission" = json!("trust-portal:read")))
+)]
+pub(crate) async fn get_portal_post(
+    api: State<Api>,
+    scope: Granted<grant::PortalRead>,
+    id: PathId<kind::PortalPost>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let post = posts::get(&api.ctx, &scope, id.found()?).await?;
+    Ok(conditions.respond(&[post.version], PostView::from(post)))
+}
+
+body! {
+    /// What to change in a post. Fields that are left out stay as they are.
+    UpdatePortalPost {
+        title "title": optional Name = "The headline, or the question.",
+        text "text": optional AnyText = "What is new, or the answer.",
+        is_published "isPublished": optional bool = "Whether the public sees it.",
+    }
+    example json!({"isPublished": true})
+}
+
+/// Changes a post of the trust portal
+#[utoipa::path(
+    patch, path = "/v1/trust-portal/posts/{id}", tag = "Trust portal", request_body = UpdatePortalPost,
+    params(("id" = inline(PortalPostId), Path, description = "The post's id.")),
+    responses((status = 200, body = PostView, description = "The post as it is now.")),
+    extensions(("x-permission" = json!("trust-portal:update")))
+)]
+pub(crate) async fn update_portal_post(
+    api: State<Api>,
+    scope: Granted<grant::PortalUpdate>,
+    id: PathId<kind::PortalPost>,
+    conditions: Conditions,
+    body: Valid<UpdatePortalPost>,
+) -> Result<Response, Problem> {
+    let UpdatePortalPost { title, text, is_published } = body.0;
+    let patch = PostPatch { title, text, is_published };
+    let post = posts::update(&api.ctx, &scope, id.found()?, patch, conditions.if_match()).await?;
+    Ok(with_tag(StatusCode::OK, &[post.version], PostView::from(post)))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"success": true, "deletedPost": {"id": "tpp_01jcqg3v5mefzr7d0a6w3k9x2b", "title": "SOC 2 Type 2 report available"}}))]
+pub(crate) struct PortalPostDeletion {
+    success: bool,
+    #[schema(inline)]
+    deleted_post: DeletedPost,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeletedPost {
+    #[schema(value_type = String)]
+    id: PortalPostId,
+    title: String,
+}
+
+/// Deletes a post of the trust portal
+#[utoipa::path(
+    delete, path = "/v1/trust-portal/posts/{id}", tag = "Trust portal",
+    params(("id" = inline(PortalPostId), Path, description = "The post's id.")),
+    responses((status = 200, body = PortalPostDeletion, description = "The post is deleted.")),
+    extensions(("x-permission" = json!("trust-portal:update")))
+)]
+pub(crate) async fn delete_portal_post(
+    api: State<Api>,
+    scope: Granted<grant::PortalUpdate>,
+    id: PathId<kind::PortalPost>,
+    conditions: Conditions,
+) -> Result<Json<PortalPostDeletion>, Problem> {
+    let PortalPost { id, title, .. } =
+        posts::delete(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
+    Ok(Json(PortalPostDeletion { success: true, deleted_post: DeletedPost { id, title } }))
+}

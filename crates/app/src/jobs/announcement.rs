@@ -1,0 +1,35 @@
+//! Tells the subscribers of a portal what is new, some at a time.
+
+use attestry_domain::access::Scope;
+use attestry_domain::id::{OrganizationId, PortalPostId};
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+use crate::portals::subscribers;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Announcement {
+    pub(crate) organization: OrganizationId,
+    pub(crate) post: PortalPostId,
+    /// Who was told last.
+    pub(crate) after: String,
+}
+
+impl Job for Announcement {
+    const KIND: &'static str = "announcement";
+
+    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+        let scope = Scope::system(self.organization, "announcement");
+        let held = held.clone();
+        // Each is told once: the mails, the next job and the end of this one land together.
+        ctx.change(&scope, async move |c| {
+            if let Some(next) = subscribers::announce(c, self.post, &self.after).await? {
+                c.enqueue(&next).await?;
+            }
+            held.complete(c.t).await
+        })
+        .await?;
+        Ok(Outcome::Ended)
+    }
+}

@@ -1,0 +1,32 @@
+//! Every hour: whether the domains of portals still lead here.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+use crate::portals::domains;
+
+const EVERY: Duration = Duration::from_hours(1);
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct DomainChecks;
+
+impl Job for DomainChecks {
+    const KIND: &'static str = "domain_checks";
+    const TRIES: i64 = i64::MAX;
+    const AT_ONCE: usize = 1;
+    const RECURRING: bool = true;
+
+    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+        let now = ctx.now();
+        for portal in domains::all(ctx).await? {
+            // One that cannot be checked does not keep the others.
+            if let Err(error) = domains::check_again(ctx, &portal).await {
+                tracing::warn!(organization = %portal.organization_id, %error, "a domain could not be checked");
+            }
+        }
+        Ok(Outcome::Again(now.plus(EVERY)))
+    }
+}

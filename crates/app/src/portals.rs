@@ -1,0 +1,232 @@
+//! The trust portal: what an organization shows of itself.
+
+use attestry_domain::Time;
+use attestry_domain::access::{Permission, Scope};
+use attestry_domain::id::{MemberId, OrganizationId};
+use attestry_domain::notices::Notice;
+use attestry_domain::organizations::Organization;
+use attestry_domain::portals::{
+    Certificate, CertificateFramework, FriendlyUrl, Portal, PortalPatch, PortalPost, PostKind, Shown,
+};
+use attestry_domain::text::Parse;
+pub use attestry_storage::portals::SubProcessor;
+use attestry_storage::{Tx, organizations, policies as policy_rows, portals};
+
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::members;
+use crate::notices;
+use crate::policies;
+use crate::precondition::Precondition;
+
+pub mod certificates;
+pub mod domains;
+pub mod posts;
+pub mod subscribers;
+
+const ENTITY: &str = "portal";
+/// How many posts of a kind the public is shown.
+const MOST_POSTS: i64 = 100;
+
+/// What nobody may see, or what is not there.
+pub(crate) const MISSING: Error = Error::NotFound("portal");
+
+/// The portal; as it is from the beginning, if nobody has touched it.
+pub(crate) async fn of(t: &Tx<'_>, scope: &Scope) -> Result<Portal, Error> {
+    if let Some(portal) = portals::get(t, scope).await? {
+        return Ok(portal);
+    }
+    let organization = organizations::get(t, scope).await?.ok_or(Error::NotFound("organization"))?;
+    Ok(Portal::untouched(organization.id, organization.created_at))
+}
+
+/// The portal and its organization, which is held until the transaction ends: all who change a portal take turns.
+pub(crate) async fn lock(c: &Change<'_>) -> Result<(Portal, Organization), Error> {
+    let organization = organizations::lock(c.t, c.scope).await?.ok_or(Error::NotFound("organization"))?;
+    Ok((of(c.t, c.scope).await?, organization))
+}
+
+/// Writes a portal that is held.
+pub(crate) async fn save(
+    c: &Change<'_>,
+    before: &Portal,
+    mut after: Portal,
+    action: &'static str,
+) -> Result<Portal, Error> {
+    if after == *before {
+        return Ok(after);
+    }
+    after.updated_at = c.now;
+    after.version += 1;
+    portals::save(c.t, c.scope, &after, before.version == 0).await?;
+    c.record(action, ENTITY, after.organization_id, &after)?;
+    Ok(after)
+}
+
+/// What a portal says about each framework.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub portal: Portal,
+    pub frameworks: Vec<(CertificateFramework, Shown, Option<Certificate>)>,
+    pub subscribers: i64,
+    /// Where the public finds it.
+    pub url: String,
+}
+
+async fn settings(t: &Tx<'_>, ctx: &Ctx, scope: &Scope, portal: Portal) -> Result<Settings, Error> {
+    let certificates = portals::certificates(t, scope).await?;
+    let subscribers = portals::count_subscribers(t, scope).await?;
+    let (frameworks, url) = (frameworks(&portal, &certificates), url(ctx, &portal));
+    Ok(Settings { portal, frameworks, subscribers, url })
+}
+
+fn frameworks(
+    portal: &Portal,
+    certificates: &[Certificate],
+) -> Vec<(CertificateFramework, Shown, Option<Certificate>)> {
+    let shown = |framework: &CertificateFramework| {
+        let own = certificates.iter().find(|one| one.framework == *framework).cloned();
+        (*framework, portal.shown(*framework, own.is_some()), own)
+    };
+    CertificateFramework::ALL.iter().map(shown).collect()
+}
+
+pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<Settings, Error> {
+    let (own, context) = (scope.clone(), ctx.clone());
+    ctx.db
+        .read(async move |t| {
+            let portal = of(t, &own).await?;
+            settings(t, &context, &own, portal).await
+        })
+        .await
+}
+
+pub async fn update(
+    ctx: &Ctx,
+    scope: &Scope,
+    patch: PortalPatch,
+    precondition: Precondition,
+) -> Result<Settings, Error> {
+    let changed = ctx.change(scope, async move |c| {
+        let (before, _) = lock(c).await?;
+        precondition.check(&[before.version])?;
+        let after = before.patched(patch.clone());
+        if let Some(domain) = after.domain.as_ref().filter(|_| after.domain != before.domain) {
+            domains::must_be_free(c.t, c.scope, domain).await?;
+        }
+        let after = save(c, &before, after, "portal.updated").await?;
+        settings(c.t, c.ctx, c.scope, after).await
+    });
+    let changed = changed.await?;
+    ctx.portal_hosts.forget();
+    Ok(changed)
+}
+
+/// A path under the address of a portal: that of its own domain once it is proven, or the server's.
+pub(crate) fn link(ctx: &Ctx, portal: &Portal, path: &str) -> String {
+    match portal.verified_domain().filter(|_| portal.is_published()) {
+        Some(domain) => format!("https://{domain}{path}"),
+        None => ctx.link(path),
+    }
+}
+
+/// Where the public finds a portal.
+pub(crate) fn url(ctx: &Ctx, portal: &Portal) -> String {
+    if portal.verified_domain().is_some() && portal.is_published() {
+        return link(ctx, portal, "/");
+    }
+    let name = portal
+        .friendly_url
+        .as_ref()
+        .map_or_else(|| portal.organization_id.to_string(), |friendly_url| friendly_url.as_str().to_owned());
+    ctx.link(&format!("/trust/{name}"))
+}
+
+/// The published portal that a path names by its address or its organization's id. `host`: whose domain was asked.
+pub(crate) async fn find(
+    t: &Tx<'_>,
+    name: &str,
+    host: Option<OrganizationId>,
+) -> Result<(Portal, Organization), Error> {
+    let found = match OrganizationId::read(name) {
+        Some(organization) => portals::of_organization(t, organization).await?,
+        None if FriendlyUrl::parse(name).is_ok() => portals::by_friendly_url(t, name).await?,
+        None => None,
+    };
+    let portal = found.filter(Portal::is_published).ok_or(MISSING)?;
+    if host.is_some_and(|host| host != portal.organization_id) {
+        return Err(MISSING);
+    }
+    let scope = Scope::system(portal.organization_id, "trust portal");
+    let organization = organizations::get(t, &scope).await?.ok_or(MISSING)?;
+    Ok((portal, organization))
+}
+
+/// A document that the public learns of, without its content.
+#[derive(Clone, Debug)]
+pub enum Listed {
+    Certificate(CertificateFramework),
+    Policy(String),
+}
+
+/// What the public sees.
+#[derive(Clone, Debug)]
+pub struct Public {
+    pub organization: Organization,
+    pub portal: Portal,
+    pub url: String,
+    pub frameworks: Vec<(CertificateFramework, Shown)>,
+    pub documents: Vec<Listed>,
+    pub sub_processors: Vec<SubProcessor>,
+    pub updates: Vec<PortalPost>,
+    pub questions: Vec<PortalPost>,
+}
+
+pub async fn show(ctx: &Ctx, name: &str, host: Option<OrganizationId>) -> Result<Public, Error> {
+    let (name, context) = (name.to_owned(), ctx.clone());
+    ctx.db
+        .read(async move |t| {
+            let (portal, organization) = find(t, &name, host).await?;
+            let scope = Scope::system(organization.id, "trust portal");
+            let all = frameworks(&portal, &portals::certificates(t, &scope).await?);
+            let shown = all.into_iter().filter(|(_, shown, _)| shown.enabled);
+            let (mut frameworks, mut documents) = (Vec::new(), Vec::new());
+            for (framework, shown, certificate) in shown {
+                frameworks.push((framework, shown));
+                documents.extend(certificate.map(|_| Listed::Certificate(framework)));
+            }
+            let ids = policy_rows::published(t, &scope).await?;
+            let published = policies::with_versions(t, &scope, ids).await?;
+            documents.extend(published.into_iter().map(|(_, version)| Listed::Policy(version.name)));
+            Ok(Public {
+                url: url(&context, &portal),
+                frameworks,
+                documents,
+                sub_processors: portals::sub_processors(t, &scope).await?,
+                updates: portals::published_posts(t, &scope, PostKind::Update, MOST_POSTS).await?,
+                questions: portals::published_posts(t, &scope, PostKind::Question, MOST_POSTS).await?,
+                organization,
+                portal,
+            })
+        })
+        .await
+}
+
+/// Tells everybody who looks after requests for access.
+pub(crate) async fn tell_reviewers(c: &Change<'_>, line: &str) -> Result<(), Error> {
+    let may_review = |person: &attestry_domain::members::Person| {
+        person.member.is_active && person.member.role.permissions().contains(Permission::AccessReview)
+    };
+    let all = members::all(c.t, c.scope).await?;
+    let whom: Vec<MemberId> = all.iter().filter(|one| may_review(one)).map(|one| one.member.id).collect();
+    notices::tell_others(c, whom, Notice::Portal, line);
+    Ok(())
+}
+
+/// A moment as it is printed for people everywhere.
+pub(crate) fn moment(time: Time) -> String {
+    let text = time.to_string();
+    // 2026-11-16T10:12:33.000Z
+    format!("{} {} UTC", text.get(..10).unwrap_or_default(), text.get(11..19).unwrap_or_default())
+}

@@ -1,0 +1,110 @@
+//! Certificates: one file for each framework. The file is stored before its row is written, and the one it replaces is
+//! removed after that by a job.
+
+use std::time::Duration;
+
+use attestry_blobs::{Folder, Key, Served};
+use attestry_domain::access::Scope;
+use attestry_domain::files::FileName;
+use attestry_domain::id::{CertificateId, OrganizationId};
+use attestry_domain::journal::{hex, sha256};
+use attestry_domain::portals::{Certificate, CertificateFramework};
+use attestry_storage::portals;
+use bytes::Bytes;
+
+use super::lock;
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::files::{self, Link};
+use crate::jobs::Removal;
+
+const ENTITY: &str = "certificate";
+const MISSING: Error = Error::NotFound("certificate");
+const PDF: &str = "application/pdf";
+
+pub(crate) fn key(organization: OrganizationId, certificate: CertificateId) -> Key {
+    Key::new(organization, Folder::Certificates, certificate)
+}
+
+/// Uploads a certificate, in the place of the one there was.
+pub async fn upload(
+    ctx: &Ctx,
+    scope: &Scope,
+    framework: CertificateFramework,
+    name: FileName,
+    content: Bytes,
+) -> Result<Certificate, Error> {
+    let file = content.clone();
+    let inspected = ctx.stamping.work(move || attestry_pdf::inspect(&file)).await?;
+    let pages = inspected.map_err(|error| unreadable(&error))?.pages;
+    let certificate = Certificate {
+        id: ctx.ids.next(),
+        organization_id: scope.organization(),
+        framework,
+        file_name: name.into_string(),
+        file_size: i64::try_from(content.len()).map_err(Error::internal)?,
+        sha256: hex(&sha256(&content)),
+        pages: i64::try_from(pages).map_err(Error::internal)?,
+        uploaded_by: scope.member(),
+        updated_at: ctx.now(),
+    };
+    let key = key(scope.organization(), certificate.id);
+    files::store(ctx, &key, content).await?;
+    let saved = ctx.change(scope, async move |c| {
+        lock(c).await?;
+        let mut certificate = certificate.clone();
+        certificate.updated_at = c.now;
+        if let Some(before) = portals::certificate(c.t, c.scope, framework).await? {
+            remove(c, &before).await?;
+        }
+        portals::insert_certificate(c.t, c.scope, &certificate).await?;
+        c.record("certificate.uploaded", ENTITY, certificate.id, &certificate)?;
+        Ok(certificate)
+    });
+    files::discard_if_refused(ctx, &key, saved.await).await
+}
+
+/// What is wrong with a file that should be a PDF.
+pub(crate) fn unreadable(error: &attestry_pdf::Unreadable) -> Error {
+    Error::BadRequest { code: "file_refused", message: error.to_string() }
+}
+
+async fn remove(c: &Change<'_>, certificate: &Certificate) -> Result<(), Error> {
+    portals::delete_certificate(c.t, c.scope, certificate).await?;
+    c.enqueue(&Removal::Files(vec![key(c.organization(), certificate.id).to_string()])).await
+}
+
+pub async fn list(ctx: &Ctx, scope: &Scope) -> Result<Vec<Certificate>, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| portals::certificates(t, &scope).await).await?)
+}
+
+/// A link to the file as it was uploaded. That somebody asked for it is recorded.
+pub async fn link(
+    ctx: &Ctx,
+    scope: &Scope,
+    framework: CertificateFramework,
+) -> Result<(Certificate, Link, Duration), Error> {
+    let found = ctx
+        .change(scope, async move |c| {
+            let found = portals::certificate(c.t, c.scope, framework).await?.ok_or(MISSING)?;
+            c.record("certificate.downloaded", ENTITY, found.id, &found)?;
+            Ok(found)
+        })
+        .await?;
+    let served = Served { file_name: found.file_name.clone(), media_type: PDF.to_owned() };
+    let (link, expires_in) = files::link(ctx, &key(found.organization_id, found.id), served).await?;
+    Ok((found, link, expires_in))
+}
+
+pub async fn delete(ctx: &Ctx, scope: &Scope, framework: CertificateFramework) -> Result<Certificate, Error> {
+    ctx.change(scope, async move |c| {
+        lock(c).await?;
+        let found = portals::certificate(c.t, c.scope, framework).await?.ok_or(MISSING)?;
+        remove(c, &found).await?;
+        c.record_gone("certificate.deleted", ENTITY, found.id);
+        Ok(found)
+    })
+    .await
+}

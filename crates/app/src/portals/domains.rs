@@ -1,0 +1,177 @@
+//! A portal's own domain: whether it is the organization's and leads here, and whose portal a host name means.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use attestry_domain::Time;
+use attestry_domain::access::Scope;
+use attestry_domain::id::OrganizationId;
+use attestry_domain::portals::{DomainName, DomainState, Portal};
+use attestry_hosting::{Challenge, Failure};
+pub use attestry_hosting::{Record, Status};
+use attestry_storage::{Tx, portals};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::{lock, of, save, tell_reviewers};
+use crate::context::Ctx;
+use crate::error::Error;
+
+/// How long a domain whose records are wrong keeps its portal.
+const PATIENCE: Duration = Duration::from_hours(72);
+
+/// What proves that whoever makes records of a domain acts for an organization. Nobody can guess it, and it is the same
+/// each time.
+fn challenge(ctx: &Ctx, organization: OrganizationId, domain: &DomainName) -> String {
+    let organization = organization.to_string();
+    let secret = ctx.keys.mac(&[b"domain challenge", organization.as_bytes(), domain.as_str().as_bytes()]);
+    format!("attestry-verification={}", URL_SAFE_NO_PAD.encode(&secret[..24]))
+}
+
+async fn ask(ctx: &Ctx, organization: OrganizationId, domain: &DomainName) -> Result<Status, Failure> {
+    let value = challenge(ctx, organization, domain);
+    ctx.settings.domains.status(&Challenge { domain: domain.as_str(), value: &value }).await
+}
+
+fn taken() -> Error {
+    Error::Conflict {
+        code: "domain_taken",
+        message: "Another organization has proven that this domain is theirs.".to_owned(),
+    }
+}
+
+/// Nobody else has proven that the domain is theirs.
+pub(super) async fn must_be_free(t: &Tx<'_>, scope: &Scope, domain: &DomainName) -> Result<(), Error> {
+    match portals::by_domain(t, domain).await? {
+        Some(portal) if portal.organization_id != scope.organization() => Err(taken()),
+        _ => Ok(()),
+    }
+}
+
+/// Looks a domain up. What is found about the portal's own domain is remembered.
+pub async fn status(ctx: &Ctx, scope: &Scope, domain: DomainName) -> Result<Status, Error> {
+    let (own, wanted) = (scope.clone(), domain.clone());
+    let read = ctx.db.read(async move |t| {
+        must_be_free(t, &own, &wanted).await?;
+        of(t, &own).await
+    });
+    let portal = read.await?;
+    let found = ask(ctx, scope.organization(), &domain).await.map_err(|failure| match failure {
+        Failure::Unknown => Error::NotFound("domain in the project of the hosting provider"),
+        other => {
+            Error::Outside { code: "domain_check_failed", message: other.to_string(), retry_after: Some(10) }
+        }
+    })?;
+    if portal.domain.as_ref() == Some(&domain) && portal.domain_state.verified_at.is_none() && found.verified
+    {
+        let wanted = domain.clone();
+        ctx.change(scope, async move |c| {
+            let (before, _) = lock(c).await?;
+            if before.domain.as_ref() != Some(&wanted) || before.domain_state.verified_at.is_some() {
+                return Ok(());
+            }
+            let mut after = before.clone();
+            after.domain_state = DomainState { verified_at: Some(c.now), broken_at: None };
+            save(c, &before, after, "portal.domain_verified").await.map(drop)
+        })
+        .await?;
+        ctx.portal_hosts.forget();
+    }
+    Ok(found)
+}
+
+/// Looks at a domain that was proven: is it still right? Whoever reviews requests is told when it breaks, when it is given
+/// up, and when it works again.
+pub(crate) async fn check_again(ctx: &Ctx, portal: &Portal) -> Result<(), Error> {
+    let Some(domain) = portal.domain.clone() else { return Ok(()) };
+    let is_right = match ask(ctx, portal.organization_id, &domain).await {
+        Ok(status) => status.verified && !status.misconfigured,
+        Err(Failure::Unknown) => false,
+        // Nothing is known of it now.
+        Err(error) => {
+            tracing::warn!(%domain, %error, "a domain could not be checked");
+            return Ok(());
+        }
+    };
+    let scope = Scope::system(portal.organization_id, "domain check");
+    ctx.change(&scope, async move |c| {
+        let (before, _) = lock(c).await?;
+        let Some(verified_at) = before.domain_state.verified_at.filter(|_| before.domain.as_ref() == Some(&domain))
+        else {
+            return Ok(());
+        };
+        let broken_at = before.domain_state.broken_at;
+        let is_over = broken_at.is_some_and(|at| c.now.since(at) >= PATIENCE);
+        let (state, action, line) = match (is_right, broken_at) {
+            (true, Some(_)) => (
+                DomainState { verified_at: Some(verified_at), broken_at: None },
+                "portal.domain_mended",
+                format!("The domain {domain} of the trust portal works again"),
+            ),
+            (false, None) => (
+                DomainState { verified_at: Some(verified_at), broken_at: Some(c.now) },
+                "portal.domain_broken",
+                format!("The DNS records of {domain} are wrong: mend them within 72 hours, or the trust portal leaves this domain"),
+            ),
+            (false, Some(_)) if is_over => (
+                DomainState::default(),
+                "portal.domain_lost",
+                format!("The trust portal has left the domain {domain}, whose DNS records were wrong for 72 hours"),
+            ),
+            // Nothing new.
+            (true, None) | (false, Some(_)) => return Ok(()),
+        };
+        let mut after = before.clone();
+        after.domain_state = state;
+        save(c, &before, after, action).await?;
+        tell_reviewers(c, &line).await
+    })
+    .await?;
+    ctx.portal_hosts.forget();
+    Ok(())
+}
+
+/// Every portal whose domain was proven.
+pub(crate) async fn all(ctx: &Ctx) -> Result<Vec<Portal>, Error> {
+    Ok(ctx.db.read(async |t| portals::verified(t).await).await?)
+}
+
+/// Which host names are portals, as it was known a moment ago.
+#[derive(Debug, Default)]
+pub(crate) struct Hosts(Mutex<Option<(Time, Owners)>>);
+
+type Owners = Arc<HashMap<String, OrganizationId>>;
+
+/// How long what other processes change may go unnoticed.
+const FRESH: Duration = Duration::from_secs(5);
+
+impl Hosts {
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn known(&self, now: Time) -> Option<Owners> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|(at, _)| now.since(*at) < FRESH).map(|(_, hosts)| Arc::clone(hosts))
+    }
+
+    fn learn(&self, at: Time, hosts: &Owners) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((at, Arc::clone(hosts)));
+    }
+}
+
+/// Whose published portal a host name means.
+pub async fn owner(ctx: &Ctx, host: &str) -> Result<Option<OrganizationId>, Error> {
+    let now = ctx.now();
+    let hosts = match ctx.portal_hosts.known(now) {
+        Some(hosts) => hosts,
+        None => {
+            let hosts = ctx.db.read(async |t| portals::domains(t).await).await?;
+            let hosts = Arc::new(hosts.into_iter().collect());
+            ctx.portal_hosts.learn(now, &hosts);
+            hosts
+        }
+    };
+    Ok(hosts.get(host).copied())
+}

@@ -1,0 +1,164 @@
+//! Who is told what is new. An address counts once its owner has followed the link that was sent to it.
+
+use attestry_domain::access::{Origin, Scope};
+use attestry_domain::id::{OrganizationId, PortalPostId, SubscriberId};
+use attestry_domain::portals::{Anonymous, Subscriber};
+use attestry_domain::text::Email;
+use attestry_storage::portals;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+use super::{find, link, of};
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::jobs::{Announcement, Mail};
+use crate::letters::{self, To};
+
+const ENTITY: &str = "subscriber";
+const PURPOSE: &str = "subscription";
+/// How many are told at a time.
+const BATCH: usize = 200;
+
+/// What the links in mails to a subscriber carry.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Ticket {
+    organization: OrganizationId,
+    subscriber: SubscriberId,
+}
+
+impl Ticket {
+    fn of(subscriber: &Subscriber) -> Self {
+        Self { organization: subscriber.organization_id, subscriber: subscriber.id }
+    }
+
+    fn seal(self, ctx: &Ctx) -> Result<String, Error> {
+        Ok(URL_SAFE_NO_PAD.encode(ctx.keys.seal(PURPOSE, &serde_json::to_vec(&self)?)?))
+    }
+
+    fn open(ctx: &Ctx, token: &str, host: Option<OrganizationId>) -> Result<Self, Error> {
+        let sealed = URL_SAFE_NO_PAD.decode(token).map_err(|_| gone())?;
+        let plain = ctx.keys.open(PURPOSE, &sealed).map_err(|_| gone())?;
+        let ticket: Self = serde_json::from_slice(&plain).map_err(|_| gone())?;
+        if host.is_some_and(|host| host != ticket.organization) {
+            return Err(gone());
+        }
+        Ok(ticket)
+    }
+}
+
+fn gone() -> Error {
+    Error::Gone {
+        code: "link_expired",
+        message: "This link is damaged or has been used. Subscribe again on the portal.",
+    }
+}
+
+/// Notes an address and sends it a link; nothing shows whether it is known.
+pub async fn subscribe(
+    ctx: &Ctx,
+    name: &str,
+    host: Option<OrganizationId>,
+    email: Email,
+    origin: Origin,
+) -> Result<(), Error> {
+    let name = name.to_owned();
+    let (portal, organization) = ctx.db.read(async move |t| find(t, &name, host).await).await?;
+    let scope = Scope::visitor(organization.id, None, origin);
+    ctx.change(&scope, async move |c| {
+        attestry_storage::organizations::lock(c.t, c.scope).await?;
+        let known = portals::lock_subscriber_by_email(c.t, c.scope, &email.key()).await?;
+        let subscriber = match known {
+            Some(known) if known.confirmed_at.is_some() => return Ok(()),
+            Some(known) => known,
+            None => {
+                let new = Subscriber {
+                    id: c.next_id(),
+                    organization_id: c.organization(),
+                    email: email.as_str().to_owned(),
+                    created_at: c.now,
+                    confirmed_at: None,
+                };
+                portals::insert_subscriber(c.t, c.scope, &new).await?;
+                c.record("subscriber.added", ENTITY, new.id, &Anonymous)?;
+                new
+            }
+        };
+        let token = Ticket::of(&subscriber).seal(c.ctx)?;
+        let link = link(c.ctx, &portal, &format!("/trust/confirm?token={token}"));
+        let letter = letters::confirmation(c.ctx, &To::address(&subscriber.email), &organization.name, &link);
+        c.enqueue(&Mail(letter)).await
+    })
+    .await
+}
+
+/// The owner of the address says that it was them.
+pub async fn confirm(
+    ctx: &Ctx,
+    token: &str,
+    host: Option<OrganizationId>,
+    origin: Origin,
+) -> Result<(), Error> {
+    let ticket = Ticket::open(ctx, token, host)?;
+    let scope = Scope::visitor(ticket.organization, None, origin);
+    ctx.change(&scope, async move |c| {
+        let found = portals::lock_subscriber(c.t, c.scope, ticket.subscriber).await?.ok_or_else(gone)?;
+        if found.confirmed_at.is_none() {
+            portals::confirm_subscriber(c.t, c.scope, found.id, c.now).await?;
+            c.record("subscriber.confirmed", ENTITY, found.id, &Anonymous)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Leaves the list; whoever is not on it has left it already.
+pub async fn leave(
+    ctx: &Ctx,
+    token: &str,
+    host: Option<OrganizationId>,
+    origin: Origin,
+) -> Result<(), Error> {
+    let ticket = Ticket::open(ctx, token, host)?;
+    let scope = Scope::visitor(ticket.organization, None, origin);
+    ctx.change(&scope, async move |c| {
+        if let Some(found) = portals::lock_subscriber(c.t, c.scope, ticket.subscriber).await? {
+            portals::delete_subscriber(c.t, c.scope, found.id).await?;
+            c.record_gone("subscriber.removed", ENTITY, found.id);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Tells some subscribers of news; says after whom to go on.
+pub(crate) async fn announce(
+    c: &Change<'_>,
+    post: PortalPostId,
+    after: &str,
+) -> Result<Option<Announcement>, Error> {
+    // It may have been withdrawn meanwhile.
+    let Some(post) = portals::post(c.t, c.scope, post).await?.filter(|post| post.is_published) else {
+        return Ok(None);
+    };
+    let Some(organization) = attestry_storage::organizations::get(c.t, c.scope).await? else {
+        return Ok(None);
+    };
+    let portal = of(c.t, c.scope).await?;
+    let limit = i64::try_from(BATCH).map_err(Error::internal)?;
+    let some = portals::subscribers(c.t, c.scope, after, limit).await?;
+    for subscriber in &some {
+        let token = Ticket::of(subscriber).seal(c.ctx)?;
+        let leave = link(c.ctx, &portal, &format!("/trust/leave?token={token}"));
+        let url = super::url(c.ctx, &portal);
+        let to = To::address(&subscriber.email);
+        c.enqueue(&Mail(letters::news(c.ctx, &to, &organization.name, &post, &url, &leave))).await?;
+    }
+    let next = some.last().filter(|_| some.len() == BATCH).map(|last| Announcement {
+        organization: c.organization(),
+        post: post.id,
+        after: last.id.to_string(),
+    });
+    Ok(next)
+}

@@ -1,0 +1,107 @@
+//! Files that carry a signature of their own: anybody who has the published key can tell, without asking the server,
+//! that one is unchanged.
+//!
+//! The signature is a comment behind the end of the PDF, followed by a second pointer to the same table of objects, so
+//! that every reader opens the file as it was. It covers all bytes before the comment.
+
+use attestry_domain::journal::{hex, sha256};
+use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::error::Error;
+use crate::keys::Keys;
+
+const MARK: &[u8] = b"%attestry-signature v1 ";
+const END: &str = "%%EOF";
+
+/// What is signed of a file: never the same as what is signed of a journal.
+fn message(content: &[u8]) -> Vec<u8> {
+    format!("attestry file v1\n{}\n", hex(&sha256(content))).into_bytes()
+}
+
+fn last(content: &[u8], wanted: &[u8]) -> Option<usize> {
+    memchr::memmem::rfind(content, wanted)
+}
+
+/// Where a PDF says that its table of objects is.
+fn table(content: &[u8]) -> Option<u64> {
+    let at = last(content, b"startxref")? + b"startxref".len();
+    let text = content.get(at..(at + 32).min(content.len()))?;
+    let text: Vec<u8> = text.iter().copied().skip_while(u8::is_ascii_whitespace).collect();
+    let digits: Vec<u8> = text.into_iter().take_while(u8::is_ascii_digit).collect();
+    std::str::from_utf8(&digits).ok()?.parse().ok()
+}
+
+/// The PDF with its signature.
+pub(crate) fn sign(keys: &Keys, mut content: Vec<u8>) -> Result<Vec<u8>, Error> {
+    let table = table(&content).ok_or_else(|| Error::internal("a PDF without a table of objects"))?;
+    if !content.ends_with(b"\n") {
+        content.push(b'\n');
+    }
+    let signature = URL_SAFE_NO_PAD.encode(keys.sign(&message(&content)));
+    content.extend_from_slice(MARK);
+    let rest = format!("{} {signature}\nstartxref\n{table}\n{END}\n", keys.signer_id());
+    content.extend_from_slice(rest.as_bytes());
+    Ok(content)
+}
+
+/// What a look at a signed file found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Unchanged, and signed with this key.
+    Intact { key: String },
+    /// Signed, and changed since; or the signature is not of the key it names.
+    Changed,
+    /// Signed with a key that is not among those known.
+    UnknownKey(String),
+    /// Not signed at all.
+    Unsigned,
+}
+
+/// Holds a file against public keys, each with its name.
+pub fn check(content: &[u8], keys: &[(String, Vec<u8>)]) -> Verdict {
+    let Some(at) = last(content, MARK) else { return Verdict::Unsigned };
+    let (signed, trailer) = content.split_at(at);
+    let Some(trailer) = std::str::from_utf8(&trailer[MARK.len()..]).ok() else { return Verdict::Changed };
+    let Some((line, rest)) = trailer.split_once('\n') else { return Verdict::Changed };
+    let Some((key, signature)) = line.split_once(' ') else { return Verdict::Changed };
+    // What stands behind the signature is not covered by it, so it can only be what we write.
+    let is_ours = table(signed).is_some_and(|table| rest == format!("startxref\n{table}\n{END}\n"));
+    let Some((_, public)) = keys.iter().find(|(known, _)| known == key) else {
+        return Verdict::UnknownKey(key.chars().take(64).collect());
+    };
+    let is_signed = URL_SAFE_NO_PAD.decode(signature).is_ok_and(|signature| {
+        UnparsedPublicKey::new(&ED25519, public).verify(&message(signed), &signature).is_ok()
+    });
+    if is_ours && is_signed { Verdict::Intact { key: key.to_owned() } } else { Verdict::Changed }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use attestry_domain::clock::SystemEntropy;
+
+    use super::*;
+
+    #[test]
+    fn a_signed_file_shows_each_change() {
+        let keys = Keys::new(&[7; 32], Arc::new(SystemEntropy)).unwrap();
+        let known = vec![(keys.signer_id().to_owned(), keys.public_key().to_vec())];
+        let plain = b"%PDF-1.7\nxref\ntrailer\nstartxref\n9\n%%EOF".to_vec();
+        let signed = sign(&keys, plain.clone()).unwrap();
+        assert_eq!(check(&signed, &known), Verdict::Intact { key: keys.signer_id().to_owned() });
+        assert_eq!(check(&plain, &known), Verdict::Unsigned);
+        assert_eq!(check(&signed, &[]), Verdict::UnknownKey(keys.signer_id().to_owned()));
+        for at in 0..signed.len() {
+            let mut changed = signed.clone();
+            changed[at] ^= 1;
+            assert!(!matches!(check(&changed, &known), Verdict::Intact { .. }), "byte {at}");
+        }
+        let longer = [signed.clone(), b"x".to_vec()].concat();
+        assert_eq!(check(&longer, &known), Verdict::Changed);
+        let twice = sign(&keys, signed).unwrap();
+        assert!(matches!(check(&twice, &known), Verdict::Intact { .. }));
+    }
+}

@@ -1,0 +1,68 @@
+//! Access to what a portal keeps for those who ask: requests, agreements, grants, and reading.
+
+use attestry_domain::access::Scope;
+use attestry_domain::id::AccessRequestId;
+use attestry_domain::organizations::Organization;
+use attestry_domain::portals::Portal;
+use attestry_domain::trust_access::{AccessGrant, AccessRequest, Nda};
+use attestry_storage::{Tx, trust_access as rows};
+
+use crate::change::Change;
+use crate::error::Error;
+use crate::jobs::Mail;
+use crate::letters::{self, To};
+use crate::portals;
+
+pub mod agreements;
+pub mod grants;
+pub mod reading;
+pub mod requests;
+
+const REQUEST: &str = "access_request";
+const AGREEMENT: &str = "nda";
+const GRANT: &str = "access_grant";
+const MISSING: Error = Error::NotFound("access request");
+
+async fn request(t: &Tx<'_>, scope: &Scope, id: AccessRequestId) -> Result<AccessRequest, Error> {
+    rows::get(t, scope, id).await?.ok_or(MISSING)
+}
+
+async fn lock_request(c: &Change<'_>, id: AccessRequestId) -> Result<AccessRequest, Error> {
+    rows::lock(c.t, c.scope, id).await?.ok_or(MISSING)
+}
+
+/// Gives somebody a link to what they have access to, and says what it is. It is not kept, so it can be told once.
+async fn give_link(c: &Change<'_>, portal: &Portal, grant: &AccessGrant) -> Result<String, Error> {
+    let token = c.ctx.keys.token();
+    rows::insert_token(c.t, c.scope, grant.id, &token.hash, c.now).await?;
+    Ok(portals::link(c.ctx, portal, &format!("/trust/access?token={}", token.text)))
+}
+
+/// Sends such a link by mail.
+async fn send_link(
+    c: &Change<'_>,
+    portal: &Portal,
+    organization: &Organization,
+    grant: &AccessGrant,
+) -> Result<(), Error> {
+    let link = give_link(c, portal, grant).await?;
+    let to = To { name: grant.name.clone(), email: grant.email.clone() };
+    let letter = letters::access(c.ctx, &to, &organization.name, grant.expires_at, &link);
+    c.enqueue(&Mail(letter)).await
+}
+
+fn record_request(c: &Change<'_>, action: &'static str, request: &AccessRequest) -> Result<(), Error> {
+    c.record(action, REQUEST, request.id, request)
+}
+
+fn record_agreement(c: &Change<'_>, action: &'static str, nda: &Nda) -> Result<(), Error> {
+    c.record(action, AGREEMENT, nda.id, nda)
+}
+
+/// Where somebody is told to look when a link no longer opens anything.
+fn gone() -> Error {
+    Error::Gone {
+        code: "link_expired",
+        message: "This link has expired or has been withdrawn. Ask for access again on the portal.",
+    }
+}

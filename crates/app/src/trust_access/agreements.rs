@@ -1,0 +1,352 @@
+//! Agreements: previews, signing, and whether a file is one that was signed.
+
+use std::time::Duration;
+
+use attestry_blobs::{Folder, Key, Served};
+use attestry_domain::access::{Origin, Scope};
+use attestry_domain::content::markdown;
+use attestry_domain::id::{AccessRequestId, NdaFileId, NdaPreviewId, OrganizationId};
+use attestry_domain::journal::{hex, sha256};
+use attestry_domain::organizations::Organization;
+use attestry_domain::portals::Portal;
+use attestry_domain::text::{Email, Name};
+use attestry_domain::trust_access::{AccessGrant, AccessRequest, Nda, NdaStatus, Signature};
+use attestry_pdf::{Agreement, Failure, Pdf, Signer};
+use attestry_storage::{Tx, organizations, trust_access as rows};
+
+use super::requests::{duration, text};
+use super::{GRANT, give_link, gone, lock_request, record_agreement, request};
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::files::{self, Link};
+use crate::jobs::Mail;
+use crate::letters::{self, To};
+use crate::portals::{self, moment};
+use crate::signed_files;
+
+const PDF: &str = "application/pdf";
+const TITLE: &str = "Non-disclosure agreement";
+
+/// An agreement as it would look, stored for a day.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    pub id: NdaPreviewId,
+    pub key: String,
+    pub link: Link,
+}
+
+async fn print(ctx: &Ctx, agreement: Agreement) -> Result<Vec<u8>, Error> {
+    let made = ctx.printing.work(move || attestry_pdf::agreement(&agreement)).await?;
+    let Pdf { bytes, .. } = made.map_err(|failure| match failure {
+        Failure::TooLarge => Error::Conflict {
+            code: "document_too_large",
+            message: "The agreement has too many pages to be printed.".to_owned(),
+        },
+        other => Error::internal(other),
+    })?;
+    Ok(bytes)
+}
+
+fn document(organization: &Organization, text: &str, date: String) -> Result<Agreement, Error> {
+    Ok(Agreement {
+        title: TITLE.to_owned(),
+        organization: organization.name.clone(),
+        content: markdown::read(text).map_err(Error::internal)?,
+        date,
+        signer: None,
+        watermark: None,
+    })
+}
+
+async fn store_preview(ctx: &Ctx, organization: &Organization, text: &str) -> Result<Preview, Error> {
+    let date = organization.time_zone.date_of(ctx.now()).to_string();
+    let mut agreement = document(organization, text, date)?;
+    agreement.watermark = Some("PREVIEW".to_owned());
+    let bytes = print(ctx, agreement).await?;
+    let id: NdaPreviewId = ctx.ids.next();
+    let key = Key::new(organization.id, Folder::Previews, id);
+    files::store(ctx, &key, bytes.into()).await?;
+    let served = Served { file_name: "NDA preview.pdf".to_owned(), media_type: PDF.to_owned() };
+    let (link, _) = files::link(ctx, &key, served).await?;
+    Ok(Preview { id, key: key.to_string(), link })
+}
+
+/// The agreement for a request, whatever became of it: what was sent last, or what would be.
+pub async fn preview(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<Preview, Error> {
+    let (own, now) = (scope.clone(), ctx.now());
+    let found = ctx.db.read(async move |t| {
+        let found = request(t, &own, id).await?;
+        let organization = organizations::get(t, &own).await?.ok_or(Error::NotFound("organization"))?;
+        let text = match rows::nda_of(t, &own, id).await? {
+            Some(nda) if nda.status != NdaStatus::Void => nda.text,
+            _ => {
+                let portal = portals::of(t, &own).await?;
+                let duration = duration(&portal, &found, None);
+                text(&portal, &organization, &found, duration, now)
+            }
+        };
+        Ok::<_, Error>((organization, text))
+    });
+    let (organization, text) = found.await?;
+    store_preview(ctx, &organization, &text).await
+}
+
+/// What the link in a mail leads to.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    pub nda: Nda,
+    pub request: AccessRequest,
+    pub organization: Organization,
+    portal: Portal,
+}
+
+async fn find(t: &Tx<'_>, token: &str, host: Option<OrganizationId>) -> Result<Offer, Error> {
+    let nda = rows::nda_by_token(t, &sha256(token.as_bytes())).await?;
+    let nda = nda.filter(|nda| host.is_none_or(|host| host == nda.organization_id));
+    let nda = nda.ok_or(Error::NotFound("agreement"))?;
+    let scope = Scope::system(nda.organization_id, "trust portal");
+    Ok(Offer {
+        request: request(t, &scope, nda.request_id).await?,
+        organization: organizations::get(t, &scope).await?.ok_or_else(gone)?,
+        portal: portals::of(t, &scope).await?,
+        nda,
+    })
+}
+
+/// An agreement that was signed, or can be.
+pub async fn open(ctx: &Ctx, token: &str, host: Option<OrganizationId>) -> Result<Offer, Error> {
+    let (token, now) = (token.to_owned(), ctx.now());
+    let offer = ctx.db.read(async move |t| find(t, &token, host).await).await?;
+    match offer.nda.status {
+        NdaStatus::Signed => Ok(offer),
+        NdaStatus::Pending if offer.nda.expires_at > now => Ok(offer),
+        NdaStatus::Pending | NdaStatus::Void => Err(gone()),
+    }
+}
+
+/// The agreement of a link as a file.
+pub async fn preview_by_token(
+    ctx: &Ctx,
+    token: &str,
+    host: Option<OrganizationId>,
+) -> Result<Preview, Error> {
+    let offer = open(ctx, token, host).await?;
+    store_preview(ctx, &offer.organization, &offer.nda.text).await
+}
+
+/// What somebody gives who signs.
+#[derive(Clone, Debug)]
+pub struct Signing {
+    pub name: Name,
+    pub email: Email,
+    pub accept: bool,
+}
+
+/// What somebody gets who has signed.
+#[derive(Clone, Debug)]
+pub struct Signed {
+    pub grant: AccessGrant,
+    /// The signed file.
+    pub file: Link,
+    /// Where the documents are.
+    pub portal: Link,
+}
+
+/// Signs an agreement. Signing twice answers the same grant.
+pub async fn sign(
+    ctx: &Ctx,
+    token: &str,
+    host: Option<OrganizationId>,
+    signing: Signing,
+    origin: Origin,
+) -> Result<Signed, Error> {
+    let offer = open(ctx, token, host).await?;
+    if !signing.accept {
+        return Err(Error::field("accept", "must be true: without agreeing there is no access"));
+    }
+    if signing.email.key() != offer.request.email.to_lowercase() {
+        return Err(Error::Forbidden {
+            code: "not_the_requester",
+            message: "The e-mail address must be the one that access was asked for with.".to_owned(),
+        });
+    }
+    let scope = Scope::visitor(offer.nda.organization_id, None, origin);
+    let made = match offer.nda.status {
+        NdaStatus::Pending => Some(make_file(ctx, &scope, &offer, &signing).await?),
+        NdaStatus::Signed | NdaStatus::Void => None,
+    };
+    let granted = grant(ctx, &scope, &offer, made.clone()).await;
+    if let Some(made) = made {
+        // Refused, or somebody else signed in the same moment: this file is nobody's.
+        let is_kept = match &granted {
+            Ok((nda, ..)) => nda.signature.as_ref() == Some(&made),
+            Err(error) => !files::is_certain(error),
+        };
+        if !is_kept {
+            files::discard(ctx, &file_key(offer.nda.organization_id, made.file_id)).await;
+        }
+    }
+    let (nda, grant, portal) = granted?;
+    let (file, _) = link_to(ctx, &nda).await?;
+    Ok(Signed { grant, file, portal: Link(portal) })
+}
+
+fn file_key(organization: OrganizationId, file: NdaFileId) -> Key {
+    Key::new(organization, Folder::Agreements, file)
+}
+
+/// Prints and stores the signed agreement.
+async fn make_file(ctx: &Ctx, scope: &Scope, offer: &Offer, signing: &Signing) -> Result<Signature, Error> {
+    let now = ctx.now();
+    let code = ctx.keys.code();
+    let ip = scope.origin().ip.map(|ip| ip.to_string());
+    let date = offer.organization.time_zone.date_of(offer.nda.created_at).to_string();
+    let mut agreement = document(&offer.organization, &offer.nda.text, date)?;
+    agreement.signer = Some(Signer {
+        name: signing.name.as_str().to_owned(),
+        email: signing.email.as_str().to_owned(),
+        company: offer.request.company.clone(),
+        at: moment(now),
+        address: ip.clone().unwrap_or_else(|| "unknown".to_owned()),
+        document_hash: offer.nda.text_sha256.clone(),
+        code: code.clone(),
+        verify_url: portals::link(ctx, &offer.portal, &format!("/v1/trust-access/nda/verify/{code}")),
+    });
+    let bytes = signed_files::sign(&ctx.keys, print(ctx, agreement).await?)?;
+    let signature = Signature {
+        name: signing.name.as_str().to_owned(),
+        email: signing.email.as_str().to_owned(),
+        at: now,
+        ip,
+        code,
+        file_id: ctx.ids.next(),
+        file_sha256: hex(&sha256(&bytes)),
+    };
+    files::store(ctx, &file_key(offer.nda.organization_id, signature.file_id), bytes.into()).await?;
+    Ok(signature)
+}
+
+/// Makes the grant, or finds the one there is; and a link to it.
+async fn grant(
+    ctx: &Ctx,
+    scope: &Scope,
+    offer: &Offer,
+    signature: Option<Signature>,
+) -> Result<(Nda, AccessGrant, String), Error> {
+    let (id, request_id) = (offer.nda.id, offer.nda.request_id);
+    let organization = offer.organization.clone();
+    ctx.change(scope, async move |c| {
+        let before = lock_request(c, request_id).await?;
+        let mut nda = rows::lock_nda(c.t, c.scope, id).await?.ok_or_else(gone)?;
+        let portal = portals::of(c.t, c.scope).await?;
+        if nda.status == NdaStatus::Signed {
+            let grant = match nda.grant_id {
+                Some(grant) => rows::lock_grant(c.t, c.scope, grant).await?,
+                None => None,
+            };
+            let is_live = |grant: &AccessGrant| grant.revoked_at.is_none() && grant.expires_at > c.now;
+            let grant = grant.filter(is_live).ok_or_else(gone)?;
+            let link = give_link(c, &portal, &grant).await?;
+            return Ok((nda, grant, link));
+        }
+        let signature =
+            signature.clone().filter(|_| nda.status == NdaStatus::Pending && nda.expires_at > c.now);
+        let signature = signature.ok_or_else(gone)?;
+        let grant = AccessGrant {
+            id: c.next_id(),
+            organization_id: c.organization(),
+            request_id,
+            nda_id: id,
+            name: signature.name.clone(),
+            email: before.email.clone(),
+            created_at: c.now,
+            expires_at: nda.duration_days.after(c.now),
+            revoked_at: None,
+            revoked_by: None,
+            revocation_reason: None,
+        };
+        nda.status = NdaStatus::Signed;
+        nda.signature = Some(signature);
+        nda.grant_id = Some(grant.id);
+        rows::update_nda(c.t, c.scope, &nda).await?;
+        rows::insert_grant(c.t, c.scope, &grant).await?;
+        let mut request = before.clone();
+        request.grant_id = Some(grant.id);
+        request.updated_at = c.now;
+        request.version += 1;
+        rows::update(c.t, c.scope, &request).await?;
+        record_agreement(c, "nda.signed", &nda)?;
+        c.record("access_grant.created", GRANT, grant.id, &grant)?;
+        let link = give_link(c, &portal, &grant).await?;
+        let to = To { name: grant.name.clone(), email: grant.email.clone() };
+        let letter = letters::access(c.ctx, &to, &organization.name, grant.expires_at, &link);
+        c.enqueue(&Mail(letter)).await?;
+        Ok((nda, grant, link))
+    })
+    .await
+}
+
+/// A link to the file of a signed agreement.
+async fn link_to(ctx: &Ctx, nda: &Nda) -> Result<(Link, Duration), Error> {
+    let signature = nda.signature.as_ref().ok_or(Error::NotFound("signed agreement"))?;
+    let served = Served { file_name: format!("NDA {}.pdf", signature.code), media_type: PDF.to_owned() };
+    files::link(ctx, &file_key(nda.organization_id, signature.file_id), served).await
+}
+
+/// The signed agreement of a request. That somebody asked for it is recorded.
+pub async fn download(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<(Link, Duration), Error> {
+    let nda = ctx
+        .change(scope, async move |c| {
+            request(c.t, c.scope, id).await?;
+            let nda = rows::nda_of(c.t, c.scope, id).await?.filter(|nda| nda.signature.is_some());
+            let nda = nda.ok_or(Error::NotFound("signed agreement"))?;
+            record_agreement(c, "nda.downloaded", &nda)?;
+            Ok(nda)
+        })
+        .await?;
+    link_to(ctx, &nda).await
+}
+
+/// What is known of a signed agreement.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    pub organization: String,
+    pub text_sha256: String,
+    pub signature: Signature,
+}
+
+async fn verified(t: &Tx<'_>, nda: Option<Nda>) -> Result<Option<Verified>, Error> {
+    let Some(nda) = nda else { return Ok(None) };
+    let scope = Scope::system(nda.organization_id, "trust portal");
+    let organization = organizations::get(t, &scope).await?;
+    Ok(organization.zip(nda.signature).map(|(organization, signature)| Verified {
+        organization: organization.name,
+        text_sha256: nda.text_sha256,
+        signature,
+    }))
+}
+
+/// The signed agreement whose file shows a code.
+pub async fn by_code(ctx: &Ctx, code: &str, host: Option<OrganizationId>) -> Result<Verified, Error> {
+    let code = code.to_ascii_uppercase();
+    let found = ctx.db.read(async move |t| {
+        let nda = rows::nda_by_code(t, &code).await?;
+        verified(t, nda.filter(|nda| host.is_none_or(|host| host == nda.organization_id))).await
+    });
+    found.await?.ok_or(Error::NotFound("signed agreement"))
+}
+
+/// The signed agreement that a file is, byte for byte; `None` when it is none.
+pub async fn by_file(
+    ctx: &Ctx,
+    content: &[u8],
+    host: Option<OrganizationId>,
+) -> Result<Option<Verified>, Error> {
+    let hash = hex(&sha256(content));
+    ctx.db
+        .read(async move |t| {
+            let nda = rows::nda_by_file(t, &hash).await?;
+            verified(t, nda.filter(|nda| host.is_none_or(|host| host == nda.organization_id))).await
+        })
+        .await
+}

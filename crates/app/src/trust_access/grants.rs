@@ -1,0 +1,77 @@
+//! What is granted, who has it, and what they did with it.
+
+use attestry_domain::access::Scope;
+use attestry_domain::id::AccessGrantId;
+use attestry_domain::page::{After, Page};
+use attestry_domain::text::LongText;
+use attestry_domain::trust_access::{AccessGrant, GrantStatus};
+use attestry_storage::trust_access as rows;
+pub use attestry_storage::trust_access::Visit;
+
+use super::GRANT;
+use crate::context::Ctx;
+use crate::error::Error;
+
+const MISSING: Error = Error::NotFound("grant");
+
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    status: Option<GrantStatus>,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<AccessGrant>, Error> {
+    let (scope, now) = (scope.clone(), ctx.now());
+    let found = ctx.db.read(async move |t| rows::grants(t, &scope, status, now, limit, after.as_ref()).await);
+    Ok(found.await?)
+}
+
+pub async fn count(ctx: &Ctx, scope: &Scope, status: Option<GrantStatus>) -> Result<i64, Error> {
+    let (scope, now) = (scope.clone(), ctx.now());
+    Ok(ctx.db.read(async move |t| rows::count_grants(t, &scope, status, now).await).await?)
+}
+
+/// Ends access at once.
+pub async fn revoke(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: AccessGrantId,
+    reason: LongText,
+) -> Result<AccessGrant, Error> {
+    ctx.change(scope, async move |c| {
+        let mut grant = rows::lock_grant(c.t, c.scope, id).await?.ok_or(MISSING)?;
+        match grant.status(c.now) {
+            GrantStatus::Active => {}
+            over => {
+                return Err(Error::Conflict {
+                    code: "grant_is_over",
+                    message: format!("The access is {over} already."),
+                });
+            }
+        }
+        grant.revoked_at = Some(c.now);
+        grant.revoked_by = c.scope.member();
+        grant.revocation_reason = Some(reason.as_str().to_owned());
+        rows::revoke(c.t, c.scope, &grant).await?;
+        c.record("access_grant.revoked", GRANT, id, &grant)?;
+        Ok(grant)
+    })
+    .await
+}
+
+/// What visitors did, newest first.
+pub async fn visits(
+    ctx: &Ctx,
+    scope: &Scope,
+    grant: Option<AccessGrantId>,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<Visit>, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| rows::visits(t, &scope, grant, limit, after.as_ref()).await).await?)
+}
+
+pub async fn count_visits(ctx: &Ctx, scope: &Scope, grant: Option<AccessGrantId>) -> Result<i64, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| rows::count_visits(t, &scope, grant).await).await?)
+}

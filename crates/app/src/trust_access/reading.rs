@@ -1,0 +1,220 @@
+//! Reading with a link: every file names its reader on each page, and each download is recorded.
+
+use std::time::Duration;
+
+use attestry_domain::access::{Origin, Scope};
+use attestry_domain::id::{AccessGrantId, OrganizationId, PolicyId};
+use attestry_domain::journal::sha256;
+use attestry_domain::organizations::Organization;
+use attestry_domain::policies::{Policy, PolicyVersion};
+use attestry_domain::portals::{Certificate, CertificateFramework};
+use attestry_domain::registers::Record;
+use attestry_domain::trust_access::{AccessGrant, GrantStatus, VisitAction, Visited};
+use attestry_pdf::Stamp;
+use attestry_storage::trust_access as rows;
+use attestry_storage::{Tx, attachments, organizations, policies as policy_rows, portals as portal_rows};
+use bytes::Bytes;
+
+use super::gone;
+use crate::attachments as files_of;
+use crate::context::Ctx;
+use crate::downloads::Download;
+use crate::error::Error;
+use crate::files;
+use crate::policies::{self, prints};
+use crate::portals::{self, certificates, moment};
+
+/// Opening the page again within this time is one visit.
+const ONE_VISIT: Duration = Duration::from_mins(10);
+const PDF: &str = "application/pdf";
+
+/// Somebody who reads by a link.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    pub grant: AccessGrant,
+    pub organization: Organization,
+    scope: Scope,
+}
+
+/// Who a link is of. `host`: whose domain was asked.
+pub async fn open(
+    ctx: &Ctx,
+    token: &str,
+    host: Option<OrganizationId>,
+    origin: Origin,
+) -> Result<Reader, Error> {
+    let (hash, now) = (sha256(token.as_bytes()), ctx.now());
+    ctx.db
+        .read(async move |t| {
+            let grant = rows::grant_by_token(t, &hash).await?;
+            let grant = grant.filter(|grant| host.is_none_or(|host| host == grant.organization_id));
+            let grant = grant.ok_or(Error::NotFound("access"))?;
+            if grant.status(now) != GrantStatus::Active {
+                return Err(gone());
+            }
+            let scope = Scope::visitor(grant.organization_id, None, origin.clone());
+            let organization = organizations::get(t, &scope).await?.ok_or_else(gone)?;
+            Ok(Reader { grant, organization, scope })
+        })
+        .await
+}
+
+/// Records what a visitor does, unless access ended in the meantime.
+async fn visit(ctx: &Ctx, reader: &Reader, visited: Visited) -> Result<(), Error> {
+    let id = reader.grant.id;
+    ctx.change(&reader.scope, async move |c| {
+        let grant = rows::lock_grant(c.t, c.scope, id).await?.ok_or_else(gone)?;
+        if grant.status(c.now) != GrantStatus::Active {
+            return Err(gone());
+        }
+        if visited.action == VisitAction::Opened {
+            let last = rows::last_opened(c.t, c.scope, id).await?;
+            if last.is_some_and(|last| c.now.since(last) < ONE_VISIT) {
+                return Ok(());
+            }
+        }
+        let visit = c.next_id();
+        rows::insert_visit(c.t, c.scope, visit, id, &visited, c.now).await?;
+        c.record(recorded(visited.action), "visit", visit, &Seen { grant_id: id, visited: &visited })
+    })
+    .await
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Seen<'a> {
+    grant_id: AccessGrantId,
+    #[serde(flatten)]
+    visited: &'a Visited,
+}
+
+fn recorded(action: VisitAction) -> &'static str {
+    match action {
+        VisitAction::Opened => "visit.opened",
+        VisitAction::DownloadedPolicy => "visit.policy_downloaded",
+        VisitAction::DownloadedPolicies => "visit.policies_downloaded",
+        VisitAction::DownloadedCertificate => "visit.certificate_downloaded",
+    }
+}
+
+/// Notes that somebody looks at what there is.
+pub async fn arrive(ctx: &Ctx, reader: &Reader) -> Result<(), Error> {
+    visit(ctx, reader, Visited::opened()).await
+}
+
+/// The certificates somebody may read.
+pub async fn certificates(ctx: &Ctx, reader: &Reader) -> Result<Vec<Certificate>, Error> {
+    let scope = reader.scope.clone();
+    ctx.db.read(async move |t| readable(t, &scope).await).await
+}
+
+async fn readable(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Certificate>, Error> {
+    let portal = portals::of(t, scope).await?;
+    let all = portal_rows::certificates(t, scope).await?;
+    Ok(all.into_iter().filter(|one| portal.shown(one.framework, true).enabled).collect())
+}
+
+/// A policy that can be read.
+#[derive(Clone, Debug)]
+pub struct Readable {
+    pub policy: Record<Policy>,
+    pub version: PolicyVersion,
+    /// A Word file cannot be marked, so it is not given out.
+    pub is_downloadable: bool,
+}
+
+/// The policies that are published.
+pub async fn policies(ctx: &Ctx, reader: &Reader) -> Result<Vec<Readable>, Error> {
+    let scope = reader.scope.clone();
+    ctx.db
+        .read(async move |t| {
+            let ids = policy_rows::published(t, &scope).await?;
+            let mut all = Vec::with_capacity(ids.len());
+            for (policy, version) in policies::with_versions(t, &scope, ids).await? {
+                let is_downloadable = match &version.file {
+                    None => true,
+                    Some(file) => attachments::get(t, &scope, file.id)
+                        .await?
+                        .is_some_and(|attachment| attachment.media_type == PDF),
+                };
+                all.push(Readable { policy, version, is_downloadable });
+            }
+            Ok(all)
+        })
+        .await
+}
+
+/// Marks a file with who reads it, when, and which it is.
+async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Result<Vec<u8>, Error> {
+    let AccessGrant { name, email, .. } = &reader.grant;
+    let stamp =
+        Stamp { lines: vec![format!("{name} · {email}"), format!("{} · {document}", moment(ctx.now()))] };
+    let made = ctx.stamping.work(move || attestry_pdf::stamp(&bytes, &stamp)).await?;
+    made.map_err(|error| Error::Conflict {
+        code: "file_cannot_be_marked",
+        message: format!("The file cannot be marked with its reader, so it is not given out. {error}"),
+    })
+}
+
+/// Downloads a certificate. `is_fetched`: whether the file is wanted, and not only what would come.
+pub async fn certificate(
+    ctx: &Ctx,
+    reader: &Reader,
+    framework: CertificateFramework,
+    is_fetched: bool,
+) -> Result<Download, Error> {
+    let scope = reader.scope.clone();
+    let all = ctx.db.read(async move |t| readable(t, &scope).await).await?;
+    let found = all.into_iter().find(|one| one.framework == framework);
+    let found = found.ok_or(Error::NotFound("certificate"))?;
+    let content = files::whole(ctx, &certificates::key(found.organization_id, found.id)).await?;
+    let bytes = marked(ctx, reader, &found.id.to_string(), content).await?;
+    if is_fetched {
+        visit(ctx, reader, Visited::certificate(framework, &found.file_name)).await?;
+    }
+    Ok(Download { file_name: found.file_name, bytes, missing: Vec::new() })
+}
+
+/// Downloads one policy.
+pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) -> Result<Download, Error> {
+    let all = policies(ctx, reader).await?;
+    let Readable { policy, version, is_downloadable } =
+        all.into_iter().find(|one| one.policy.id == id).ok_or(policies::MISSING)?;
+    let title = version.name.clone();
+    let download = match &version.file {
+        None => prints::policy(ctx, &reader.scope, id, None).await?,
+        Some(_) if !is_downloadable => {
+            return Err(Error::Conflict {
+                code: "file_cannot_be_marked",
+                message: "This policy is a Word file, which cannot be marked with its reader. Ask the organization for a PDF."
+                    .to_owned(),
+            });
+        }
+        Some(file) => {
+            let key = files_of::key(policy.organization_id, file.id);
+            let bytes = files::whole(ctx, &key).await?.to_vec();
+            Download { file_name: file.name.clone(), bytes, missing: Vec::new() }
+        }
+    };
+    let bytes = marked(ctx, reader, &id.to_string(), download.bytes.into()).await?;
+    if is_fetched {
+        let visited = Visited {
+            action: VisitAction::DownloadedPolicy,
+            document: Some(id.to_string()),
+            title: Some(title),
+        };
+        visit(ctx, reader, visited).await?;
+    }
+    Ok(Download { bytes, ..download })
+}
+
+/// Downloads all policies in one file.
+pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Result<Download, Error> {
+    let download = prints::all(ctx, &reader.scope).await?;
+    let bytes = marked(ctx, reader, &reader.grant.id.to_string(), download.bytes.into()).await?;
+    if is_fetched {
+        visit(ctx, reader, Visited { action: VisitAction::DownloadedPolicies, document: None, title: None })
+            .await?;
+    }
+    Ok(Download { bytes, ..download })
+}

@@ -1,0 +1,239 @@
+//! Requests for access: made by anybody, reviewed by whoever may.
+
+use attestry_domain::Time;
+use attestry_domain::access::{Origin, Scope};
+use attestry_domain::id::{AccessRequestId, OrganizationId};
+use attestry_domain::journal::{hex, sha256};
+use attestry_domain::organizations::Organization;
+use attestry_domain::page::{After, Page};
+use attestry_domain::portals::{Days, Portal};
+use attestry_domain::text::{Email, LongText};
+use attestry_domain::trust_access::{AccessRequest, Nda, NdaStatus, NewRequest, Parties, RequestStatus};
+use attestry_storage::trust_access as rows;
+
+use super::{lock_request, record_agreement, record_request, request, send_link};
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::jobs::Mail;
+use crate::letters::{self, To};
+use crate::portals;
+
+/// How long an agreement can be signed.
+const SIGN_WITHIN: std::time::Duration = std::time::Duration::from_hours(7 * 24);
+
+/// Takes a request from the public. The answer is the same whoever asks: somebody who has access already gets a fresh link
+/// by mail, and nobody reviews what needs no review.
+pub async fn create(
+    ctx: &Ctx,
+    name: &str,
+    host: Option<OrganizationId>,
+    new: NewRequest,
+    origin: Origin,
+) -> Result<AccessRequestId, Error> {
+    let name = name.to_owned();
+    let (portal, organization) = ctx.db.read(async move |t| portals::find(t, &name, host).await).await?;
+    let scope = Scope::visitor(organization.id, None, origin);
+    ctx.change(&scope, async move |c| {
+        let mut request = AccessRequest::new(c.next_id(), c.organization(), new.clone(), c.now);
+        let live = rows::live_grant(c.t, c.scope, &new.email.key(), c.now).await?;
+        if let Some(grant) = &live {
+            request = AccessRequest {
+                grant_id: Some(grant.id),
+                version: 1,
+                ..request.reviewed(RequestStatus::Approved, None, c.now)
+            };
+        }
+        rows::insert(c.t, c.scope, &request).await?;
+        record_request(c, "access_request.created", &request)?;
+        match &live {
+            Some(grant) => send_link(c, &portal, &organization, grant).await?,
+            None => {
+                let company =
+                    request.company.as_ref().map_or_else(String::new, |company| format!(" ({company})"));
+                let line = format!("{}{company} asks for access to the trust portal", request.name);
+                portals::tell_reviewers(c, &line).await?;
+            }
+        }
+        Ok(request.id)
+    })
+    .await
+}
+
+/// Sends whoever has access a fresh link by mail, and nobody else anything; nothing shows which of it happened.
+pub async fn reclaim(
+    ctx: &Ctx,
+    name: &str,
+    host: Option<OrganizationId>,
+    email: Email,
+    origin: Origin,
+) -> Result<(), Error> {
+    let name = name.to_owned();
+    let (portal, organization) = ctx.db.read(async move |t| portals::find(t, &name, host).await).await?;
+    let scope = Scope::visitor(organization.id, None, origin);
+    ctx.change(&scope, async move |c| {
+        if let Some(grant) = rows::live_grant(c.t, c.scope, &email.key(), c.now).await? {
+            send_link(c, &portal, &organization, &grant).await?;
+            c.record("access_grant.reclaimed", super::GRANT, grant.id, &grant)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    status: Option<RequestStatus>,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<AccessRequest>, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| rows::list(t, &scope, status, limit, after.as_ref()).await).await?)
+}
+
+pub async fn count(ctx: &Ctx, scope: &Scope, status: Option<RequestStatus>) -> Result<i64, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| rows::count(t, &scope, status).await).await?)
+}
+
+/// A request, and the agreement that was last sent for it.
+pub async fn get(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: AccessRequestId,
+) -> Result<(AccessRequest, Option<Nda>), Error> {
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            let found = request(t, &scope, id).await?;
+            Ok((found, rows::nda_of(t, &scope, id).await?))
+        })
+        .await
+}
+
+fn must_be_open(request: &AccessRequest) -> Result<(), Error> {
+    match request.status {
+        RequestStatus::UnderReview => Ok(()),
+        decided => Err(Error::Conflict {
+            code: "request_reviewed",
+            message: format!("The request has been {decided} already."),
+        }),
+    }
+}
+
+/// What an agreement for a request says now.
+pub(super) fn text(
+    portal: &Portal,
+    organization: &Organization,
+    request: &AccessRequest,
+    duration: Days,
+    now: Time,
+) -> String {
+    let date = organization.time_zone.date_of(now);
+    Parties { organization: &organization.name, request, date, duration }.agree(portal.nda_text.as_deref())
+}
+
+/// For how long access is given: as whoever approves says, or as was asked, or as usual.
+pub(super) fn duration(portal: &Portal, request: &AccessRequest, wanted: Option<Days>) -> Days {
+    wanted.or(request.requested_duration_days).unwrap_or(portal.default_duration_days)
+}
+
+/// Makes an agreement for a request and sends the link to it. What was sent before can no longer be signed.
+async fn send_agreement(
+    c: &Change<'_>,
+    portal: &Portal,
+    organization: &Organization,
+    request: &AccessRequest,
+    duration: Days,
+) -> Result<Nda, Error> {
+    rows::void_ndas(c.t, c.scope, request.id).await?;
+    let text = text(portal, organization, request, duration, c.now);
+    let nda = Nda {
+        id: c.next_id(),
+        organization_id: c.organization(),
+        request_id: request.id,
+        status: NdaStatus::Pending,
+        text_sha256: hex(&sha256(text.as_bytes())),
+        text,
+        duration_days: duration,
+        created_at: c.now,
+        expires_at: c.now.plus(SIGN_WITHIN),
+        signature: None,
+        grant_id: None,
+    };
+    let token = c.ctx.keys.token();
+    rows::insert_nda(c.t, c.scope, &nda, &token.hash).await?;
+    record_agreement(c, "nda.sent", &nda)?;
+    let link = portals::link(c.ctx, portal, &format!("/trust/nda?token={}", token.text));
+    let to = To { name: request.name.clone(), email: request.email.clone() };
+    c.enqueue(&Mail(letters::agreement(c.ctx, &to, &organization.name, nda.expires_at, &link))).await?;
+    Ok(nda)
+}
+
+/// Approves a request: whoever asked gets the agreement by mail.
+pub async fn approve(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: AccessRequestId,
+    wanted: Option<Days>,
+) -> Result<(AccessRequest, Nda), Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock_request(c, id).await?;
+        must_be_open(&before)?;
+        let (portal, organization) = portals::lock(c).await?;
+        let after = before.reviewed(RequestStatus::Approved, c.scope.member(), c.now);
+        rows::update(c.t, c.scope, &after).await?;
+        record_request(c, "access_request.approved", &after)?;
+        let duration = duration(&portal, &after, wanted);
+        let nda = send_agreement(c, &portal, &organization, &after, duration).await?;
+        Ok((after, nda))
+    })
+    .await
+}
+
+/// Denies a request, and tells whoever asked why.
+pub async fn deny(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: AccessRequestId,
+    reason: LongText,
+) -> Result<AccessRequest, Error> {
+    ctx.change(scope, async move |c| {
+        let before = lock_request(c, id).await?;
+        must_be_open(&before)?;
+        let (portal, organization) = portals::lock(c).await?;
+        let mut after = before.reviewed(RequestStatus::Denied, c.scope.member(), c.now);
+        after.denial_reason = Some(reason.as_str().to_owned());
+        rows::update(c.t, c.scope, &after).await?;
+        record_request(c, "access_request.denied", &after)?;
+        let to = To { name: after.name.clone(), email: after.email.clone() };
+        let link = portals::url(c.ctx, &portal);
+        c.enqueue(&Mail(letters::denial(c.ctx, &to, &organization.name, reason.as_str(), &link))).await?;
+        Ok(after)
+    })
+    .await
+}
+
+/// Sends the agreement of an approved request again, with a new link. The link before it stops working.
+pub async fn resend(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<(AccessRequest, Nda), Error> {
+    ctx.change(scope, async move |c| {
+        let found = lock_request(c, id).await?;
+        let last = rows::nda_of(c.t, c.scope, id).await?;
+        let last = last.filter(|_| found.status == RequestStatus::Approved).ok_or_else(|| Error::Conflict {
+            code: "nothing_to_sign",
+            message: "There is no agreement to sign: the request has not been approved, or access was there already."
+                .to_owned(),
+        })?;
+        if last.status == NdaStatus::Signed {
+            return Err(Error::Conflict {
+                code: "already_signed",
+                message: "The agreement has been signed already; reclaim sends a fresh link.".to_owned(),
+            });
+        }
+        let (portal, organization) = portals::lock(c).await?;
+        let nda = send_agreement(c, &portal, &organization, &found, last.duration_days).await?;
+        Ok((found, nda))
+    })
+    .await
+}

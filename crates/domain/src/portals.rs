@@ -1,0 +1,468 @@
+//! The trust portal: what an organization shows of itself, its certificates, and what it tells whoever subscribed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer};
+use url::Host;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::id::{CertificateId, MemberId, OrganizationId, PortalPostId, SubscriberId};
+use crate::patch::Patch;
+use crate::text::{AnyText, Email, LongText, Name, Parse, Text};
+use crate::time::Time;
+
+crate::words! {
+    /// What a certificate is about.
+    CertificateFramework {
+        Iso27001 = "iso_27001",
+        Iso42001 = "iso_42001",
+        Gdpr = "gdpr",
+        Hipaa = "hipaa",
+        Soc2Type1 = "soc2_type1",
+        Soc2Type2 = "soc2_type2",
+        PciDss = "pci_dss",
+        Nen7510 = "nen_7510",
+        Iso9001 = "iso_9001",
+    }
+}
+
+impl CertificateFramework {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Iso27001 => "ISO/IEC 27001",
+            Self::Iso42001 => "ISO/IEC 42001",
+            Self::Gdpr => "GDPR",
+            Self::Hipaa => "HIPAA",
+            Self::Soc2Type1 => "SOC 2 Type 1",
+            Self::Soc2Type2 => "SOC 2 Type 2",
+            Self::PciDss => "PCI DSS",
+            Self::Nen7510 => "NEN 7510",
+            Self::Iso9001 => "ISO 9001",
+        }
+    }
+}
+
+crate::words! {
+    /// Whether the public can see a portal.
+    #[derive(Default)]
+    PortalStatus {
+        #[default]
+        Draft = "draft",
+        Published = "published",
+    }
+}
+
+crate::words! {
+    /// How far an organization is with a framework.
+    Progress {
+        Started = "started",
+        InProgress = "in_progress",
+        Compliant = "compliant",
+    }
+}
+
+/// A pattern that both say: 3 to 63 lower-case letters, digits and hyphens, with a letter or a digit at both ends.
+const SLUG: &str = "^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$";
+
+/// What a portal is called in its address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FriendlyUrl(String);
+
+impl FriendlyUrl {
+    /// Parts of paths that stand where a name does.
+    const RESERVED: &[&str] = &[
+        "access",
+        "admin",
+        "api",
+        "confirm",
+        "leave",
+        "nda",
+        "organization",
+        "portal",
+        "subscriptions",
+        "trust",
+    ];
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl Parse for FriendlyUrl {
+    fn parse(text: &str) -> Result<Self, String> {
+        let is_fine = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+        if !(3..=63).contains(&text.len())
+            || !text.bytes().all(is_fine)
+            || text.starts_with('-')
+            || text.ends_with('-')
+        {
+            return Err(
+                "must be 3 to 63 lower-case letters, digits and hyphens, with no hyphen at either end"
+                    .to_owned(),
+            );
+        }
+        if Self::RESERVED.contains(&text) {
+            return Err(format!("must be another word; {text} is used by the product itself"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl utoipa::PartialSchema for FriendlyUrl {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(3))
+            .max_length(Some(63))
+            .pattern(Some(SLUG))
+            .examples(["analytical-engines"])
+            .into()
+    }
+}
+
+/// A host name of its own for a portal, in ASCII and lower case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct DomainName(String);
+
+impl DomainName {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Display for DomainName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl Parse for DomainName {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || "must be a host name such as trust.example.com, without https:// or a path".to_owned();
+        let text = text.trim();
+        if text.chars().count() > 253 || text.contains('%') {
+            return Err(wrong());
+        }
+        let Ok(Host::Domain(name)) = Host::parse(text) else { return Err(wrong()) };
+        let name = name.strip_suffix('.').unwrap_or(&name);
+        let is_label = |label: &str| {
+            (1..=63).contains(&label.len())
+                && label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+        };
+        let is_top = |label: &str| label.len() >= 2 && !label.bytes().all(|b| b.is_ascii_digit());
+        match name.rsplit_once('.') {
+            Some((_, top)) if name.len() <= 253 && is_top(top) && name.split('.').all(is_label) => {
+                Ok(Self(name.to_owned()))
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl utoipa::PartialSchema for DomainName {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(4))
+            .max_length(Some(253))
+            .examples(["trust.example.com"])
+            .into()
+    }
+}
+
+/// For how many days access is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Days(i64);
+
+impl Days {
+    pub const MOST: i64 = 365;
+    pub const USUAL: Self = Self(30);
+
+    pub fn new(days: i64) -> Option<Self> {
+        (1..=Self::MOST).contains(&days).then_some(Self(days))
+    }
+
+    pub fn get(self) -> i64 {
+        self.0
+    }
+
+    /// When they are over.
+    pub fn after(self, time: Time) -> Time {
+        time.plus(std::time::Duration::from_hours(24 * self.0.unsigned_abs()))
+    }
+}
+
+impl utoipa::PartialSchema for Days {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .maximum(Some(Self::MOST))
+            .examples([30])
+            .into()
+    }
+}
+
+/// An agreement in Markdown.
+pub type AgreementText = Text<1, 50_000>;
+
+/// What a portal says about a framework.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    pub enabled: bool,
+    pub status: Progress,
+}
+
+impl Shown {
+    /// What is said of a framework nobody decided about.
+    pub fn usual(has_certificate: bool) -> Self {
+        let status = if has_certificate { Progress::Compliant } else { Progress::Started };
+        Self { enabled: has_certificate, status }
+    }
+}
+
+/// Whether a portal's own domain is proven to be the organization's, and still leads here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DomainState {
+    pub verified_at: Option<Time>,
+    /// Since when its records are no longer right.
+    pub broken_at: Option<Time>,
+}
+
+/// A trust portal: one of each organization, there from the beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Portal {
+    pub organization_id: OrganizationId,
+    pub friendly_url: Option<FriendlyUrl>,
+    pub status: PortalStatus,
+    pub domain: Option<DomainName>,
+    pub domain_state: DomainState,
+    pub contact_email: Option<String>,
+    pub overview: Option<String>,
+    /// What was decided about frameworks.
+    pub frameworks: BTreeMap<CertificateFramework, Shown>,
+    /// The organization's own agreement in Markdown; ours if there is none.
+    pub nda_text: Option<String>,
+    pub default_duration_days: Days,
+    pub created_at: Time,
+    pub updated_at: Time,
+    #[serde(skip)]
+    pub version: i64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct PortalPatch {
+    pub friendly_url: Patch<FriendlyUrl>,
+    pub status: Option<PortalStatus>,
+    pub domain: Patch<DomainName>,
+    pub contact_email: Patch<Email>,
+    pub overview: Patch<LongText>,
+    /// Each replaces what was decided about its framework.
+    pub frameworks: Vec<(CertificateFramework, Shown)>,
+    pub nda_text: Patch<AgreementText>,
+    pub default_duration_days: Option<Days>,
+}
+
+impl Portal {
+    /// The portal of an organization that has not touched it.
+    pub fn untouched(organization_id: OrganizationId, created_at: Time) -> Self {
+        Self {
+            organization_id,
+            friendly_url: None,
+            status: PortalStatus::default(),
+            domain: None,
+            domain_state: DomainState::default(),
+            contact_email: None,
+            overview: None,
+            frameworks: BTreeMap::new(),
+            nda_text: None,
+            default_duration_days: Days::USUAL,
+            created_at,
+            updated_at: created_at,
+            version: 0,
+        }
+    }
+
+    #[must_use]
+    pub fn patched(&self, patch: PortalPatch) -> Self {
+        let mut after = self.clone();
+        after.friendly_url = patch.friendly_url.apply(after.friendly_url);
+        after.status = patch.status.unwrap_or(after.status);
+        after.domain = patch.domain.apply(after.domain);
+        if after.domain != self.domain {
+            after.domain_state = DomainState::default();
+        }
+        after.contact_email =
+            patch.contact_email.map(|email| email.as_str().to_owned()).apply(after.contact_email);
+        after.overview = patch.overview.map(String::from).apply(after.overview);
+        after.frameworks.extend(patch.frameworks);
+        after.nda_text = patch.nda_text.map(String::from).apply(after.nda_text);
+        after.default_duration_days = patch.default_duration_days.unwrap_or(after.default_duration_days);
+        after
+    }
+
+    pub fn is_published(&self) -> bool {
+        self.status == PortalStatus::Published
+    }
+
+    /// What is said of a framework.
+    pub fn shown(&self, framework: CertificateFramework, has_certificate: bool) -> Shown {
+        self.frameworks.get(&framework).copied().unwrap_or_else(|| Shown::usual(has_certificate))
+    }
+
+    /// Its own domain, once it is proven to be the organization's.
+    pub fn verified_domain(&self) -> Option<&DomainName> {
+        self.domain.as_ref().filter(|_| self.domain_state.verified_at.is_some())
+    }
+}
+
+/// A certificate: one of each framework.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Certificate {
+    pub id: CertificateId,
+    pub organization_id: OrganizationId,
+    pub framework: CertificateFramework,
+    pub file_name: String,
+    pub file_size: i64,
+    pub sha256: String,
+    pub pages: i64,
+    pub uploaded_by: Option<MemberId>,
+    pub updated_at: Time,
+}
+
+crate::words! {
+    /// What a post on the portal is.
+    PostKind {
+        /// News.
+        Update = "update",
+        /// A question that is often asked, and its answer.
+        Question = "question",
+    }
+}
+
+/// News, or a question with its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PortalPost {
+    pub id: PortalPostId,
+    pub organization_id: OrganizationId,
+    pub kind: PostKind,
+    /// The question itself.
+    pub title: String,
+    /// The answer itself.
+    pub text: String,
+    /// When the public was shown it first.
+    pub published_at: Option<Time>,
+    pub is_published: bool,
+    pub created_at: Time,
+    pub updated_at: Time,
+    #[serde(skip)]
+    pub version: i64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct PostPatch {
+    pub title: Option<Name>,
+    pub text: Option<AnyText>,
+    pub is_published: Option<bool>,
+}
+
+impl PortalPost {
+    #[must_use]
+    pub fn patched(&self, patch: PostPatch, now: Time) -> Self {
+        let mut after = self.clone();
+        after.title = patch.title.map_or(after.title, String::from);
+        after.text = patch.text.map_or(after.text, String::from);
+        after.is_published = patch.is_published.unwrap_or(after.is_published);
+        if after.is_published {
+            after.published_at = after.published_at.or(Some(now));
+        }
+        after
+    }
+}
+
+/// Somebody who wants to be told what is new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscriber {
+    pub id: SubscriberId,
+    pub organization_id: OrganizationId,
+    pub email: String,
+    pub created_at: Time,
+    /// When they said by the link in a mail that it was them.
+    pub confirmed_at: Option<Time>,
+}
+
+/// What is recorded of a subscriber. Their address is only in the list, so that leaving it leaves nothing behind.
+#[derive(Debug)]
+pub struct Anonymous;
+
+impl Serialize for Anonymous {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([("email", "(not recorded)")])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn friendly_urls() {
+        for good in ["abc", "analytical-engines", "a1b", &"a".repeat(63)] {
+            assert!(FriendlyUrl::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "ab", "-abc", "abc-", "Abc", "a b", "a_b", "ä-b-c", "admin", &"a".repeat(64)] {
+            assert!(FriendlyUrl::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn domain_names() {
+        let read = |text| DomainName::parse(text).map(|name| name.to_string());
+        for (text, name) in [
+            ("trust.example.com", "trust.example.com"),
+            (" Trust.Example.COM. ", "trust.example.com"),
+            ("bücher.example", "xn--bcher-kva.example"),
+            ("a.museum", "a.museum"),
+            ("trust.example.photography", "trust.example.photography"),
+            ("例え.テスト", "xn--r8jz45g.xn--zckzah"),
+        ] {
+            assert_eq!(read(text), Ok(name.to_owned()), "{text}");
+        }
+        for bad in [
+            "",
+            "com",
+            "localhost",
+            "https://example.com",
+            "example.com/",
+            "example.com:443",
+            "127.0.0.1",
+            "0x7f.1",
+            "[::1]",
+            "a..b",
+            "-a.example",
+            "a_b.example",
+            "exa mple.com",
+            "a.b%2e.com",
+            "user@example.com",
+            &format!("{}.com", "a".repeat(64)),
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Access to what a portal keeps for those who ask: the request, the agreement that is signed, and what is granted.
+
+use serde::Serialize;
+
+use crate::date::Date;
+use crate::id::{AccessGrantId, AccessRequestId, MemberId, NdaFileId, NdaId, OrganizationId};
+use crate::portals::{CertificateFramework, Days};
+use crate::text::{Email, LongText, Name};
+use crate::time::Time;
+
+crate::words! {
+    /// What became of a request.
+    RequestStatus {
+        UnderReview = "under_review",
+        Approved = "approved",
+        Denied = "denied",
+    }
+}
+
+/// What somebody writes who asks for access.
+#[derive(Clone, Debug)]
+pub struct NewRequest {
+    pub name: Name,
+    pub email: Email,
+    pub company: Option<Name>,
+    pub job_title: Option<Name>,
+    pub purpose: Option<LongText>,
+    pub requested_duration_days: Option<Days>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccessRequest {
+    pub id: AccessRequestId,
+    pub organization_id: OrganizationId,
+    pub name: String,
+    pub email: String,
+    pub company: Option<String>,
+    pub job_title: Option<String>,
+    pub purpose: Option<String>,
+    pub requested_duration_days: Option<Days>,
+    pub status: RequestStatus,
+    pub reviewed_by: Option<MemberId>,
+    pub reviewed_at: Option<Time>,
+    pub denial_reason: Option<String>,
+    /// The access it led to, or that was there already.
+    pub grant_id: Option<AccessGrantId>,
+    pub created_at: Time,
+    pub updated_at: Time,
+    #[serde(skip)]
+    pub version: i64,
+}
+
+impl AccessRequest {
+    pub fn new(id: AccessRequestId, organization_id: OrganizationId, new: NewRequest, now: Time) -> Self {
+        let NewRequest { name, email, company, job_title, purpose, requested_duration_days } = new;
+        Self {
+            id,
+            organization_id,
+            name: name.into(),
+            email: email.as_str().to_owned(),
+            company: company.map(String::from),
+            job_title: job_title.map(String::from),
+            purpose: purpose.map(String::from),
+            requested_duration_days,
+            status: RequestStatus::UnderReview,
+            reviewed_by: None,
+            reviewed_at: None,
+            denial_reason: None,
+            grant_id: None,
+            created_at: now,
+            updated_at: now,
+            version: 1,
+        }
+    }
+
+    /// Somebody decided.
+    #[must_use]
+    pub fn reviewed(&self, status: RequestStatus, by: Option<MemberId>, now: Time) -> Self {
+        Self {
+            status,
+            reviewed_by: by,
+            reviewed_at: Some(now),
+            updated_at: now,
+            version: self.version + 1,
+            ..self.clone()
+        }
+    }
+}
+
+/// The agreement of an organization that has none of its own.
+const USUAL_AGREEMENT: &str = include_str!("../data/nda.md");
+
+/// What an agreement is between, and for how long.
+#[derive(Clone, Debug)]
+pub struct Parties<'a> {
+    pub organization: &'a str,
+    pub request: &'a AccessRequest,
+    pub date: Date,
+    pub duration: Days,
+}
+
+impl Parties<'_> {
+    /// The text that is agreed to, in Markdown: an organization's own or ours, with the placeholders filled in.
+    pub fn agree(&self, own: Option<&str>) -> String {
+        let days = self.duration.get();
+        let values = [
+            ("organization", self.organization.to_owned()),
+            ("name", self.request.name.clone()),
+            ("email", self.request.email.clone()),
+            ("company", self.request.company.clone().unwrap_or_else(|| "no company".to_owned())),
+            ("jobTitle", self.request.job_title.clone().unwrap_or_default()),
+            ("date", self.date.to_string()),
+            ("duration", if days == 1 { "one day".to_owned() } else { format!("{days} days") }),
+        ];
+        // What stands in the braces is read once: what somebody is called is never a placeholder.
+        let mut text = String::new();
+        let mut rest = own.unwrap_or(USUAL_AGREEMENT);
+        while let Some((before, after)) = rest.split_once("{{") {
+            text.push_str(before);
+            let value = after.split_once("}}").and_then(|(name, behind)| {
+                let (_, value) = values.iter().find(|(known, _)| *known == name.trim())?;
+                Some((value, behind))
+            });
+            match value {
+                Some((value, behind)) => {
+                    text.push_str(&literally(value));
+                    rest = behind;
+                }
+                None => {
+                    text.push_str("{{");
+                    rest = after;
+                }
+            }
+        }
+        text.push_str(rest);
+        text
+    }
+}
+
+/// Text that means nothing else in Markdown.
+fn literally(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for c in text.chars() {
+        if "\\`*_[]<>~|&!#$".contains(c) {
+            written.push('\\');
+        }
+        written.push(c);
+    }
+    written
+}
+
+crate::words! {
+    /// How far an agreement is.
+    NdaStatus {
+        Pending = "pending",
+        Signed = "signed",
+        /// Another took its place, or it is no longer offered.
+        Void = "void",
+    }
+}
+
+/// Who signed an agreement, when, and from where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Signature {
+    pub name: String,
+    pub email: String,
+    pub at: Time,
+    pub ip: Option<String>,
+    /// What the signed file shows, and by which it is found.
+    pub code: String,
+    pub file_id: NdaFileId,
+    pub file_sha256: String,
+}
+
+/// An agreement that somebody is asked to sign: its text does not change any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Nda {
+    pub id: NdaId,
+    pub organization_id: OrganizationId,
+    pub request_id: AccessRequestId,
+    pub status: NdaStatus,
+    #[serde(skip)]
+    pub text: String,
+    /// The SHA-256 of its text, in hexadecimal.
+    pub text_sha256: String,
+    pub duration_days: Days,
+    pub created_at: Time,
+    /// Until when it can be signed.
+    pub expires_at: Time,
+    pub signature: Option<Signature>,
+    pub grant_id: Option<AccessGrantId>,
+}
+
+crate::words! {
+    /// Whether access still holds.
+    GrantStatus {
+        Active = "active",
+        Expired = "expired",
+        Revoked = "revoked",
+    }
+}
+
+/// What somebody who signed may read, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccessGrant {
+    pub id: AccessGrantId,
+    pub organization_id: OrganizationId,
+    pub request_id: AccessRequestId,
+    pub nda_id: NdaId,
+    pub name: String,
+    pub email: String,
+    pub created_at: Time,
+    pub expires_at: Time,
+    pub revoked_at: Option<Time>,
+    pub revoked_by: Option<MemberId>,
+    pub revocation_reason: Option<String>,
+}
+
+impl AccessGrant {
+    pub fn status(&self, now: Time) -> GrantStatus {
+        match self.revoked_at {
+            Some(_) => GrantStatus::Revoked,
+            None if self.expires_at <= now => GrantStatus::Expired,
+            None => GrantStatus::Active,
+        }
+    }
+}
+
+crate::words! {
+    /// What a visitor did.
+    VisitAction {
+        Opened = "opened",
+        DownloadedPolicy = "downloaded_policy",
+        DownloadedPolicies = "downloaded_all_policies",
+        DownloadedCertificate = "downloaded_certificate",
+    }
+}
+
+/// What a visitor saw of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Visited {
+    pub action: VisitAction,
+    /// A policy's id, or the framework of a certificate.
+    pub document: Option<String>,
+    pub title: Option<String>,
+}
+
+impl Visited {
+    pub fn opened() -> Self {
+        Self { action: VisitAction::Opened, document: None, title: None }
+    }
+
+    pub fn certificate(framework: CertificateFramework, file_name: &str) -> Self {
+        Self {
+            action: VisitAction::DownloadedCertificate,
+            document: Some(framework.as_str().to_owned()),
+            title: Some(file_name.to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::markdown;
+    use crate::text::Parse;
+
+    #[test]
+    fn an_agreement_names_its_parties_and_nothing_they_are_called_is_markup() {
+        let new = NewRequest {
+            name: Name::parse("{{email}} *Ada*").expect("a name"),
+            email: Email::parse("ada_l@example.com").expect("an address"),
+            company: None,
+            job_title: None,
+            purpose: None,
+            requested_duration_days: None,
+        };
+        let now = Time::from_millis(1_789_000_000_000);
+        let request =
+            AccessRequest::new(AccessRequestId::from_u128(1), OrganizationId::from_u128(2), new, now);
+        let parties = Parties {
+            organization: "Engines",
+            request: &request,
+            date: Date::of(now),
+            duration: Days::USUAL,
+        };
+        let text = parties
+            .agree(Some("{{ organization }} and {{name}}, {{email}}: {{unknown}} {{ for {{duration}}"));
+        assert_eq!(text, "Engines and {{email}} \\*Ada\\*, ada\\_l@example.com: {{unknown}} {{ for 30 days");
+        let usual = parties.agree(None);
+        assert!(!usual.contains("{{") || usual.contains("{{email}}"), "{usual}");
+        assert!(markdown::read(&usual).is_ok());
+    }
+}

@@ -1,0 +1,145 @@
+-- The trust portal: what is shown, who asked for more, who signed, who may read, and what they read.
+CREATE TABLE portals (
+    org_id TEXT NOT NULL PRIMARY KEY REFERENCES organizations (id),
+    friendly_url TEXT,
+    status TEXT NOT NULL CHECK (status IN ('draft', 'published')),
+    domain TEXT,
+    domain_verified_at BIGINT,
+    domain_broken_at BIGINT,
+    contact_email TEXT,
+    overview TEXT,
+    frameworks TEXT NOT NULL,
+    nda_text TEXT,
+    duration_days BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    version BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX portals_friendly_url ON portals (friendly_url);
+-- Whoever proves first that a domain is theirs has it.
+CREATE UNIQUE INDEX portals_domain ON portals (domain) WHERE domain_verified_at IS NOT NULL;
+
+CREATE TABLE certificates (
+    id TEXT NOT NULL PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    framework TEXT NOT NULL CHECK (framework IN ('iso_27001', 'iso_42001', 'gdpr', 'hipaa', 'soc2_type1', 'soc2_type2', 'pci_dss', 'nen_7510', 'iso_9001')),
+    file_name TEXT NOT NULL,
+    file_size BIGINT NOT NULL,
+    sha256 TEXT NOT NULL,
+    pages BIGINT NOT NULL,
+    uploaded_by TEXT REFERENCES members (id),
+    updated_at BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX certificates_framework ON certificates (org_id, framework);
+
+CREATE TABLE access_requests (
+    id TEXT NOT NULL PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    email TEXT NOT NULL,
+    company TEXT,
+    job_title TEXT,
+    purpose TEXT,
+    requested_days BIGINT,
+    status TEXT NOT NULL CHECK (status IN ('under_review', 'approved', 'denied')),
+    reviewed_by TEXT REFERENCES members (id),
+    reviewed_at BIGINT,
+    denial_reason TEXT,
+    grant_id TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    version BIGINT NOT NULL
+);
+CREATE INDEX access_requests_list ON access_requests (org_id, id);
+CREATE INDEX access_requests_status ON access_requests (org_id, status, id);
+
+CREATE TABLE ndas (
+    id TEXT NOT NULL PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    request_id TEXT NOT NULL REFERENCES access_requests (id),
+    token_hash BLOB NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'signed', 'void')),
+    text TEXT NOT NULL,
+    text_sha256 TEXT NOT NULL,
+    duration_days BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    signer_name TEXT,
+    signer_email TEXT,
+    signed_at BIGINT,
+    signer_ip TEXT,
+    code TEXT,
+    file_id TEXT,
+    file_sha256 TEXT,
+    grant_id TEXT
+);
+CREATE UNIQUE INDEX ndas_token ON ndas (token_hash);
+CREATE UNIQUE INDEX ndas_code ON ndas (code);
+CREATE INDEX ndas_file ON ndas (file_sha256);
+CREATE INDEX ndas_request ON ndas (org_id, request_id, id);
+-- One agreement at a time waits for a signature.
+CREATE UNIQUE INDEX ndas_open ON ndas (request_id) WHERE status = 'pending';
+
+CREATE TABLE access_grants (
+    id TEXT NOT NULL PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    request_id TEXT NOT NULL REFERENCES access_requests (id),
+    nda_id TEXT NOT NULL REFERENCES ndas (id),
+    name TEXT NOT NULL,
+    email TEXT NOT NULL,
+    email_key TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    revoked_at BIGINT,
+    revoked_by TEXT REFERENCES members (id),
+    revocation_reason TEXT
+);
+CREATE INDEX access_grants_list ON access_grants (org_id, id);
+CREATE INDEX access_grants_email ON access_grants (org_id, email_key);
+
+CREATE TABLE access_tokens (
+    token_hash BLOB NOT NULL PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    grant_id TEXT NOT NULL REFERENCES access_grants (id),
+    created_at BIGINT NOT NULL
+);
+CREATE INDEX access_tokens_grant ON access_tokens (grant_id, created_at);
+
+CREATE TABLE visits (
+    id TEXT NOT NULL PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    grant_id TEXT NOT NULL REFERENCES access_grants (id),
+    action TEXT NOT NULL,
+    document TEXT,
+    title TEXT,
+    ip TEXT,
+    at BIGINT NOT NULL
+);
+CREATE INDEX visits_list ON visits (org_id, id);
+CREATE INDEX visits_grant ON visits (grant_id, id);
+
+CREATE TABLE portal_posts (
+    id TEXT NOT NULL PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    kind TEXT NOT NULL CHECK (kind IN ('update', 'question')),
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    is_published BOOLEAN NOT NULL,
+    published_at BIGINT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    version BIGINT NOT NULL
+);
+CREATE INDEX portal_posts_list ON portal_posts (org_id, id);
+
+CREATE TABLE subscribers (
+    id TEXT NOT NULL PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    email TEXT NOT NULL,
+    email_key TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    confirmed_at BIGINT
+);
+CREATE UNIQUE INDEX subscribers_email ON subscribers (org_id, email_key);
+
+ALTER TABLE users ADD COLUMN notify_portal BOOLEAN NOT NULL DEFAULT TRUE;

@@ -1,0 +1,497 @@
+//! `/v1/trust-access`: from asking for access to reading, and every way it is refused.
+
+use std::time::Duration;
+
+use attestry_app::signed_files::{Verdict, check};
+use attestry_tests::{TestApp, both, id};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::portal::{
+    GUEST, approved, fetch, granted, marks, pdf, publish, request, sign, text, token_for, token_of, upload,
+};
+
+both! {
+    the_whole_journey,
+    requests_are_reviewed_once,
+    nothing_shows_who_has_access,
+    agreements_expire_and_are_replaced,
+    an_agreement_is_signed_by_the_one_who_asked,
+    two_signatures_at_once_are_one,
+    an_own_agreement_is_used,
+    access_ends,
+    reviewers_are_told,
+    mail_to_an_address_is_limited,
+    uploaded_policies_are_marked,
+    a_deleted_organization_lets_nobody_in,
+}
+
+const REQUESTS: &str = "/v1/trust-access/admin/requests";
+
+async fn policy(app: &TestApp, name: &str) -> String {
+    let made = app
+        .post("/v1/policies", &json!({"name": name, "contentMarkdown": "# Rules\n\nBe careful."}))
+        .send()
+        .await;
+    let path = format!("/v1/policies/{}", id(&made.expect(201)));
+    app.post(&format!("{path}/submit-for-approval"), &json!({"approverId": app.home.member}))
+        .send()
+        .await
+        .expect(200);
+    app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
+    app.mails().await;
+    path.rsplit('/').next().expect("an id").to_owned()
+}
+
+#[expect(clippy::too_many_lines, reason = "one journey from its beginning to its end")]
+async fn the_whole_journey(app: &TestApp) {
+    app.patch("/v1/trust-portal/settings", &json!({"friendlyUrl": "engines", "status": "published"}))
+        .send()
+        .await
+        .expect(200);
+    upload(app, &app.home, "iso_27001", &pdf(3)).await.expect(201);
+    let policy = policy(app, "Access Control Policy").await;
+    let hidden = app
+        .post("/v1/policies", &json!({"name": "Draft", "contentMarkdown": "Secret."}))
+        .send()
+        .await
+        .expect(201);
+
+    let ask = json!({"name": "Grace Hopper", "email": GUEST, "company": "Customer Inc.", "jobTitle": "Analyst", "purpose": "Assessment", "requestedDurationDays": 10});
+    let taken = app.call("POST", "/v1/trust-access/engines/requests").json(&ask).send().await.expect(201);
+    assert_eq!(taken["status"], "under_review");
+    app.mails().await;
+    let listed = app.get(&format!("{REQUESTS}?status=under_review&total=true")).send().await.expect(200);
+    assert_eq!(listed["total"], 1);
+    assert_eq!(listed["data"][0]["id"], taken["id"]);
+    let path = format!("{REQUESTS}/{}", id(&taken));
+    let preview =
+        app.call("POST", &format!("{path}/preview-nda")).key(&app.home.key).send().await.expect(200);
+    let key = format!(
+        "{}/trust-nda/preview-{}.pdf",
+        app.home.organization,
+        preview["previewId"].as_str().expect("an id")
+    );
+    assert_eq!(preview["s3Key"], key);
+    let seen = text(&fetch(app, &preview["pdfDownloadUrl"]).await);
+    assert!(seen.contains("PREVIEW") && seen.contains("Grace Hopper") && seen.contains("10 days"), "{seen}");
+    let details = app.get(&path).send().await.expect(200);
+    assert_eq!(details["ndaAgreement"], Value::Null, "a preview is no agreement");
+
+    let approval = app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
+    assert_eq!(approval["request"]["status"], "approved");
+    assert_eq!(approval["ndaAgreement"]["status"], "pending");
+    assert_eq!(approval["ndaAgreement"]["durationDays"], 10);
+    let nda = token_for(app, GUEST).await;
+    let offer = app.call("GET", &format!("/v1/trust-access/nda/{nda}")).send().await.expect(200);
+    assert_eq!((&offer["organizationName"], &offer["status"]), (&json!("Home"), &json!("pending")));
+    let preview =
+        app.call("POST", &format!("/v1/trust-access/nda/{nda}/preview-nda")).send().await.expect(200);
+    assert!(text(&fetch(app, &preview["pdfDownloadUrl"]).await).contains("PREVIEW"));
+
+    let signed = sign(app, &nda, GUEST).await.expect(200);
+    assert_eq!(signed["grant"]["status"], "active");
+    assert_eq!(signed["expiresAt"], "2026-11-25T09:30:00.000Z");
+    let file = fetch(app, &signed["pdfDownloadUrl"]).await;
+    let seen = text(&file);
+    assert!(
+        seen.contains(GUEST) && seen.contains("2026-11-15 09:30:00 UTC") && !seen.contains("PREVIEW"),
+        "{seen}"
+    );
+    let details = app.get(&path).send().await.expect(200);
+    let signature = &details["ndaAgreement"]["signature"];
+    let code = signature["code"].as_str().expect("a code");
+    assert!(seen.contains(code), "{code}: {seen}");
+    let verified = app
+        .call("GET", &format!("/v1/trust-access/nda/verify/{}", code.to_lowercase()))
+        .send()
+        .await
+        .expect(200);
+    assert_eq!(verified["documentHash"], offer["documentHash"]);
+    let verify = async |file: &[u8]| {
+        let body = json!({"fileData": STANDARD.encode(file)});
+        app.call("POST", "/v1/trust-access/nda/verify").json(&body).send().await.expect(200)
+    };
+    assert_eq!(verify(&file).await, verified);
+    let mut changed = file.clone();
+    *changed.iter_mut().rev().nth(200).expect("a byte") ^= 1;
+    assert_eq!(verify(&changed).await["isSigned"], false);
+    let keys = app.call("GET", "/.well-known/attestry-keys.json").send().await.json();
+    let public = keys["keys"][0]["publicKey"].as_str().expect("a key");
+    let public: Vec<u8> =
+        (0..32).map(|at| u8::from_str_radix(&public[2 * at..2 * at + 2], 16).expect("hex")).collect();
+    let known = [(keys["keys"][0]["id"].as_str().expect("an id").to_owned(), public)];
+    assert!(matches!(check(&file, &known), Verdict::Intact { .. }));
+    assert_eq!(check(&changed, &known), Verdict::Changed);
+    let link = app.get(&format!("{path}/nda/download")).send().await.expect(200);
+    assert_eq!(fetch(app, &link["downloadUrl"]).await, file);
+
+    let token = token_of(&signed["portalUrl"]);
+    assert_ne!(token_for(app, GUEST).await, "", "the link is also sent");
+    let access = format!("/v1/trust-access/access/{token}");
+    let seen = app.call("GET", &access).send().await.expect(200);
+    assert_eq!(seen["policies"].as_array().map(Vec::len), Some(1));
+    assert_eq!(seen["complianceResources"][0]["framework"], "iso_27001");
+    assert_eq!(app.call("GET", &format!("{access}/policies")).send().await.expect(200), seen["policies"]);
+    assert_eq!(
+        app.call("GET", &format!("{access}/compliance-resources")).send().await.expect(200),
+        seen["complianceResources"]
+    );
+    let mark = format!("Grace Hopper · {GUEST}");
+    for (path, pages) in [
+        ("compliance-resources/iso_27001", Some(3)),
+        ("policies/download-all", None),
+        (&format!("policies/{policy}"), None),
+    ] {
+        let head = app.call("HEAD", &format!("{access}/{path}")).send().await;
+        assert_eq!(head.status.as_u16(), 200);
+        let reply = app.call("GET", &format!("{access}/{path}")).send().await;
+        assert_eq!(reply.status.as_u16(), 200, "{}", reply.text());
+        assert_eq!(reply.header("content-type"), Some("application/pdf"));
+        assert!(reply.header("content-disposition").expect("a name").starts_with("attachment"));
+        let all = lopdf::Document::load_mem(&reply.body).expect("a PDF").get_pages().len();
+        assert_eq!(marks(&reply.body, &mark), pages.unwrap_or(all), "{path}");
+        assert_eq!(marks(&reply.body, "2026-11-15 09:30:00 UTC"), all, "{path}");
+    }
+    for path in [
+        format!("policies/{}", id(&hidden)),
+        "policies/nonsense".to_owned(),
+        "compliance-resources/gdpr".to_owned(),
+        "compliance-resources/x".to_owned(),
+    ] {
+        app.call("GET", &format!("{access}/{path}")).send().await.problem(404, "not_found");
+    }
+    let visits = app.get("/v1/trust-access/admin/visits").send().await.expect(200);
+    let actions: Vec<&str> = visits["data"]
+        .as_array()
+        .expect("visits")
+        .iter()
+        .map(|one| one["action"].as_str().expect("a word"))
+        .collect();
+    assert_eq!(actions, ["downloaded_policy", "downloaded_all_policies", "downloaded_certificate", "opened"]);
+    assert_eq!(visits["data"][0]["document"], policy);
+    assert_eq!(visits["data"][0]["email"], GUEST);
+
+    let grant = id(&signed["grant"]);
+    let grants = app.get("/v1/trust-access/admin/grants?status=active").send().await.expect(200);
+    assert_eq!(grants["data"][0]["id"], grant);
+    assert!(!grants.to_string().contains(&token));
+    let reason = json!({"reason": "The assessment is over."});
+    let revoked =
+        app.post(&format!("/v1/trust-access/admin/grants/{grant}/revoke"), &reason).send().await.expect(200);
+    assert_eq!(revoked["status"], "revoked");
+    for path in [
+        "",
+        "/policies",
+        "/policies/download-all",
+        "/compliance-resources",
+        "/compliance-resources/iso_27001",
+    ] {
+        app.call("GET", &format!("{access}{path}")).send().await.problem(410, "link_expired");
+    }
+    app.post(&format!("/v1/trust-access/admin/grants/{grant}/revoke"), &reason)
+        .send()
+        .await
+        .problem(409, "grant_is_over");
+    sign(app, &nda, GUEST).await.problem(410, "link_expired");
+    assert!(app.mails().await.is_empty());
+    let entries = app.get("/v1/audit-logs?limit=1000").send().await.expect(200).to_string();
+    for secret in [&token, &nda] {
+        assert!(!entries.contains(secret.as_str()), "no link is recorded");
+    }
+}
+
+async fn requests_are_reviewed_once(app: &TestApp) {
+    publish(app, &app.home).await;
+    let first = format!("{REQUESTS}/{}", request(app, &app.home, GUEST).await);
+    app.mails().await;
+    let approve = |path: String, body: Value| app.post(&format!("{path}/approve"), &body).send();
+    let deny = |path: String, body: Value| app.post(&format!("{path}/deny"), &body).send();
+    assert_eq!(approve(first.clone(), json!({"durationDays": 0})).await.wrong_fields(), ["durationDays"]);
+    assert_eq!(approve(first.clone(), json!({"durationDays": "30"})).await.wrong_fields(), ["durationDays"]);
+    assert_eq!(deny(first.clone(), json!({})).await.wrong_fields(), ["reason"]);
+    app.call("POST", &format!("{first}/resend-nda"))
+        .key(&app.home.key)
+        .send()
+        .await
+        .problem(409, "nothing_to_sign");
+    app.get(&format!("{first}/nda/download")).send().await.problem(404, "not_found");
+    let denied = deny(first.clone(), json!({"reason": "Customers only."})).await.expect(200);
+    assert_eq!((&denied["status"], &denied["denialReason"]), (&json!("denied"), &json!("Customers only.")));
+    let mails = app.mails().await;
+    assert!(mails.len() == 1 && mails[0].text.contains("Customers only."), "{mails:?}");
+    approve(first.clone(), json!({})).await.problem(409, "request_reviewed");
+    deny(first.clone(), json!({"reason": "Twice."})).await.problem(409, "request_reviewed");
+    // Whatever became of it, there is a preview.
+    app.call("POST", &format!("{first}/preview-nda")).key(&app.home.key).send().await.expect(200);
+    let second = format!("{REQUESTS}/{}", request(app, &app.home, GUEST).await);
+    app.mails().await;
+    let before = app.get(&second).send().await;
+    let tag = before.header("etag").expect("a tag").to_owned();
+    assert_eq!(
+        approve(second.clone(), json!({"durationDays": 3})).await.expect(200)["ndaAgreement"]["durationDays"],
+        3
+    );
+    app.mails().await;
+    let after = app.get(&second).header("if-none-match", &tag).send().await.expect(200);
+    assert_eq!(after["reviewedBy"], app.home.member);
+    let list = app.get(&format!("{REQUESTS}?limit=1")).send().await.expect(200);
+    let next = list["nextCursor"].as_str().expect("a cursor");
+    assert_eq!(
+        app.get(&format!("{REQUESTS}?limit=1&cursor={next}")).send().await.expect(200)["data"][0]["status"],
+        "denied"
+    );
+}
+
+async fn nothing_shows_who_has_access(app: &TestApp) {
+    publish(app, &app.home).await;
+    granted(app, &app.home, GUEST).await;
+    let ask = async |email: &str| {
+        let path = format!("/v1/trust-access/{}/requests", app.home.organization);
+        let mut answer =
+            app.call("POST", &path).json(&json!({"name": "X", "email": email})).send().await.expect(201);
+        assert!(id(&answer).starts_with("tar_"));
+        answer["id"] = Value::Null;
+        answer
+    };
+    assert_eq!(ask(GUEST).await, ask("nobody@customer.example").await);
+    let mails = app.mails().await;
+    let fresh: Vec<_> = mails.iter().filter(|mail| mail.to_address == GUEST).collect();
+    assert_eq!(fresh.len(), 1, "whoever has access gets a fresh link");
+    let token = attestry_tests::token_in(&[fresh[0].clone()]);
+    app.call("GET", &format!("/v1/trust-access/access/{token}")).send().await.expect(200);
+    assert!(!mails.iter().any(|mail| mail.to_address == "nobody@customer.example"));
+    let reclaim = async |email: &str| {
+        let path = format!("/v1/trust-access/{}/reclaim", app.home.organization);
+        app.call("POST", &path).json(&json!({"email": email})).send().await.expect(200)
+    };
+    let known = reclaim("Grace@CUSTOMER.example").await;
+    assert!(!known.to_string().contains("token"));
+    let token = token_for(app, GUEST).await;
+    app.call("GET", &format!("/v1/trust-access/access/{token}")).send().await.expect(200);
+    assert_eq!(reclaim("nobody@customer.example").await, known);
+    assert!(app.mails().await.is_empty());
+    let listed = app.get(&format!("{REQUESTS}?status=under_review")).send().await.expect(200);
+    assert_eq!(listed["count"], 1, "what needs no review is not waiting for one");
+}
+
+async fn agreements_expire_and_are_replaced(app: &TestApp) {
+    publish(app, &app.home).await;
+    let (request, first) = approved(app, &app.home, GUEST).await;
+    let resend = format!("{REQUESTS}/{request}/resend-nda");
+    let again = app.call("POST", &resend).key(&app.home.key).send().await.expect(200);
+    assert_eq!(again["request"]["status"], "approved");
+    let second = token_for(app, GUEST).await;
+    for path in ["", "/preview-nda", "/sign"] {
+        let call = app.call(
+            if path.is_empty() { "GET" } else { "POST" },
+            &format!("/v1/trust-access/nda/{first}{path}"),
+        );
+        let call = if path == "/sign" {
+            call.json(&json!({"name": "G", "email": GUEST, "accept": true}))
+        } else {
+            call
+        };
+        call.send().await.problem(410, "link_expired");
+    }
+    app.clock.advance(Duration::from_hours(7 * 24));
+    app.call("GET", &format!("/v1/trust-access/nda/{second}")).send().await.problem(410, "link_expired");
+    sign(app, &second, GUEST).await.problem(410, "link_expired");
+    app.call("POST", &resend).key(&app.home.key).send().await.expect(200);
+    let third = token_for(app, GUEST).await;
+    sign(app, &third, GUEST).await.expect(200);
+    app.mails().await;
+    app.call("POST", &resend).key(&app.home.key).send().await.problem(409, "already_signed");
+    app.call("GET", "/v1/trust-access/nda/nonsense").send().await.problem(404, "not_found");
+    app.call("GET", "/v1/trust-access/nda/verify/NONS-ENSE").send().await.problem(404, "not_found");
+}
+
+async fn an_agreement_is_signed_by_the_one_who_asked(app: &TestApp) {
+    publish(app, &app.home).await;
+    let (_, nda) = approved(app, &app.home, GUEST).await;
+    let path = format!("/v1/trust-access/nda/{nda}/sign");
+    let with = |body: Value| app.call("POST", &path).json(&body).send();
+    with(json!({"name": "Eve", "email": "eve@customer.example", "accept": true}))
+        .await
+        .problem(403, "not_the_requester");
+    assert_eq!(
+        with(json!({"name": "Grace", "email": GUEST, "accept": false})).await.wrong_fields(),
+        ["accept"]
+    );
+    assert_eq!(
+        with(json!({"name": "Grace", "email": GUEST, "accept": "true"})).await.wrong_fields(),
+        ["accept"]
+    );
+    assert_eq!(with(json!({})).await.wrong_fields(), ["accept", "email", "name"]);
+    let good = json!({"name": "Grace Hopper", "email": "GRACE@customer.example", "accept": true});
+    let first = app.call("POST", &path).json(&good).header("idempotency-key", "one").send().await.expect(200);
+    let replayed =
+        app.call("POST", &path).json(&good).header("idempotency-key", "one").send().await.expect(200);
+    assert_eq!(replayed["grant"], first["grant"]);
+    assert_eq!(replayed["portalUrl"], Value::Null, "a link is told once");
+    app.mails().await;
+    let second = with(good).await.expect(200);
+    assert_eq!(second["grant"], first["grant"]);
+    assert!(app.mails().await.is_empty());
+    for signed in [&first, &second] {
+        let token = token_of(&signed["portalUrl"]);
+        app.call("GET", &format!("/v1/trust-access/access/{token}")).send().await.expect(200);
+    }
+    assert_eq!(
+        app.call("GET", &format!("/v1/trust-access/nda/{nda}")).send().await.expect(200)["status"],
+        "signed"
+    );
+}
+
+async fn two_signatures_at_once_are_one(app: &TestApp) {
+    publish(app, &app.home).await;
+    let (request, nda) = approved(app, &app.home, GUEST).await;
+    let both = futures_util::future::join_all((0..4).map(|_| sign(app, &nda, GUEST))).await;
+    let grants: Vec<Value> = both.iter().map(|reply| reply.expect(200)["grant"]["id"].clone()).collect();
+    assert!(grants.iter().all(|grant| *grant == grants[0]), "{grants:?}");
+    app.mails().await;
+    let link = app.get(&format!("{REQUESTS}/{request}/nda/download")).send().await.expect(200);
+    let file = fetch(app, &link["downloadUrl"]).await;
+    let body = json!({"fileData": STANDARD.encode(&file)});
+    let verified = app.call("POST", "/v1/trust-access/nda/verify").json(&body).send().await.expect(200);
+    assert_eq!(verified["isSigned"], true);
+    assert_eq!(app.get("/v1/trust-access/admin/grants?total=true").send().await.expect(200)["total"], 1);
+}
+
+async fn an_own_agreement_is_used(app: &TestApp) {
+    let own =
+        "# Hush\n\nBetween {{organization}} and {{name}} of {{company}}, for {{duration}}. {{ nothing }}";
+    app.patch(
+        "/v1/trust-portal/settings",
+        &json!({"status": "published", "ndaText": own, "defaultDurationDays": 5}),
+    )
+    .send()
+    .await
+    .expect(200);
+    let path = format!("/v1/trust-access/{}/requests", app.home.organization);
+    let ask = json!({"name": "{{company}} *Grace*", "email": GUEST, "company": "A_B"});
+    let request = app.call("POST", &path).json(&ask).send().await.expect(201);
+    app.mails().await;
+    app.call("POST", &format!("{REQUESTS}/{}/approve", id(&request)))
+        .key(&app.home.key)
+        .send()
+        .await
+        .expect(200);
+    let nda = token_for(app, GUEST).await;
+    let offer = app.call("GET", &format!("/v1/trust-access/nda/{nda}")).send().await.expect(200);
+    assert!(offer["text"].as_str().expect("a text").contains("for 5 days. {{ nothing }}"), "{offer}");
+    // What was sent does not change any more.
+    app.patch("/v1/trust-portal/settings", &json!({"ndaText": "# Other"})).send().await.expect(200);
+    let preview =
+        app.call("POST", &format!("/v1/trust-access/nda/{nda}/preview-nda")).send().await.expect(200);
+    let seen = text(&fetch(app, &preview["pdfDownloadUrl"]).await);
+    assert!(seen.contains("{{company}} *Grace* of A_B"), "{seen}");
+}
+
+async fn access_ends(app: &TestApp) {
+    publish(app, &app.home).await;
+    upload(app, &app.home, "gdpr", &pdf(1)).await.expect(201);
+    let (token, _) = granted(app, &app.home, GUEST).await;
+    let access = format!("/v1/trust-access/access/{token}");
+    app.clock.advance(Duration::from_hours(30 * 24 - 1));
+    app.call("GET", &access).send().await.expect(200);
+    app.clock.advance(Duration::from_hours(1));
+    app.call("GET", &access).send().await.problem(410, "link_expired");
+    assert_eq!(app.get("/v1/trust-access/admin/grants?status=expired").send().await.expect(200)["count"], 1);
+    app.call("GET", "/v1/trust-access/access/nonsense").send().await.problem(404, "not_found");
+    let reclaim = format!("/v1/trust-access/{}/reclaim", app.home.organization);
+    app.call("POST", &reclaim).json(&json!({"email": GUEST})).send().await.expect(200);
+    assert!(app.mails().await.is_empty(), "what has ended is not given again");
+    // A certificate that is replaced or deleted is so for readers at once.
+    let (token, _) = granted(app, &app.home, "ada@customer.example").await;
+    let file = format!("/v1/trust-access/access/{token}/compliance-resources/gdpr");
+    assert_eq!(app.call("GET", &file).send().await.status.as_u16(), 200);
+    app.delete("/v1/trust-portal/compliance-resources/gdpr").send().await.expect(200);
+    app.call("GET", &file).send().await.problem(404, "not_found");
+    app.work().await;
+}
+
+async fn reviewers_are_told(app: &TestApp) {
+    publish(app, &app.home).await;
+    app.member(&app.home, "auditor@example.com", "auditor").await;
+    app.member(&app.home, "admin@example.com", "admin").await;
+    request(app, &app.home, GUEST).await;
+    let mails = app.mails().await;
+    let mut told: Vec<&str> = mails.iter().map(|mail| mail.to_address.as_str()).collect();
+    told.sort_unstable();
+    assert_eq!(told, ["ada@example.com", "admin@example.com"]);
+    assert!(mails[0].subject.contains("Grace Hopper (Customer Inc.)"), "{mails:?}");
+    let session = app.sign_in("admin@example.com").await;
+    app.call("PATCH", "/v1/auth/notifications")
+        .session(&session, &app.home.organization)
+        .json(&json!({"portal": false}))
+        .send()
+        .await
+        .expect(200);
+    app.work().await;
+    request(app, &app.home, GUEST).await;
+    assert_eq!(app.mails().await.len(), 1);
+    // An auditor looks, and decides nothing.
+    let session = app.sign_in("auditor@example.com").await;
+    let list = app.call("GET", REQUESTS).session(&session, &app.home.organization).send().await.expect(200);
+    let path = format!("{REQUESTS}/{}/approve", id(&list["data"][0]));
+    app.call("POST", &path).session(&session, &app.home.organization).send().await.problem(403, "forbidden");
+}
+
+async fn mail_to_an_address_is_limited(app: &TestApp) {
+    publish(app, &app.home).await;
+    let path = format!("/v1/trust-access/{}/reclaim", app.home.organization);
+    for _ in 0..5 {
+        app.call("POST", &path).json(&json!({"email": GUEST})).send().await.expect(200);
+    }
+    let refused = app.call("POST", &path).json(&json!({"email": "GRACE@customer.example"})).send().await;
+    assert!(refused.header("retry-after").is_some());
+    refused.problem(429, "rate_limited");
+    app.call("POST", &path).json(&json!({"email": "ada@customer.example"})).send().await.expect(200);
+}
+
+async fn uploaded_policies_are_marked(app: &TestApp) {
+    publish(app, &app.home).await;
+    let upload = async |name: &str, kind: &str, file: &[u8]| {
+        let made = app.post("/v1/policies", &json!({"name": name})).send().await.expect(201);
+        let path = format!("/v1/policies/{}", id(&made));
+        let body = json!({"fileName": name, "fileType": kind, "fileData": STANDARD.encode(file)});
+        let file = app.post(&format!("{path}/attachments"), &body).send().await.expect(201);
+        app.patch(&path, &json!({"fileId": file["id"]})).send().await.expect(200);
+        app.post(&format!("{path}/submit-for-approval"), &json!({"approverId": app.home.member}))
+            .send()
+            .await
+            .expect(200);
+        app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
+        app.mails().await;
+        id(&made).to_owned()
+    };
+    let good = upload("good.pdf", "application/pdf", &pdf(2)).await;
+    let bad = upload("bad.pdf", "application/pdf", b"%PDF-1.7\nnothing").await;
+    let (token, _) = granted(app, &app.home, GUEST).await;
+    let get = |id: &str| app.call("GET", &format!("/v1/trust-access/access/{token}/policies/{id}")).send();
+    let file = get(&good).await;
+    assert_eq!(marks(&file.body, GUEST), 2);
+    get(&bad).await.problem(409, "file_cannot_be_marked");
+    let all = app.call("GET", &format!("/v1/trust-access/access/{token}/policies/download-all")).send().await;
+    assert!(text(&all.body).contains("good.pdf"), "what is a file is mentioned");
+}
+
+async fn a_deleted_organization_lets_nobody_in(app: &TestApp) {
+    publish(app, &app.home).await;
+    let (token, _) = granted(app, &app.home, GUEST).await;
+    let (_, nda) = approved(app, &app.home, "ada@customer.example").await;
+    app.call("DELETE", "/v1/organization")
+        .key(&app.home.key)
+        .json(&json!({"name": "Home"}))
+        .send()
+        .await
+        .expect(200);
+    app.call("GET", &format!("/v1/trust-access/access/{token}")).send().await.problem(404, "not_found");
+    app.call("GET", &format!("/v1/trust-access/nda/{nda}")).send().await.problem(404, "not_found");
+    app.call("GET", &format!("/v1/trust-access/{}", app.home.organization))
+        .send()
+        .await
+        .problem(404, "not_found");
+}
