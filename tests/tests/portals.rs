@@ -9,6 +9,8 @@ use std::process::{Child, Command, Stdio};
 
 use attestry_hosting::testing::NameServer;
 use attestry_tests::binary::{self, Server, wait_until};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
@@ -169,7 +171,30 @@ async fn a_signed_agreement_is_checked_offline() {
     let server = Server::start(data.path(), &[]);
     let grants = call(&server, key, Method::GET, "/v1/trust-access/admin/grants", None).await;
     assert_eq!(grants["count"], 1);
+    let upload = json!({
+        "organizationId": organization, "framework": "gdpr", "fileName": "certificate.pdf", "fileType": "application/pdf",
+        "fileData": STANDARD.encode(&file)
+    });
+    let uploads = "/v1/trust-portal/compliance-resources/upload";
+    call(&server, key, Method::POST, uploads, Some(&upload)).await;
     assert!(server.stop());
+
+    // A backup has the agreement and the certificate, and both are held against the journal.
+    let archive = tempfile::tempdir().expect("a folder");
+    let (archive, restored) = (archive.path().join("backup.tar"), archive.path().join("restored"));
+    binary::succeed(data.path(), &["backup", "--to", archive.to_str().expect("a path")]);
+    binary::succeed(&restored, &["restore", "--from", archive.to_str().expect("a path")]);
+    let said = binary::succeed(&restored, &["audit", "verify", "--files"]);
+    assert!(said.contains("2 files, all intact"), "{said}");
+    for folder in ["trust-nda", "trust-certificates"] {
+        let folder = restored.join("blobs").join(organization).join(folder);
+        let stored =
+            std::fs::read_dir(folder).expect("a folder").next().expect("a file").expect("a file").path();
+        std::fs::write(stored, b"%PDF-1.7 forged").expect("a file");
+    }
+    let output = binary::run(&restored, &["audit", "verify", "--files"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success() && said.contains("2 BROKEN"), "{said}");
 
     let elsewhere = tempfile::tempdir().expect("a folder");
     let (pdf, published) = (elsewhere.path().join("nda.pdf"), elsewhere.path().join("keys.json"));

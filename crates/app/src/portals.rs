@@ -1,7 +1,7 @@
 //! The trust portal: what an organization shows of itself.
 
-use attestry_domain::Time;
 use attestry_domain::access::{Permission, Scope};
+use attestry_domain::content::markdown;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::notices::Notice;
 use attestry_domain::organizations::Organization;
@@ -9,6 +9,7 @@ use attestry_domain::portals::{
     Certificate, CertificateFramework, FriendlyUrl, Portal, PortalPatch, PortalPost, PostKind, Shown,
 };
 use attestry_domain::text::Parse;
+use attestry_domain::{Patch, Time};
 pub use attestry_storage::portals::SubProcessor;
 use attestry_storage::{Tx, organizations, policies as policy_rows, portals};
 
@@ -108,6 +109,10 @@ pub async fn update(
     patch: PortalPatch,
     precondition: Precondition,
 ) -> Result<Settings, Error> {
+    if let Patch::Value(text) = &patch.nda_text {
+        // What cannot be printed is refused while its author is there to mend it.
+        markdown::read(text.as_str()).map_err(|message| Error::field("ndaText", message))?;
+    }
     let changed = ctx.change(scope, async move |c| {
         let (before, _) = lock(c).await?;
         precondition.check(&[before.version])?;

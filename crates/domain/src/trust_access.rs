@@ -108,7 +108,7 @@ impl Parties<'_> {
             ("organization", self.organization.to_owned()),
             ("name", self.request.name.clone()),
             ("email", self.request.email.clone()),
-            ("company", self.request.company.clone().unwrap_or_else(|| "no company".to_owned())),
+            ("company", self.request.company.clone().unwrap_or_else(|| "themselves".to_owned())),
             ("jobTitle", self.request.job_title.clone().unwrap_or_default()),
             ("date", self.date.to_string()),
             ("duration", if days == 1 { "one day".to_owned() } else { format!("{days} days") }),

@@ -45,7 +45,7 @@ statements! {
     GET = portal!("p.org_id = $1");
     BY_FRIENDLY_URL = portal!("p.friendly_url = $1");
     BY_DOMAIN = portal!("p.domain = $1 AND p.domain_verified_at IS NOT NULL");
-    DOMAINS = "SELECT p.domain, p.org_id FROM portals p JOIN organizations o ON o.id = p.org_id WHERE o.deleted_at IS NULL AND p.status = 'published' AND p.domain_verified_at IS NOT NULL ORDER BY p.domain";
+    DOMAINS = "SELECT p.domain, p.org_id FROM portals p JOIN organizations o ON o.id = p.org_id WHERE o.deleted_at IS NULL AND p.domain_verified_at IS NOT NULL ORDER BY p.domain";
     VERIFIED = portal!("p.domain_verified_at IS NOT NULL ORDER BY p.org_id");
     INSERT = "INSERT INTO portals (org_id, friendly_url, status, domain, domain_verified_at, domain_broken_at, contact_email, overview, frameworks, nda_text, duration_days, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     UPDATE = "UPDATE portals SET friendly_url = $2, status = $3, domain = $4, domain_verified_at = $5, domain_broken_at = $6, contact_email = $7, overview = $8, frameworks = $9, nda_text = $10, duration_days = $11, created_at = $12, updated_at = $13, version = $14 WHERE org_id = $1";
@@ -116,7 +116,7 @@ pub async fn by_domain(t: &Tx<'_>, domain: &DomainName) -> Result<Option<Portal>
     t.opt(BY_DOMAIN, &[Value::from(domain.as_str())], read).await
 }
 
-/// Every domain under which a portal is served.
+/// Every domain that is proven to be an organization's.
 pub async fn domains(t: &Tx<'_>) -> Result<Vec<(String, OrganizationId)>, Error> {
     t.all(DOMAINS, &[], |row| Ok((row.text(0)?, row.parse(1)?))).await
 }

@@ -66,6 +66,8 @@ async fn a_friendly_url_is_one_portals(app: &TestApp) {
     let taken = json!({"friendlyUrl": "engines"});
     let taken = app.call("PATCH", SETTINGS).key(&other.key).json(&taken).send().await;
     taken.problem(409, "friendly_url_taken");
+    let deep = format!("{}x", "> ".repeat(200));
+    assert_eq!(app.patch(SETTINGS, &json!({"ndaText": deep})).send().await.wrong_fields(), ["ndaText"]);
     app.patch(SETTINGS, &json!({"friendlyUrl": "admin"})).send().await.problem(400, "validation_failed");
 }
 
@@ -413,6 +415,12 @@ async fn verify(app: &TestApp, names: &NameServer) {
     ] {
         assert_eq!(at("GET", hidden).key(&app.home.key).begin().await.status().as_u16(), 404, "{hidden}");
     }
+    // A portal that is not published shows nothing, not even the rest of the server.
+    app.patch(SETTINGS, &json!({"status": "draft"})).send().await.expect(200);
+    for path in ["/", "/sign-in", "/v1/health"] {
+        assert_eq!(at("GET", path).begin().await.status().as_u16(), 404, "{path}");
+    }
+    publish(app, &app.home).await;
     let (token, _) = granted(app, &app.home, "grace@customer.example").await;
     at("GET", &format!("/v1/trust-access/access/{token}")).send().await.expect(200);
     let (theirs, _) = granted(app, &other, "grace@customer.example").await;

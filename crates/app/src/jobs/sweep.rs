@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use attestry_blobs::{Folder, Key};
 use attestry_domain::Time;
-use attestry_domain::access::Scope;
-use attestry_domain::id::{AttachmentId, Id, Kind, kind};
-use attestry_storage::{Error as DbError, Tx, attachments, organizations, portals, trust_access};
+use attestry_domain::id::{Id, Kind, kind};
+use attestry_storage::organizations;
 use futures_util::TryStreamExt;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{Failure, Held, Job, Outcome};
 use crate::backups;
 use crate::context::Ctx;
+use crate::inspection::is_known;
 
 const EVERY: Duration = Duration::from_hours(24);
 /// How old a file must be: its upload is over, and its row written or never to come.
@@ -94,20 +94,6 @@ fn old_enough(key: Key, before: Time) -> Option<Key> {
         Folder::Previews => made_at::<kind::NdaPreview>(&key),
     };
     made_at.is_some_and(|at| at < before).then_some(key)
-}
-
-/// Whether a row knows the file. A preview has none: it is there for a day.
-async fn is_known(t: &Tx<'_>, key: &Key) -> Result<bool, DbError> {
-    let scope = Scope::system(key.organization(), "sweep");
-    match key.folder() {
-        Folder::Attachments => match AttachmentId::read(key.id()) {
-            Some(id) => Ok(attachments::get(t, &scope, id).await?.is_some()),
-            None => Ok(true),
-        },
-        Folder::Certificates => portals::has_certificate(t, &scope, key.id()).await,
-        Folder::Agreements => trust_access::has_file(t, &scope, key.id()).await,
-        Folder::Previews => Ok(false),
-    }
 }
 
 /// The files no row knows; none while a backup runs, whose rows may know them still.

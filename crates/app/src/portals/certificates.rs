@@ -36,7 +36,8 @@ pub async fn upload(
     content: Bytes,
 ) -> Result<Certificate, Error> {
     let file = content.clone();
-    let inspected = ctx.stamping.work(move || attestry_pdf::inspect(&file)).await?;
+    let looked = ctx.stamping.work(move || (attestry_pdf::inspect(&file), hex(&sha256(&file)))).await?;
+    let (inspected, sha256) = looked;
     let pages = inspected.map_err(|error| unreadable(&error))?.pages;
     let certificate = Certificate {
         id: ctx.ids.next(),
@@ -44,7 +45,7 @@ pub async fn upload(
         framework,
         file_name: name.into_string(),
         file_size: i64::try_from(content.len()).map_err(Error::internal)?,
-        sha256: hex(&sha256(&content)),
+        sha256,
         pages: i64::try_from(pages).map_err(Error::internal)?,
         uploaded_by: scope.member(),
         updated_at: ctx.now(),
@@ -57,6 +58,7 @@ pub async fn upload(
         certificate.updated_at = c.now;
         if let Some(before) = portals::certificate(c.t, c.scope, framework).await? {
             remove(c, &before).await?;
+            c.record_gone("certificate.replaced", ENTITY, before.id);
         }
         portals::insert_certificate(c.t, c.scope, &certificate).await?;
         c.record("certificate.uploaded", ENTITY, certificate.id, &certificate)?;

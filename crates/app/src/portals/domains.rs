@@ -161,7 +161,7 @@ impl Hosts {
     }
 }
 
-/// Whose published portal a host name means.
+/// Whose portal a host name means, whether or not it is published.
 pub async fn owner(ctx: &Ctx, host: &str) -> Result<Option<OrganizationId>, Error> {
     let now = ctx.now();
     let hosts = match ctx.portal_hosts.known(now) {

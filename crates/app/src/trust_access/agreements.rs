@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use attestry_blobs::{Folder, Key, Served};
 use attestry_domain::access::{Origin, Scope};
-use attestry_domain::content::markdown;
+use attestry_domain::content::{Block, Content, markdown, plain_text};
 use attestry_domain::id::{AccessRequestId, NdaFileId, NdaPreviewId, OrganizationId};
 use attestry_domain::journal::{hex, sha256};
 use attestry_domain::organizations::Organization;
@@ -47,11 +47,23 @@ async fn print(ctx: &Ctx, agreement: Agreement) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
+/// The text as it is printed: a heading that it begins with is its title.
 fn document(organization: &Organization, text: &str, date: String) -> Result<Agreement, Error> {
+    let Content(mut blocks) = markdown::read(text).map_err(|message| Error::Conflict {
+        code: "document_too_large",
+        message: format!("The agreement cannot be printed: {message}."),
+    })?;
+    let mut title = String::new();
+    if let Some(Block::Heading { level: 1, .. }) = blocks.first() {
+        plain_text(&[blocks.remove(0)]).trim().clone_into(&mut title);
+    }
+    if title.is_empty() {
+        TITLE.clone_into(&mut title);
+    }
     Ok(Agreement {
-        title: TITLE.to_owned(),
+        title,
         organization: organization.name.clone(),
-        content: markdown::read(text).map_err(Error::internal)?,
+        content: Content(blocks),
         date,
         signer: None,
         watermark: None,
