@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::answer::conditions::Conditions;
 use crate::answer::problem::Problem;
-use crate::request::caller::Visitor;
+use crate::request::caller::Guest;
 use crate::state::Api;
 
 /// Put on an answer that is sent byte for byte, so that ranges fit.
@@ -36,13 +36,16 @@ pub(crate) struct AsStored;
 )]
 pub(crate) async fn get_file(
     api: State<Api>,
-    _visitor: Visitor,
+    guest: Guest,
     method: Method,
     ticket: Path<String>,
     conditions: Conditions,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (key, served) = files::open(&api.ctx, &ticket)?;
+    if guest.host.is_some_and(|host| host != key.organization()) {
+        return Err(Problem::not_found("file"));
+    }
     let tag = format!("\"{}\"", key.id());
     let names = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let size = files::size(&api.ctx, &key).await?;

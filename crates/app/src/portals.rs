@@ -168,6 +168,12 @@ pub(crate) async fn find(
     Ok((portal, organization))
 }
 
+/// Whose published portal a path names.
+pub async fn owner(ctx: &Ctx, name: &str, host: Option<OrganizationId>) -> Result<OrganizationId, Error> {
+    let name = name.to_owned();
+    Ok(ctx.db.read(async move |t| find(t, &name, host).await).await?.0.organization_id)
+}
+
 /// A document that the public learns of, without its content.
 #[derive(Clone, Debug)]
 pub enum Listed {

@@ -32,9 +32,15 @@ async fn lock_request(c: &Change<'_>, id: AccessRequestId) -> Result<AccessReque
 }
 
 /// Gives somebody a link to what they have access to, and says what it is. It is not kept, so it can be told once.
-async fn give_link(c: &Change<'_>, portal: &Portal, grant: &AccessGrant) -> Result<String, Error> {
+/// `is_kept`: whether it is for whoever signs right now.
+async fn give_link(
+    c: &Change<'_>,
+    portal: &Portal,
+    grant: &AccessGrant,
+    is_kept: bool,
+) -> Result<String, Error> {
     let token = c.ctx.keys.token();
-    rows::insert_token(c.t, c.scope, grant.id, &token.hash, c.now).await?;
+    rows::insert_token(c.t, c.scope, grant.id, &token.hash, is_kept, c.now).await?;
     Ok(portals::link(c.ctx, portal, &format!("/trust/access?token={}", token.text)))
 }
 
@@ -45,7 +51,7 @@ async fn send_link(
     organization: &Organization,
     grant: &AccessGrant,
 ) -> Result<(), Error> {
-    let link = give_link(c, portal, grant).await?;
+    let link = give_link(c, portal, grant, false).await?;
     let to = To { name: grant.name.clone(), email: grant.email.clone() };
     let letter = letters::access(c.ctx, &to, &organization.name, grant.expires_at, &link);
     c.enqueue(&Mail(letter)).await

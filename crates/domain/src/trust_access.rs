@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::date::Date;
 use crate::id::{AccessGrantId, AccessRequestId, MemberId, NdaFileId, NdaId, OrganizationId};
 use crate::portals::{CertificateFramework, Days};
-use crate::text::{Email, LongText, Name};
+use crate::text::{Email, LongText, Name, Parse};
 use crate::time::Time;
 
 crate::words! {
@@ -17,13 +17,52 @@ crate::words! {
     }
 }
 
+/// What somebody outside is called: it is drawn on pages and stands in agreements, so it can be seen and turns nothing
+/// around.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalledName(Name);
+
+impl CalledName {
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl From<CalledName> for String {
+    fn from(name: CalledName) -> Self {
+        name.0.into()
+    }
+}
+
+impl Parse for CalledName {
+    fn parse(text: &str) -> Result<Self, String> {
+        let name = Name::parse(text)?;
+        let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        // Letters that are blank.
+        let is_blank = |c: char| matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
+        if name.as_str().chars().any(turns) {
+            return Err("must not contain characters that change the direction of text".to_owned());
+        }
+        if !name.as_str().chars().any(|c| c.is_alphanumeric() && !is_blank(c)) {
+            return Err("must have a letter or a digit".to_owned());
+        }
+        Ok(Self(name))
+    }
+}
+
+impl utoipa::PartialSchema for CalledName {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        Name::schema()
+    }
+}
+
 /// What somebody writes who asks for access.
 #[derive(Clone, Debug)]
 pub struct NewRequest {
-    pub name: Name,
+    pub name: CalledName,
     pub email: Email,
-    pub company: Option<Name>,
-    pub job_title: Option<Name>,
+    pub company: Option<CalledName>,
+    pub job_title: Option<CalledName>,
     pub purpose: Option<LongText>,
     pub requested_duration_days: Option<Days>,
 }
@@ -141,8 +180,11 @@ impl Parties<'_> {
 /// Text that means nothing else in Markdown.
 fn literally(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
-    for c in text.chars() {
-        if "\\`*_[]<>~|&!#$".contains(c) {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    for (place, c) in text.char_indices() {
+        // At the beginning of a line these begin a list, or a line of their own.
+        let begins = (place == 0 && "-+=".contains(c)) || (place == digits && digits > 0 && ".)".contains(c));
+        if begins || "\\`*_[]<>~|&!#$".contains(c) {
             written.push('\\');
         }
         written.push(c);
@@ -268,12 +310,11 @@ impl Visited {
 mod tests {
     use super::*;
     use crate::content::markdown;
-    use crate::text::Parse;
 
     #[test]
     fn an_agreement_names_its_parties_and_nothing_they_are_called_is_markup() {
         let new = NewRequest {
-            name: Name::parse("{{email}} *Ada*").expect("a name"),
+            name: CalledName::parse("{{email}} *Ada*").expect("a name"),
             email: Email::parse("ada_l@example.com").expect("an address"),
             company: None,
             job_title: None,
@@ -295,5 +336,12 @@ mod tests {
         let usual = parties.agree(None);
         assert!(!usual.contains("{{") || usual.contains("{{email}}"), "{usual}");
         assert!(markdown::read(&usual).is_ok());
+        for (name, written) in [("---", "\\---"), ("1. Ada", "1\\. Ada"), ("A-B 2.", "A-B 2.")] {
+            assert_eq!(literally(name), written);
+        }
+        for bad in ["\u{202e}Ada", "\u{200b}", "\u{2800}\u{3164}", "---", ""] {
+            assert!(CalledName::parse(bad).is_err(), "{bad:?}");
+        }
+        assert!(CalledName::parse("سارة \u{200f}").is_ok());
     }
 }

@@ -65,8 +65,9 @@ statements! {
     COUNT_GRANTS = concat!("SELECT COUNT(*) FROM access_grants g", of_status!());
     INSERT_GRANT = "INSERT INTO access_grants (org_id, id, request_id, nda_id, name, email, created_at, expires_at, revoked_at, revoked_by, revocation_reason, email_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     REVOKE = "UPDATE access_grants SET revoked_at = $3, revoked_by = $4, revocation_reason = $5 WHERE org_id = $1 AND id = $2";
-    INSERT_TOKEN = "INSERT INTO access_tokens (token_hash, org_id, grant_id, created_at) VALUES ($2, $1, $3, $4)";
-    TRIM_TOKENS = "DELETE FROM access_tokens WHERE org_id = $1 AND grant_id = $2 AND token_hash NOT IN (SELECT token_hash FROM access_tokens WHERE grant_id = $2 ORDER BY created_at DESC, token_hash LIMIT $3)";
+    INSERT_TOKEN = "INSERT INTO access_tokens (token_hash, org_id, grant_id, is_kept, created_at) VALUES ($2, $1, $3, $4, $5)";
+    TRIM_TOKENS = "DELETE FROM access_tokens WHERE org_id = $1 AND grant_id = $2 AND is_kept = FALSE AND token_hash NOT IN (SELECT token_hash FROM access_tokens WHERE grant_id = $2 AND is_kept = FALSE ORDER BY created_at DESC, token_hash LIMIT $3)";
+    KEEP_TOKEN = "UPDATE access_tokens SET is_kept = TRUE WHERE org_id = $1 AND token_hash = $2 AND is_kept = FALSE";
     DELETE_DEAD_TOKENS = "DELETE FROM access_tokens WHERE grant_id IN (SELECT id FROM access_grants WHERE expires_at < $1)";
     INSERT_VISIT = "INSERT INTO visits (org_id, id, grant_id, action, document, title, ip, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     COUNT_VISITS = concat!("SELECT COUNT(*) FROM visits v", of_visits!());
@@ -371,7 +372,8 @@ pub async fn revoke(t: &Tx<'_>, scope: &Scope, grant: &AccessGrant) -> Result<()
     t.execute(REVOKE, &params).await.map(|_| ())
 }
 
-/// How many links to one grant work at the same time.
+/// How many links to one grant wait to be used at the same time. Anybody can have some sent, so one that is used, or
+/// that a signature was answered with, is not among them.
 const LINKS: i64 = 10;
 
 /// Another link to a grant; the oldest of too many goes.
@@ -380,11 +382,18 @@ pub async fn insert_token(
     scope: &Scope,
     grant: AccessGrantId,
     token_hash: &Hash,
+    is_kept: bool,
     now: Time,
 ) -> Result<(), Error> {
     let own = id(scope.organization());
-    t.execute(INSERT_TOKEN, &[own, Value::from(token_hash), id(grant), time(now)]).await?;
+    let params = [own, Value::from(token_hash), id(grant), Value::Bool(is_kept), time(now)];
+    t.execute(INSERT_TOKEN, &params).await?;
     t.execute(TRIM_TOKENS, &[id(scope.organization()), id(grant), Value::Int(LINKS)]).await.map(|_| ())
+}
+
+/// A link that is used works as long as its grant.
+pub async fn keep_token(t: &Tx<'_>, scope: &Scope, token_hash: &Hash) -> Result<(), Error> {
+    t.execute(KEEP_TOKEN, &[id(scope.organization()), Value::from(token_hash)]).await.map(|_| ())
 }
 
 /// Forgets the links to what ended long ago.

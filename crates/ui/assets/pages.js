@@ -139,7 +139,7 @@ if (nda) {
   try {
     const offer = await get(path);
     nda.textContent = `${offer.organizationName} asks ${offer.name} (${offer.email}) to agree to this text.`;
-    find("[data-nda-text]").textContent = offer.text;
+    find("[data-nda-text]").textContent = offer.plainText;
     for (const part of ["[data-nda-text]", "[data-nda-preview]", "form"]) find(part).hidden = false;
     find("#name").value = offer.name;
     find("[data-preview]").addEventListener("click", async () => {

@@ -458,7 +458,9 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
             // An answer and the statement.
             "run_automation" | "delete_task" | "approve_policy" | "deny_policy" | "save_soa_answer"
             // A request and the agreement; an agreement and the grant; a certificate and the one it replaces.
-            | "approve_access_request" | "sign_nda" | "upload_certificate" => 2,
+            | "approve_access_request" | "sign_nda" | "upload_certificate"
+            // Who has access already gets a link.
+            | "request_access" => 2,
             // A comparison saves nothing.
             // Nothing is proposed; a statement was made before.
             // Previews and lists save nothing.

@@ -23,6 +23,8 @@ both! {
     access_ends,
     reviewers_are_told,
     mail_to_an_address_is_limited,
+    links_that_are_used_stay,
+    agreements_can_be_printed,
     uploaded_policies_are_marked,
     a_deleted_organization_lets_nobody_in,
 }
@@ -138,7 +140,6 @@ async fn the_whole_journey(app: &TestApp) {
         app.call("GET", &format!("{access}/compliance-resources")).send().await.expect(200),
         seen["complianceResources"]
     );
-    let mark = format!("Grace Hopper · {GUEST}");
     for (path, pages) in [
         ("compliance-resources/iso_27001", Some(3)),
         ("policies/download-all", None),
@@ -151,7 +152,10 @@ async fn the_whole_journey(app: &TestApp) {
         assert_eq!(reply.header("content-type"), Some("application/pdf"));
         assert!(reply.header("content-disposition").expect("a name").starts_with("attachment"));
         let all = lopdf::Document::load_mem(&reply.body).expect("a PDF").get_pages().len();
-        assert_eq!(marks(&reply.body, &mark), pages.unwrap_or(all), "{path}");
+        assert_eq!(all, pages.unwrap_or(all), "{path}");
+        for mark in ["Grace Hopper", GUEST] {
+            assert_eq!(marks(&reply.body, mark), all, "{path}");
+        }
         assert_eq!(marks(&reply.body, "2026-11-15 09:30:00 UTC"), all, "{path}");
     }
     for path in [
@@ -440,15 +444,85 @@ async fn reviewers_are_told(app: &TestApp) {
 }
 
 async fn mail_to_an_address_is_limited(app: &TestApp) {
-    publish(app, &app.home).await;
+    let published = json!({"friendlyUrl": "engines", "status": "published"});
+    app.patch("/v1/trust-portal/settings", &published).send().await.expect(200);
     let path = format!("/v1/trust-access/{}/reclaim", app.home.organization);
-    for _ in 0..5 {
-        app.call("POST", &path).json(&json!({"email": GUEST})).send().await.expect(200);
+    for count in 0..5 {
+        // By whichever name it is the same portal.
+        let path = if count % 2 == 0 { &path } else { "/v1/trust-access/engines/reclaim" };
+        app.call("POST", path).json(&json!({"email": GUEST})).send().await.expect(200);
     }
     let refused = app.call("POST", &path).json(&json!({"email": "GRACE@customer.example"})).send().await;
     assert!(refused.header("retry-after").is_some());
     refused.problem(429, "rate_limited");
     app.call("POST", &path).json(&json!({"email": "ada@customer.example"})).send().await.expect(200);
+    app.work().await;
+}
+
+/// Anybody can have links sent; they do not push out the one that somebody uses.
+async fn links_that_are_used_stay(app: &TestApp) {
+    publish(app, &app.home).await;
+    let (first, grant) = granted(app, &app.home, GUEST).await;
+    let fresh = async || {
+        // Without the limit of the interface.
+        let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
+        let grant = attestry_domain::id::AccessGrantId::read(&grant).expect("an id");
+        let scope = attestry_domain::access::Scope::system(id, "test");
+        let (token, now) = (app.ctx.keys.token(), app.ctx.now());
+        let hash = token.hash;
+        app.clock.advance(Duration::from_secs(1));
+        app.ctx
+            .db
+            .write(async move |t| {
+                attestry_storage::trust_access::insert_token(t, &scope, grant, &hash, false, now).await
+            })
+            .await
+            .expect("a link");
+        token.text
+    };
+    let open = async |token: &str| {
+        app.call("GET", &format!("/v1/trust-access/access/{token}")).send().await.status.as_u16()
+    };
+    let (used, unused) = (fresh().await, fresh().await);
+    assert_eq!(open(&used).await, 200);
+    for _ in 0..12 {
+        fresh().await;
+    }
+    assert_eq!((open(&first).await, open(&used).await, open(&unused).await), (200, 200, 404));
+}
+
+/// What cannot be printed is noticed by whoever approves, and names turn nothing around.
+async fn agreements_can_be_printed(app: &TestApp) {
+    let own = json!({"status": "published", "ndaText": "{{name}}".repeat(5500)});
+    app.patch("/v1/trust-portal/settings", &own).send().await.expect(200);
+    let path = format!("/v1/trust-access/{}/requests", app.home.organization);
+    let ask = |body: Value| app.call("POST", &path).json(&body).send();
+    for name in ["\u{202e}Grace", "\u{200b}", "---"] {
+        assert_eq!(
+            ask(json!({"name": name, "email": GUEST, "company": name})).await.wrong_fields(),
+            ["company", "name"]
+        );
+    }
+    let request =
+        ask(json!({"name": "G".repeat(255), "email": GUEST, "company": "A-B *c*"})).await.expect(201);
+    app.mails().await;
+    let path = format!("{REQUESTS}/{}", id(&request));
+    let approve = |path: &str| app.call("POST", &format!("{path}/approve")).key(&app.home.key).send();
+    approve(&path).await.problem(409, "agreement_unprintable");
+    assert_eq!(app.get(&path).send().await.expect(200)["status"], "under_review");
+    app.call("POST", &format!("{path}/preview-nda"))
+        .key(&app.home.key)
+        .send()
+        .await
+        .problem(409, "agreement_unprintable");
+    app.patch("/v1/trust-portal/settings", &json!({"ndaText": "{{name}}\n\n{{company}}"}))
+        .send()
+        .await
+        .expect(200);
+    approve(&path).await.expect(200);
+    let nda = token_for(app, GUEST).await;
+    let offer = app.call("GET", &format!("/v1/trust-access/nda/{nda}")).send().await.expect(200);
+    assert_eq!(offer["plainText"], format!("{}\nA-B *c*", "G".repeat(255)));
 }
 
 async fn uploaded_policies_are_marked(app: &TestApp) {

@@ -148,6 +148,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ("domain_taken", 409, "Domain taken", "Another organization has proven that the domain is theirs."),
     ("request_reviewed", 409, "Request reviewed", "The request for access was approved or denied before."),
     ("nothing_to_sign", 409, "Nothing to sign", "No agreement was sent for the request."),
+    (
+        "agreement_unprintable",
+        409,
+        "Agreement cannot be printed",
+        "The agreement with its placeholders filled in cannot be printed; change `ndaText`.",
+    ),
     ("already_signed", 409, "Agreement signed", "The agreement has been signed."),
     ("grant_is_over", 409, "Access is over", "The access has expired or was revoked before."),
     (

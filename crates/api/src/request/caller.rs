@@ -7,9 +7,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use attestry_app::portals;
 use attestry_app::principals::{self, KnownSession};
 use attestry_domain::access::{Actor, Claim, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::id::{OrganizationId, UserId};
+use attestry_domain::journal::{hex, sha256};
 use attestry_domain::text::Email;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use cookie::Cookie;
@@ -357,8 +359,9 @@ impl FromRequestParts<Api> for Guest {
 
 impl Guest {
     /// Whoever has mail sent to an address does so a few times an hour, whosever address it is.
-    pub(crate) fn may_cause_mail(&self, api: &Api, portal: &str, email: &Email) -> Result<(), Problem> {
-        api.limits.check_mail(self.address, portal, &email.key())
+    pub(crate) async fn may_cause_mail(&self, api: &Api, name: &str, email: &Email) -> Result<(), Problem> {
+        let organization = portals::owner(&api.ctx, name, self.host).await?;
+        api.limits.check_mail(self.address, organization, &email.key())
     }
 }
 
@@ -372,7 +375,8 @@ pub(crate) async fn idempotency_owner(
 ) -> Result<Option<String>, Problem> {
     if facts.is_public {
         api.limits.check_address(context.ip)?;
-        return Ok(Some("the public".to_owned()));
+        // Strangers who choose the same key are at different places.
+        return Ok(Some(format!("the public at {}", hex(&sha256(parts.uri.path().as_bytes())))));
     }
     let Some(permission) = facts.permission else {
         let Presented::Session { token, .. } = presented(&parts.headers)? else { return Ok(None) };

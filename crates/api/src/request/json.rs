@@ -10,7 +10,7 @@ use attestry_domain::id_set::IdSet;
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{
     Time, Zone, automations, files, policies, portals, risks, scales, schedules, soa, subjects,
-    task_templates, tasks, vendors, words,
+    task_templates, tasks, trust_access, vendors, words,
 };
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
@@ -178,6 +178,7 @@ from_string! {
     policies::PolicyStatus;
     policies::ReviewFrequency;
     soa::ImplementationStatus;
+    trust_access::CalledName;
     portals::CertificateFramework;
     portals::PortalStatus;
     portals::Progress;

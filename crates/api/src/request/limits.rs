@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use attestry_domain::access::{Credential, network};
+use attestry_domain::id::OrganizationId;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
@@ -65,10 +66,15 @@ impl Limits {
 
     /// Whether a mail may be sent to an e-mail address because somebody at a portal wants it. Counted in the same way
     /// whatever becomes of it.
-    pub(crate) fn check_mail(&self, from: Option<IpAddr>, portal: &str, to: &str) -> Result<(), Problem> {
+    pub(crate) fn check_mail(
+        &self,
+        from: Option<IpAddr>,
+        portal: OrganizationId,
+        to: &str,
+    ) -> Result<(), Problem> {
         let now = DefaultClock::default();
         let mut hasher = DefaultHasher::new();
-        (portal, to).hash(&mut hasher);
+        (portal.as_u128(), to).hash(&mut hasher);
         let recipient = self.recipients.check_key(&hasher.finish());
         recipient.map_err(|until| refused(until.wait_time_from(now.now())))?;
         let (Some(limiter), Some(address)) = (&self.senders, from) else { return Ok(()) };

@@ -35,7 +35,20 @@ fn host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => text,
     };
-    Some(name.strip_suffix('.').unwrap_or(name))
+    Some(name.trim_end_matches('.'))
+}
+
+/// Whether the header says one host, and nothing but a host.
+fn is_sound(headers: &HeaderMap) -> bool {
+    let mut all = headers.get_all(header::HOST).iter();
+    let is_host = |value: &http::HeaderValue| {
+        value.to_str().is_ok_and(|text| match text.rsplit_once(':') {
+            _ if text.contains('@') => false,
+            Some((name, port)) if !name.contains(':') => port.bytes().all(|b| b.is_ascii_digit()),
+            _ => true,
+        })
+    };
+    all.next().is_none_or(is_host) && all.next().is_none()
 }
 
 /// Whose portal's own domain a request is for.
@@ -44,6 +57,12 @@ pub(crate) async fn owner(
     headers: &HeaderMap,
     uri: &Uri,
 ) -> Result<Option<OrganizationId>, Problem> {
+    if !is_sound(headers) {
+        return Err(Problem::new(
+            "bad_request",
+            "The Host header must be one host name, with or without a port.",
+        ));
+    }
     // An address and a name without a dot are nobody's domain.
     let Some(host) = host(headers, uri).filter(|host| host.contains('.')) else { return Ok(None) };
     if host.parse::<std::net::IpAddr>().is_ok() || host.eq_ignore_ascii_case(&api.own_host) {
@@ -62,6 +81,7 @@ mod tests {
             ("trust.example.com", "trust.example.com"),
             ("trust.example.com:8443", "trust.example.com"),
             ("trust.example.com.", "trust.example.com"),
+            ("trust.example.com..:80", "trust.example.com"),
             ("127.0.0.1:8080", "127.0.0.1"),
             ("[::1]:80", "[::1]"),
         ] {
@@ -71,6 +91,25 @@ mod tests {
         }
         let absolute = Uri::from_static("http://trust.example.com:80/x");
         assert_eq!(host(&HeaderMap::new(), &absolute), Some("trust.example.com"));
+    }
+
+    #[test]
+    fn a_header_says_one_host() {
+        let with = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::HOST, value.parse().expect("a header"));
+            }
+            is_sound(&headers)
+        };
+        assert!(
+            with(&[])
+                && with(&["a.example"])
+                && with(&["a.example:80"])
+                && with(&["[::1]:80"])
+                && with(&["my_app"])
+        );
+        assert!(!with(&["a.example", "b.example"]) && !with(&["x@a.example"]) && !with(&["a.example:abc"]));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use attestry_app::trust_access::agreements::{self, Offer, Signed, Signing, Verif
 use attestry_domain::Time;
 use attestry_domain::attachments::FILE_LIMIT;
 use attestry_domain::portals::Days;
-use attestry_domain::text::{Email, Name};
-use attestry_domain::trust_access::NdaStatus;
+use attestry_domain::text::Email;
+use attestry_domain::trust_access::{CalledName, NdaStatus};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -27,7 +27,7 @@ use crate::state::Api;
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaOffer, example = json!({
     "organizationName": "Analytical Engines", "name": "Grace Hopper", "email": "grace@customer.example", "company": "Customer Inc.",
-    "status": "pending", "text": "# Non-disclosure agreement", "documentHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "status": "pending", "text": "# Non-disclosure agreement", "plainText": "Non-disclosure agreement", "documentHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "durationDays": 30, "expiresAt": "2026-11-22T09:30:00.000Z"
 }))]
 pub(crate) struct OfferView {
@@ -41,6 +41,8 @@ pub(crate) struct OfferView {
     status: NdaStatus,
     /// What is agreed to, in Markdown.
     text: String,
+    /// The same without any form.
+    plain_text: String,
     /// The SHA-256 of the text.
     document_hash: String,
     /// For how many days access is given, from the signature.
@@ -59,6 +61,7 @@ impl From<Offer> for OfferView {
             email: request.email,
             company: request.company,
             status: nda.status,
+            plain_text: agreements::plain(&nda.text),
             text: nda.text,
             document_hash: nda.text_sha256,
             duration_days: nda.duration_days,
@@ -104,7 +107,7 @@ pub(crate) async fn preview_own_nda(
 body! {
     /// A signature.
     SignNda {
-        name "name": required Name = "Your full name.",
+        name "name": required CalledName = "Your full name.",
         email "email": required Email = "The address that access was asked for with.",
         accept "accept": required bool = "Must be true: you agree to the text.",
     }

@@ -37,6 +37,7 @@ fn escape(text: &str) -> String {
 
 /// Text as it was written, in paragraphs.
 fn paragraphs(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
     let all = text.split("\n\n").map(str::trim).filter(|text| !text.is_empty());
     let all = all.map(|text| format!("<p>{}</p>", escape(text).replace('\n', "<br>")));
     all.collect::<Vec<_>>().concat()
@@ -90,8 +91,13 @@ fn page(shown: &Public) -> String {
         false => escape(&summary.replace('\n', " ")),
     };
     let contact = portal.contact_email.as_deref().map_or_else(String::new, |email| {
+        // What means something in such a link is not linked.
+        let is_plain = email.chars().all(|c| c.is_alphanumeric() || "@.-_+".contains(c));
         let email = escape(email);
-        format!("<p>Questions: <a href=\"mailto:{email}\">{email}</a></p>")
+        match is_plain {
+            true => format!("<p>Questions: <a href=\"mailto:{email}\">{email}</a></p>"),
+            false => format!("<p>Questions: {email}</p>"),
+        }
     });
     let frameworks = list(frameworks.iter().map(|(framework, shown)| {
         format!("{} <span class=\"status\">{}</span>", framework.title(), progress(shown.status))

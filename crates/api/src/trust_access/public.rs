@@ -5,8 +5,8 @@ use attestry_app::trust_access::requests;
 use attestry_domain::Time;
 use attestry_domain::id::{AccessRequestId, OrganizationId, PortalPostId};
 use attestry_domain::portals::{CertificateFramework, Days, PortalPost, Progress, Shown};
-use attestry_domain::text::{Email, LongText, Name};
-use attestry_domain::trust_access::{NewRequest, RequestStatus};
+use attestry_domain::text::{Email, LongText};
+use attestry_domain::trust_access::{CalledName, NewRequest, RequestStatus};
 use axum::Json;
 use axum::extract::{Path, State};
 use http::StatusCode;
@@ -164,10 +164,10 @@ pub(crate) async fn get_public_portal(
 body! {
     /// Who asks for access, and why.
     RequestAccess {
-        name "name": required Name = "Your name.",
+        name "name": required CalledName = "Your name.",
         email "email": required Email = "Your address at work. Everything that follows is sent there.",
-        company "company": optional Name = "Whom you ask for.",
-        job_title "jobTitle": optional Name = "What you do there.",
+        company "company": optional CalledName = "Whom you ask for.",
+        job_title "jobTitle": optional CalledName = "What you do there.",
         purpose "purpose": optional LongText = "What you need the documents for.",
         requested_duration_days "requestedDurationDays": optional Days = "For how many days.",
     }
@@ -201,7 +201,7 @@ pub(crate) async fn request_access(
     body: Valid<RequestAccess>,
 ) -> Result<(StatusCode, Json<Requested>), Problem> {
     let RequestAccess { name: who, email, company, job_title, purpose, requested_duration_days } = body.0;
-    guest.may_cause_mail(&api, &name, &email)?;
+    guest.may_cause_mail(&api, &name, &email).await?;
     let new = NewRequest { name: who, email, company, job_title, purpose, requested_duration_days };
     let id = requests::create(&api.ctx, &name, guest.host, new, guest.origin).await?;
     let message = "Thank you. You will hear by e-mail.";
@@ -241,7 +241,7 @@ pub(crate) async fn reclaim_access(
     Path(name): Path<String>,
     body: Valid<GiveEmail>,
 ) -> Result<Json<Said>, Problem> {
-    guest.may_cause_mail(&api, &name, &body.0.email)?;
+    guest.may_cause_mail(&api, &name, &body.0.email).await?;
     requests::reclaim(&api.ctx, &name, guest.host, body.0.email, guest.origin).await?;
     Ok(said("If this address has access, a link is on its way to it."))
 }
@@ -260,7 +260,7 @@ pub(crate) async fn subscribe(
     Path(name): Path<String>,
     body: Valid<GiveEmail>,
 ) -> Result<Json<Said>, Problem> {
-    guest.may_cause_mail(&api, &name, &body.0.email)?;
+    guest.may_cause_mail(&api, &name, &body.0.email).await?;
     subscribers::subscribe(&api.ctx, &name, guest.host, body.0.email, guest.origin).await?;
     Ok(said("Follow the link in the e-mail to confirm the subscription."))
 }

@@ -234,6 +234,7 @@ pub(crate) async fn list_readable_certificates(
     ),
     responses(
         (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
+        (status = 409, description = "The file cannot be marked with its reader."),
         (status = 410, description = "The access has expired or was revoked."),
     )
 )]

@@ -4,6 +4,7 @@
 
 mod account_entry;
 mod announcement;
+mod asked;
 mod automation_run;
 mod digests;
 mod domain_checks;
@@ -36,6 +37,7 @@ use tokio::task::JoinSet;
 
 pub(crate) use account_entry::AccountEntry;
 pub(crate) use announcement::Announcement;
+pub(crate) use asked::Asked;
 pub(crate) use automation_run::AutomationRun;
 pub(crate) use event_runs::EventRuns;
 pub(crate) use mail::Mail;
@@ -164,6 +166,7 @@ const KINDS: &[Known] = &[
     known::<Removal>(),
     known::<SignRequests>(),
     known::<Announcement>(),
+    known::<Asked>(),
     known::<digests::Digests>(),
     known::<domain_checks::DomainChecks>(),
     known::<housekeeping::Housekeeping>(),

@@ -103,6 +103,7 @@ pub async fn confirm(
     let ticket = Ticket::open(ctx, token, host)?;
     let scope = Scope::visitor(ticket.organization, None, origin);
     ctx.change(&scope, async move |c| {
+        attestry_storage::organizations::get(c.t, c.scope).await?.ok_or_else(gone)?;
         let found = portals::lock_subscriber(c.t, c.scope, ticket.subscriber).await?.ok_or_else(gone)?;
         if found.confirmed_at.is_none() {
             portals::confirm_subscriber(c.t, c.scope, found.id, c.now).await?;

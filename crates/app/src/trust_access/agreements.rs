@@ -9,8 +9,8 @@ use attestry_domain::id::{AccessRequestId, NdaFileId, NdaPreviewId, Organization
 use attestry_domain::journal::{hex, sha256};
 use attestry_domain::organizations::Organization;
 use attestry_domain::portals::Portal;
-use attestry_domain::text::{Email, Name};
-use attestry_domain::trust_access::{AccessGrant, AccessRequest, Nda, NdaStatus, Signature};
+use attestry_domain::text::Email;
+use attestry_domain::trust_access::{AccessGrant, AccessRequest, CalledName, Nda, NdaStatus, Signature};
 use attestry_pdf::{Agreement, Failure, Pdf, Signer};
 use attestry_storage::{Tx, organizations, trust_access as rows};
 
@@ -50,7 +50,7 @@ async fn print(ctx: &Ctx, agreement: Agreement) -> Result<Vec<u8>, Error> {
 /// The text as it is printed: a heading that it begins with is its title.
 fn document(organization: &Organization, text: &str, date: String) -> Result<Agreement, Error> {
     let Content(mut blocks) = markdown::read(text).map_err(|message| Error::Conflict {
-        code: "document_too_large",
+        code: "agreement_unprintable",
         message: format!("The agreement cannot be printed: {message}."),
     })?;
     let mut title = String::new();
@@ -125,6 +125,11 @@ async fn find(t: &Tx<'_>, token: &str, host: Option<OrganizationId>) -> Result<O
     })
 }
 
+/// An agreement without any form.
+pub fn plain(text: &str) -> String {
+    markdown::read(text).map_or_else(|_| text.to_owned(), |Content(blocks)| plain_text(&blocks))
+}
+
 /// An agreement that was signed, or can be.
 pub async fn open(ctx: &Ctx, token: &str, host: Option<OrganizationId>) -> Result<Offer, Error> {
     let (token, now) = (token.to_owned(), ctx.now());
@@ -149,7 +154,7 @@ pub async fn preview_by_token(
 /// What somebody gives who signs.
 #[derive(Clone, Debug)]
 pub struct Signing {
-    pub name: Name,
+    pub name: CalledName,
     pub email: Email,
     pub accept: bool,
 }
@@ -258,7 +263,7 @@ async fn grant(
             };
             let is_live = |grant: &AccessGrant| grant.revoked_at.is_none() && grant.expires_at > c.now;
             let grant = grant.filter(is_live).ok_or_else(gone)?;
-            let link = give_link(c, &portal, &grant).await?;
+            let link = give_link(c, &portal, &grant, true).await?;
             return Ok((nda, grant, link));
         }
         let signature =
@@ -289,7 +294,7 @@ async fn grant(
         rows::update(c.t, c.scope, &request).await?;
         record_agreement(c, "nda.signed", &nda)?;
         c.record("access_grant.created", GRANT, grant.id, &grant)?;
-        let link = give_link(c, &portal, &grant).await?;
+        let link = give_link(c, &portal, &grant, true).await?;
         let to = To { name: grant.name.clone(), email: grant.email.clone() };
         let letter = letters::access(c.ctx, &to, &organization.name, grant.expires_at, &link);
         c.enqueue(&Mail(letter)).await?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{AccessGrantId, OrganizationId, PolicyId};
-use attestry_domain::journal::sha256;
+use attestry_domain::journal::{Hash, sha256};
 use attestry_domain::organizations::Organization;
 use attestry_domain::policies::{Policy, PolicyVersion};
 use attestry_domain::portals::{Certificate, CertificateFramework};
@@ -27,6 +27,8 @@ use crate::portals::{self, certificates, moment};
 /// Opening the page again within this time is one visit.
 const ONE_VISIT: Duration = Duration::from_mins(10);
 const PDF: &str = "application/pdf";
+/// How much of a name is drawn.
+const LONGEST_NAME: usize = 80;
 
 /// Somebody who reads by a link.
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub struct Reader {
     pub grant: AccessGrant,
     pub organization: Organization,
     scope: Scope,
+    /// The link that was used.
+    token: Hash,
 }
 
 /// Who a link is of. `host`: whose domain was asked.
@@ -54,19 +58,20 @@ pub async fn open(
             }
             let scope = Scope::visitor(grant.organization_id, None, origin.clone());
             let organization = organizations::get(t, &scope).await?.ok_or_else(gone)?;
-            Ok(Reader { grant, organization, scope })
+            Ok(Reader { grant, organization, scope, token: hash })
         })
         .await
 }
 
 /// Records what a visitor does, unless access ended in the meantime.
 async fn visit(ctx: &Ctx, reader: &Reader, visited: Visited) -> Result<(), Error> {
-    let id = reader.grant.id;
+    let (id, token) = (reader.grant.id, reader.token);
     ctx.change(&reader.scope, async move |c| {
         let grant = rows::lock_grant(c.t, c.scope, id).await?.ok_or_else(gone)?;
         if grant.status(c.now) != GrantStatus::Active {
             return Err(gone());
         }
+        rows::keep_token(c.t, c.scope, &token).await?;
         if visited.action == VisitAction::Opened {
             let last = rows::last_opened(c.t, c.scope, id).await?;
             if last.is_some_and(|last| c.now.since(last) < ONE_VISIT) {
@@ -147,12 +152,14 @@ pub async fn policies(ctx: &Ctx, reader: &Reader) -> Result<Vec<Readable>, Error
 /// Marks a file with who reads it, when, and which it is.
 async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Result<Vec<u8>, Error> {
     let AccessGrant { name, email, .. } = &reader.grant;
-    let stamp =
-        Stamp { lines: vec![format!("{name} · {email}"), format!("{} · {document}", moment(ctx.now()))] };
+    // A name can be cut, an address cannot.
+    let name = name.chars().take(LONGEST_NAME).collect();
+    let stamp = Stamp { lines: vec![name, email.clone(), format!("{} · {document}", moment(ctx.now()))] };
     let made = ctx.stamping.work(move || attestry_pdf::stamp(&bytes, &stamp)).await?;
-    made.map_err(|error| Error::Conflict {
+    made.inspect_err(|error| tracing::warn!(document, %error, "a file cannot be marked")).map_err(|_| Error::Conflict {
         code: "file_cannot_be_marked",
-        message: format!("The file cannot be marked with its reader, so it is not given out. {error}"),
+        message: "The file cannot be marked with its reader, so it is not given out. Ask the organization for another one."
+            .to_owned(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
+use attestry_domain::content::markdown;
 use attestry_domain::id::{AccessRequestId, OrganizationId};
 use attestry_domain::journal::{hex, sha256};
 use attestry_domain::organizations::Organization;
@@ -15,7 +16,7 @@ use super::{lock_request, record_agreement, record_request, request, send_link};
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::jobs::Mail;
+use crate::jobs::{Asked, Mail};
 use crate::letters::{self, To};
 use crate::portals;
 
@@ -32,32 +33,37 @@ pub async fn create(
     origin: Origin,
 ) -> Result<AccessRequestId, Error> {
     let name = name.to_owned();
-    let (portal, organization) = ctx.db.read(async move |t| portals::find(t, &name, host).await).await?;
+    let (_, organization) = ctx.db.read(async move |t| portals::find(t, &name, host).await).await?;
     let scope = Scope::visitor(organization.id, None, origin);
     ctx.change(&scope, async move |c| {
-        let mut request = AccessRequest::new(c.next_id(), c.organization(), new.clone(), c.now);
-        let live = rows::live_grant(c.t, c.scope, &new.email.key(), c.now).await?;
-        if let Some(grant) = &live {
-            request = AccessRequest {
-                grant_id: Some(grant.id),
-                version: 1,
-                ..request.reviewed(RequestStatus::Approved, None, c.now)
-            };
-        }
+        let request = AccessRequest::new(c.next_id(), c.organization(), new.clone(), c.now);
         rows::insert(c.t, c.scope, &request).await?;
         record_request(c, "access_request.created", &request)?;
-        match &live {
-            Some(grant) => send_link(c, &portal, &organization, grant).await?,
-            None => {
-                let company =
-                    request.company.as_ref().map_or_else(String::new, |company| format!(" ({company})"));
-                let line = format!("{}{company} asks for access to the trust portal", request.name);
-                portals::tell_reviewers(c, &line).await?;
-            }
-        }
+        let asked = Asked::Request { organization: c.organization(), request: request.id };
+        c.enqueue(&asked).await?;
         Ok(request.id)
     })
     .await
+}
+
+/// What follows from a request: a fresh link for somebody who has access already, or a review. A job does it, so that
+/// the time of an answer tells nothing.
+pub(crate) async fn follow(c: &Change<'_>, id: AccessRequestId) -> Result<(), Error> {
+    let Some(request) = rows::lock(c.t, c.scope, id).await? else { return Ok(()) };
+    if request.status != RequestStatus::UnderReview {
+        return Ok(());
+    }
+    if let Some(grant) = rows::live_grant(c.t, c.scope, &request.email.to_lowercase(), c.now).await? {
+        let mut answered = request.reviewed(RequestStatus::Approved, None, c.now);
+        answered.grant_id = Some(grant.id);
+        rows::update(c.t, c.scope, &answered).await?;
+        record_request(c, "access_request.answered", &answered)?;
+        let (portal, organization) = portals::lock(c).await?;
+        return send_link(c, &portal, &organization, &grant).await;
+    }
+    let company = request.company.as_ref().map_or_else(String::new, |company| format!(" ({company})"));
+    portals::tell_reviewers(c, &format!("{}{company} asks for access to the trust portal", request.name))
+        .await
 }
 
 /// Sends whoever has access a fresh link by mail, and nobody else anything; nothing shows which of it happened.
@@ -69,16 +75,22 @@ pub async fn reclaim(
     origin: Origin,
 ) -> Result<(), Error> {
     let name = name.to_owned();
-    let (portal, organization) = ctx.db.read(async move |t| portals::find(t, &name, host).await).await?;
+    let (_, organization) = ctx.db.read(async move |t| portals::find(t, &name, host).await).await?;
     let scope = Scope::visitor(organization.id, None, origin);
     ctx.change(&scope, async move |c| {
-        if let Some(grant) = rows::live_grant(c.t, c.scope, &email.key(), c.now).await? {
-            send_link(c, &portal, &organization, &grant).await?;
-            c.record("access_grant.reclaimed", super::GRANT, grant.id, &grant)?;
-        }
-        Ok(())
+        c.enqueue(&Asked::Link { organization: c.organization(), email: email.key() }).await
     })
     .await
+}
+
+/// Sends the link, if there is anything to link to.
+pub(crate) async fn send_fresh_link(c: &Change<'_>, email_key: &str) -> Result<(), Error> {
+    if let Some(grant) = rows::live_grant(c.t, c.scope, email_key, c.now).await? {
+        let (portal, organization) = portals::lock(c).await?;
+        send_link(c, &portal, &organization, &grant).await?;
+        c.record("access_grant.reclaimed", super::GRANT, grant.id, &grant)?;
+    }
+    Ok(())
 }
 
 pub async fn list(
@@ -149,6 +161,13 @@ async fn send_agreement(
 ) -> Result<Nda, Error> {
     rows::void_ndas(c.t, c.scope, request.id).await?;
     let text = text(portal, organization, request, duration, c.now);
+    // Whoever approves can mend it; whoever signs cannot.
+    markdown::read(&text).map_err(|message| Error::Conflict {
+        code: "agreement_unprintable",
+        message: format!(
+            "With what this request says, the agreement cannot be printed: {message}. Change ndaText."
+        ),
+    })?;
     let nda = Nda {
         id: c.next_id(),
         organization_id: c.organization(),

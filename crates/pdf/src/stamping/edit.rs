@@ -18,7 +18,7 @@ const NAME: &str = "AttestryStamp";
 const MOST_VALUES: usize = 1_500_000;
 const MOST_CONTENTS: usize = 500_000;
 const MOST_ADDED: usize = 16 << 20;
-/// Contents are unpacked to see what they leave open; larger ones, and more of them, are taken to be in order.
+/// Contents are unpacked to see what they leave open; larger ones, and more of them, are refused.
 const LARGEST_CONTENT: usize = 12 << 20;
 const MOST_CONTENT: usize = 96 << 20;
 /// References that lead to references.
@@ -102,6 +102,7 @@ impl<'a> Edit<'a> {
             }
             pages => pages?,
         };
+        pages::must_be_all(&file, &pages)?;
         Ok(Self {
             file,
             pages,
@@ -292,18 +293,21 @@ impl<'a> Edit<'a> {
             return Ok(*known);
         }
         let balance = match self.file.object(number)? {
-            Some(Object { value: Value::Dict(dict), stream: Some(data) }) => {
+            Some(Object { value: Value::Dict(mut dict), stream: Some(data) }) => {
+                for key in ["Filter", "DecodeParms"] {
+                    if let Some(Value::Reference(_)) = dict.get(key) {
+                        let value = self.file.resolve(dict.get(key).unwrap_or(&Value::Null))?;
+                        dict.set(key, value);
+                    }
+                }
                 let most = LARGEST_CONTENT.min(MOST_CONTENT - self.unpacked);
                 match filters::unpacked(&dict, data, most) {
                     Ok(Some(content)) => {
                         self.unpacked += content.len().min(most);
                         Balance::of(&content)
                     }
-                    Ok(None) => Balance::default(),
-                    Err(_) => {
-                        self.unpacked += most;
-                        Balance::default()
-                    }
+                    // What is left open could hide the label.
+                    Ok(None) | Err(_) => return Err(Unreadable::Packed),
                 }
             }
             _ => Balance::default(),

@@ -36,6 +36,7 @@ pub(super) fn unpacked<'a>(
             }
             b"ASCII85Decode" | b"A85" => base_85(&data),
             b"ASCIIHexDecode" | b"AHx" => base_16(&data),
+            b"RunLengthDecode" | b"RL" => runs(&data, most)?,
             _ => None,
         };
         match unpacked {
@@ -65,6 +66,31 @@ fn base_16(data: &[u8]) -> Option<Vec<u8>> {
         digits(data, b'>').map(|digit| u8::try_from(char::from(digit).to_digit(16)?).ok()).collect();
     let pair = |pair: &[u8]| pair.iter().chain(&[0]).take(2).fold(0, |byte, digit| byte * 16 + digit);
     Some(digits?.chunks(2).map(pair).collect())
+}
+
+/// A length, and then so many bytes or one byte so often.
+fn runs(data: &[u8], most: usize) -> Result<Option<Vec<u8>>, Unreadable> {
+    let (mut out, mut rest) = (Vec::new(), data);
+    while let [length, after @ ..] = rest {
+        let length = usize::from(*length);
+        rest = match length {
+            0..=127 => {
+                let Some((bytes, after)) = after.split_at_checked(length + 1) else { return Ok(None) };
+                out.extend_from_slice(bytes);
+                after
+            }
+            128 => return Ok(Some(out)),
+            _ => {
+                let [byte, after @ ..] = after else { return Ok(None) };
+                out.resize(out.len() + 257 - length, *byte);
+                after
+            }
+        };
+        if out.len() > most {
+            return Err(Unreadable::Unpacks);
+        }
+    }
+    Ok(Some(out))
 }
 
 /// Five digits for four bytes, or one letter for four zeros.

@@ -108,3 +108,39 @@ pub(super) fn pages(file: &File) -> Result<Vec<Page>, Unreadable> {
     }
     if pages.is_empty() { Err(Unreadable::NoPages) } else { Ok(pages) }
 }
+
+/// The pages are all there is to see: no files are attached, and no form draws pages of its own.
+pub(super) fn must_be_all(file: &File, pages: &[Page]) -> Result<(), Unreadable> {
+    let below = |dict: &Value, key: &str| match dict.dict().and_then(|dict| dict.get(key)) {
+        Some(value) => file.resolve(value),
+        None => Ok(Value::Null),
+    };
+    let root = match file.trailer.get("Root") {
+        Some(root) => file.resolve(root)?,
+        None => Value::Null,
+    };
+    // Most often it is a stream, which resolves to nothing.
+    let form = below(&root, "AcroForm")?;
+    match form.dict().and_then(|form| form.get("XFA")) {
+        None | Some(Value::Null) => {}
+        Some(_) => return Err(Unreadable::DrawsItself),
+    }
+    let has = |value: &Value| value.dict().is_some() || value.array().is_some_and(|all| !all.is_empty());
+    if has(&below(&below(&root, "Names")?, "EmbeddedFiles")?)
+        || has(&below(&root, "AF")?)
+        || has(&below(&root, "Collection")?)
+    {
+        return Err(Unreadable::Attachments);
+    }
+    for page in pages {
+        let Some(page) = file.object(page.id.number)? else { continue };
+        let notes = below(&page.value, "Annots")?;
+        for note in notes.array().unwrap_or_default() {
+            let note = file.resolve(note)?;
+            if note.dict().and_then(|note| note.name("Subtype")) == Some(b"FileAttachment") {
+                return Err(Unreadable::Attachments);
+            }
+        }
+    }
+    Ok(())
+}

@@ -64,3 +64,32 @@ fn too_many_pages_are_refused() {
     assert_eq!(inspect(&Sample::new("", &vec![page; 5_000]).bytes()).unwrap().pages, 5_000);
     assert_eq!(refused(&Sample::new("", &vec![page; 5_001]).bytes()), Unreadable::TooManyPages);
 }
+
+/// What could be seen beside the pages, or hides what is drawn on them, is refused.
+#[test]
+fn what_cannot_be_marked_is_refused() {
+    let with = |catalog: &str, page: &str| {
+        let mut sample = Sample::hello();
+        let entries = "/MediaBox [0 0 595 842] /Resources <</Font <</F1 5 0 R>>>> /Contents 6 0 R";
+        sample.set(10, &format!("<</Type /Page /Parent 2 0 R {entries} {page}>>"));
+        sample.set(1, &format!("<</Type /Catalog /Pages 2 0 R {catalog}>>"));
+        sample.set(20, "<</Names [(a.pdf) 21 0 R]>>");
+        sample.set(21, "<</Type /Filespec /F (a.pdf) /EF <</F 22 0 R>>>>");
+        sample.stream(22, "/Type /EmbeddedFile", b"secret");
+        sample.set(23, "<</Type /Annot /Subtype /FileAttachment /Rect [0 0 9 9] /FS 21 0 R>>");
+        inspect(&sample.bytes()).err()
+    };
+    assert_eq!(with("", ""), None);
+    assert_eq!(with("/Names <</Dests 20 0 R>> /AcroForm <</Fields []>> /AF []", "/Annots []"), None);
+    assert_eq!(with("/Names <</EmbeddedFiles 20 0 R>>", ""), Some(Unreadable::Attachments));
+    assert_eq!(with("/AF [21 0 R]", ""), Some(Unreadable::Attachments));
+    assert_eq!(with("", "/Annots [23 0 R]"), Some(Unreadable::Attachments));
+    assert_eq!(with("/AcroForm <</XFA 22 0 R>>", ""), Some(Unreadable::DrawsItself));
+    let packed = |entries: &str, data: &[u8]| {
+        let mut sample = Sample::hello();
+        sample.stream(6, entries, data);
+        inspect(&sample.bytes()).err()
+    };
+    assert_eq!(packed("/Filter /RunLengthDecode", b"\x01q \xFF \x80"), None);
+    assert_eq!(packed("/Filter /LZWDecode", b"anything"), Some(Unreadable::Packed));
+}

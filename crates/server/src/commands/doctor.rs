@@ -3,13 +3,24 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use attestry_app::setup;
+use attestry_app::{Ctx, setup};
+use attestry_hosting::{Challenge, Failure};
 use attestry_storage::instance;
 use attestry_storage::schema::MIGRATIONS;
 
 use super::say;
-use crate::config::Config;
+use crate::config::{Config, Domains};
 use crate::start;
+
+/// Who is asked about the domains of portals. A name server is asked for nothing: a machine without a network is not ill.
+async fn domains(config: &Config, ctx: &Ctx) -> std::result::Result<String, String> {
+    let Domains::Vercel(settings) = &config.domains else { return Ok("are looked up by DNS".to_owned()) };
+    let nobodys = Challenge { domain: "doctor.invalid", value: "doctor" };
+    match ctx.settings.domains.status(&nobodys).await {
+        Ok(_) | Err(Failure::Unknown) => Ok(format!("the project {} at Vercel answers", settings.project)),
+        Err(error) => Err(format!("{error} Check vercel.token, vercel.project and vercel.team.")),
+    }
+}
 
 pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     let mut healthy = true;
@@ -88,6 +99,7 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
             format!("{}: {error}. Check blobs.url and the AWS_* variables.", ctx.blobs.describe())
         }),
     );
+    report("domains", domains(config, &ctx).await);
     report("assistant", ctx.settings.assistant.check().await);
     let mail = ctx.mailer.check().await;
     report(

@@ -101,6 +101,8 @@ CREATE TABLE access_tokens (
     token_hash BYTEA NOT NULL PRIMARY KEY,
     org_id TEXT COLLATE "C" NOT NULL REFERENCES organizations (id),
     grant_id TEXT COLLATE "C" NOT NULL REFERENCES access_grants (id),
+    -- Whether it was given for a signature, or has been used: then it stays as long as the grant.
+    is_kept BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL
 );
 CREATE INDEX access_tokens_grant ON access_tokens (grant_id, created_at);

@@ -101,6 +101,8 @@ CREATE TABLE access_tokens (
     token_hash BLOB NOT NULL PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
     grant_id TEXT NOT NULL REFERENCES access_grants (id),
+    -- Whether it was given for a signature, or has been used: then it stays as long as the grant.
+    is_kept BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL
 );
 CREATE INDEX access_tokens_grant ON access_tokens (grant_id, created_at);

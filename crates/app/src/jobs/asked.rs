@@ -1,0 +1,37 @@
+//! What somebody at a portal asked for, done where nobody can watch how long it takes.
+
+use attestry_domain::access::Scope;
+use attestry_domain::id::{AccessRequestId, OrganizationId};
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Held, Job, Outcome};
+use crate::context::Ctx;
+use crate::trust_access::requests;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Asked {
+    /// Access.
+    Request { organization: OrganizationId, request: AccessRequestId },
+    /// A fresh link to what this address has access to.
+    Link { organization: OrganizationId, email: String },
+}
+
+impl Job for Asked {
+    const KIND: &'static str = "asked";
+
+    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+        let (Self::Request { organization, .. } | Self::Link { organization, .. }) = &self;
+        let scope = Scope::system(*organization, "trust portal");
+        let held = held.clone();
+        ctx.change(&scope, async move |c| {
+            match &self {
+                Self::Request { request, .. } => requests::follow(c, *request).await?,
+                Self::Link { email, .. } => requests::send_fresh_link(c, email).await?,
+            }
+            held.complete(c.t).await
+        })
+        .await?;
+        Ok(Outcome::Ended)
+    }
+}
