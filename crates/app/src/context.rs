@@ -62,6 +62,8 @@ pub struct Inner {
     pub printing: Places,
     /// Reading and marking files that came from outside.
     pub(crate) stamping: Places,
+    /// Files that were marked for a reader and are on their way, each of them in memory.
+    pub(crate) leaving: Places,
     /// Comparing texts.
     pub comparing: Places,
     /// When a commit started an automation last, in milliseconds.
@@ -103,6 +105,7 @@ impl Ctx {
             job_bell: Notify::new(),
             printing: Places::new(2),
             stamping: Places::new(2),
+            leaving: Places::new(16),
             comparing: Places::new(2),
             started,
             portal_hosts: Hosts::default(),

@@ -2,12 +2,16 @@
 
 use attestry_blobs::Served;
 
+use crate::places::Place;
+
 #[derive(Debug)]
 pub struct Download {
     pub file_name: String,
     pub bytes: Vec<u8>,
     /// The characters that no font has: they are printed as a mark that says so.
     pub missing: Vec<char>,
+    /// Held until it is sent, where only so many may be on their way.
+    pub held: Option<Place>,
 }
 
 impl Download {

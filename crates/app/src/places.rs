@@ -1,8 +1,9 @@
 //! Work that computes for a while: on a thread of its own, and only some of it at a time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
 use crate::error::Error;
@@ -16,16 +17,48 @@ impl Places {
         Self(Arc::new(Semaphore::new(most)))
     }
 
-    /// Does the work once a place is free. The place is taken until the work is done, whether or not anybody still waits
-    /// for it.
+    /// A place, once one is free.
+    pub(crate) async fn place(&self) -> Result<Place, Error> {
+        Arc::clone(&self.0)
+            .acquire_owned()
+            .await
+            .map(|permit| Place { _permit: permit })
+            .map_err(Error::internal)
+    }
+
+    /// A place, if one becomes free soon enough for somebody who waits.
+    pub(crate) async fn place_soon(&self) -> Result<Place, Error> {
+        let place = tokio::time::timeout(PATIENCE, self.place()).await;
+        place.unwrap_or_else(|_| Err(Error::Unavailable("all places are taken".to_owned())))
+    }
+
+    /// Does the work once a place is free.
     pub async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let place = Arc::clone(&self.0).acquire_owned().await.map_err(Error::internal)?;
+        self.place().await?.work(work).await
+    }
+}
+
+/// How long somebody waits for a place that others may keep.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A place that is taken until this is dropped.
+#[derive(Debug)]
+pub struct Place {
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Place {
+    /// Does the work. The place is taken until the work is done, whether or not anybody still waits for it.
+    pub(crate) async fn work<T: Send + 'static>(
+        self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
         let done = spawn_blocking(move || {
             let done = work();
-            drop(place);
+            drop(self);
             done
         });
         done.await.map_err(Error::internal)

@@ -25,6 +25,7 @@ both! {
     mail_to_an_address_is_limited,
     links_that_are_used_stay,
     agreements_can_be_printed,
+    files_on_their_way_are_few,
     uploaded_policies_are_marked,
     a_deleted_organization_lets_nobody_in,
 }
@@ -147,8 +148,10 @@ async fn the_whole_journey(app: &TestApp) {
     ] {
         let head = app.call("HEAD", &format!("{access}/{path}")).send().await;
         assert_eq!(head.status.as_u16(), 200);
-        let reply = app.call("GET", &format!("{access}/{path}")).send().await;
+        let reply =
+            app.call("GET", &format!("{access}/{path}")).header("accept-encoding", "gzip").send().await;
         assert_eq!(reply.status.as_u16(), 200, "{}", reply.text());
+        assert_eq!(reply.header("content-encoding"), None, "a PDF is packed already");
         assert_eq!(reply.header("content-type"), Some("application/pdf"));
         assert!(reply.header("content-disposition").expect("a name").starts_with("attachment"));
         let all = lopdf::Document::load_mem(&reply.body).expect("a PDF").get_pages().len();
@@ -489,6 +492,27 @@ async fn links_that_are_used_stay(app: &TestApp) {
         fresh().await;
     }
     assert_eq!((open(&first).await, open(&used).await, open(&unused).await), (200, 200, 404));
+}
+
+/// Only so many files are in memory for readers, however slowly they read.
+async fn files_on_their_way_are_few(app: &TestApp) {
+    publish(app, &app.home).await;
+    upload(app, &app.home, "gdpr", &pdf(1)).await.expect(201);
+    let (token, _) = granted(app, &app.home, GUEST).await;
+    let path = format!("/v1/trust-access/access/{token}/compliance-resources/gdpr");
+    // Readers who do not read.
+    let mut slow = Vec::new();
+    for _ in 0..16 {
+        let answer = app.call("GET", &path).begin().await;
+        assert_eq!(answer.status().as_u16(), 200);
+        slow.push(answer);
+    }
+    app.get("/v1/trust-portal/settings").send().await.expect(200);
+    app.call("GET", &format!("/v1/trust-access/access/{token}")).send().await.expect(200);
+    let mut waiting = Box::pin(app.call("GET", &path).send());
+    assert!(futures_util::poll!(&mut waiting).is_pending());
+    slow.pop();
+    assert_eq!(waiting.await.status.as_u16(), 200);
 }
 
 /// What cannot be printed is noticed by whoever approves, and names turn nothing around.

@@ -1,17 +1,36 @@
 //! A file as an answer.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use attestry_app::downloads::Download;
-use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use attestry_app::places::Place;
+use axum::body::{Body, HttpBody};
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, header};
+use http_body::{Frame, SizeHint};
+
+use crate::files::AsStored;
 
 const MISSING: HeaderName = HeaderName::from_static("x-missing-glyphs");
 /// How many characters that could not be printed are named.
 const MOST_NAMED: usize = 50;
+/// How much is given to the connection at a time.
+const PIECE: usize = 256 << 10;
+/// What would only be packed a second time.
+const PACKED: &[&str] =
+    &["application/pdf", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"];
 
 pub(crate) fn download(media_type: &'static str, file: Download) -> Response {
     let disposition = file.disposition();
-    let Download { bytes, missing, .. } = file;
-    let mut headers = HeaderMap::new();
+    let Download { bytes, missing, held, .. } = file;
+    let mut response = Response::new(Body::new(Pieces { rest: bytes.into(), _held: held }));
+    if PACKED.contains(&media_type) {
+        response.extensions_mut().insert(AsStored);
+    }
+    let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     if let Ok(disposition) = HeaderValue::from_str(&disposition) {
         headers.insert(header::CONTENT_DISPOSITION, disposition);
@@ -23,5 +42,35 @@ pub(crate) fn download(media_type: &'static str, file: Download) -> Response {
             headers.insert(MISSING, named);
         }
     }
-    (headers, bytes).into_response()
+    response
+}
+
+/// A file in pieces: what holds its place is let go when the last one has left.
+struct Pieces {
+    rest: Bytes,
+    _held: Option<Place>,
+}
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let length = self.rest.len().min(PIECE);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
 }

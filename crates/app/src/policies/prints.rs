@@ -177,5 +177,5 @@ async fn print(
         },
         other => Error::internal(other),
     })?;
-    Ok(Download { file_name, bytes, missing })
+    Ok(Download { file_name, bytes, missing, held: None })
 }

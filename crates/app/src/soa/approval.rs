@@ -252,7 +252,7 @@ pub async fn export(
             bytes
         }
     };
-    Ok(Download { file_name, bytes, missing: Vec::new() })
+    Ok(Download { file_name, bytes, missing: Vec::new(), held: None })
 }
 
 /// Which approved version a file is.

@@ -174,12 +174,13 @@ pub async fn certificate(
     let all = ctx.db.read(async move |t| readable(t, &scope).await).await?;
     let found = all.into_iter().find(|one| one.framework == framework);
     let found = found.ok_or(Error::NotFound("certificate"))?;
+    let held = Some(ctx.leaving.place_soon().await?);
     let content = files::whole(ctx, &certificates::key(found.organization_id, found.id)).await?;
     let bytes = marked(ctx, reader, &found.id.to_string(), content).await?;
     if is_fetched {
         visit(ctx, reader, Visited::certificate(framework, &found.file_name)).await?;
     }
-    Ok(Download { file_name: found.file_name, bytes, missing: Vec::new() })
+    Ok(Download { file_name: found.file_name, bytes, missing: Vec::new(), held })
 }
 
 /// Downloads one policy.
@@ -188,6 +189,7 @@ pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) 
     let Readable { policy, version, is_downloadable } =
         all.into_iter().find(|one| one.policy.id == id).ok_or(policies::MISSING)?;
     let title = version.name.clone();
+    let held = Some(ctx.leaving.place_soon().await?);
     let download = match &version.file {
         None => prints::policy(ctx, &reader.scope, id, None).await?,
         Some(_) if !is_downloadable => {
@@ -200,7 +202,7 @@ pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) 
         Some(file) => {
             let key = files_of::key(policy.organization_id, file.id);
             let bytes = files::whole(ctx, &key).await?.to_vec();
-            Download { file_name: file.name.clone(), bytes, missing: Vec::new() }
+            Download { file_name: file.name.clone(), bytes, missing: Vec::new(), held: None }
         }
     };
     let bytes = marked(ctx, reader, &id.to_string(), download.bytes.into()).await?;
@@ -212,16 +214,17 @@ pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) 
         };
         visit(ctx, reader, visited).await?;
     }
-    Ok(Download { bytes, ..download })
+    Ok(Download { bytes, held, ..download })
 }
 
 /// Downloads all policies in one file.
 pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Result<Download, Error> {
+    let held = Some(ctx.leaving.place_soon().await?);
     let download = prints::all(ctx, &reader.scope).await?;
     let bytes = marked(ctx, reader, &reader.grant.id.to_string(), download.bytes.into()).await?;
     if is_fetched {
         visit(ctx, reader, Visited { action: VisitAction::DownloadedPolicies, document: None, title: None })
             .await?;
     }
-    Ok(Download { bytes, ..download })
+    Ok(Download { bytes, held, ..download })
 }
