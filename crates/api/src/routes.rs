@@ -25,7 +25,7 @@ use crate::document::docs;
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::request::caller::Guest;
 use crate::state::Api;
-use crate::trust_access::{admin, agreements, page, public, reading};
+use crate::trust_access::{agreements, grants, page, public, reading, requests};
 use crate::{
     api_keys, attachments, audit_logs, auth, automations, comments, controls, files, frameworks, health,
     layers, members, metrics, organization, policies, registers, secrets, setup, soa, task_templates, tasks,
@@ -197,16 +197,16 @@ fn of_portals() -> OpenApiRouter<Api> {
             trust_portal::posts::update_portal_post,
             trust_portal::posts::delete_portal_post
         ))
-        .routes(routes!(admin::list_access_requests))
-        .routes(routes!(admin::get_access_request))
-        .routes(routes!(admin::approve_access_request))
-        .routes(routes!(admin::deny_access_request))
-        .routes(routes!(admin::resend_nda))
-        .routes(routes!(admin::preview_nda))
-        .routes(routes!(admin::download_nda))
-        .routes(routes!(admin::list_access_grants))
-        .routes(routes!(admin::revoke_access_grant))
-        .routes(routes!(admin::list_portal_visits))
+        .routes(routes!(requests::list_access_requests))
+        .routes(routes!(requests::get_access_request))
+        .routes(routes!(requests::approve_access_request))
+        .routes(routes!(requests::deny_access_request))
+        .routes(routes!(requests::resend_nda))
+        .routes(routes!(requests::preview_nda))
+        .routes(routes!(requests::download_nda))
+        .routes(routes!(grants::list_access_grants))
+        .routes(routes!(grants::revoke_access_grant))
+        .routes(routes!(grants::list_portal_visits))
         .routes(routes!(public::get_public_portal))
         .routes(routes!(public::request_access))
         .routes(routes!(public::reclaim_access))

@@ -1,19 +1,24 @@
 //! `/v1/trust-access`: from asking for access to reading.
 
-pub(crate) mod admin;
 pub(crate) mod agreements;
+pub(crate) mod grants;
 pub(crate) mod page;
 pub(crate) mod public;
 pub(crate) mod reading;
+pub(crate) mod requests;
 
 use attestry_app::trust_access::agreements::Preview;
 use attestry_domain::Time;
-use attestry_domain::id::NdaPreviewId;
-use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId};
+use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaPreviewId};
+use attestry_domain::text::{LongText, Parse};
 use attestry_domain::trust_access::{AccessGrant, GrantStatus};
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::ToSchema;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use crate::answer::lists::{self, ById};
+use crate::request::query::{FromQuery, Query};
 
 /// What is granted. Never with a link in it: that is sent by mail alone.
 #[derive(Debug, Serialize, ToSchema)]
@@ -91,4 +96,33 @@ impl From<Preview> for PreviewView {
     fn from(Preview { id, key, link }: Preview) -> Self {
         Self { message: "The preview is ready.", preview_id: id, s3_key: key, pdf_download_url: link.0 }
     }
+}
+
+/// A list that can be narrowed down to a status.
+#[derive(Debug)]
+pub(crate) struct OfStatus<S> {
+    pub(super) by_id: ById,
+    pub(super) status: Option<S>,
+}
+
+impl<S: Parse> FromQuery for OfStatus<S> {
+    fn read(query: &mut Query) -> Self {
+        Self { by_id: ById::read(query), status: query.get("status") }
+    }
+}
+
+impl<S: PartialSchema> IntoParams for OfStatus<S> {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = ById::into_params(place);
+        all.push(lists::parameter("status", S::schema(), "Only those with this status."));
+        all
+    }
+}
+
+body! {
+    /// Why.
+    GiveReason {
+        reason "reason": required LongText = "Why.",
+    }
+    example json!({"reason": "We only share our documents with customers."})
 }

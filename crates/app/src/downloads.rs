@@ -1,8 +1,22 @@
 //! Files that are made to be downloaded.
 
 use attestry_blobs::Served;
+use attestry_pdf::Failure;
 
+use crate::error::Error;
 use crate::places::Place;
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::TooLarge => Self::Conflict {
+                code: "document_too_large",
+                message: "The document has too many pages to be printed.".to_owned(),
+            },
+            other => Self::internal(other),
+        }
+    }
+}
 
 #[derive(Debug)]
 pub struct Download {

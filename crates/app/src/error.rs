@@ -69,7 +69,7 @@ impl From<DbError> for Error {
                 },
                 Conflict::DomainTaken => Self::Conflict {
                     code: "domain_taken",
-                    message: "Another organization has proven that this domain is theirs.".to_owned(),
+                    message: "Another organization has verified this domain.".to_owned(),
                 },
                 Conflict::EmailTaken => Self::Conflict {
                     code: EMAIL_TAKEN,

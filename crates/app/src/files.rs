@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use attestry_blobs::{Error as BlobError, Key, Served};
 use attestry_domain::Time;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::{Bytes, BytesMut};
 use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
@@ -42,8 +40,7 @@ pub(crate) async fn link(ctx: &Ctx, key: &Key, served: Served) -> Result<(Link, 
         Some(url) => url,
         None => {
             let ticket = Ticket { key: key.to_string(), served, expires: ctx.now().plus(LIFETIME) };
-            let sealed = ctx.keys.seal(PURPOSE, &serde_json::to_vec(&ticket)?)?;
-            ctx.link(&format!("/v1/files/{}", URL_SAFE_NO_PAD.encode(sealed)))
+            ctx.link(&format!("/v1/files/{}", ctx.keys.ticket(PURPOSE, &ticket)?))
         }
     };
     Ok((Link(url), LIFETIME))
@@ -97,9 +94,7 @@ pub(crate) async fn discard_if_refused<T>(
 /// What a link leads to.
 pub fn open(ctx: &Ctx, ticket: &str) -> Result<(Key, Served), Error> {
     const NOTHING: Error = Error::NotFound("file");
-    let sealed = URL_SAFE_NO_PAD.decode(ticket).map_err(|_| NOTHING)?;
-    let plain = ctx.keys.open(PURPOSE, &sealed).map_err(|_| NOTHING)?;
-    let Ticket { key, served, expires } = serde_json::from_slice(&plain)?;
+    let Ticket { key, served, expires } = ctx.keys.read_ticket(PURPOSE, ticket).ok_or(NOTHING)?;
     if expires <= ctx.now() {
         return Err(Error::Gone {
             code: "link_expired",

@@ -14,6 +14,8 @@ use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use aws_lc_rs::{constant_time, hmac};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
 use crate::error::Error;
@@ -123,6 +125,17 @@ impl Keys {
 
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, Error> {
         open_with(&self.0.cipher, purpose, sealed)
+    }
+
+    /// Something that a link carries and only we can read.
+    pub(crate) fn ticket<T: Serialize>(&self, purpose: &str, content: &T) -> Result<String, Error> {
+        Ok(URL_SAFE_NO_PAD.encode(self.seal(purpose, &serde_json::to_vec(content)?)?))
+    }
+
+    /// What such a link carries; nothing if it is not one of ours.
+    pub(crate) fn read_ticket<T: DeserializeOwned>(&self, purpose: &str, text: &str) -> Option<T> {
+        let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
+        serde_json::from_slice(&self.open(purpose, &sealed).ok()?).ok()
     }
 
     /// A fresh key of its own, as it is kept: under the key of the installation.

@@ -1,7 +1,9 @@
 //! The messages people get, in plain text and HTML, made from one description.
 
 use attestry_domain::Time;
+use attestry_domain::date::Date;
 use attestry_domain::portals::PortalPost;
+use attestry_domain::text::html;
 use attestry_domain::users::User;
 use attestry_mail::Message;
 
@@ -103,23 +105,18 @@ pub(crate) fn notice(
     compose(ctx, &to.into(), &letter)
 }
 
-/// The day of a moment, for people everywhere.
-fn day(time: Time) -> String {
-    time.to_string().chars().take(10).collect()
-}
-
 /// The agreement that somebody who asked for access has to sign.
 pub(crate) fn agreement(ctx: &Ctx, to: &To, organization: &str, until: Time, link: &str) -> Message {
     let letter = Letter {
         subject: format!("Your access to the documents of {organization}"),
         paragraphs: vec![format!(
-            "{organization} has approved your request. Please read and sign its non-disclosure agreement; the documents are yours to read right after that."
+            "{organization} has approved your request. Please read and sign its non-disclosure agreement. You can read the documents as soon as you have signed."
         )],
         action: "Read and sign the agreement",
         link,
         closing: format!(
-            "The link is for you alone and works until {} (UTC). If you did not ask for access, ignore this message.",
-            day(until)
+            "The link is personal and works until {} (UTC). If you did not request access, ignore this message.",
+            Date::of(until)
         ),
     };
     compose(ctx, to, &letter)
@@ -130,12 +127,12 @@ pub(crate) fn access(ctx: &Ctx, to: &To, organization: &str, until: Time, link: 
     let letter = Letter {
         subject: format!("The documents of {organization}"),
         paragraphs: vec![format!(
-            "You can read the policies and certificates of {organization} until {} (UTC). Each file you download shows your name and address on every page.",
-            day(until)
+            "You can read the policies and certificates of {organization} until {} (UTC). Every page you download carries your name and e-mail address.",
+            Date::of(until)
         )],
         action: "Open the documents",
         link,
-        closing: "The link is for you alone: whoever has it reads in your name. If you did not ask for it, ignore this message.".to_owned(),
+        closing: "The link is personal: anybody who has it can read the documents in your name. If you did not ask for it, ignore this message.".to_owned(),
     };
     compose(ctx, to, &letter)
 }
@@ -150,7 +147,7 @@ pub(crate) fn denial(ctx: &Ctx, to: &To, organization: &str, reason: &str, link:
         ],
         action: "Open the portal",
         link,
-        closing: "If this seems to be a mistake, answer whoever you are in contact with there.".to_owned(),
+        closing: "If you think this is a mistake, get in touch with your contact there.".to_owned(),
     };
     compose(ctx, to, &letter)
 }
@@ -160,11 +157,11 @@ pub(crate) fn confirmation(ctx: &Ctx, to: &To, organization: &str, link: &str) -
     let letter = Letter {
         subject: format!("Confirm your subscription to {organization}"),
         paragraphs: vec![format!(
-            "Someone (probably you) asked to be told what is new in the trust portal of {organization}."
+            "Someone (probably you) subscribed to updates from the trust portal of {organization}."
         )],
         action: "Confirm the subscription",
         link,
-        closing: "If it was not you, ignore this message; you will not be written to again.".to_owned(),
+        closing: "If it was not you, ignore this message; you will not receive any other.".to_owned(),
     };
     compose(ctx, to, &letter)
 }
@@ -184,7 +181,7 @@ pub(crate) fn news(
         action: "Open the portal",
         link,
         closing: format!(
-            "You get this because you subscribed to the trust portal of {organization}. To stop: {leave}"
+            "You receive this because you subscribed to the trust portal of {organization}. To unsubscribe: {leave}"
         ),
     };
     compose(ctx, to, &letter)
@@ -194,15 +191,15 @@ fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
     let Letter { subject, paragraphs, action, link, closing } = letter;
     let greeting = if to.name.is_empty() { "Hello,".to_owned() } else { format!("Hello {},", to.name) };
     let text = format!("{greeting}\n\n{}\n\n{action}:\n{link}\n\n{closing}\n", paragraphs.join("\n\n"));
-    let body = escape(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>").replace('\n', "<br>");
-    let html = format!(
+    let body = html(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>").replace('\n', "<br>");
+    let page = format!(
         "<!doctype html><html><body style=\"font-family:sans-serif;line-height:1.5;color:#1a1a1a;max-width:36rem\">\
          <p>{}</p><p>{body}</p><p><a href=\"{}\" style=\"display:inline-block;padding:.6rem 1rem;background:#1f5f4a;\
          color:#fff;text-decoration:none;border-radius:.3rem\">{action}</a></p>\
          <p style=\"color:#555\">{}</p></body></html>",
-        escape(&greeting),
-        escape(link),
-        escape(closing)
+        html(&greeting),
+        html(link),
+        html(closing)
     );
     Message {
         id: ctx.ids.next::<attestry_domain::id::kind::Message>().to_string(),
@@ -211,10 +208,6 @@ fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
         // A subject is one line of a bearable length.
         subject: subject.chars().filter(|c| !c.is_control()).take(200).collect(),
         text,
-        html,
+        html: page,
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

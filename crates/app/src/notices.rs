@@ -15,8 +15,6 @@ use attestry_domain::users::User;
 use attestry_storage::members::Membership;
 use attestry_storage::notices::{self, DueTask};
 use attestry_storage::{members, organizations, users};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
@@ -73,7 +71,7 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), 
         let opening = match notice {
             Notice::Assigned => "This was assigned to you",
             Notice::Policies => "A policy or a statement needs you, or has changed",
-            Notice::Portal => "This happened to the trust portal",
+            Notice::Portal => "The trust portal needs your attention, or has changed",
             _ => "This happened to an automation of yours",
         };
         let told = vec![Told { heading: opening.to_owned(), lines }];
@@ -170,8 +168,8 @@ struct Unsubscription {
 
 fn unsubscribe_link(ctx: &Ctx, user: UserId, kinds: &[Notice]) -> Result<String, Error> {
     let kinds = kinds.iter().map(|kind| kind.as_str().to_owned()).collect();
-    let sealed = ctx.keys.seal(PURPOSE, &serde_json::to_vec(&Unsubscription { user, kinds })?)?;
-    Ok(ctx.link(&format!("/unsubscribe?token={}", URL_SAFE_NO_PAD.encode(sealed))))
+    let token = ctx.keys.ticket(PURPOSE, &Unsubscription { user, kinds })?;
+    Ok(ctx.link(&format!("/unsubscribe?token={token}")))
 }
 
 /// What a signed-in user wants to be told.
@@ -209,9 +207,7 @@ pub async fn unsubscribe(ctx: &Ctx, token: &str, origin: Origin) -> Result<Notic
         code: "link_expired",
         message: "This link is damaged. Use the one in the mail, or sign in and change your notifications.",
     };
-    let sealed = URL_SAFE_NO_PAD.decode(token).map_err(|_| wrong())?;
-    let plain = ctx.keys.open(PURPOSE, &sealed).map_err(|_| wrong())?;
-    let Unsubscription { user, kinds } = serde_json::from_slice(&plain).map_err(|_| wrong())?;
+    let Unsubscription { user, kinds } = ctx.keys.read_ticket(PURPOSE, token).ok_or_else(wrong)?;
     let kinds: Vec<Notice> = kinds.iter().filter_map(|kind| Notice::parse(kind).ok()).collect();
     let from = origin.clone();
     ctx.change_account(user, &origin, async move |a| {

@@ -1,5 +1,6 @@
 //! The trust portal: what an organization shows of itself.
 
+use attestry_domain::Patch;
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::content::markdown;
 use attestry_domain::id::{MemberId, OrganizationId};
@@ -9,7 +10,6 @@ use attestry_domain::portals::{
     Certificate, CertificateFramework, FriendlyUrl, Portal, PortalPatch, PortalPost, PostKind, Shown,
 };
 use attestry_domain::text::Parse;
-use attestry_domain::{Patch, Time};
 pub use attestry_storage::portals::SubProcessor;
 use attestry_storage::{Tx, organizations, policies as policy_rows, portals};
 
@@ -148,6 +148,11 @@ pub(crate) fn url(ctx: &Ctx, portal: &Portal) -> String {
     ctx.link(&format!("/trust/{name}"))
 }
 
+/// What the public is shown is read, and what it asks for is done, in nobody's name.
+pub(crate) fn for_the_public(organization: OrganizationId) -> Scope {
+    Scope::system(organization, "trust portal")
+}
+
 /// The published portal that a path names by its address or its organization's id. `host`: whose domain was asked.
 pub(crate) async fn find(
     t: &Tx<'_>,
@@ -155,7 +160,7 @@ pub(crate) async fn find(
     host: Option<OrganizationId>,
 ) -> Result<(Portal, Organization), Error> {
     let found = match OrganizationId::read(name) {
-        Some(organization) => portals::of_organization(t, organization).await?,
+        Some(organization) => portals::get(t, &for_the_public(organization)).await?,
         None if FriendlyUrl::parse(name).is_ok() => portals::by_friendly_url(t, name).await?,
         None => None,
     };
@@ -163,8 +168,8 @@ pub(crate) async fn find(
     if host.is_some_and(|host| host != portal.organization_id) {
         return Err(MISSING);
     }
-    let scope = Scope::system(portal.organization_id, "trust portal");
-    let organization = organizations::get(t, &scope).await?.ok_or(MISSING)?;
+    let organization =
+        organizations::get(t, &for_the_public(portal.organization_id)).await?.ok_or(MISSING)?;
     Ok((portal, organization))
 }
 
@@ -199,7 +204,7 @@ pub async fn show(ctx: &Ctx, name: &str, host: Option<OrganizationId>) -> Result
     ctx.db
         .read(async move |t| {
             let (portal, organization) = find(t, &name, host).await?;
-            let scope = Scope::system(organization.id, "trust portal");
+            let scope = for_the_public(organization.id);
             let all = frameworks(&portal, &portals::certificates(t, &scope).await?);
             let shown = all.into_iter().filter(|(_, shown, _)| shown.enabled);
             let (mut frameworks, mut documents) = (Vec::new(), Vec::new());
@@ -233,11 +238,4 @@ pub(crate) async fn tell_reviewers(c: &Change<'_>, line: &str) -> Result<(), Err
     let whom: Vec<MemberId> = all.iter().filter(|one| may_review(one)).map(|one| one.member.id).collect();
     notices::tell_others(c, whom, Notice::Portal, line);
     Ok(())
-}
-
-/// A moment as it is printed for people everywhere.
-pub(crate) fn moment(time: Time) -> String {
-    let text = time.to_string();
-    // 2026-11-16T10:12:33.000Z
-    format!("{} {} UTC", text.get(..10).unwrap_or_default(), text.get(11..19).unwrap_or_default())
 }

@@ -31,8 +31,8 @@ async fn lock_request(c: &Change<'_>, id: AccessRequestId) -> Result<AccessReque
     rows::lock(c.t, c.scope, id).await?.ok_or(MISSING)
 }
 
-/// Gives somebody a link to what they have access to, and says what it is. It is not kept, so it can be told once.
-/// `is_kept`: whether it is for whoever signs right now.
+/// Makes a link to what somebody has access to. Only its hash is stored, so it can be shown once. `is_kept`: whether it
+/// is for whoever signs right now.
 async fn give_link(
     c: &Change<'_>,
     portal: &Portal,
@@ -44,7 +44,17 @@ async fn give_link(
     Ok(portals::link(c.ctx, portal, &format!("/trust/access?token={}", token.text)))
 }
 
-/// Sends such a link by mail.
+async fn mail_link(
+    c: &Change<'_>,
+    organization: &Organization,
+    grant: &AccessGrant,
+    link: &str,
+) -> Result<(), Error> {
+    let to = To { name: grant.name.clone(), email: grant.email.clone() };
+    c.enqueue(&Mail(letters::access(c.ctx, &to, &organization.name, grant.expires_at, link))).await
+}
+
+/// Sends a fresh link to whoever has access.
 async fn send_link(
     c: &Change<'_>,
     portal: &Portal,
@@ -52,9 +62,7 @@ async fn send_link(
     grant: &AccessGrant,
 ) -> Result<(), Error> {
     let link = give_link(c, portal, grant, false).await?;
-    let to = To { name: grant.name.clone(), email: grant.email.clone() };
-    let letter = letters::access(c.ctx, &to, &organization.name, grant.expires_at, &link);
-    c.enqueue(&Mail(letter)).await
+    mail_link(c, organization, grant, &link).await
 }
 
 fn record_request(c: &Change<'_>, action: &'static str, request: &AccessRequest) -> Result<(), Error> {
@@ -69,6 +77,6 @@ fn record_agreement(c: &Change<'_>, action: &'static str, nda: &Nda) -> Result<(
 fn gone() -> Error {
     Error::Gone {
         code: "link_expired",
-        message: "This link has expired or has been withdrawn. Ask for access again on the portal.",
+        message: "This link has expired or has been withdrawn. Request access again on the portal.",
     }
 }

@@ -75,6 +75,7 @@ pub struct MediaType(String);
 impl MediaType {
     /// Says nothing.
     pub const ANY: &'static str = "application/octet-stream";
+    pub const PDF: &'static str = "application/pdf";
 
     pub fn as_str(&self) -> &str {
         &self.0

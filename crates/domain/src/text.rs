@@ -112,6 +112,11 @@ fn no_nul(text: &str) -> Result<(), String> {
     if text.contains('\0') { Err("must not contain a NUL character".to_owned()) } else { Ok(()) }
 }
 
+/// Text that means nothing else in HTML.
+pub fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
 /// A password in a request: taken as it is, not trimmed; hashed, never kept, never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::date::Date;
-use crate::id::{AccessGrantId, AccessRequestId, MemberId, NdaFileId, NdaId, OrganizationId};
+use crate::id::{AccessGrantId, AccessRequestId, MemberId, NdaFileId, NdaId, OrganizationId, PolicyId};
 use crate::portals::{CertificateFramework, Days};
 use crate::text::{Email, LongText, Name, Parse};
 use crate::time::Time;
@@ -295,6 +295,18 @@ pub struct Visited {
 impl Visited {
     pub fn opened() -> Self {
         Self { action: VisitAction::Opened, document: None, title: None }
+    }
+
+    pub fn policy(id: PolicyId, name: &str) -> Self {
+        Self {
+            action: VisitAction::DownloadedPolicy,
+            document: Some(id.to_string()),
+            title: Some(name.to_owned()),
+        }
+    }
+
+    pub fn all_policies() -> Self {
+        Self { action: VisitAction::DownloadedPolicies, document: None, title: None }
     }
 
     pub fn certificate(framework: CertificateFramework, file_name: &str) -> Self {

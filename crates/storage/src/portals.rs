@@ -106,11 +106,6 @@ pub async fn by_friendly_url(t: &Tx<'_>, friendly_url: &str) -> Result<Option<Po
     t.opt(BY_FRIENDLY_URL, &[Value::from(friendly_url)], read).await
 }
 
-/// The portal of an organization, for the public.
-pub async fn of_organization(t: &Tx<'_>, organization: OrganizationId) -> Result<Option<Portal>, Error> {
-    t.opt(GET, &[id(organization)], read).await
-}
-
 /// Whose domain it is proven to be.
 pub async fn by_domain(t: &Tx<'_>, domain: &DomainName) -> Result<Option<Portal>, Error> {
     t.opt(BY_DOMAIN, &[Value::from(domain.as_str())], read).await

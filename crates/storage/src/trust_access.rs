@@ -57,7 +57,6 @@ statements! {
     HAS_FILE = "SELECT id FROM ndas WHERE org_id = $1 AND file_id = $2";
     INSERT_NDA = "INSERT INTO ndas (org_id, id, request_id, status, text, text_sha256, duration_days, created_at, expires_at, signer_name, signer_email, signed_at, signer_ip, code, file_id, file_sha256, grant_id, token_hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
     UPDATE_NDA = "UPDATE ndas SET request_id = $3, status = $4, text = $5, text_sha256 = $6, duration_days = $7, created_at = $8, expires_at = $9, signer_name = $10, signer_email = $11, signed_at = $12, signer_ip = $13, code = $14, file_id = $15, file_sha256 = $16, grant_id = $17 WHERE org_id = $1 AND id = $2";
-    VOID_NDAS = "UPDATE ndas SET status = 'void' WHERE org_id = $1 AND request_id = $2 AND status = 'pending'";
     GRANT = grant!(" WHERE g.org_id = $1 AND g.id = $2");
     LOCK_GRANT = grant!(" WHERE g.org_id = $1 AND g.id = $2 FOR UPDATE");
     GRANT_BY_TOKEN = grant!(" JOIN access_tokens a ON a.grant_id = g.id JOIN organizations o ON o.id = g.org_id WHERE a.token_hash = $1 AND o.deleted_at IS NULL");
@@ -231,11 +230,6 @@ pub async fn insert_nda(t: &Tx<'_>, scope: &Scope, nda: &Nda, token_hash: &Hash)
 
 pub async fn update_nda(t: &Tx<'_>, scope: &Scope, nda: &Nda) -> Result<(), Error> {
     t.execute(UPDATE_NDA, &nda_params(scope, nda)).await.map(|_| ())
-}
-
-/// What was sent for a request and is not signed can no longer be.
-pub async fn void_ndas(t: &Tx<'_>, scope: &Scope, request: AccessRequestId) -> Result<(), Error> {
-    t.execute(VOID_NDAS, &[id(scope.organization()), id(request)]).await.map(|_| ())
 }
 
 /// The agreement a link carries. The link is the proof; a scope follows from it.

@@ -138,7 +138,7 @@ if (nda) {
   const path = `/v1/trust-access/nda/${encodeURIComponent(token ?? "")}`;
   try {
     const offer = await get(path);
-    nda.textContent = `${offer.organizationName} asks ${offer.name} (${offer.email}) to agree to this text.`;
+    nda.textContent = `${offer.organizationName} asks ${offer.name} (${offer.email}) to agree to this text:`;
     find("[data-nda-text]").textContent = offer.plainText;
     for (const part of ["[data-nda-text]", "[data-nda-preview]", "form"]) find(part).hidden = false;
     find("#name").value = offer.name;
@@ -167,7 +167,7 @@ if (access) {
   try {
     const found = await get(path);
     find("[data-title]").textContent = `Documents of ${found.organizationName}`;
-    access.textContent = `For ${found.name} (${found.email}), until ${new Date(found.expiresAt).toLocaleDateString()}. Each page of a download shows your name.`;
+    access.textContent = `For ${found.name} (${found.email}), until ${new Date(found.expiresAt).toLocaleDateString()}. Every page you download carries your name.`;
     for (const one of found.complianceResources) {
       item("[data-certificates]", `${one.title}: ${one.fileName}`, `${path}/compliance-resources/${one.framework}`);
     }

@@ -460,7 +460,9 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
             // A request and the agreement; an agreement and the grant; a certificate and the one it replaces.
             | "approve_access_request" | "sign_nda" | "upload_certificate"
             // Who has access already gets a link.
-            | "request_access" => 2,
+            | "request_access"
+            // The agreement, and the one it replaces.
+            | "resend_nda" => 2,
             // A comparison saves nothing.
             // Nothing is proposed; a statement was made before.
             // Previews and lists save nothing.

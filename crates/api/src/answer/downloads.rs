@@ -6,12 +6,14 @@ use std::task::{Context, Poll};
 
 use attestry_app::downloads::Download;
 use attestry_app::places::Place;
+use attestry_domain::files::MediaType;
 use axum::body::{Body, HttpBody};
 use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, header};
 use http_body::{Frame, SizeHint};
 
+use crate::answer::tables::XLSX;
 use crate::files::AsStored;
 
 const MISSING: HeaderName = HeaderName::from_static("x-missing-glyphs");
@@ -20,8 +22,7 @@ const MOST_NAMED: usize = 50;
 /// How much is given to the connection at a time.
 const PIECE: usize = 256 << 10;
 /// What would only be packed a second time.
-const PACKED: &[&str] =
-    &["application/pdf", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"];
+const PACKED: &[&str] = &[MediaType::PDF, XLSX];
 
 pub(crate) fn download(media_type: &'static str, file: Download) -> Response {
     let disposition = file.disposition();

@@ -165,6 +165,7 @@ fn meaning(status: u16) -> &'static str {
         416 => "The range is not in the file",
         422 => "The Idempotency-Key was used for another request",
         429 => "Too many requests",
+        502 => "A service outside this server failed",
         503 => "Temporarily unavailable",
         _ => "Internal server error",
     }

@@ -4,6 +4,7 @@ use attestry_app::journal;
 use attestry_app::policies::prints;
 use attestry_app::policies::versions::Which;
 use attestry_domain::access::SeePolicies;
+use attestry_domain::files::MediaType;
 use attestry_domain::id::{PolicyId, kind};
 use attestry_domain::policies::Policy;
 use attestry_domain::registers::Register;
@@ -21,8 +22,6 @@ use crate::request::json::FromJson;
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::state::Api;
-
-pub(crate) const PDF: &str = "application/pdf";
 
 #[derive(Debug)]
 pub(crate) struct PrintPolicy {
@@ -71,7 +70,7 @@ pub(crate) async fn print_policy(
             version.map_or_else(|| format!("id={id}"), |version| format!("id={id}&version={version}"));
         journal::exported(&api.ctx, &scope, Policy::ACTIONS.exported, Policy::ENTITY, "pdf", &asked).await?;
     }
-    Ok(download(PDF, printed))
+    Ok(download(MediaType::PDF, printed))
 }
 
 /// Downloads all published policies as one PDF
@@ -94,5 +93,5 @@ pub(crate) async fn print_policies(
     if method != Method::HEAD {
         journal::exported(&api.ctx, &scope, Policy::ACTIONS.exported, Policy::ENTITY, "pdf", "").await?;
     }
-    Ok(download(PDF, printed))
+    Ok(download(MediaType::PDF, printed))
 }

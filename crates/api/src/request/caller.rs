@@ -358,10 +358,17 @@ impl FromRequestParts<Api> for Guest {
 }
 
 impl Guest {
-    /// Whoever has mail sent to an address does so a few times an hour, whosever address it is.
-    pub(crate) async fn may_cause_mail(&self, api: &Api, name: &str, email: &Email) -> Result<(), Problem> {
-        let organization = portals::owner(&api.ctx, name, self.host).await?;
-        api.limits.check_mail(self.address, organization, &email.key())
+    /// Whose published portal it is. Mail is going to be sent to this address, which happens a few times an hour at most,
+    /// whosever address it is.
+    pub(crate) async fn asks(
+        &self,
+        api: &Api,
+        portal: &str,
+        email: &Email,
+    ) -> Result<OrganizationId, Problem> {
+        let organization = portals::owner(&api.ctx, portal, self.host).await?;
+        api.limits.check_mail(self.address, organization, &email.key())?;
+        Ok(organization)
     }
 }
 

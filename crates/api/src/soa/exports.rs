@@ -4,6 +4,7 @@ use attestry_app::journal;
 use attestry_app::soa::approval;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
+use attestry_domain::files::MediaType;
 use attestry_domain::id::{MemberId, SoaDocumentId, kind};
 use attestry_domain::plain::Plain;
 use attestry_domain::soa::{Frozen, FrozenRow, SoaFormat};
@@ -24,7 +25,6 @@ use crate::answer::problem::Problem;
 use crate::answer::tables::export::{Column, book, table};
 use crate::answer::tables::{CSV_UTF8, Cell, XLSX, text};
 use crate::document::operations::schema;
-use crate::policies::prints::PDF;
 use crate::request::caller::Granted;
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
@@ -132,7 +132,7 @@ pub(crate) async fn export_soa(
         journal::exported(&api.ctx, &scope, "soa.exported", "soa_document", format.as_str(), &asked).await?;
     }
     let media_type = match format {
-        SoaFormat::Pdf => PDF,
+        SoaFormat::Pdf => MediaType::PDF,
         SoaFormat::Xlsx => XLSX,
         SoaFormat::Csv => CSV_UTF8,
     };

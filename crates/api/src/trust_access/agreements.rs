@@ -108,7 +108,7 @@ body! {
     /// A signature.
     SignNda {
         name "name": required CalledName = "Your full name.",
-        email "email": required Email = "The address that access was asked for with.",
+        email "email": required Email = "The address that requested access.",
         accept "accept": required bool = "Must be true: you agree to the text.",
     }
     example json!({"name": "Grace Hopper", "email": "grace@customer.example", "accept": true})
@@ -135,7 +135,7 @@ pub(crate) struct SignedView {
 
 fn signed_example() -> Value {
     json!({
-        "message": "Thank you. The documents are yours to read.", "grant": grant_example(),
+        "message": "Thank you. You can read the documents now.", "grant": grant_example(),
         "pdfDownloadUrl": "https://compliance.example.com/v1/files/9rVq0mJxk2J6n0y8",
         "portalUrl": "https://compliance.example.com/trust/access?token=9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0",
         "expiresAt": "2026-12-15T09:30:00.000Z"
@@ -150,7 +150,7 @@ fn signed_example() -> Value {
     params(("token" = String, Path, description = "The token of the link in the e-mail.")),
     responses(
         (status = 200, body = SignedView, description = "The grant, the signed agreement, and where the documents are."),
-        (status = 403, description = "The address is not the one that access was asked for with."),
+        (status = 403, description = "The address is not the one that requested access."),
         (status = 410, description = "The link has expired, another one was sent, or the access has ended."),
     )
 )]
@@ -165,7 +165,7 @@ pub(crate) async fn sign_nda(
     let Signed { grant, file, portal } =
         agreements::sign(&api.ctx, &token, guest.host, signing, guest.origin).await?;
     let mut view = SignedView {
-        message: "Thank you. The documents are yours to read.",
+        message: "Thank you. You can read the documents now.",
         expires_at: grant.expires_at,
         grant: GrantView::new(grant, api.ctx.now()),
         pdf_download_url: None,

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use attestry_app::portals::{self, Listed, Public};
+use attestry_domain::date::Date;
 use attestry_domain::portals::{PortalPost, Progress};
+use attestry_domain::text::html;
 use axum::extract::{Path, State};
 use axum::response::Response;
 
@@ -31,15 +33,11 @@ pub(crate) async fn start(api: &Api, guest: Guest, own: &'static str) -> Result<
     Ok(docs::page(HTML, page(&shown)))
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// Text as it was written, in paragraphs.
 fn paragraphs(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let all = text.split("\n\n").map(str::trim).filter(|text| !text.is_empty());
-    let all = all.map(|text| format!("<p>{}</p>", escape(text).replace('\n', "<br>")));
+    let all = all.map(|text| format!("<p>{}</p>", html(text).replace('\n', "<br>")));
     all.collect::<Vec<_>>().concat()
 }
 
@@ -64,10 +62,10 @@ fn posts(all: &[PortalPost], dated: bool) -> String {
     let mut text = String::new();
     for post in all {
         let date = post.published_at.filter(|_| dated).map_or_else(String::new, |at| {
-            let day: String = at.to_string().chars().take(10).collect();
+            let day = Date::of(at);
             format!(" <time datetime=\"{day}\">{day}</time>")
         });
-        let _ = write!(text, "<h3>{}{date}</h3>{}", escape(&post.title), paragraphs(&post.text));
+        let _ = write!(text, "<h3>{}{date}</h3>{}", html(&post.title), paragraphs(&post.text));
     }
     text
 }
@@ -75,25 +73,25 @@ fn posts(all: &[PortalPost], dated: bool) -> String {
 /// A web site that a link may lead to.
 fn website(url: &str) -> String {
     let is_web = url.starts_with("https://") || url.starts_with("http://");
-    let text = escape(url);
+    let text = html(url);
     if is_web { format!("<a href=\"{text}\" rel=\"noopener nofollow\">{text}</a>") } else { text }
 }
 
 fn page(shown: &Public) -> String {
     let Public { organization, portal, url, frameworks, documents, sub_processors, updates, questions } =
         shown;
-    let name = escape(&organization.name);
+    let name = html(&organization.name);
     let path = portal.organization_id.to_string();
     let overview = portal.overview.as_deref().unwrap_or_default();
     let summary: String = overview.chars().take(160).collect();
     let summary = match summary.is_empty() {
         true => format!("Security and compliance at {name}."),
-        false => escape(&summary.replace('\n', " ")),
+        false => html(&summary.replace('\n', " ")),
     };
     let contact = portal.contact_email.as_deref().map_or_else(String::new, |email| {
         // What means something in such a link is not linked.
         let is_plain = email.chars().all(|c| c.is_alphanumeric() || "@.-_+".contains(c));
-        let email = escape(email);
+        let email = html(email);
         match is_plain {
             true => format!("<p>Questions: <a href=\"mailto:{email}\">{email}</a></p>"),
             false => format!("<p>Questions: {email}</p>"),
@@ -104,15 +102,15 @@ fn page(shown: &Public) -> String {
     }));
     let documents = list(documents.iter().map(|document| match document {
         Listed::Certificate(framework) => format!("Certificate: {}", framework.title()),
-        Listed::Policy(title) => format!("Policy: {}", escape(title)),
+        Listed::Policy(title) => format!("Policy: {}", html(title)),
     }));
     let documents = match documents.is_empty() {
         true => documents,
-        false => format!("<p>Can be read after signing a non-disclosure agreement.</p>{documents}"),
+        false => format!("<p>Available after you sign a non-disclosure agreement.</p>{documents}"),
     };
     let sub_processors = list(sub_processors.iter().map(|one| {
         let site = one.website.as_deref().map_or_else(String::new, |url| format!(" {}", website(url)));
-        format!("<strong>{}</strong>{site}<br>{}", escape(&one.name), escape(&one.description))
+        format!("<strong>{}</strong>{site}<br>{}", html(&one.name), html(&one.description))
     }));
     let mut text = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{name} · Trust portal</title>\
@@ -122,7 +120,7 @@ fn page(shown: &Public) -> String {
          <meta property=\"og:url\" content=\"{}\">\
          <link rel=\"stylesheet\" href=\"/assets/pages.css\"><link rel=\"icon\" href=\"data:,\">\
          <script type=\"module\" src=\"/assets/pages.js\"></script></head><body><main><h1>{name}</h1>",
-        escape(url)
+        html(url)
     );
     text.push_str(&paragraphs(overview));
     text.push_str(&contact);
@@ -158,13 +156,14 @@ fn forms(path: &str) -> String {
         field("request", "name", "Your name", "text", "name"),
         field("request", "email", "Your e-mail address at work", "email", "email"),
         field("request", "company", "Company", "text", "organization"),
-        field("request", "purpose", "What you need the documents for", "text", "off"),
+        field("request", "purpose", "Why you need the documents", "text", "off"),
     ]
     .concat();
-    let request = form("requests", &fields, "Ask for access", "Thank you. You will hear by e-mail.");
+    let request =
+        form("requests", &fields, "Request access", "Thank you. You will receive a reply by e-mail.");
     let email = field("reclaim", "email", "Your e-mail address", "email", "email");
     let reclaim =
-        form("reclaim", &email, "Send me a link", "If this address has access, a link is on its way to it.");
+        form("reclaim", &email, "Send me a link", "If this address has access, a link has been sent to it.");
     let email = field("subscribe", "email", "Your e-mail address", "email", "email");
     let subscribe = form(
         "subscribers",
@@ -173,8 +172,8 @@ fn forms(path: &str) -> String {
         "Follow the link in the e-mail to confirm the subscription.",
     );
     format!(
-        "<section><h2>Ask for access</h2>{request}</section>\
-         <section><h2>You have access already?</h2>{reclaim}</section>\
-         <section><h2>Be told what is new</h2>{subscribe}</section>"
+        "<section><h2>Request access</h2>{request}</section>\
+         <section><h2>Already have access?</h2>{reclaim}</section>\
+         <section><h2>Get updates</h2>{subscribe}</section>"
     )
 }

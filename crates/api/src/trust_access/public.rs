@@ -177,7 +177,7 @@ body! {
 /// That a request was taken.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = AccessRequested, example = json!({"id": "tar_01jcqg3v5mefzr7d0a6w3k9x2b", "status": "under_review", "message": "Thank you. You will hear by e-mail."}))]
+#[schema(as = AccessRequested, example = json!({"id": "tar_01jcqg3v5mefzr7d0a6w3k9x2b", "status": "under_review", "message": "Thank you. You will receive a reply by e-mail."}))]
 pub(crate) struct Requested {
     #[schema(value_type = String)]
     id: AccessRequestId,
@@ -186,9 +186,9 @@ pub(crate) struct Requested {
     message: &'static str,
 }
 
-/// Asks for access to the documents of a portal
+/// Requests access to the documents of a portal
 ///
-/// The answer is the same for everybody. Somebody who has access already gets a fresh link by e-mail.
+/// The answer is the same for everybody. Somebody who already has access gets a new link by e-mail.
 #[utoipa::path(
     post, path = "/v1/trust-access/{friendlyUrl}/requests", tag = "Trust access", request_body = RequestAccess,
     params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
@@ -201,10 +201,10 @@ pub(crate) async fn request_access(
     body: Valid<RequestAccess>,
 ) -> Result<(StatusCode, Json<Requested>), Problem> {
     let RequestAccess { name: who, email, company, job_title, purpose, requested_duration_days } = body.0;
-    guest.may_cause_mail(&api, &name, &email).await?;
+    let organization = guest.asks(&api, &name, &email).await?;
     let new = NewRequest { name: who, email, company, job_title, purpose, requested_duration_days };
-    let id = requests::create(&api.ctx, &name, guest.host, new, guest.origin).await?;
-    let message = "Thank you. You will hear by e-mail.";
+    let id = requests::create(&api.ctx, organization, new, guest.origin).await?;
+    let message = "Thank you. You will receive a reply by e-mail.";
     Ok((StatusCode::CREATED, Json(Requested { id, status: RequestStatus::UnderReview, message })))
 }
 
@@ -217,7 +217,7 @@ body! {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PortalMessage, example = json!({"success": true, "message": "If this address has access, a link is on its way to it."}))]
+#[schema(as = PortalMessage, example = json!({"success": true, "message": "If this address has access, a link has been sent to it."}))]
 pub(crate) struct Said {
     success: bool,
     message: &'static str,
@@ -227,9 +227,9 @@ fn said(message: &'static str) -> Json<Said> {
     Json(Said { success: true, message })
 }
 
-/// Sends a fresh link to whoever has access
+/// Sends a new link to somebody who has access
 ///
-/// By e-mail only; the answer is the same for everybody.
+/// By e-mail only. The answer is the same for everybody.
 #[utoipa::path(
     post, path = "/v1/trust-access/{friendlyUrl}/reclaim", tag = "Trust access", request_body = GiveEmail,
     params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
@@ -241,9 +241,9 @@ pub(crate) async fn reclaim_access(
     Path(name): Path<String>,
     body: Valid<GiveEmail>,
 ) -> Result<Json<Said>, Problem> {
-    guest.may_cause_mail(&api, &name, &body.0.email).await?;
-    requests::reclaim(&api.ctx, &name, guest.host, body.0.email, guest.origin).await?;
-    Ok(said("If this address has access, a link is on its way to it."))
+    let organization = guest.asks(&api, &name, &body.0.email).await?;
+    requests::reclaim(&api.ctx, organization, body.0.email, guest.origin).await?;
+    Ok(said("If this address has access, a link has been sent to it."))
 }
 
 /// Subscribes to the news of a portal
@@ -260,8 +260,8 @@ pub(crate) async fn subscribe(
     Path(name): Path<String>,
     body: Valid<GiveEmail>,
 ) -> Result<Json<Said>, Problem> {
-    guest.may_cause_mail(&api, &name, &body.0.email).await?;
-    subscribers::subscribe(&api.ctx, &name, guest.host, body.0.email, guest.origin).await?;
+    let organization = guest.asks(&api, &name, &body.0.email).await?;
+    subscribers::subscribe(&api.ctx, organization, body.0.email, guest.origin).await?;
     Ok(said("Follow the link in the e-mail to confirm the subscription."))
 }
 
@@ -287,7 +287,7 @@ pub(crate) async fn confirm_subscription(
     body: Valid<SubscriptionToken>,
 ) -> Result<Json<Said>, Problem> {
     subscribers::confirm(&api.ctx, &body.0.token.0, guest.host, guest.origin).await?;
-    Ok(said("You will be told what is new."))
+    Ok(said("You are subscribed."))
 }
 
 /// Ends a subscription by the link in an e-mail
@@ -304,5 +304,5 @@ pub(crate) async fn end_subscription(
     body: Valid<SubscriptionToken>,
 ) -> Result<Json<Said>, Problem> {
     subscribers::leave(&api.ctx, &body.0.token.0, guest.host, guest.origin).await?;
-    Ok(said("You will not be written to again."))
+    Ok(said("You are unsubscribed."))
 }

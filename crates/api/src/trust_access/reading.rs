@@ -2,6 +2,7 @@
 
 use attestry_app::trust_access::reading::{self, Readable};
 use attestry_domain::Time;
+use attestry_domain::files::MediaType;
 use attestry_domain::id::{PolicyId, kind};
 use attestry_domain::portals::{Certificate, CertificateFramework};
 use attestry_domain::version::VersionNumber;
@@ -15,7 +16,6 @@ use utoipa::ToSchema;
 
 use crate::answer::downloads::download;
 use crate::answer::problem::Problem;
-use crate::policies::prints::PDF;
 use crate::request::caller::Guest;
 use crate::request::path::PathId;
 use crate::state::Api;
@@ -51,7 +51,7 @@ pub(crate) struct PolicyView {
     version: VersionNumber,
     #[schema(value_type = String, format = DateTime)]
     published_at: Time,
-    /// False for a Word file, which cannot be marked with its reader.
+    /// False for a Word file, which cannot be watermarked.
     is_downloadable: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct ResourceView {
     framework: CertificateFramework,
     title: &'static str,
     file_name: String,
-    /// Of the file without the marks.
+    /// Of the file without the watermark.
     file_size: i64,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
@@ -158,7 +158,7 @@ pub(crate) async fn list_readable_policies(
 
 /// Downloads all policies as one PDF
 ///
-/// Each page names the reader. Policies that are files of their own are only mentioned; download them one by one.
+/// Every page carries the reader's name. Policies that are files of their own are only mentioned; download them one by one.
 #[utoipa::path(
     get, path = "/v1/trust-access/access/{token}/policies/download-all", tag = "Trust access",
     params(("token" = String, Path, description = "The token of the link.")),
@@ -175,12 +175,12 @@ pub(crate) async fn download_readable_policies(
     method: Method,
 ) -> Result<Response, Problem> {
     let reader = open(&api, guest, &token).await?;
-    Ok(download(PDF, reading::all_policies(&api.ctx, &reader, method != Method::HEAD).await?))
+    Ok(download(MediaType::PDF, reading::all_policies(&api.ctx, &reader, method != Method::HEAD).await?))
 }
 
 /// Downloads a policy as PDF
 ///
-/// Each page names the reader.
+/// Every page carries the reader's name.
 #[utoipa::path(
     get, path = "/v1/trust-access/access/{token}/policies/{id}", tag = "Trust access",
     params(
@@ -189,7 +189,7 @@ pub(crate) async fn download_readable_policies(
     ),
     responses(
         (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
-        (status = 409, description = "The policy is a file that cannot be marked with its reader."),
+        (status = 409, description = "The policy is a file that cannot be watermarked."),
         (status = 410, description = "The access has expired or was revoked."),
     )
 )]
@@ -202,7 +202,10 @@ pub(crate) async fn download_readable_policy(
 ) -> Result<Response, Problem> {
     let Path((token, _)) = path;
     let reader = open(&api, guest, &token).await?;
-    Ok(download(PDF, reading::policy(&api.ctx, &reader, id.found()?, method != Method::HEAD).await?))
+    Ok(download(
+        MediaType::PDF,
+        reading::policy(&api.ctx, &reader, id.found()?, method != Method::HEAD).await?,
+    ))
 }
 
 /// Lists the certificates a link gives access to
@@ -225,7 +228,7 @@ pub(crate) async fn list_readable_certificates(
 
 /// Downloads a certificate
 ///
-/// Each page names the reader.
+/// Every page carries the reader's name.
 #[utoipa::path(
     get, path = "/v1/trust-access/access/{token}/compliance-resources/{framework}", tag = "Trust access",
     params(
@@ -234,7 +237,7 @@ pub(crate) async fn list_readable_certificates(
     ),
     responses(
         (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
-        (status = 409, description = "The file cannot be marked with its reader."),
+        (status = 409, description = "The file cannot be watermarked."),
         (status = 410, description = "The access has expired or was revoked."),
     )
 )]
@@ -247,5 +250,8 @@ pub(crate) async fn download_readable_certificate(
     let Path((token, wanted)) = path;
     let reader = open(&api, guest, &token).await?;
     let wanted = framework(&wanted)?;
-    Ok(download(PDF, reading::certificate(&api.ctx, &reader, wanted, method != Method::HEAD).await?))
+    Ok(download(
+        MediaType::PDF,
+        reading::certificate(&api.ctx, &reader, wanted, method != Method::HEAD).await?,
+    ))
 }

@@ -17,7 +17,6 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::answer::problem::Problem;
-use crate::policies::prints::PDF;
 use crate::request::caller::{Granted, must_be_same_organization};
 use crate::request::uploads::RawFile;
 use crate::request::wire::Valid;
@@ -63,7 +62,7 @@ impl From<Certificate> for CertificateView {
 
 /// Uploads a certificate, in the place of the one there is
 ///
-/// The file must be a PDF that can be read and marked: not encrypted and not damaged.
+/// The file must be a PDF that can be watermarked: not encrypted, not damaged, without attachments.
 #[utoipa::path(
     post, path = "/v1/trust-portal/compliance-resources/upload", tag = "Trust portal", request_body = UploadCertificate,
     responses(
@@ -84,7 +83,7 @@ pub(crate) async fn upload_certificate(
     if data.size() > FILE_LIMIT {
         return Err(too_large().into());
     }
-    if file_type.as_str() != PDF {
+    if file_type.as_str() != MediaType::PDF {
         return Err(field("fileType", "must be application/pdf"));
     }
     let content = data.whole()?;
@@ -151,7 +150,7 @@ pub(crate) async fn get_certificate_link(
 ) -> Result<Json<LinkView>, Problem> {
     let NameCertificate { organization_id, framework } = body.0;
     must_be_same_organization(&scope, organization_id)?;
-    let (found, link, _) = certificates::link(&api.ctx, &scope, framework).await?;
+    let (found, link) = certificates::link(&api.ctx, &scope, framework).await?;
     Ok(Json(LinkView { signed_url: link.0, file_name: found.file_name, file_size: found.file_size }))
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct RecordView {
     reason: String,
 }
 
-/// Whether a domain is proven to be the organization's, and leads here.
+/// Whether a domain is verified, and points here.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DomainStatus, example = json!({
@@ -37,14 +37,14 @@ pub(crate) struct RecordView {
 pub(crate) struct StatusView {
     #[schema(value_type = String)]
     domain: DomainName,
-    /// Whether it is proven that the domain is the organization's.
+    /// Whether the organization has proven that it owns the domain.
     verified: bool,
     /// The records still to be made.
     verification: Vec<RecordView>,
     /// What the domain should be a CNAME of.
     #[schema(required)]
     cname_target: Option<String>,
-    /// Whether the domain does not lead here.
+    /// Whether the domain does not point here.
     misconfigured: bool,
 }
 
@@ -63,7 +63,7 @@ impl IntoParams for AskedDomain {
     }
 }
 
-/// Looks up whether a domain is yours and leads here
+/// Checks the DNS records of a domain
 ///
 /// Also for a domain that is not the portal's yet, to learn which records to make. What is found about the portal's own
 /// domain is remembered.
@@ -72,7 +72,7 @@ impl IntoParams for AskedDomain {
     responses(
         (status = 200, body = StatusView, description = "What was found."),
         (status = 404, description = "The hosting provider does not know the domain."),
-        (status = 409, description = "Another organization has proven that the domain is theirs."),
+        (status = 409, description = "Another organization has verified the domain."),
         (status = 502, description = "The name servers or the hosting provider do not answer."),
     ),
     extensions(("x-permission" = json!("trust-portal:read")))
@@ -97,7 +97,7 @@ pub(crate) async fn may_serve(
 ) -> Result<StatusCode, Problem> {
     let missing = || Problem::not_found("domain");
     let domain = domain.ok_or_else(missing)?;
-    if domain.as_str() == api.own_host || domains::owner(&api.ctx, domain.as_str()).await?.is_some() {
+    if domain.as_str() == api.own_host || domains::owner(&api.ctx, domain.as_str()).await.is_some() {
         return Ok(StatusCode::OK);
     }
     Err(missing())

@@ -1,11 +1,11 @@
 //! What somebody at a portal asked for, done where nobody can watch how long it takes.
 
-use attestry_domain::access::Scope;
 use attestry_domain::id::{AccessRequestId, OrganizationId};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
+use crate::portals::for_the_public;
 use crate::trust_access::requests;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ impl Job for Asked {
 
     async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
         let (Self::Request { organization, .. } | Self::Link { organization, .. }) = &self;
-        let scope = Scope::system(*organization, "trust portal");
+        let scope = for_the_public(*organization);
         let held = held.clone();
         ctx.change(&scope, async move |c| {
             match &self {

@@ -170,12 +170,6 @@ async fn print(
     make: impl FnOnce() -> Result<Pdf, Failure> + Send + 'static,
 ) -> Result<Download, Error> {
     let made = ctx.printing.work(make).await?;
-    let Pdf { bytes, missing } = made.map_err(|failure| match failure {
-        Failure::TooLarge => Error::Conflict {
-            code: "document_too_large",
-            message: "The document has too many pages to be printed in one file.".to_owned(),
-        },
-        other => Error::internal(other),
-    })?;
+    let Pdf { bytes, missing } = made?;
     Ok(Download { file_name, bytes, missing, held: None })
 }

@@ -1,14 +1,13 @@
 //! Certificates: one file for each framework. The file is stored before its row is written, and the one it replaces is
 //! removed after that by a job.
 
-use std::time::Duration;
-
 use attestry_blobs::{Folder, Key, Served};
 use attestry_domain::access::Scope;
-use attestry_domain::files::FileName;
+use attestry_domain::files::{FileName, MediaType};
 use attestry_domain::id::{CertificateId, OrganizationId};
 use attestry_domain::journal::{hex, sha256};
 use attestry_domain::portals::{Certificate, CertificateFramework};
+use attestry_pdf::Unreadable;
 use attestry_storage::portals;
 use bytes::Bytes;
 
@@ -21,7 +20,6 @@ use crate::jobs::Removal;
 
 const ENTITY: &str = "certificate";
 const MISSING: Error = Error::NotFound("certificate");
-const PDF: &str = "application/pdf";
 
 pub(crate) fn key(organization: OrganizationId, certificate: CertificateId) -> Key {
     Key::new(organization, Folder::Certificates, certificate)
@@ -36,9 +34,10 @@ pub async fn upload(
     content: Bytes,
 ) -> Result<Certificate, Error> {
     let file = content.clone();
-    let looked = ctx.stamping.work(move || (attestry_pdf::inspect(&file), hex(&sha256(&file)))).await?;
-    let (inspected, sha256) = looked;
-    let pages = inspected.map_err(|error| unreadable(&error))?.pages;
+    let look = move || (attestry_pdf::inspect(&file), hex(&sha256(&file)));
+    let (inspected, sha256) = ctx.stamping.work(look).await?;
+    let refused = |error: Unreadable| Error::BadRequest { code: "file_refused", message: error.to_string() };
+    let pages = inspected.map_err(refused)?.pages;
     let certificate = Certificate {
         id: ctx.ids.next(),
         organization_id: scope.organization(),
@@ -54,8 +53,7 @@ pub async fn upload(
     files::store(ctx, &key, content).await?;
     let saved = ctx.change(scope, async move |c| {
         lock(c).await?;
-        let mut certificate = certificate.clone();
-        certificate.updated_at = c.now;
+        let certificate = Certificate { updated_at: c.now, ..certificate.clone() };
         if let Some(before) = portals::certificate(c.t, c.scope, framework).await? {
             remove(c, &before).await?;
             c.record_gone("certificate.replaced", ENTITY, before.id);
@@ -65,11 +63,6 @@ pub async fn upload(
         Ok(certificate)
     });
     files::discard_if_refused(ctx, &key, saved.await).await
-}
-
-/// What is wrong with a file that should be a PDF.
-pub(crate) fn unreadable(error: &attestry_pdf::Unreadable) -> Error {
-    Error::BadRequest { code: "file_refused", message: error.to_string() }
 }
 
 async fn remove(c: &Change<'_>, certificate: &Certificate) -> Result<(), Error> {
@@ -87,7 +80,7 @@ pub async fn link(
     ctx: &Ctx,
     scope: &Scope,
     framework: CertificateFramework,
-) -> Result<(Certificate, Link, Duration), Error> {
+) -> Result<(Certificate, Link), Error> {
     let found = ctx
         .change(scope, async move |c| {
             let found = portals::certificate(c.t, c.scope, framework).await?.ok_or(MISSING)?;
@@ -95,9 +88,9 @@ pub async fn link(
             Ok(found)
         })
         .await?;
-    let served = Served { file_name: found.file_name.clone(), media_type: PDF.to_owned() };
-    let (link, expires_in) = files::link(ctx, &key(found.organization_id, found.id), served).await?;
-    Ok((found, link, expires_in))
+    let served = Served { file_name: found.file_name.clone(), media_type: MediaType::PDF.to_owned() };
+    let (link, _) = files::link(ctx, &key(found.organization_id, found.id), served).await?;
+    Ok((found, link))
 }
 
 pub async fn delete(ctx: &Ctx, scope: &Scope, framework: CertificateFramework) -> Result<Certificate, Error> {

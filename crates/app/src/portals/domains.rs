@@ -1,7 +1,7 @@
 //! A portal's own domain: whether it is the organization's and leads here, and whose portal a host name means.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use attestry_domain::Time;
@@ -37,7 +37,7 @@ async fn ask(ctx: &Ctx, organization: OrganizationId, domain: &DomainName) -> Re
 fn taken() -> Error {
     Error::Conflict {
         code: "domain_taken",
-        message: "Another organization has proven that this domain is theirs.".to_owned(),
+        message: "Another organization has verified this domain.".to_owned(),
     }
 }
 
@@ -107,17 +107,17 @@ pub(crate) async fn check_again(ctx: &Ctx, portal: &Portal) -> Result<(), Error>
             (true, Some(_)) => (
                 DomainState { verified_at: Some(verified_at), broken_at: None },
                 "portal.domain_mended",
-                format!("The domain {domain} of the trust portal works again"),
+                format!("The trust portal's domain {domain} works again"),
             ),
             (false, None) => (
                 DomainState { verified_at: Some(verified_at), broken_at: Some(c.now) },
                 "portal.domain_broken",
-                format!("The DNS records of {domain} are wrong: mend them within 72 hours, or the trust portal leaves this domain"),
+                format!("The DNS records of {domain} are wrong. Fix them within 72 hours, or the trust portal will stop using this domain"),
             ),
             (false, Some(_)) if is_over => (
                 DomainState::default(),
                 "portal.domain_lost",
-                format!("The trust portal has left the domain {domain}, whose DNS records were wrong for 72 hours"),
+                format!("The trust portal no longer uses {domain}: its DNS records were wrong for 72 hours"),
             ),
             // Nothing new.
             (true, None) | (false, Some(_)) => return Ok(()),
@@ -139,39 +139,49 @@ pub(crate) async fn all(ctx: &Ctx) -> Result<Vec<Portal>, Error> {
 
 /// Which host names are portals, as it was known a moment ago.
 #[derive(Debug, Default)]
-pub(crate) struct Hosts(Mutex<Option<(Time, Owners)>>);
+pub(crate) struct Hosts(Mutex<Known>);
 
 type Owners = Arc<HashMap<String, OrganizationId>>;
+
+#[derive(Debug, Default)]
+struct Known {
+    owners: Owners,
+    /// When they were read; nothing when they are known to have changed.
+    at: Option<Time>,
+}
 
 /// How long what other processes change may go unnoticed.
 const FRESH: Duration = Duration::from_secs(5);
 
 impl Hosts {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.known().at = None;
     }
 
-    fn known(&self, now: Time) -> Option<Owners> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().filter(|(at, _)| now.since(*at) < FRESH).map(|(_, hosts)| Arc::clone(hosts))
-    }
-
-    fn learn(&self, at: Time, hosts: &Owners) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((at, Arc::clone(hosts)));
+    /// Whose they are, and whether that was read a moment ago.
+    fn owners(&self, now: Time) -> (Owners, bool) {
+        let known = self.known();
+        (Arc::clone(&known.owners), known.at.is_some_and(|at| now.since(at) < FRESH))
     }
 }
 
-/// Whose portal a host name means, whether or not it is published.
-pub async fn owner(ctx: &Ctx, host: &str) -> Result<Option<OrganizationId>, Error> {
+/// Whose portal a host name means, whether or not it is published. While the database does not answer, what was known
+/// last: whether the process lives must not depend on it.
+pub async fn owner(ctx: &Ctx, host: &str) -> Option<OrganizationId> {
     let now = ctx.now();
-    let hosts = match ctx.portal_hosts.known(now) {
-        Some(hosts) => hosts,
-        None => {
-            let hosts = ctx.db.read(async |t| portals::domains(t).await).await?;
-            let hosts = Arc::new(hosts.into_iter().collect());
-            ctx.portal_hosts.learn(now, &hosts);
-            hosts
+    let (mut owners, is_fresh) = ctx.portal_hosts.owners(now);
+    if !is_fresh {
+        match ctx.db.read(async |t| portals::domains(t).await).await {
+            Ok(read) => {
+                owners = Arc::new(read.into_iter().collect());
+                *ctx.portal_hosts.known() = Known { owners: Arc::clone(&owners), at: Some(now) };
+            }
+            Err(error) => tracing::warn!(%error, "the domains of portals cannot be read"),
         }
-    };
-    Ok(hosts.get(host).copied())
+    }
+    owners.get(host).copied()
 }

@@ -4,12 +4,10 @@ use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{OrganizationId, PortalPostId, SubscriberId};
 use attestry_domain::portals::{Anonymous, Subscriber};
 use attestry_domain::text::Email;
-use attestry_storage::portals;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use attestry_storage::{organizations, portals};
 use serde::{Deserialize, Serialize};
 
-use super::{find, link, of};
+use super::{link, lock, of};
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
@@ -34,40 +32,32 @@ impl Ticket {
     }
 
     fn seal(self, ctx: &Ctx) -> Result<String, Error> {
-        Ok(URL_SAFE_NO_PAD.encode(ctx.keys.seal(PURPOSE, &serde_json::to_vec(&self)?)?))
+        ctx.keys.ticket(PURPOSE, &self)
     }
 
     fn open(ctx: &Ctx, token: &str, host: Option<OrganizationId>) -> Result<Self, Error> {
-        let sealed = URL_SAFE_NO_PAD.decode(token).map_err(|_| gone())?;
-        let plain = ctx.keys.open(PURPOSE, &sealed).map_err(|_| gone())?;
-        let ticket: Self = serde_json::from_slice(&plain).map_err(|_| gone())?;
-        if host.is_some_and(|host| host != ticket.organization) {
-            return Err(gone());
-        }
-        Ok(ticket)
+        let ticket: Option<Self> = ctx.keys.read_ticket(PURPOSE, token);
+        ticket.filter(|ticket| host.is_none_or(|host| host == ticket.organization)).ok_or_else(gone)
     }
 }
 
 fn gone() -> Error {
     Error::Gone {
         code: "link_expired",
-        message: "This link is damaged or has been used. Subscribe again on the portal.",
+        message: "This link is no longer valid. Subscribe again on the portal.",
     }
 }
 
 /// Notes an address and sends it a link; nothing shows whether it is known.
 pub async fn subscribe(
     ctx: &Ctx,
-    name: &str,
-    host: Option<OrganizationId>,
+    organization: OrganizationId,
     email: Email,
     origin: Origin,
 ) -> Result<(), Error> {
-    let name = name.to_owned();
-    let (portal, organization) = ctx.db.read(async move |t| find(t, &name, host).await).await?;
-    let scope = Scope::visitor(organization.id, None, origin);
+    let scope = Scope::visitor(organization, None, origin);
     ctx.change(&scope, async move |c| {
-        attestry_storage::organizations::lock(c.t, c.scope).await?;
+        let (portal, organization) = lock(c).await?;
         let known = portals::lock_subscriber_by_email(c.t, c.scope, &email.key()).await?;
         let subscriber = match known {
             Some(known) if known.confirmed_at.is_some() => return Ok(()),
@@ -81,7 +71,7 @@ pub async fn subscribe(
                     confirmed_at: None,
                 };
                 portals::insert_subscriber(c.t, c.scope, &new).await?;
-                c.record("subscriber.added", ENTITY, new.id, &Anonymous)?;
+                c.record("subscriber.added", ENTITY, new.id, &Anonymous {})?;
                 new
             }
         };
@@ -103,11 +93,11 @@ pub async fn confirm(
     let ticket = Ticket::open(ctx, token, host)?;
     let scope = Scope::visitor(ticket.organization, None, origin);
     ctx.change(&scope, async move |c| {
-        attestry_storage::organizations::get(c.t, c.scope).await?.ok_or_else(gone)?;
+        organizations::get(c.t, c.scope).await?.ok_or_else(gone)?;
         let found = portals::lock_subscriber(c.t, c.scope, ticket.subscriber).await?.ok_or_else(gone)?;
         if found.confirmed_at.is_none() {
             portals::confirm_subscriber(c.t, c.scope, found.id, c.now).await?;
-            c.record("subscriber.confirmed", ENTITY, found.id, &Anonymous)?;
+            c.record("subscriber.confirmed", ENTITY, found.id, &Anonymous {})?;
         }
         Ok(())
     })
@@ -143,7 +133,7 @@ pub(crate) async fn announce(
     let Some(post) = portals::post(c.t, c.scope, post).await?.filter(|post| post.is_published) else {
         return Ok(None);
     };
-    let Some(organization) = attestry_storage::organizations::get(c.t, c.scope).await? else {
+    let Some(organization) = organizations::get(c.t, c.scope).await? else {
         return Ok(None);
     };
     let portal = of(c.t, c.scope).await?;

@@ -10,7 +10,7 @@ use attestry_domain::journal::{EntryFilter, hex, sha256};
 use attestry_domain::soa::{
     Frozen, FrozenRow, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
 };
-use attestry_pdf::{Approval, Failure, Pdf, StatementRow};
+use attestry_pdf::{Approval, Pdf, StatementRow};
 use attestry_storage::{Tx, members, organizations, soa};
 use serde::{Deserialize, Serialize};
 
@@ -124,14 +124,8 @@ async fn files<const N: usize>(
         for (format, bytes) in &mut files {
             *bytes = match format {
                 SoaFormat::Pdf => {
-                    let printed = attestry_pdf::statement(&printed(&frozen));
-                    printed.map(|Pdf { bytes, .. }| bytes).map_err(|failure| match failure {
-                        Failure::TooLarge => Error::Conflict {
-                            code: "document_too_large",
-                            message: "The statement has too many pages to be printed.".to_owned(),
-                        },
-                        other => Error::internal(other),
-                    })?
+                    let Pdf { bytes, .. } = attestry_pdf::statement(&printed(&frozen))?;
+                    bytes
                 }
                 SoaFormat::Xlsx | SoaFormat::Csv => tables(&frozen, *format).map_err(Error::Internal)?,
             };

@@ -5,26 +5,26 @@ use std::time::Duration;
 use attestry_blobs::{Folder, Key, Served};
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::content::{Block, Content, markdown, plain_text};
+use attestry_domain::files::MediaType;
 use attestry_domain::id::{AccessRequestId, NdaFileId, NdaPreviewId, OrganizationId};
 use attestry_domain::journal::{hex, sha256};
 use attestry_domain::organizations::Organization;
 use attestry_domain::portals::Portal;
 use attestry_domain::text::Email;
-use attestry_domain::trust_access::{AccessGrant, AccessRequest, CalledName, Nda, NdaStatus, Signature};
-use attestry_pdf::{Agreement, Failure, Pdf, Signer};
+use attestry_domain::trust_access::{
+    AccessGrant, AccessRequest, CalledName, GrantStatus, Nda, NdaStatus, Signature,
+};
+use attestry_pdf::{Agreement, Pdf, Signer};
 use attestry_storage::{Tx, organizations, trust_access as rows};
 
 use super::requests::{duration, text};
-use super::{GRANT, give_link, gone, lock_request, record_agreement, request};
+use super::{GRANT, give_link, gone, lock_request, mail_link, record_agreement, request};
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::files::{self, Link};
-use crate::jobs::Mail;
-use crate::letters::{self, To};
-use crate::portals::{self, moment};
+use crate::portals;
 use crate::signed_files;
 
-const PDF: &str = "application/pdf";
 const TITLE: &str = "Non-disclosure agreement";
 
 /// An agreement as it would look, stored for a day.
@@ -36,14 +36,7 @@ pub struct Preview {
 }
 
 async fn print(ctx: &Ctx, agreement: Agreement) -> Result<Vec<u8>, Error> {
-    let made = ctx.printing.work(move || attestry_pdf::agreement(&agreement)).await?;
-    let Pdf { bytes, .. } = made.map_err(|failure| match failure {
-        Failure::TooLarge => Error::Conflict {
-            code: "document_too_large",
-            message: "The agreement has too many pages to be printed.".to_owned(),
-        },
-        other => Error::internal(other),
-    })?;
+    let Pdf { bytes, .. } = ctx.printing.work(move || attestry_pdf::agreement(&agreement)).await??;
     Ok(bytes)
 }
 
@@ -78,7 +71,7 @@ async fn store_preview(ctx: &Ctx, organization: &Organization, text: &str) -> Re
     let id: NdaPreviewId = ctx.ids.next();
     let key = Key::new(organization.id, Folder::Previews, id);
     files::store(ctx, &key, bytes.into()).await?;
-    let served = Served { file_name: "NDA preview.pdf".to_owned(), media_type: PDF.to_owned() };
+    let served = Served { file_name: "NDA preview.pdf".to_owned(), media_type: MediaType::PDF.to_owned() };
     let (link, _) = files::link(ctx, &key, served).await?;
     Ok(Preview { id, key: key.to_string(), link })
 }
@@ -116,7 +109,7 @@ async fn find(t: &Tx<'_>, token: &str, host: Option<OrganizationId>) -> Result<O
     let nda = rows::nda_by_token(t, &sha256(token.as_bytes())).await?;
     let nda = nda.filter(|nda| host.is_none_or(|host| host == nda.organization_id));
     let nda = nda.ok_or(Error::NotFound("agreement"))?;
-    let scope = Scope::system(nda.organization_id, "trust portal");
+    let scope = portals::for_the_public(nda.organization_id);
     Ok(Offer {
         request: request(t, &scope, nda.request_id).await?,
         organization: organizations::get(t, &scope).await?.ok_or_else(gone)?,
@@ -179,12 +172,12 @@ pub async fn sign(
 ) -> Result<Signed, Error> {
     let offer = open(ctx, token, host).await?;
     if !signing.accept {
-        return Err(Error::field("accept", "must be true: without agreeing there is no access"));
+        return Err(Error::field("accept", "must be true: access requires your agreement"));
     }
     if signing.email.key() != offer.request.email.to_lowercase() {
         return Err(Error::Forbidden {
             code: "not_the_requester",
-            message: "The e-mail address must be the one that access was asked for with.".to_owned(),
+            message: "Sign with the e-mail address that requested access.".to_owned(),
         });
     }
     let scope = Scope::visitor(offer.nda.organization_id, None, origin);
@@ -223,7 +216,7 @@ async fn make_file(ctx: &Ctx, scope: &Scope, offer: &Offer, signing: &Signing) -
         name: signing.name.as_str().to_owned(),
         email: signing.email.as_str().to_owned(),
         company: offer.request.company.clone(),
-        at: moment(now),
+        at: now.in_utc(),
         address: ip.clone().unwrap_or_else(|| "unknown".to_owned()),
         document_hash: offer.nda.text_sha256.clone(),
         code: code.clone(),
@@ -261,7 +254,7 @@ async fn grant(
                 Some(grant) => rows::lock_grant(c.t, c.scope, grant).await?,
                 None => None,
             };
-            let is_live = |grant: &AccessGrant| grant.revoked_at.is_none() && grant.expires_at > c.now;
+            let is_live = |grant: &AccessGrant| grant.status(c.now) == GrantStatus::Active;
             let grant = grant.filter(is_live).ok_or_else(gone)?;
             let link = give_link(c, &portal, &grant, true).await?;
             return Ok((nda, grant, link));
@@ -295,9 +288,7 @@ async fn grant(
         record_agreement(c, "nda.signed", &nda)?;
         c.record("access_grant.created", GRANT, grant.id, &grant)?;
         let link = give_link(c, &portal, &grant, true).await?;
-        let to = To { name: grant.name.clone(), email: grant.email.clone() };
-        let letter = letters::access(c.ctx, &to, &organization.name, grant.expires_at, &link);
-        c.enqueue(&Mail(letter)).await?;
+        mail_link(c, &organization, &grant, &link).await?;
         Ok((nda, grant, link))
     })
     .await
@@ -306,7 +297,8 @@ async fn grant(
 /// A link to the file of a signed agreement.
 async fn link_to(ctx: &Ctx, nda: &Nda) -> Result<(Link, Duration), Error> {
     let signature = nda.signature.as_ref().ok_or(Error::NotFound("signed agreement"))?;
-    let served = Served { file_name: format!("NDA {}.pdf", signature.code), media_type: PDF.to_owned() };
+    let served =
+        Served { file_name: format!("NDA {}.pdf", signature.code), media_type: MediaType::PDF.to_owned() };
     files::link(ctx, &file_key(nda.organization_id, signature.file_id), served).await
 }
 
@@ -334,7 +326,7 @@ pub struct Verified {
 
 async fn verified(t: &Tx<'_>, nda: Option<Nda>) -> Result<Option<Verified>, Error> {
     let Some(nda) = nda else { return Ok(None) };
-    let scope = Scope::system(nda.organization_id, "trust portal");
+    let scope = portals::for_the_public(nda.organization_id);
     let organization = organizations::get(t, &scope).await?;
     Ok(organization.zip(nda.signature).map(|(organization, signature)| Verified {
         organization: organization.name,

@@ -45,7 +45,7 @@ pub async fn revoke(
             over => {
                 return Err(Error::Conflict {
                     code: "grant_is_over",
-                    message: format!("The access is {over} already."),
+                    message: format!("The access is already {over}."),
                 });
             }
         }

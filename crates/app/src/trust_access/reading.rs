@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use attestry_domain::access::{Origin, Scope};
+use attestry_domain::files::MediaType;
 use attestry_domain::id::{AccessGrantId, OrganizationId, PolicyId};
 use attestry_domain::journal::{Hash, sha256};
 use attestry_domain::organizations::Organization;
@@ -22,11 +23,10 @@ use crate::downloads::Download;
 use crate::error::Error;
 use crate::files;
 use crate::policies::{self, prints};
-use crate::portals::{self, certificates, moment};
+use crate::portals::{self, certificates};
 
 /// Opening the page again within this time is one visit.
 const ONE_VISIT: Duration = Duration::from_mins(10);
-const PDF: &str = "application/pdf";
 /// How much of a name is drawn.
 const LONGEST_NAME: usize = 80;
 
@@ -130,17 +130,23 @@ pub struct Readable {
 
 /// The policies that are published.
 pub async fn policies(ctx: &Ctx, reader: &Reader) -> Result<Vec<Readable>, Error> {
+    published(ctx, reader, None).await
+}
+
+/// The same, or one of them alone.
+async fn published(ctx: &Ctx, reader: &Reader, only: Option<PolicyId>) -> Result<Vec<Readable>, Error> {
     let scope = reader.scope.clone();
     ctx.db
         .read(async move |t| {
-            let ids = policy_rows::published(t, &scope).await?;
+            let mut ids = policy_rows::published(t, &scope).await?;
+            ids.retain(|id| only.is_none_or(|only| only == *id));
             let mut all = Vec::with_capacity(ids.len());
             for (policy, version) in policies::with_versions(t, &scope, ids).await? {
                 let is_downloadable = match &version.file {
                     None => true,
                     Some(file) => attachments::get(t, &scope, file.id)
                         .await?
-                        .is_some_and(|attachment| attachment.media_type == PDF),
+                        .is_some_and(|attachment| attachment.media_type == MediaType::PDF),
                 };
                 all.push(Readable { policy, version, is_downloadable });
             }
@@ -154,11 +160,11 @@ async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Res
     let AccessGrant { name, email, .. } = &reader.grant;
     // A name can be cut, an address cannot.
     let name = name.chars().take(LONGEST_NAME).collect();
-    let stamp = Stamp { lines: vec![name, email.clone(), format!("{} · {document}", moment(ctx.now()))] };
+    let stamp = Stamp { lines: vec![name, email.clone(), format!("{} · {document}", ctx.now().in_utc())] };
     let made = ctx.stamping.work(move || attestry_pdf::stamp(&bytes, &stamp)).await?;
     made.inspect_err(|error| tracing::warn!(document, %error, "a file cannot be marked")).map_err(|_| Error::Conflict {
         code: "file_cannot_be_marked",
-        message: "The file cannot be marked with its reader, so it is not given out. Ask the organization for another one."
+        message: "This file cannot be watermarked, so it is not available. Ask the organization for another copy."
             .to_owned(),
     })
 }
@@ -185,18 +191,17 @@ pub async fn certificate(
 
 /// Downloads one policy.
 pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) -> Result<Download, Error> {
-    let all = policies(ctx, reader).await?;
     let Readable { policy, version, is_downloadable } =
-        all.into_iter().find(|one| one.policy.id == id).ok_or(policies::MISSING)?;
-    let title = version.name.clone();
+        published(ctx, reader, Some(id)).await?.pop().ok_or(policies::MISSING)?;
     let held = Some(ctx.leaving.place_soon().await?);
     let download = match &version.file {
         None => prints::policy(ctx, &reader.scope, id, None).await?,
         Some(_) if !is_downloadable => {
             return Err(Error::Conflict {
                 code: "file_cannot_be_marked",
-                message: "This policy is a Word file, which cannot be marked with its reader. Ask the organization for a PDF."
-                    .to_owned(),
+                message:
+                    "This policy is a Word file, which cannot be watermarked. Ask the organization for a PDF."
+                        .to_owned(),
             });
         }
         Some(file) => {
@@ -207,12 +212,7 @@ pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) 
     };
     let bytes = marked(ctx, reader, &id.to_string(), download.bytes.into()).await?;
     if is_fetched {
-        let visited = Visited {
-            action: VisitAction::DownloadedPolicy,
-            document: Some(id.to_string()),
-            title: Some(title),
-        };
-        visit(ctx, reader, visited).await?;
+        visit(ctx, reader, Visited::policy(id, &version.name)).await?;
     }
     Ok(Download { bytes, held, ..download })
 }
@@ -223,8 +223,7 @@ pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Resul
     let download = prints::all(ctx, &reader.scope).await?;
     let bytes = marked(ctx, reader, &reader.grant.id.to_string(), download.bytes.into()).await?;
     if is_fetched {
-        visit(ctx, reader, Visited { action: VisitAction::DownloadedPolicies, document: None, title: None })
-            .await?;
+        visit(ctx, reader, Visited::all_policies()).await?;
     }
     Ok(Download { bytes, held, ..download })
 }

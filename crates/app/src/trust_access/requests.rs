@@ -27,14 +27,11 @@ const SIGN_WITHIN: std::time::Duration = std::time::Duration::from_hours(7 * 24)
 /// by mail, and nobody reviews what needs no review.
 pub async fn create(
     ctx: &Ctx,
-    name: &str,
-    host: Option<OrganizationId>,
+    organization: OrganizationId,
     new: NewRequest,
     origin: Origin,
 ) -> Result<AccessRequestId, Error> {
-    let name = name.to_owned();
-    let (_, organization) = ctx.db.read(async move |t| portals::find(t, &name, host).await).await?;
-    let scope = Scope::visitor(organization.id, None, origin);
+    let scope = Scope::visitor(organization, None, origin);
     ctx.change(&scope, async move |c| {
         let request = AccessRequest::new(c.next_id(), c.organization(), new.clone(), c.now);
         rows::insert(c.t, c.scope, &request).await?;
@@ -69,14 +66,11 @@ pub(crate) async fn follow(c: &Change<'_>, id: AccessRequestId) -> Result<(), Er
 /// Sends whoever has access a fresh link by mail, and nobody else anything; nothing shows which of it happened.
 pub async fn reclaim(
     ctx: &Ctx,
-    name: &str,
-    host: Option<OrganizationId>,
+    organization: OrganizationId,
     email: Email,
     origin: Origin,
 ) -> Result<(), Error> {
-    let name = name.to_owned();
-    let (_, organization) = ctx.db.read(async move |t| portals::find(t, &name, host).await).await?;
-    let scope = Scope::visitor(organization.id, None, origin);
+    let scope = Scope::visitor(organization, None, origin);
     ctx.change(&scope, async move |c| {
         c.enqueue(&Asked::Link { organization: c.organization(), email: email.key() }).await
     })
@@ -129,7 +123,7 @@ fn must_be_open(request: &AccessRequest) -> Result<(), Error> {
         RequestStatus::UnderReview => Ok(()),
         decided => Err(Error::Conflict {
             code: "request_reviewed",
-            message: format!("The request has been {decided} already."),
+            message: format!("The request has already been {decided}."),
         }),
     }
 }
@@ -159,13 +153,20 @@ async fn send_agreement(
     request: &AccessRequest,
     duration: Days,
 ) -> Result<Nda, Error> {
-    rows::void_ndas(c.t, c.scope, request.id).await?;
+    // The request is held, so nobody signs the one before it meanwhile.
+    if let Some(mut before) = rows::nda_of(c.t, c.scope, request.id).await?
+        && before.status == NdaStatus::Pending
+    {
+        before.status = NdaStatus::Void;
+        rows::update_nda(c.t, c.scope, &before).await?;
+        record_agreement(c, "nda.voided", &before)?;
+    }
     let text = text(portal, organization, request, duration, c.now);
     // Whoever approves can mend it; whoever signs cannot.
     markdown::read(&text).map_err(|message| Error::Conflict {
         code: "agreement_unprintable",
         message: format!(
-            "With what this request says, the agreement cannot be printed: {message}. Change ndaText."
+            "The agreement cannot be printed with the details of this request: {message}. Change ndaText."
         ),
     })?;
     let nda = Nda {
@@ -241,13 +242,13 @@ pub async fn resend(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<(Ac
         let last = rows::nda_of(c.t, c.scope, id).await?;
         let last = last.filter(|_| found.status == RequestStatus::Approved).ok_or_else(|| Error::Conflict {
             code: "nothing_to_sign",
-            message: "There is no agreement to sign: the request has not been approved, or access was there already."
+            message: "There is no agreement to sign: the request has not been approved, or the requester already had access."
                 .to_owned(),
         })?;
         if last.status == NdaStatus::Signed {
             return Err(Error::Conflict {
                 code: "already_signed",
-                message: "The agreement has been signed already; reclaim sends a fresh link.".to_owned(),
+                message: "The agreement has already been signed; `reclaim` sends a new link.".to_owned(),
             });
         }
         let (portal, organization) = portals::lock(c).await?;

@@ -18,13 +18,13 @@ pub enum Unreadable {
     TooManyPages,
     #[error("The PDF unpacks to more than {} MiB, which is the most that is accepted.", MOST_UNPACKED >> 20)]
     Unpacks,
-    #[error("The PDF has files attached to it, which cannot be marked. Remove them and upload it again.")]
+    #[error("The PDF has attachments, which cannot be watermarked. Remove them and upload it again.")]
     Attachments,
-    #[error(
-        "The PDF is a form that draws itself (XFA), which cannot be marked. Print it to a PDF and upload that."
-    )]
+    #[error("The PDF is an XFA form, which cannot be watermarked. Print it to a new PDF and upload that.")]
     DrawsItself,
-    #[error("A page of the PDF is packed in a way that cannot be marked. Print it to a PDF and upload that.")]
+    #[error(
+        "A page of the PDF is compressed in a way that cannot be watermarked. Print it to a new PDF and upload that."
+    )]
     Packed,
     #[error("The PDF is too complex to be read. Save it again with another program and upload it again.")]
     TooComplex,

@@ -14,7 +14,7 @@ use crate::start;
 
 /// Who is asked about the domains of portals. A name server is asked for nothing: a machine without a network is not ill.
 async fn domains(config: &Config, ctx: &Ctx) -> std::result::Result<String, String> {
-    let Domains::Vercel(settings) = &config.domains else { return Ok("are looked up by DNS".to_owned()) };
+    let Domains::Vercel(settings) = &config.domains else { return Ok("verified by DNS".to_owned()) };
     let nobodys = Challenge { domain: "doctor.invalid", value: "doctor" };
     match ctx.settings.domains.status(&nobodys).await {
         Ok(_) | Err(Failure::Unknown) => Ok(format!("the project {} at Vercel answers", settings.project)),

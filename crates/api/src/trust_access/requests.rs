@@ -1,32 +1,26 @@
-//! What whoever looks after the portal does about access.
+//! Requests for access: for whoever reviews them.
 
-use attestry_app::trust_access::grants::{self, Visit};
 use attestry_app::trust_access::{agreements, requests};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
-use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaId, VisitId, kind};
+use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaId, kind};
 use attestry_domain::portals::Days;
-use attestry_domain::text::{LongText, Parse};
-use attestry_domain::trust_access::{
-    AccessRequest, GrantStatus, Nda, NdaStatus, RequestStatus, Signature, VisitAction,
-};
+use attestry_domain::trust_access::{AccessRequest, Nda, NdaStatus, RequestStatus, Signature};
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
-use super::{GrantView, PreviewView, grant_example};
+use super::{GiveReason, OfStatus, PreviewView};
 use crate::answer::conditions::Conditions;
-use crate::answer::lists::{self, ById};
+use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::attachments::AttachmentLink;
 use crate::request::caller::Granted;
 use crate::request::path::PathId;
-use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::query::ValidQuery;
 use crate::request::wire::{Optional, Valid};
 use crate::state::Api;
 
@@ -186,27 +180,6 @@ pub(crate) struct RequestList {
     total: Option<i64>,
 }
 
-/// A list that can be narrowed down to a status.
-#[derive(Debug)]
-pub(crate) struct OfStatus<S> {
-    by_id: ById,
-    status: Option<S>,
-}
-
-impl<S: Parse> FromQuery for OfStatus<S> {
-    fn read(query: &mut Query) -> Self {
-        Self { by_id: ById::read(query), status: query.get("status") }
-    }
-}
-
-impl<S: PartialSchema> IntoParams for OfStatus<S> {
-    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let mut all = ById::into_params(place);
-        all.push(lists::parameter("status", S::schema(), "Only those with this status."));
-        all
-    }
-}
-
 /// Lists the requests for access
 #[utoipa::path(
     get, path = "/v1/trust-access/admin/requests", tag = "Trust access", params(OfStatus<RequestStatus>),
@@ -256,9 +229,10 @@ pub(crate) async fn get_access_request(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let (request, nda) = requests::get(&api.ctx, &scope, id.found()?).await?;
-    let version = request.version;
+    // Sending an agreement again changes no request.
+    let versions = [request.version, nda.as_ref().map_or(0, |nda| nda.created_at.as_millis())];
     let view = DetailsView { request: request.into(), nda_agreement: nda.map(Into::into) };
-    Ok(conditions.respond(&[version], view))
+    Ok(conditions.respond(&versions, view))
 }
 
 body! {
@@ -306,14 +280,6 @@ pub(crate) async fn approve_access_request(
 ) -> Result<Json<ApprovalView>, Problem> {
     let days = body.0.and_then(|body| body.duration_days);
     Ok(Json(ApprovalView::new(requests::approve(&api.ctx, &scope, id.found()?, days).await?)))
-}
-
-body! {
-    /// Why not.
-    GiveReason {
-        reason "reason": required LongText = "Why.",
-    }
-    example json!({"reason": "We only share our documents with customers."})
 }
 
 /// Denies a request for access
@@ -388,149 +354,4 @@ pub(crate) async fn download_nda(
 ) -> Result<Json<AttachmentLink>, Problem> {
     let (link, lifetime) = agreements::download(&api.ctx, &scope, id.found()?).await?;
     Ok(Json(AttachmentLink::new(link, lifetime)))
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AccessGrants, example = json!({"data": [grant_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct GrantList {
-    data: Vec<GrantView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
-}
-
-/// Lists who has or had access
-#[utoipa::path(
-    get, path = "/v1/trust-access/admin/grants", tag = "Trust access", params(OfStatus<GrantStatus>),
-    responses((status = 200, body = GrantList, description = "The grants, newest first; never the links.")),
-    extensions(("x-permission" = json!("trust-access:read")))
-)]
-pub(crate) async fn list_access_grants(
-    api: State<Api>,
-    scope: Granted<grant::AccessRead>,
-    ValidQuery(OfStatus { by_id, status }): ValidQuery<OfStatus<GrantStatus>>,
-) -> Result<Json<GrantList>, Problem> {
-    let page = grants::list(&api.ctx, &scope, status, by_id.limit, by_id.after).await?;
-    let total = if by_id.total { Some(grants::count(&api.ctx, &scope, status).await?) } else { None };
-    let now = api.ctx.now();
-    let data: Vec<GrantView> = page.items.into_iter().map(|one| GrantView::new(one, now)).collect();
-    Ok(Json(GrantList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
-}
-
-/// Revokes access
-///
-/// At once: none of its links opens anything any more.
-#[utoipa::path(
-    post, path = "/v1/trust-access/admin/grants/{id}/revoke", tag = "Trust access", request_body = GiveReason,
-    params(("id" = inline(AccessGrantId), Path, description = "The grant's id.")),
-    responses(
-        (status = 200, body = GrantView, description = "The grant."),
-        (status = 409, description = "The access has expired or was revoked before."),
-    ),
-    extensions(("x-permission" = json!("trust-access:review")))
-)]
-pub(crate) async fn revoke_access_grant(
-    api: State<Api>,
-    scope: Granted<grant::AccessReview>,
-    id: PathId<kind::AccessGrant>,
-    body: Valid<GiveReason>,
-) -> Result<Json<GrantView>, Problem> {
-    let grant = grants::revoke(&api.ctx, &scope, id.found()?, body.0.reason).await?;
-    Ok(Json(GrantView::new(grant, api.ctx.now())))
-}
-
-/// What a visitor did.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PortalVisit, example = json!(visit_example()))]
-pub(crate) struct VisitView {
-    #[schema(value_type = String)]
-    id: VisitId,
-    #[schema(value_type = String)]
-    grant_id: AccessGrantId,
-    name: String,
-    email: String,
-    #[schema(inline)]
-    action: VisitAction,
-    /// A policy's id, or the framework of a certificate.
-    #[schema(required)]
-    document: Option<String>,
-    #[schema(required)]
-    title: Option<String>,
-    #[schema(required)]
-    ip: Option<String>,
-    #[schema(value_type = String, format = DateTime)]
-    at: Time,
-}
-
-fn visit_example() -> Value {
-    json!({
-        "id": "tvs_01jcqg3v5mefzr7d0a6w3k9x2b", "grantId": "tag_01jcqg3v5mefzr7d0a6w3k9x2b",
-        "name": "Grace Hopper", "email": "grace@customer.example", "action": "downloaded_certificate",
-        "document": "iso_27001", "title": "certificate.pdf", "ip": "203.0.113.7", "at": "2026-11-15T09:30:00.000Z"
-    })
-}
-
-impl From<Visit> for VisitView {
-    fn from(Visit { id, grant_id, visited, ip, at, name, email }: Visit) -> Self {
-        let (action, document, title) = (visited.action, visited.document, visited.title);
-        Self { id, grant_id, name, email, action, document, title, ip, at }
-    }
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PortalVisits, example = json!({"data": [visit_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct VisitList {
-    data: Vec<VisitView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
-}
-
-#[derive(Debug)]
-pub(crate) struct ListVisits {
-    by_id: ById,
-    grant: Option<AccessGrantId>,
-}
-
-impl FromQuery for ListVisits {
-    fn read(query: &mut Query) -> Self {
-        Self { by_id: ById::read(query), grant: query.get("grantId") }
-    }
-}
-
-impl IntoParams for ListVisits {
-    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let id: RefOr<Schema> = AccessGrantId::schema();
-        let mut all = ById::into_params(place);
-        all.push(lists::parameter("grantId", id, "Only what this visitor did."));
-        all
-    }
-}
-
-/// Lists what visitors opened and downloaded
-#[utoipa::path(
-    get, path = "/v1/trust-access/admin/visits", tag = "Trust access", params(ListVisits),
-    responses((status = 200, body = VisitList, description = "The visits, newest first.")),
-    extensions(("x-permission" = json!("trust-access:read")))
-)]
-pub(crate) async fn list_portal_visits(
-    api: State<Api>,
-    scope: Granted<grant::AccessRead>,
-    ValidQuery(ListVisits { by_id, grant }): ValidQuery<ListVisits>,
-) -> Result<Json<VisitList>, Problem> {
-    let page = grants::visits(&api.ctx, &scope, grant, by_id.limit, by_id.after).await?;
-    let total = if by_id.total { Some(grants::count_visits(&api.ctx, &scope, grant).await?) } else { None };
-    let data: Vec<VisitView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(VisitList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
 }

@@ -1,0 +1,166 @@
+//! Who has access, and what they read: for whoever looks after the portal.
+
+use attestry_app::trust_access::grants::{self, Visit};
+use attestry_domain::Time;
+use attestry_domain::access::grant;
+use attestry_domain::id::{AccessGrantId, VisitId, kind};
+use attestry_domain::trust_access::{GrantStatus, VisitAction};
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use super::{GiveReason, GrantView, OfStatus, grant_example};
+use crate::answer::lists::{self, ById};
+use crate::answer::problem::Problem;
+use crate::request::caller::Granted;
+use crate::request::path::PathId;
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::wire::Valid;
+use crate::state::Api;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccessGrants, example = json!({"data": [grant_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct GrantList {
+    data: Vec<GrantView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
+}
+
+/// Lists who has or had access
+#[utoipa::path(
+    get, path = "/v1/trust-access/admin/grants", tag = "Trust access", params(OfStatus<GrantStatus>),
+    responses((status = 200, body = GrantList, description = "The grants, newest first; never the links.")),
+    extensions(("x-permission" = json!("trust-access:read")))
+)]
+pub(crate) async fn list_access_grants(
+    api: State<Api>,
+    scope: Granted<grant::AccessRead>,
+    ValidQuery(OfStatus { by_id, status }): ValidQuery<OfStatus<GrantStatus>>,
+) -> Result<Json<GrantList>, Problem> {
+    let page = grants::list(&api.ctx, &scope, status, by_id.limit, by_id.after).await?;
+    let total = if by_id.total { Some(grants::count(&api.ctx, &scope, status).await?) } else { None };
+    let now = api.ctx.now();
+    let data: Vec<GrantView> = page.items.into_iter().map(|one| GrantView::new(one, now)).collect();
+    Ok(Json(GrantList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+}
+
+/// Revokes access
+///
+/// At once: none of its links opens anything any more.
+#[utoipa::path(
+    post, path = "/v1/trust-access/admin/grants/{id}/revoke", tag = "Trust access", request_body = GiveReason,
+    params(("id" = inline(AccessGrantId), Path, description = "The grant's id.")),
+    responses(
+        (status = 200, body = GrantView, description = "The grant."),
+        (status = 409, description = "The access has expired or was revoked before."),
+    ),
+    extensions(("x-permission" = json!("trust-access:review")))
+)]
+pub(crate) async fn revoke_access_grant(
+    api: State<Api>,
+    scope: Granted<grant::AccessReview>,
+    id: PathId<kind::AccessGrant>,
+    body: Valid<GiveReason>,
+) -> Result<Json<GrantView>, Problem> {
+    let grant = grants::revoke(&api.ctx, &scope, id.found()?, body.0.reason).await?;
+    Ok(Json(GrantView::new(grant, api.ctx.now())))
+}
+
+/// What a visitor did.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PortalVisit, example = json!(visit_example()))]
+pub(crate) struct VisitView {
+    #[schema(value_type = String)]
+    id: VisitId,
+    #[schema(value_type = String)]
+    grant_id: AccessGrantId,
+    name: String,
+    email: String,
+    #[schema(inline)]
+    action: VisitAction,
+    /// A policy's id, or the framework of a certificate.
+    #[schema(required)]
+    document: Option<String>,
+    #[schema(required)]
+    title: Option<String>,
+    #[schema(required)]
+    ip: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    at: Time,
+}
+
+fn visit_example() -> Value {
+    json!({
+        "id": "tvs_01jcqg3v5mefzr7d0a6w3k9x2b", "grantId": "tag_01jcqg3v5mefzr7d0a6w3k9x2b",
+        "name": "Grace Hopper", "email": "grace@customer.example", "action": "downloaded_certificate",
+        "document": "iso_27001", "title": "certificate.pdf", "ip": "203.0.113.7", "at": "2026-11-15T09:30:00.000Z"
+    })
+}
+
+impl From<Visit> for VisitView {
+    fn from(Visit { id, grant_id, visited, ip, at, name, email }: Visit) -> Self {
+        let (action, document, title) = (visited.action, visited.document, visited.title);
+        Self { id, grant_id, name, email, action, document, title, ip, at }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PortalVisits, example = json!({"data": [visit_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct VisitList {
+    data: Vec<VisitView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ListVisits {
+    by_id: ById,
+    grant: Option<AccessGrantId>,
+}
+
+impl FromQuery for ListVisits {
+    fn read(query: &mut Query) -> Self {
+        Self { by_id: ById::read(query), grant: query.get("grantId") }
+    }
+}
+
+impl IntoParams for ListVisits {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = ById::into_params(place);
+        all.push(lists::parameter("grantId", AccessGrantId::schema(), "Only what this visitor did."));
+        all
+    }
+}
+
+/// Lists what visitors opened and downloaded
+#[utoipa::path(
+    get, path = "/v1/trust-access/admin/visits", tag = "Trust access", params(ListVisits),
+    responses((status = 200, body = VisitList, description = "The visits, newest first.")),
+    extensions(("x-permission" = json!("trust-access:read")))
+)]
+pub(crate) async fn list_portal_visits(
+    api: State<Api>,
+    scope: Granted<grant::AccessRead>,
+    ValidQuery(ListVisits { by_id, grant }): ValidQuery<ListVisits>,
+) -> Result<Json<VisitList>, Problem> {
+    let page = grants::visits(&api.ctx, &scope, grant, by_id.limit, by_id.after).await?;
+    let total = if by_id.total { Some(grants::count_visits(&api.ctx, &scope, grant).await?) } else { None };
+    let data: Vec<VisitView> = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(VisitList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+}
