@@ -1,0 +1,31 @@
+import createFetch, { type Middleware } from 'openapi-fetch';
+import createHooks from 'openapi-react-query';
+import { ask } from './expiry';
+import { organization } from './organization';
+import { Problem, problemOf } from './problem';
+import type { components, paths } from './schema';
+
+export type Schemas = components['schemas'];
+
+/** Names the organization, asks for a new sign-in when the session has ended, and turns a failure into a Problem. */
+const middleware: Middleware = {
+  onRequest({ request }) {
+    const id = organization();
+    if (id && !request.headers.has('X-Organization-Id')) request.headers.set('X-Organization-Id', id);
+  },
+  async onResponse({ response, request }) {
+    if (response.ok || response.status === 304) return;
+    const problem = await problemOf(response);
+    if (response.status === 401 && !request.url.includes('/v1/auth/')) void ask();
+    throw problem;
+  },
+  onError({ error }) {
+    return error instanceof Problem ? error : Problem.unreachable();
+  },
+};
+
+export const api = createFetch<paths>({ baseUrl: '/' });
+api.use(middleware);
+
+/** `$api.useQuery('get', '/v1/risks', { params })` */
+export const $api = createHooks(api);

@@ -1,0 +1,14 @@
+import { organization } from './organization';
+import { problemOf } from './problem';
+
+/** Fetches a file with the reader's credentials and saves it under the name that the server gives it. */
+export async function download(path: string) {
+  const response = await fetch(path, { headers: { 'X-Organization-Id': organization() ?? '' } });
+  if (!response.ok) throw await problemOf(response);
+  const name = /filename="?([^";]+)"?/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? 'download';
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

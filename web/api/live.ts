@@ -1,0 +1,85 @@
+import { useEffect } from 'react';
+import { organization } from './organization';
+import { refetch } from './query';
+
+/** What was fetched from these paths changes with such an entity. */
+const paths: Record<string, string[]> = {
+  risk: ['/v1/risks'],
+  vendor: ['/v1/vendors'],
+  task: ['/v1/tasks'],
+  attachment: ['/v1/tasks', '/v1/risks', '/v1/vendors', '/v1/policies'],
+  automation: ['/v1/tasks'],
+  run: ['/v1/tasks'],
+  comment: ['/v1/comments'],
+  policy: ['/v1/policies'],
+  member: ['/v1/people', 'session'],
+  control: ['/v1/controls', '/v1/frameworks'],
+  framework: ['/v1/frameworks'],
+  soa: ['/v1/soa'],
+  organization: ['/v1/organization', 'session'],
+};
+
+const GIVE_UP = 8;
+
+/** Reads the journal as it grows, so that changes of others appear without a reload. */
+export function useLive() {
+  useEffect(() => {
+    const stop = new AbortController();
+    void listen(stop.signal);
+    return () => stop.abort();
+  }, []);
+}
+
+async function listen(signal: AbortSignal) {
+  let last: string | undefined;
+  for (let failures = 0; failures < GIVE_UP && !signal.aborted; ) {
+    const headers = new Headers({ Accept: 'text/event-stream', 'X-Organization-Id': organization() ?? '' });
+    if (last) headers.set('Last-Event-ID', last);
+    try {
+      const response = await fetch('/v1/events', { headers, signal });
+      // Nobody is signed in, or this server has no such stream: there is nothing to wait for.
+      if ([401, 403, 404].includes(response.status)) return;
+      if (!response.ok || !response.body) throw new Error(String(response.status));
+      failures = 0;
+      for await (const event of events(response.body)) {
+        last = event.id ?? last;
+        await tell(event);
+      }
+    } catch {
+      failures += 1;
+    }
+    await new Promise((resolve) => setTimeout(resolve, Math.min(30_000, 1_000 * 2 ** failures)));
+  }
+}
+
+type ServerEvent = { id?: string; event?: string; data?: string };
+
+async function tell({ event, data }: ServerEvent) {
+  if (event === 'reset') return refetch('/v1/', 'session');
+  if (!data) return;
+  const { entityType } = JSON.parse(data) as { entityType: string };
+  await refetch(...(paths[entityType] ?? [`/v1/${entityType}`]), '/v1/audit-logs');
+}
+
+/** The events of a stream, as they come. */
+export async function* events(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<ServerEvent> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    rest += value;
+    const blocks = rest.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const event: ServerEvent = {};
+      for (const line of block.split('\n')) {
+        const at = line.indexOf(':');
+        const [name, text] = [line.slice(0, at), line.slice(at + 1).replace(/^ /, '')];
+        if (name === 'id' || name === 'event') event[name] = text;
+        if (name === 'data') event.data = event.data === undefined ? text : `${event.data}\n${text}`;
+      }
+      if (event.event || event.data) yield event;
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { useMemo } from 'react';
+import { $api, type Schemas } from './client';
+import { useMe } from './session';
+
+export type Member = Schemas['Member'];
+
+/** Everybody of the organization by their id: names for owners, choices for assignees. */
+export function usePeople() {
+  const { can } = useMe();
+  const { data } = $api.useQuery(
+    'get',
+    '/v1/people',
+    { params: { query: { limit: 1000 } } },
+    { enabled: can('member:read'), staleTime: 60_000 },
+  );
+  return useMemo(() => {
+    const all = data?.data ?? [];
+    const byId = new Map(all.map((member) => [member.id, member]));
+    return {
+      all,
+      active: all.filter((member) => member.isActive),
+      name: (id: string | null | undefined) => (id ? byId.get(id)?.user.name : undefined),
+    };
+  }, [data]);
+}

@@ -1,0 +1,343 @@
+import { Alert, Button, PasswordInput, TextInput } from '@mantine/core';
+import { IconArrowRight } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { api, type Schemas } from '../api/client';
+import { chooseOrganization } from '../api/organization';
+import { Problem, words } from '../api/problem';
+import { queries } from '../api/query';
+import { useView } from '../parts/search';
+import { t } from '../texts';
+import css from './gate.module.css';
+
+type Values = Record<string, string>;
+
+function Gate({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+  return (
+    <main className={css.gate} id="main">
+      <div className={css.brand}>
+        <img src="/assets/icon.svg" alt="" width={28} height={28} />
+        {t.name}
+      </div>
+      <h1>{title}</h1>
+      {lead && <p className={css.lead}>{lead}</p>}
+      {children}
+    </main>
+  );
+}
+
+/** The state of a form whose problems belong to its fields. */
+function useForm(names: string[], send: (values: Values) => Promise<unknown>) {
+  const [values, setValues] = useState<Values>({});
+  const [errors, setErrors] = useState<Values>({});
+  const [general, setGeneral] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setErrors({});
+    setGeneral(undefined);
+    setBusy(true);
+    try {
+      await send(values);
+    } catch (error) {
+      if (error instanceof Problem) {
+        setErrors(error.fields());
+        setGeneral(error.rest(names));
+      } else setGeneral(words(error));
+    } finally {
+      setBusy(false);
+    }
+  }
+  const field = (name: string) => ({
+    name,
+    size: 'lg' as const,
+    value: values[name] ?? '',
+    error: errors[name],
+    onChange: (event: { currentTarget: { value: string } }) => {
+      const { value } = event.currentTarget;
+      setValues((old) => ({ ...old, [name]: value }));
+    },
+  });
+  const problem = general && (
+    <Alert color="red" variant="light" role="alert">
+      {general}
+    </Alert>
+  );
+  return { field, submit: (event: FormEvent) => void submit(event), busy, problem, values };
+}
+
+function Done({ children }: { children: ReactNode }) {
+  return (
+    <p className={css.done} role="status">
+      {children}
+    </p>
+  );
+}
+
+export function SignIn() {
+  const { view } = useView();
+  const form = useForm(['email', 'password'], async ({ email = '', password = '' }) => {
+    await api.POST('/v1/auth/login', { body: { email, password } });
+    queries.clear();
+    // Only a page of this console is gone to.
+    const next = view.next?.startsWith('/') && !view.next.startsWith('//') ? view.next : '/';
+    location.assign(next);
+  });
+  return (
+    <Gate title={t.gate.signIn}>
+      <form onSubmit={form.submit} className={css.form}>
+        <TextInput
+          label={t.gate.email}
+          type="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          autoFocus
+          {...form.field('email')}
+        />
+        <PasswordInput
+          label={t.gate.password}
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          {...form.field('password')}
+        />
+        {form.problem}
+        <Button type="submit" size="lg" loading={form.busy}>
+          {t.gate.signInButton}
+        </Button>
+        <Link to="/forgot-password" className="link">
+          {t.gate.forgot}
+        </Link>
+      </form>
+    </Gate>
+  );
+}
+
+export function Forgot() {
+  const [sent, setSent] = useState(false);
+  const form = useForm(['email'], async ({ email = '' }) => {
+    await api.POST('/v1/auth/forgot-password', { body: { email } });
+    setSent(true);
+  });
+  return (
+    <Gate title={t.gate.forgotTitle} lead={t.gate.forgotText}>
+      {sent ? (
+        <Done>{t.gate.forgotDone}</Done>
+      ) : (
+        <form onSubmit={form.submit} className={css.form}>
+          <TextInput
+            label={t.gate.email}
+            type="email"
+            autoComplete="username"
+            required
+            withAsterisk={false}
+            {...form.field('email')}
+          />
+          {form.problem}
+          <Button type="submit" size="lg" loading={form.busy}>
+            {t.gate.forgotButton}
+          </Button>
+        </form>
+      )}
+      <Link to="/sign-in" className="link">
+        {t.gate.back}
+      </Link>
+    </Gate>
+  );
+}
+
+export function Reset() {
+  const { view } = useView();
+  const [done, setDone] = useState(false);
+  const form = useForm(['newPassword'], async ({ newPassword = '' }) => {
+    await api.POST('/v1/auth/reset-password', { body: { token: view.token ?? '', newPassword } });
+    setDone(true);
+  });
+  return (
+    <Gate title={t.gate.resetTitle}>
+      {done ? (
+        <Done>{t.gate.resetDone}</Done>
+      ) : (
+        <form onSubmit={form.submit} className={css.form}>
+          <PasswordInput
+            label={t.gate.newPassword}
+            description={t.gate.passwordHelp}
+            autoComplete="new-password"
+            {...form.field('newPassword')}
+          />
+          {form.problem}
+          <Button type="submit" size="lg" loading={form.busy}>
+            {t.gate.resetButton}
+          </Button>
+        </form>
+      )}
+      <Link to="/sign-in" className="link">
+        {t.gate.back}
+      </Link>
+    </Gate>
+  );
+}
+
+export function Accept() {
+  const { view } = useView();
+  const token = view.token ?? '';
+  const [joined, setJoined] = useState(false);
+  const offer = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: async () => (await api.GET('/v1/auth/invitation', { params: { query: { token } } })).data,
+    retry: false,
+  });
+  const form = useForm(['name', 'password'], async ({ name, password }) => {
+    const { data } = await api.POST('/v1/auth/accept-invitation', {
+      body: { token, ...(name ? { name } : {}), ...(password ? { password } : {}) },
+    });
+    if (data) chooseOrganization(data.organizationId);
+    if (!offer.data?.needsPassword || !password) return setJoined(true);
+    await api.POST('/v1/auth/login', { body: { email: offer.data.email, password } });
+    location.assign('/');
+  });
+  if (offer.error) return <Gate title={t.gate.invalidLink}>{null}</Gate>;
+  if (!offer.data) return null;
+  return (
+    <Gate title={t.gate.acceptTitle(offer.data.organization)} lead={t.gate.acceptText(offer.data.email)}>
+      {joined ? (
+        <Done>
+          {t.gate.joined}{' '}
+          <Link to="/sign-in" className="link">
+            {t.gate.signIn}
+          </Link>
+        </Done>
+      ) : (
+        <form onSubmit={form.submit} className={css.form}>
+          {offer.data.needsPassword ? (
+            <>
+              <TextInput label={t.gate.yourName} autoComplete="name" {...form.field('name')} />
+              <PasswordInput
+                label={t.gate.password}
+                description={t.gate.passwordHelp}
+                autoComplete="new-password"
+                {...form.field('password')}
+              />
+            </>
+          ) : (
+            <p className="t2">{t.gate.acceptKnown}</p>
+          )}
+          {form.problem}
+          <Button type="submit" size="lg" loading={form.busy}>
+            {t.gate.acceptButton}
+          </Button>
+        </form>
+      )}
+    </Gate>
+  );
+}
+
+export function Unsubscribe() {
+  const { view } = useView();
+  const [done, setDone] = useState(false);
+  const form = useForm([], async () => {
+    await api.POST('/v1/auth/unsubscribe', { body: { token: view.token ?? '' } });
+    setDone(true);
+  });
+  return (
+    <Gate title={t.gate.unsubscribeTitle} lead={t.gate.unsubscribeText}>
+      {done ? (
+        <Done>{t.gate.unsubscribeDone}</Done>
+      ) : (
+        <form onSubmit={form.submit} className={css.form}>
+          {form.problem}
+          <Button type="submit" size="lg" loading={form.busy}>
+            {t.gate.unsubscribeButton}
+          </Button>
+        </form>
+      )}
+    </Gate>
+  );
+}
+
+export function SetUp() {
+  const status = useQuery({ queryKey: ['setup'], queryFn: async () => (await api.GET('/v1/setup')).data, retry: false });
+  const [created, setCreated] = useState<Schemas['SetUpDone'] & { organization: string }>();
+  const form = useForm(['token', 'organization', 'name', 'email', 'password'], async (values) => {
+    const { token = '', organization = '', name = '', email = '', password = '' } = values;
+    const { data } = await api.POST('/v1/setup', { body: { token, organization, name, email, password } });
+    if (!data) return;
+    await api.POST('/v1/auth/login', { body: { email, password } });
+    chooseOrganization(data.organizationId);
+    queries.clear();
+    setCreated({ ...data, organization });
+  });
+  if (created) return <Next created={created} />;
+  if (status.data && !status.data.needed)
+    return (
+      <Gate title={t.gate.alreadySetUp}>
+        <Link to="/sign-in" className="link">
+          {t.gate.signIn}
+        </Link>
+      </Gate>
+    );
+  return (
+    <Gate title={t.gate.setUpTitle} lead={t.gate.setUpText}>
+      <form onSubmit={form.submit} className={css.form}>
+        <TextInput
+          label={t.gate.organization}
+          description={t.gate.organizationHelp}
+          autoComplete="organization"
+          {...form.field('organization')}
+        />
+        <TextInput label={t.gate.yourName} autoComplete="name" {...form.field('name')} />
+        <TextInput label={t.gate.email} type="email" autoComplete="username" {...form.field('email')} />
+        <PasswordInput
+          label={t.gate.password}
+          description={t.gate.passwordHelp}
+          autoComplete="new-password"
+          {...form.field('password')}
+        />
+        <TextInput label={t.gate.setupToken} description={t.gate.setupTokenHelp} autoComplete="off" {...form.field('token')} />
+        {form.problem}
+        <Button type="submit" size="lg" loading={form.busy}>
+          {t.gate.setUpButton}
+        </Button>
+      </form>
+    </Gate>
+  );
+}
+
+/** What to do after the set-up. */
+function Next({ created }: { created: { organization: string; apiKey?: string | null } }) {
+  const { next } = t.gate;
+  const ways = [
+    { to: '/people', label: next.people, hint: next.peopleHint },
+    { to: '/frameworks', label: next.frameworks, hint: next.frameworksHint },
+    { to: '/risks', label: next.risks, hint: next.risksHint },
+  ];
+  return (
+    <Gate title={t.gate.nextTitle(created.organization)} lead={t.gate.nextText}>
+      <ul className={css.ways}>
+        {ways.map(({ to, label, hint }) => (
+          <li key={to}>
+            <Link to={to} className={css.way}>
+              <span>
+                <b>{label}</b>
+                <small>{hint}</small>
+              </span>
+              <IconArrowRight size={16} aria-hidden="true" />
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {created.apiKey && (
+        <section className={css.key}>
+          <b>{t.gate.apiKey}</b>
+          <p className="t2">{t.gate.apiKeyText}</p>
+          <code className="mono">{created.apiKey}</code>
+        </section>
+      )}
+      <Button component={Link} to="/" size="lg">
+        {next.home}
+      </Button>
+    </Gate>
+  );
+}

@@ -1,0 +1,12 @@
+import './look/fonts.css';
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import '@mantine/spotlight/styles.css';
+import './look/tokens.css';
+import './look/mantine.css';
+import { speak } from './texts';
+
+// Everything else may use the texts as soon as it is loaded.
+await speak();
+const { start } = await import('./app');
+start(document.getElementById('root') as HTMLElement);

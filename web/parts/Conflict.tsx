@@ -1,0 +1,54 @@
+import { Button, Radio } from '@mantine/core';
+import { useState } from 'react';
+import { words } from '../api/problem';
+import type { Conflict as Found } from '../api/records';
+import { t } from '../texts';
+import css from './Conflict.module.css';
+
+type Props<T> = {
+  conflict: Found<T>;
+  labels: Record<string, string>;
+  read: (field: string, value: unknown) => string;
+  onSettle: (chosen: Record<string, unknown> | undefined) => Promise<void>;
+};
+
+/** Somebody else saved first. Each field that differs is decided; nothing that was typed is lost. */
+export function Conflict<T extends object>({ conflict, labels, read, onSettle }: Props<T>) {
+  const theirs = conflict.theirs.data as Record<string, unknown>;
+  const fields = Object.keys(conflict.mine);
+  const [mine, setMine] = useState<Record<string, boolean>>(Object.fromEntries(fields.map((field) => [field, true])));
+  const [problem, setProblem] = useState<string>();
+  const settle = (chosen: Record<string, unknown> | undefined) =>
+    void onSettle(chosen).catch((error) => setProblem(words(error)));
+  return (
+    <section className={css.frame} role="alert" aria-label={t.edits.conflictTitle}>
+      <b>{t.edits.conflictTitle}</b>
+      <p>{t.edits.conflictText}</p>
+      {fields.map((field) => (
+        <Radio.Group
+          key={field}
+          label={labels[field] ?? field}
+          value={mine[field] ? 'mine' : 'theirs'}
+          onChange={(value) => setMine({ ...mine, [field]: value === 'mine' })}
+        >
+          <Radio value="mine" label={`${t.edits.mine}: ${read(field, conflict.mine[field])}`} size="xs" mt={4} />
+          <Radio value="theirs" label={`${t.edits.theirs}: ${read(field, theirs[field])}`} size="xs" mt={4} />
+        </Radio.Group>
+      ))}
+      {problem && <p role="alert">{problem}</p>}
+      <div className={css.actions}>
+        <Button
+          size="xs"
+          onClick={() =>
+            settle(Object.fromEntries(fields.filter((field) => mine[field]).map((field) => [field, conflict.mine[field]])))
+          }
+        >
+          {t.edits.saveChosen}
+        </Button>
+        <Button size="xs" variant="default" onClick={() => settle(undefined)}>
+          {t.edits.discardMine}
+        </Button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,86 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { IconChevronDown, IconChevronUp, IconDots, IconLink, IconX } from '@tabler/icons-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { t } from '../texts';
+import css from './Drawer.module.css';
+import { toast } from './toast';
+
+type Props = {
+  reference: string;
+  title: ReactNode;
+  /** What a screen reader calls it. */
+  name: string;
+  onClose: () => void;
+  onStep?: (step: 1 | -1) => void;
+  /** Items of the menu. */
+  more?: ReactNode;
+  children: ReactNode;
+  foot?: ReactNode;
+};
+
+/** One record beside its register. It takes the focus when it opens and gives it back when it closes. */
+export function Drawer({ reference, title, name, onClose, onStep, more, children, foot }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const opener = useRef<Element | null>(null);
+  useEffect(() => {
+    opener.current ??= document.activeElement;
+    heading.current?.focus({ preventScroll: true });
+  }, [reference]);
+  useEffect(
+    () => () => {
+      if (opener.current instanceof HTMLElement) opener.current.focus({ preventScroll: true });
+    },
+    [],
+  );
+
+  return (
+    <aside
+      className={css.drawer}
+      aria-label={name}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+      }}
+    >
+      <div className={css.bar}>
+        <span className="mono t3">{reference}</span>
+        <span className={css.spring} />
+        {onStep && (
+          <>
+            <ActionIcon aria-label={t.record.previous} onClick={() => onStep(-1)}>
+              <IconChevronUp size={17} stroke={1.6} />
+            </ActionIcon>
+            <ActionIcon aria-label={t.record.next} onClick={() => onStep(1)}>
+              <IconChevronDown size={17} stroke={1.6} />
+            </ActionIcon>
+          </>
+        )}
+        <ActionIcon
+          aria-label={t.actions.copyLink}
+          onClick={() => void navigator.clipboard.writeText(location.href).then(() => toast(t.actions.copied))}
+        >
+          <IconLink size={17} stroke={1.6} />
+        </ActionIcon>
+        {more && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon aria-label={t.record.more}>
+                <IconDots size={17} stroke={1.6} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>{more}</Menu.Dropdown>
+          </Menu>
+        )}
+        <ActionIcon aria-label={t.record.close} onClick={onClose}>
+          <IconX size={17} stroke={1.6} />
+        </ActionIcon>
+      </div>
+      <div className={css.body} tabIndex={0} role="region" aria-label={name}>
+        <h2 ref={heading} tabIndex={-1} className={css.title}>
+          {title}
+        </h2>
+        {children}
+      </div>
+      {foot && <div className={css.foot}>{foot}</div>}
+    </aside>
+  );
+}

@@ -1,0 +1,128 @@
+import { Checkbox, Select, Textarea, TextInput } from '@mantine/core';
+import { IconPencil } from '@tabler/icons-react';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { Problem, sentence, words } from '../api/problem';
+import { t } from '../texts';
+import css from './Field.module.css';
+
+type Choice = { value: string; label: string };
+export type Kind = 'text' | 'long' | 'date' | 'choice' | 'yes';
+export type Value = string | boolean | null;
+
+type Props = {
+  /** The API's name of the field. */
+  name: string;
+  label: string;
+  kind: Kind;
+  value: Value;
+  /** How the value reads. */
+  children: ReactNode;
+  choices?: Choice[];
+  /** Whether it can be emptied. */
+  optional?: boolean;
+  /** Without it the field is only read. */
+  onSave?: (value: Value) => Promise<unknown>;
+};
+
+/** A value that is a button and turns into its input. Saved on leave or Enter; Escape leaves it as it was. */
+export function Field({ name, label, kind, value, children, choices, optional, onSave }: Props) {
+  const [draft, setDraft] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  const button = useRef<HTMLButtonElement>(null);
+  const isSaving = useRef(false);
+
+  async function save(next: Value) {
+    if (isSaving.current || !onSave) return;
+    if (next === value || (next === '' && value === null)) return leave();
+    isSaving.current = true;
+    try {
+      await onSave(next === '' && optional ? null : next);
+      leave();
+    } catch (error) {
+      const own = error instanceof Problem ? error.errors.find((one) => one.field === name) : undefined;
+      setProblem(own ? sentence(own.message) : words(error));
+    } finally {
+      isSaving.current = false;
+    }
+  }
+
+  function leave() {
+    setDraft(undefined);
+    setProblem(undefined);
+    requestAnimationFrame(() => button.current?.focus());
+  }
+
+  function keys(event: KeyboardEvent) {
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      leave();
+    } else if (event.key === 'Enter' && (kind !== 'long' || event.metaKey || event.ctrlKey)) {
+      event.preventDefault();
+      void save(draft ?? '');
+    }
+  }
+
+  const text = {
+    'aria-label': label,
+    error: problem,
+    autoFocus: true,
+    value: draft ?? '',
+    onKeyDown: keys,
+    onBlur: () => void save(draft ?? ''),
+  } as const;
+  const input = {
+    text: () => <TextInput {...text} onChange={(event) => setDraft(event.currentTarget.value)} />,
+    long: () => (
+      <Textarea {...text} autosize minRows={3} maxRows={14} onChange={(event) => setDraft(event.currentTarget.value)} />
+    ),
+    date: () => <TextInput {...text} type="date" onChange={(event) => setDraft(event.currentTarget.value)} />,
+    choice: () => (
+      <Select
+        aria-label={label}
+        error={problem}
+        data={choices}
+        value={draft || null}
+        clearable={optional}
+        searchable={(choices?.length ?? 0) > 8}
+        autoFocus
+        defaultDropdownOpened
+        onKeyDown={(event) => event.key === 'Escape' && leave()}
+        onChange={(next) => void save(next ?? '')}
+        onBlur={leave}
+      />
+    ),
+    yes: () => null,
+  }[kind];
+
+  return (
+    <div className={css.field} data-long={kind === 'long' || undefined}>
+      <dt>{label}</dt>
+      <dd>
+        {kind === 'yes' ? (
+          <Checkbox
+            aria-label={label}
+            checked={value === true}
+            disabled={!onSave}
+            onChange={(event) => void save(event.currentTarget.checked)}
+            error={problem}
+          />
+        ) : draft !== undefined ? (
+          input()
+        ) : onSave ? (
+          <button
+            ref={button}
+            type="button"
+            className={css.value}
+            onClick={() => setDraft(typeof value === 'string' ? value : '')}
+          >
+            <span className="hidden-visually">{label}: </span>
+            {children || <span className="t3">{t.edits.none}</span>}
+            <IconPencil size={14} stroke={1.6} aria-hidden="true" />
+          </button>
+        ) : (
+          <span className={css.plain}>{children || <span className="t3">{t.edits.none}</span>}</span>
+        )}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import type { CSSProperties } from 'react';
+import { t } from '../texts';
+import css from './HeatMap.module.css';
+
+export const likelihoods = ['very_unlikely', 'unlikely', 'possible', 'likely', 'very_likely'] as const;
+export const impacts = ['insignificant', 'minor', 'moderate', 'major', 'severe'] as const;
+export type Likelihood = (typeof likelihoods)[number];
+export type Impact = (typeof impacts)[number];
+
+export const likelihoodOf = (level: number) => t.scales.likelihood[likelihoods[level - 1] ?? 'very_unlikely'];
+export const impactOf = (level: number) => t.scales.impact[impacts[level - 1] ?? 'insignificant'];
+export const bandOf = (score: number) => t.scales.bands[band(score) - 1] ?? '';
+
+/** Score is likelihood times impact; the band decides colour and word together. */
+export const band = (score: number) => (score <= 2 ? 1 : score <= 5 ? 2 : score <= 9 ? 3 : score <= 15 ? 4 : 5);
+
+const paint = (score: number) =>
+  ({ '--bg': `var(--heat-${band(score)})`, '--fg': `var(--heat-${band(score)}-text)` }) as CSSProperties;
+
+export function Score({ value, of }: { value: number; of?: string }) {
+  return (
+    <span className={css.score} style={paint(value)} title={`${of ? `${of}: ` : ''}${bandOf(value)}`}>
+      {value}
+    </span>
+  );
+}
+
+type Point = { l: number; i: number };
+type Props = {
+  label: string;
+  /** How many there are in each cell that has some. */
+  counts: { l: number; i: number; count: number }[];
+  selected?: Point;
+  onSelect?: (cell: Point | undefined) => void;
+  ratio?: number;
+  axes?: boolean;
+};
+
+export function HeatMap({ label, counts, selected, onSelect, ratio, axes = true }: Props) {
+  const count = (l: number, i: number) => counts.find((one) => one.l === l && one.i === i)?.count ?? 0;
+  return (
+    <div
+      className={axes ? css.map : undefined}
+      role="group"
+      aria-label={label}
+      style={ratio ? ({ '--ratio': ratio } as CSSProperties) : undefined}
+    >
+      {axes && (
+        <div className={`${css.axis} ${css.y}`} aria-hidden="true">
+          <span>{likelihoodOf(1)}</span>
+          <span>{t.scales.likelihoodAxis}</span>
+          <span>{likelihoodOf(5)}</span>
+        </div>
+      )}
+      <div className={css.grid}>
+        {[5, 4, 3, 2, 1].flatMap((l) =>
+          [1, 2, 3, 4, 5].map((i) => {
+            const n = count(l, i);
+            const on = selected?.l === l && selected?.i === i;
+            const text = t.scales.cell(likelihoodOf(l), impactOf(i), n, bandOf(l * i));
+            return onSelect ? (
+              <button
+                key={`${l}${i}`}
+                type="button"
+                className={css.cell}
+                style={paint(l * i)}
+                data-on={on || undefined}
+                data-dim={(selected && !on) || undefined}
+                aria-pressed={on}
+                aria-label={text}
+                title={text}
+                onClick={() => onSelect(on ? undefined : { l, i })}
+              >
+                {n || ''}
+              </button>
+            ) : (
+              <span key={`${l}${i}`} className={css.cell} style={paint(l * i)} title={text}>
+                {n || ''}
+              </span>
+            );
+          }),
+        )}
+      </div>
+      {axes && (
+        <div className={`${css.axis} ${css.x}`} aria-hidden="true">
+          <span>{impactOf(1)}</span>
+          <span>{t.scales.impactAxis}</span>
+          <span>{impactOf(5)}</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+export function HeatLegend() {
+  return (
+    <div className={css.legend}>
+      {t.scales.bands.map((b, n) => (
+        <span key={b} className={css.key}>
+          <span className={css.swatch} style={{ background: `var(--heat-${n + 1})` }} />
+          {b}
+        </span>
+      ))}
+    </div>
+  );
+}

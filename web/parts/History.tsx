@@ -1,0 +1,77 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { api, type Schemas } from '../api/client';
+import { t } from '../texts';
+import { SectionError } from './ErrorPage';
+import { day, moment, utc } from './format';
+import { type Entry, Timeline } from './Timeline';
+
+type AuditEntry = Schemas['AuditEntry'];
+type Labels = Record<string, string>;
+/** How a field's value reads, if it is not its own word. */
+export type Reading = (field: string, value: unknown) => string | undefined;
+
+type HistoryPath = '/v1/risks' | '/v1/vendors' | '/v1/tasks' | '/v1/policies' | '/v1/controls' | '/v1/context';
+// biome-ignore lint/suspicious/noExplicitAny: the paths differ only in their first word
+const door = api as any;
+
+export function History({ path, id, labels, read }: { path: HistoryPath; id: string; labels: Labels; read: Reading }) {
+  const place = path === '/v1/tasks' ? '/v1/tasks/{taskId}/history' : `${path}/{id}/history`;
+  const history = useInfiniteQuery({
+    queryKey: ['history', path, id],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam }): Promise<Schemas['EntryList']> => {
+      const name = path === '/v1/tasks' ? { taskId: id } : { id };
+      const { data } = await door.GET(place, { params: { path: name, query: { limit: 30, cursor: pageParam } } });
+      return data;
+    },
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  });
+  if (history.error) return <SectionError error={history.error} onRetry={() => void history.refetch()} />;
+  const entries = history.data?.pages.flatMap((page) => page.data) ?? [];
+  if (history.data && entries.length === 0) return <p className="t3">{t.record.noHistory}</p>;
+  return (
+    <>
+      <Timeline entries={entries.map((entry) => told(entry, labels, read))} />
+      {history.hasNextPage && (
+        <Button variant="subtle" onClick={() => void history.fetchNextPage()} loading={history.isFetchingNextPage}>
+          {t.record.loadMore}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** An entry of the journal as a line of a timeline. */
+export function told(entry: AuditEntry, labels: Labels, read: Reading): Entry {
+  const verb = entry.action.split('.').at(-1) ?? '';
+  const changes = verb === 'created' ? [] : entry.changes.filter(({ field }) => labels[field]);
+  const reads = (field: string, value: unknown) =>
+    value === null || value === undefined || value === '' ? t.edits.none : (read(field, value) ?? plain(value));
+  return {
+    id: entry.id,
+    actor: entry.actor.name ?? entry.actor.memberName ?? t.record.system,
+    machine: entry.actor.type !== 'member',
+    verb:
+      verb === 'created'
+        ? t.record.created
+        : verb === 'deleted'
+          ? t.record.deleted
+          : changes.length > 0
+            ? t.record.changed(changes.length)
+            : entry.action,
+    when: moment(entry.at),
+    at: utc(entry.at),
+    changes: changes.map((change) => ({
+      field: labels[change.field] ?? change.field,
+      from: reads(change.field, change.before),
+      to: reads(change.field, change.after),
+    })),
+  };
+}
+
+function plain(value: unknown): string {
+  if (typeof value === 'string') return /^\d{4}-\d\d-\d\d$/.test(value) ? day(value) : value;
+  if (typeof value === 'boolean') return value ? t.filters.yes : t.filters.no;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,263 @@
+import { ActionIcon, Checkbox } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { t } from '../texts';
+import css from './RegisterTable.module.css';
+
+export type Column<T> = {
+  key: string;
+  header: string;
+  /** Pixels including cell padding. One column is left without it and takes the rest. */
+  width?: number;
+  align?: 'left' | 'right' | 'center';
+  sortable?: boolean;
+  /** The cell that opens the record. Exactly one column has it. */
+  opens?: boolean;
+  render: (row: T) => ReactNode;
+};
+
+export type Sort = { key: string; dir: 'asc' | 'desc' };
+
+type Props<T> = {
+  caption: string;
+  rows: T[];
+  columns: Column<T>[];
+  rowKey: (row: T) => string;
+  rowName: (row: T) => string;
+  href: (row: T) => string;
+  onOpen: (row: T) => void;
+  active?: string;
+  sort?: Sort;
+  onSort?: (next: Sort) => void;
+  density?: 'regular' | 'compact';
+  selected?: Set<string>;
+  onSelect?: (next: Set<string>) => void;
+  bulk?: ReactNode;
+  /** One record on a phone. Without it the table scrolls sideways. */
+  phone?: (row: T) => ReactNode;
+  /** Called when the end comes into view and there is more. */
+  onMore?: () => void;
+  loading?: boolean;
+};
+
+const HEIGHT = { regular: 42, compact: 34 };
+const PHONE = 64;
+/** Fewer rows than this are simply all there, so that the browser's own search finds them. */
+const FEW = 200;
+
+/** A register of any length: only the rows in view are in the page, and more are asked for as the end comes near. */
+export function RegisterTable<T>(p: Props<T>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const picking = p.selected && p.onSelect ? { selected: p.selected, onSelect: p.onSelect } : undefined;
+  const height = HEIGHT[p.density ?? 'regular'];
+  const narrow = useNarrow() && p.phone !== undefined;
+  const scroller = () => document.getElementById('main');
+  const rows = useVirtualizer({
+    count: p.rows.length,
+    getScrollElement: scroller,
+    estimateSize: () => (narrow ? PHONE : height),
+    overscan: p.rows.length < FEW ? FEW : 12,
+    scrollMargin: (narrow ? list.current : body.current)?.offsetTop ?? 0,
+  });
+  useEffect(() => rows.measure(), [height, narrow]);
+
+  const seen = rows.getVirtualItems();
+  const first = seen[0];
+  const last = seen.at(-1);
+  const { onMore } = p;
+  const isNearEnd = last !== undefined && last.index >= p.rows.length - 20;
+  useEffect(() => {
+    if (isNearEnd) onMore?.();
+  }, [isNearEnd, onMore]);
+
+  const before = first ? first.start - rows.options.scrollMargin : 0;
+  const after = last ? rows.getTotalSize() - (last.end - rows.options.scrollMargin) : 0;
+  const width = p.columns.length + (picking ? 1 : 0);
+
+  const toggle = (key: string) => {
+    const next = new Set(p.selected);
+    if (!next.delete(key)) next.add(key);
+    p.onSelect?.(next);
+  };
+
+  function keys(event: KeyboardEvent) {
+    const links = [...(body.current?.querySelectorAll<HTMLElement>('[data-open]') ?? [])];
+    const at = links.indexOf(document.activeElement as HTMLElement);
+    if (at < 0) return;
+    const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      links[at + step]?.focus();
+    } else if (event.key === 'x' && picking) {
+      const key = links[at]?.dataset.open;
+      if (key) toggle(key);
+    }
+  }
+
+  return (
+    <>
+      {!narrow && (
+        <div className={css.scroll} tabIndex={0} role="region" aria-label={p.caption}>
+          <table
+            className={`${css.table} ${p.density === 'compact' ? css.compact : ''}`}
+            aria-rowcount={p.rows.length}
+            aria-busy={p.loading}
+          >
+            <caption className="hidden-visually">{p.caption}</caption>
+            <thead>
+              <tr>
+                {picking && (
+                  <th style={{ width: 52 }} scope="col">
+                    <Checkbox
+                      aria-label={t.table.selectAll}
+                      checked={picking.selected.size === p.rows.length && p.rows.length > 0}
+                      indeterminate={picking.selected.size > 0 && picking.selected.size < p.rows.length}
+                      onChange={() => picking.onSelect(picking.selected.size ? new Set() : new Set(p.rows.map(p.rowKey)))}
+                    />
+                  </th>
+                )}
+                {p.columns.map((column, place) => {
+                  const edge = (place === 0 && !picking) || place === p.columns.length - 1;
+                  const on = p.sort?.key === column.key ? p.sort.dir : undefined;
+                  return (
+                    <th
+                      key={column.key}
+                      scope="col"
+                      style={{ width: column.width && edge ? column.width + 18 : column.width }}
+                      data-align={column.align}
+                      aria-sort={on && (on === 'asc' ? 'ascending' : 'descending')}
+                    >
+                      {column.sortable && p.onSort ? (
+                        <button
+                          type="button"
+                          className={css.sort}
+                          data-on={on}
+                          onClick={() => p.onSort?.({ key: column.key, dir: on === 'desc' ? 'asc' : 'desc' })}
+                        >
+                          {column.header}
+                          {on === 'asc' ? <IconArrowUp size={12} /> : <IconArrowDown size={12} />}
+                        </button>
+                      ) : (
+                        column.header
+                      )}
+                    </th>
+                  );
+                })}
+              </tr>
+            </thead>
+            <tbody ref={body} onKeyDown={keys}>
+              {before > 0 && (
+                <tr aria-hidden="true">
+                  <td colSpan={width} style={{ height: before, padding: 0, border: 0 }} />
+                </tr>
+              )}
+              {seen.map(({ index }) => {
+                const row = p.rows[index];
+                if (row === undefined) return null;
+                const key = p.rowKey(row);
+                return (
+                  <tr
+                    key={key}
+                    className={css.row}
+                    aria-rowindex={index + 1}
+                    data-selected={p.selected?.has(key) || undefined}
+                    data-active={p.active === key || undefined}
+                  >
+                    {picking && (
+                      <td className={css.pick}>
+                        <Checkbox
+                          aria-label={t.table.select(p.rowName(row))}
+                          checked={picking.selected.has(key)}
+                          onChange={() => toggle(key)}
+                        />
+                      </td>
+                    )}
+                    {p.columns.map((column) => (
+                      <td key={column.key} data-align={column.align}>
+                        {column.opens ? (
+                          <a
+                            className={css.open}
+                            data-open={key}
+                            href={p.href(row)}
+                            onClick={(event) => {
+                              if (event.metaKey || event.ctrlKey) return;
+                              event.preventDefault();
+                              p.onOpen(row);
+                            }}
+                          >
+                            {column.render(row)}
+                          </a>
+                        ) : (
+                          column.render(row)
+                        )}
+                      </td>
+                    ))}
+                  </tr>
+                );
+              })}
+              {p.loading && p.rows.length === 0 && <Skeletons columns={width} />}
+              {after > 0 && (
+                <tr aria-hidden="true">
+                  <td colSpan={width} style={{ height: after, padding: 0, border: 0 }} />
+                </tr>
+              )}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {narrow && (
+        <ul
+          className={css.list}
+          ref={list}
+          style={{ paddingTop: Math.max(0, before), paddingBottom: Math.max(0, after) }}
+          aria-label={p.caption}
+        >
+          {seen.map(({ index }) => {
+            const row = p.rows[index];
+            return row === undefined ? null : (
+              <li key={p.rowKey(row)} data-index={index} ref={rows.measureElement}>
+                {p.phone?.(row)}
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      {picking && picking.selected.size > 0 && (
+        <div className={css.bulk} role="toolbar" aria-label={t.table.toolbar}>
+          <b className="num">{t.table.selected(picking.selected.size)}</b>
+          {p.bulk}
+          <ActionIcon aria-label={t.table.clear} onClick={() => picking.onSelect(new Set())}>
+            <IconX size={16} />
+          </ActionIcon>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Rows as still bars, in the layout that the rows will have. */
+function Skeletons({ columns }: { columns: number }) {
+  return Array.from({ length: 8 }, (_, row) => (
+    <tr key={row} aria-hidden="true">
+      {Array.from({ length: columns }, (_, cell) => (
+        <td key={cell}>
+          <div className={css.skeleton} style={{ width: `${40 + ((row * 7 + cell * 13) % 45)}%` }} />
+        </td>
+      ))}
+    </tr>
+  ));
+}
+
+function useNarrow(): boolean {
+  const query = '(max-width: 640px)';
+  const [narrow, setNarrow] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const media = matchMedia(query);
+    const change = () => setNarrow(media.matches);
+    media.addEventListener('change', change);
+    return () => media.removeEventListener('change', change);
+  }, []);
+  return narrow;
+}

@@ -1,0 +1,155 @@
+import { Menu, Tabs } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { usePeople } from '../../api/people';
+import { refetch } from '../../api/query';
+import { useEdits, useRecord } from '../../api/records';
+import { useMe } from '../../api/session';
+import { t } from '../../texts';
+import { Comments, Composer, useComments } from '../Comments';
+import { Conflict } from '../Conflict';
+import { useConfirm } from '../confirm';
+import { Drawer } from '../Drawer';
+import { SectionError } from '../ErrorPage';
+import { Field, type Value } from '../Field';
+import { Files, useFiles } from '../Files';
+import { day } from '../format';
+import { History } from '../History';
+import { Person } from '../Person';
+import { StatusPill } from '../StatusPill';
+import { remove } from './data';
+import { type Definition, type FieldDefinition, type Row, value } from './definition';
+import { Rating } from './Rating';
+import { reader } from './reading';
+
+type Props = { d: Definition; id: string; asOf?: string; onClose: () => void; onStep: (step: 1 | -1) => void };
+
+/** One record, edited where it stands, with its history, comments and files. */
+export function Record({ d, id, asOf, onClose, onStep }: Props) {
+  const { data, error, refetch: again } = useRecord<Row>(d.path, id, asOf);
+  const { can } = useMe();
+  const people = usePeople();
+  const edits = useEdits<Row>(d.path, id);
+  const comments = useComments({ entityType: d.entity, entityId: id });
+  const files = useFiles(d.path, id);
+  const [tab, setTab] = useState<string | null>('history');
+  const { ask, dialog } = useConfirm();
+  const read = reader(d, people);
+  const row = data?.data;
+  const save = can(`${d.entity}:update`) && !asOf ? (field: string) => (next: Value) => edits.save({ [field]: next }) : undefined;
+
+  if (error)
+    return (
+      <Drawer reference="" title={t.problems.missingTitle} name={d.texts.title} onClose={onClose}>
+        <SectionError error={error} onRetry={() => void again()} />
+      </Drawer>
+    );
+  if (!row)
+    return (
+      <Drawer reference="" title="" name={d.texts.title} onClose={onClose}>
+        {null}
+      </Drawer>
+    );
+
+  const act = () =>
+    remove(d, id).then(() => {
+      onClose();
+      return refetch(d.path);
+    });
+  const choices = (field: FieldDefinition) =>
+    field.kind === 'person'
+      ? people.active.map((one) => ({ value: one.id, label: one.user.name }))
+      : Object.entries(field.choices ?? {}).map(([key, label]) => ({ value: key, label }));
+
+  return (
+    <Drawer
+      reference={row.reference}
+      title={d.name(row)}
+      name={`${row.reference} ${d.name(row)}`}
+      onClose={onClose}
+      onStep={onStep}
+      more={
+        can(`${d.entity}:delete`) && !asOf ? (
+          <Menu.Item
+            leftSection={<IconTrash size={15} stroke={1.6} />}
+            onClick={() =>
+              ask({ title: t.record.deleteAsk(row.reference), text: t.record.deleteText, verb: t.actions.delete, act })
+            }
+          >
+            {t.actions.delete}
+          </Menu.Item>
+        ) : undefined
+      }
+      foot={!asOf && can('comment:create') ? <Composer entityType={d.entity} entityId={id} /> : undefined}
+    >
+      {edits.conflict && <Conflict conflict={edits.conflict} labels={d.labels} read={read} onSettle={edits.settle} />}
+      <dl style={{ margin: '12px 0 20px' }}>
+        {d.fields.map((field) => {
+          const now = value(row, field.name) as Value;
+          return (
+            <Field
+              key={field.name}
+              name={field.name}
+              label={d.labels[field.name] ?? field.name}
+              kind={field.kind === 'person' || field.kind === 'rating' ? 'choice' : field.kind}
+              value={now}
+              choices={choices(field)}
+              optional={field.optional}
+              onSave={save?.(field.name)}
+            >
+              <Shown d={d} row={row} field={field} name={people.name} />
+            </Field>
+          );
+        })}
+        <Field name="inherent" label={t.scales.inherent} kind="text" value={null}>
+          <Rating row={row} d={d} when="inherent" />
+        </Field>
+        <Field name="residual" label={t.scales.residual} kind="text" value={null}>
+          <Rating row={row} d={d} when="residual" />
+        </Field>
+      </dl>
+      <Tabs value={tab} onChange={setTab} keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="history">{t.record.history}</Tabs.Tab>
+          <Tabs.Tab value="comments">
+            {t.record.comments} {comments.data?.data.length || ''}
+          </Tabs.Tab>
+          <Tabs.Tab value="files">
+            {t.record.files} {files.data?.length || ''}
+          </Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="history" pt={16}>
+          <History path={d.path} id={id} labels={d.labels} read={read} />
+        </Tabs.Panel>
+        <Tabs.Panel value="comments" pt={16}>
+          <Comments entityType={d.entity} entityId={id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="files" pt={16}>
+          <Files path={d.path} id={id} canChange={save !== undefined} />
+        </Tabs.Panel>
+      </Tabs>
+      {dialog}
+    </Drawer>
+  );
+}
+
+/** A value as it reads in the drawer. */
+function Shown({
+  d,
+  row,
+  field,
+  name,
+}: {
+  d: Definition;
+  row: Row;
+  field: FieldDefinition;
+  name: (id: string | null) => string | undefined;
+}) {
+  const now = value(row, field.name);
+  if (field.kind === 'person') return <Person name={name(now as string | null)} />;
+  if (field.name === 'status')
+    return <StatusPill {...(d.statuses[String(now)] ?? { label: String(now), tone: 'mute', shape: 'ring' })} />;
+  if (now === null || now === undefined || now === '') return null;
+  if (field.choices) return field.choices[String(now)] ?? String(now);
+  return field.kind === 'date' ? day(String(now)) : String(now);
+}

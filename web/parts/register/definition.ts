@@ -1,0 +1,42 @@
+import type { ComponentProps } from 'react';
+import type { Schemas } from '../../api/client';
+import type { Texts } from '../../texts';
+import type { Field } from '../Field';
+import type { FilterField } from '../FilterBar';
+import type { Impact, Likelihood } from '../HeatMap';
+import type { Status } from '../StatusPill';
+
+export type Row = Schemas['RiskView'] | Schemas['VendorView'];
+type Kind = ComponentProps<typeof Field>['kind'];
+
+/** One field of the record, for the drawer and the form. */
+export type FieldDefinition = {
+  name: string;
+  kind: Kind | 'person' | 'rating';
+  choices?: Record<string, string>;
+  optional?: boolean;
+  /** Asked for when a record is created. */
+  asked?: boolean;
+  help?: string;
+};
+
+/** What makes a register of rated things: a table of what differs between risks and vendors. */
+export type Definition = {
+  path: '/v1/risks' | '/v1/vendors';
+  page: '/risks' | '/vendors';
+  entity: 'risk' | 'vendor';
+  texts: Texts['risks'] | Texts['vendors'];
+  labels: Record<string, string>;
+  name: (row: Row) => string;
+  nameField: 'title' | 'name';
+  statuses: Record<string, Status>;
+  /** The fields of likelihood and impact, before and after treatment. */
+  ratings: Record<'inherent' | 'residual', { likelihood: string; impact: string }>;
+  filters: FilterField[];
+  fields: FieldDefinition[];
+};
+
+export const value = (row: Row, field: string) => (row as unknown as Record<string, unknown>)[field];
+export const likelihood = (row: Row, d: Definition, when: 'inherent' | 'residual') =>
+  value(row, d.ratings[when].likelihood) as Likelihood;
+export const impact = (row: Row, d: Definition, when: 'inherent' | 'residual') => value(row, d.ratings[when].impact) as Impact;

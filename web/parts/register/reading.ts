@@ -1,0 +1,18 @@
+import type { usePeople } from '../../api/people';
+import { t } from '../../texts';
+import { day } from '../format';
+import type { Definition } from './definition';
+
+/** How the value of a field reads, for histories, conflicts and tooltips. */
+export function reader(d: Definition, people: ReturnType<typeof usePeople>) {
+  return (field: string, value: unknown): string => {
+    if (value === null || value === undefined || value === '') return t.edits.none;
+    if (field === 'assigneeId') return people.name(String(value)) ?? String(value);
+    if (field === 'status') return d.statuses[String(value)]?.label ?? String(value);
+    if (typeof value === 'boolean') return value ? t.filters.yes : t.filters.no;
+    const choices = d.fields.find((one) => one.name === field)?.choices;
+    const word = choices?.[String(value)];
+    if (word) return word;
+    return /^\d{4}-\d\d-\d\d$/.test(String(value)) ? day(String(value)) : String(value);
+  };
+}

@@ -1,0 +1,89 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router';
+import { api } from './api/client';
+import { Problem } from './api/problem';
+import { queries } from './api/query';
+import { sessionQuery } from './api/session';
+import { ErrorPage, MissingPage } from './parts/ErrorPage';
+
+/** Search parameters are plain words: filters, the open record, a date. */
+export type Search = Record<string, string | undefined>;
+
+const words = (search: Record<string, unknown>): Search =>
+  Object.fromEntries(Object.entries(search).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]])));
+
+const root = createRootRoute({
+  component: Outlet,
+  notFoundComponent: MissingPage,
+  errorComponent: ErrorPage,
+  validateSearch: words,
+});
+
+/** Pages for people who are not signed in. */
+const gate = <const P extends string>(path: P, name: 'SetUp' | 'SignIn' | 'Accept' | 'Forgot' | 'Reset' | 'Unsubscribe') =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(() => import('./gate/pages'), name) });
+
+const gates = [
+  gate('/setup', 'SetUp'),
+  gate('/sign-in', 'SignIn'),
+  gate('/accept-invitation', 'Accept'),
+  gate('/forgot-password', 'Forgot'),
+  gate('/reset-password', 'Reset'),
+  gate('/unsubscribe', 'Unsubscribe'),
+] as const;
+
+const console = createRoute({
+  getParentRoute: () => root,
+  id: 'console',
+  component: lazyRouteComponent(() => import('./Console'), 'Console'),
+  beforeLoad: async ({ location }) => {
+    try {
+      await queries.ensureQueryData(sessionQuery);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 401) throw error;
+      const { data } = await api.GET('/v1/setup');
+      const to = (data?.needed ? '/setup' : '/sign-in') as string;
+      throw redirect({ to, search: data?.needed ? {} : { next: location.href } });
+    }
+  },
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: pages take no properties
+type Page = Promise<Record<string, any>>;
+const page = <const P extends string>(path: P, load: () => Page, name: string) =>
+  createRoute({ getParentRoute: () => console, path, component: lazyRouteComponent(load, name) });
+
+const pages = [
+  page('/', () => import('./home/Home'), 'Home'),
+  page('/risks', () => import('./risks/List'), 'Risks'),
+  page('/vendors', () => import('./vendors/List'), 'Vendors'),
+  page('/tasks', () => import('./tasks/List'), 'Tasks'),
+  page('/tasks/$id', () => import('./tasks/Detail'), 'Task'),
+  page('/policies', () => import('./policies/List'), 'Policies'),
+  page('/policies/$id', () => import('./policies/Detail'), 'Policy'),
+  page('/frameworks', () => import('./frameworks/List'), 'Frameworks'),
+  page('/frameworks/$id', () => import('./frameworks/Detail'), 'Framework'),
+  page('/controls', () => import('./controls/List'), 'Controls'),
+  page('/applicability', () => import('./soa/Statement'), 'Applicability'),
+  page('/people', () => import('./people/List'), 'People'),
+  page('/trust-portal', () => import('./trust/Portal'), 'TrustPortal'),
+  page('/audit', () => import('./audit/Log'), 'AuditLog'),
+  page('/settings', () => import('./settings/Settings'), 'Settings'),
+  page('/settings/$section', () => import('./settings/Settings'), 'Settings'),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren([...gates, console.addChildren(pages)]),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const all = new URLSearchParams(Object.entries(words(search)) as [string, string][]).toString();
+    return all ? `?${all}` : '';
+  },
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,1 @@
+export { frameworks } from '../en/frameworks';

@@ -1,0 +1,1 @@
+export { people } from '../en/people';

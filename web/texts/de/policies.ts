@@ -1,0 +1,1 @@
+export { policies } from '../en/policies';

@@ -1,0 +1,1 @@
+export { risks } from '../en/risks';

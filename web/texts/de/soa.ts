@@ -1,0 +1,1 @@
+export { soa } from '../en/soa';

@@ -1,0 +1,1 @@
+export { tasks } from '../en/tasks';

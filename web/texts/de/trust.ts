@@ -1,0 +1,1 @@
+export { trust } from '../en/trust';

@@ -1,0 +1,42 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+/** The binary carries what is written here. */
+const OUT = '../crates/ui/dist';
+const PACKED = /\.(js|css|html|svg|json)$/;
+
+/** Packs each text beside itself, so that the server never does. */
+function packed(): Plugin {
+  return {
+    name: 'packed',
+    apply: 'build',
+    closeBundle() {
+      if (!existsSync(OUT)) return;
+      for (const entry of readdirSync(OUT, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile() || !PACKED.test(entry.name)) continue;
+        const path = join(entry.parentPath, entry.name);
+        const text = readFileSync(path);
+        const quality = { [constants.BROTLI_PARAM_QUALITY]: 11 };
+        writeFileSync(`${path}.br`, brotliCompressSync(text, { params: quality }));
+        writeFileSync(`${path}.gz`, gzipSync(text, { level: 9 }));
+      }
+    },
+  };
+}
+
+const server = process.env.ATTESTRY_URL ?? 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  plugins: [react(), packed()],
+  build: {
+    outDir: OUT,
+    emptyOutDir: true, copyPublicDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rollupOptions: { input: { console: 'index.html', portal: 'portal.html' } },
+  },
+  server: { proxy: { '/v1': server, '/docs': server } },
+});
