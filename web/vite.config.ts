@@ -15,6 +15,7 @@ function packed(): Plugin {
     apply: 'build',
     closeBundle() {
       if (!existsSync(OUT)) return;
+      writeFileSync(join(OUT, '.gitkeep'), '');
       for (const entry of readdirSync(OUT, { recursive: true, withFileTypes: true })) {
         if (!entry.isFile() || !PACKED.test(entry.name)) continue;
         const path = join(entry.parentPath, entry.name);
@@ -33,7 +34,7 @@ export default defineConfig({
   plugins: [react(), packed()],
   build: {
     outDir: OUT,
-    emptyOutDir: true, copyPublicDir: true,
+    emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rollupOptions: { input: { console: 'index.html', portal: 'portal.html' } },

@@ -221,7 +221,7 @@ impl TestApp {
         let (mailer, mail) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
         let shared: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
         let ctx = Ctx::new(shared, entropy, db, keys, mailer, Blobs::memory(), settings);
-        let router = attestry_api::router(Api::new(ctx.clone(), http), attestry_ui::PAGES);
+        let router = attestry_api::router(Api::new(ctx.clone(), http));
         let home = tenant(&ctx, "Home", "ada@example.com").await;
         Self { ctx, clock, mail, home, router, logs, database }
     }

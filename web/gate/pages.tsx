@@ -258,10 +258,11 @@ export function Unsubscribe() {
 }
 
 export function SetUp() {
+  const { view } = useView();
   const status = useQuery({ queryKey: ['setup'], queryFn: async () => (await api.GET('/v1/setup')).data, retry: false });
   const [created, setCreated] = useState<Schemas['SetUpDone'] & { organization: string }>();
   const form = useForm(['token', 'organization', 'name', 'email', 'password'], async (values) => {
-    const { token = '', organization = '', name = '', email = '', password = '' } = values;
+    const { token = view.token ?? '', organization = '', name = '', email = '', password = '' } = values;
     const { data } = await api.POST('/v1/setup', { body: { token, organization, name, email, password } });
     if (!data) return;
     await api.POST('/v1/auth/login', { body: { email, password } });
@@ -295,7 +296,9 @@ export function SetUp() {
           autoComplete="new-password"
           {...form.field('password')}
         />
-        <TextInput label={t.gate.setupToken} description={t.gate.setupTokenHelp} autoComplete="off" {...form.field('token')} />
+        {!view.token && (
+          <TextInput label={t.gate.setupToken} description={t.gate.setupTokenHelp} autoComplete="off" {...form.field('token')} />
+        )}
         {form.problem}
         <Button type="submit" size="lg" loading={form.busy}>
           {t.gate.setUpButton}

@@ -10,7 +10,6 @@ use attestry_domain::risks::Risk;
 use attestry_domain::tasks::Task;
 use attestry_domain::vendors::Vendor;
 use axum::Router;
-use axum::extract::State;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
@@ -23,10 +22,10 @@ use utoipa_axum::routes;
 use crate::automations::{checks, hosts, runs, versions};
 use crate::document::docs;
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
-use crate::request::caller::Guest;
 use crate::state::Api;
 use crate::trust_access::{agreements, grants, page, public, reading, requests};
 use crate::{
+    console,
     api_keys, attachments, audit_logs, auth, automations, comments, controls, files, frameworks, health,
     layers, members, metrics, organization, policies, registers, secrets, setup, soa, task_templates, tasks,
     trust_portal,
@@ -226,11 +225,8 @@ fn of_portals() -> OpenApiRouter<Api> {
         .routes(routes!(reading::download_readable_certificate))
 }
 
-/// A page of the console: path, content type, text.
-pub type Page = (&'static str, &'static str, &'static str);
-
-/// The whole HTTP interface. `pages` are the console's, served beside it.
-pub fn router(api: Api, pages: &'static [Page]) -> Router {
+/// The whole HTTP interface, and the console beside it.
+pub fn router(api: Api) -> Router {
     let (documented, _) = documented().split_for_parts();
     let small = SizeAbove::new(1024).and(DefaultPredicate::new()).and(not_as_stored);
     let router = documented
@@ -246,8 +242,8 @@ pub fn router(api: Api, pages: &'static [Page]) -> Router {
         .route("/.well-known/attestry-keys.json", get(health::keys))
         .route("/internal/tls/ask", get(trust_portal::domains::may_serve))
         .route("/trust/{friendlyUrl}", get(page::show))
-        .merge(console(pages))
-        .fallback(docs::missing)
+        .merge(console::routes())
+        .fallback(console::missing)
         .method_not_allowed_fallback(async || layers::method_not_allowed())
         .layer(CompressionLayer::new().gzip(true).compress_when(small))
         .layer(from_fn_with_state(api.clone(), layers::outer));
@@ -260,18 +256,6 @@ pub fn router(api: Api, pages: &'static [Page]) -> Router {
 
 fn not_as_stored(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions) -> bool {
     extensions.get::<files::AsStored>().is_none()
-}
-
-fn console(pages: &'static [Page]) -> Router<Api> {
-    let mut router = Router::new();
-    for (path, content_type, text) in pages {
-        router = match *path {
-            "/" => router
-                .route("/", get(async |api: State<Api>, guest: Guest| page::start(&api, guest, text).await)),
-            path => router.route(path, get(async || docs::page(content_type, *text))),
-        };
-    }
-    router
 }
 
 fn cors(origins: &[String]) -> CorsLayer {

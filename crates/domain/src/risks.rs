@@ -83,6 +83,10 @@ macro_rules! risk_filters {
             assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only risks this member is responsible for.";
             treatment_strategy "treatmentStrategy" Is treatment_strategy $crate::risks::TreatmentStrategy = "Only risks with this strategy.";
             is_assessed "isAssessed" Is is_assessed bool = "Only risks that have been rated, or have not.";
+            likelihood "likelihood" Is likelihood $crate::scales::Likelihood = "Only risks with this likelihood before treatment.";
+            impact "impact" Is impact $crate::scales::Impact = "Only risks with this impact before treatment.";
+            residual_likelihood "residualLikelihood" Is residual_likelihood $crate::scales::Likelihood = "Only risks with this likelihood after treatment.";
+            residual_impact "residualImpact" Is residual_impact $crate::scales::Impact = "Only risks with this impact after treatment.";
             min_score "minScore" AtLeast inherent_score $crate::scales::Score = "Only risks with at least this inherent score.";
         }
     };

@@ -67,6 +67,10 @@ macro_rules! vendor_filters {
             assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only vendors this member manages.";
             is_assessed "isAssessed" Is is_assessed bool = "Only vendors that have been rated, or have not.";
             is_sub_processor "isSubProcessor" Is is_sub_processor bool = "Only sub-processors, or only the others.";
+            inherent_probability "inherentProbability" Is inherent_probability $crate::scales::Likelihood = "Only vendors with this likelihood before treatment.";
+            inherent_impact "inherentImpact" Is inherent_impact $crate::scales::Impact = "Only vendors with this impact before treatment.";
+            residual_probability "residualProbability" Is residual_probability $crate::scales::Likelihood = "Only vendors with this likelihood after treatment.";
+            residual_impact "residualImpact" Is residual_impact $crate::scales::Impact = "Only vendors with this impact after treatment.";
             min_score "minScore" AtLeast inherent_score $crate::scales::Score = "Only vendors with at least this inherent score.";
         }
     };

@@ -49,7 +49,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let worker = tokio::spawn(jobs::work(ctx.clone(), stopped));
     tokio::spawn(principals::write_touches(ctx));
     tokio::spawn(tidy(api.clone()));
-    let router = router(api, attestry_ui::PAGES);
+    let router = router(api);
     say(&format!("Attestry is ready at {url}"));
     accept(listener, router, config.read_timeout, signals).await;
     stop.send_replace(true);

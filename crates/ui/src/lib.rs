@@ -1,15 +1,32 @@
-//! The pages the server carries with it: a start page, the first set-up, and the pages that links in
-//! e-mails lead to. Plain HTML with one small script; the console will take their place.
+//! What a browser gets: the built console of `web/`, and a few plain pages.
+
+/// A file of the console, as it is and packed.
+#[derive(Debug)]
+pub struct File {
+    pub path: &'static str,
+    pub content_type: &'static str,
+    pub fingerprint: &'static str,
+    pub plain: &'static [u8],
+    pub gzip: Option<&'static [u8]>,
+    pub brotli: Option<&'static [u8]>,
+}
+
+/// What `npm run build` made, in the order of the paths. Nothing, if this was built without Node.
+pub static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// The page of the console; what it shows is up to its script.
+pub const CONSOLE: &str = "/index.html";
+
+/// Stands for the console in a binary that was built without it.
+pub const WITHOUT_CONSOLE: &str = include_str!("../assets/without-console.html");
+
+#[must_use]
+pub fn file(path: &str) -> Option<&'static File> {
+    FILES.binary_search_by(|file| file.path.cmp(path)).ok().and_then(|at| FILES.get(at))
+}
 
 /// Path, content type, text.
 pub const PAGES: &[(&str, &str, &str)] = &[
-    ("/", HTML, include_str!("../assets/index.html")),
-    ("/setup", HTML, include_str!("../assets/setup.html")),
-    ("/sign-in", HTML, include_str!("../assets/sign-in.html")),
-    ("/accept-invitation", HTML, include_str!("../assets/accept-invitation.html")),
-    ("/forgot-password", HTML, include_str!("../assets/forgot-password.html")),
-    ("/reset-password", HTML, include_str!("../assets/reset-password.html")),
-    ("/unsubscribe", HTML, include_str!("../assets/unsubscribe.html")),
     ("/trust/nda", HTML, include_str!("../assets/trust-nda.html")),
     ("/trust/access", HTML, include_str!("../assets/trust-access.html")),
     ("/trust/confirm", HTML, include_str!("../assets/trust-confirm.html")),

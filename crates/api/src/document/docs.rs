@@ -7,8 +7,7 @@ use std::sync::{Arc, LazyLock};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use bytes::Bytes;
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderMap, StatusCode, Uri};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use utoipa_swagger_ui::{Config, serve};
 
 use crate::answer::problem::{CODES, Problem};
@@ -17,7 +16,7 @@ use crate::layers::PagePolicy;
 use crate::state::Api;
 
 /// The page brings styles in attributes and small images as data.
-const POLICY: PagePolicy = PagePolicy(
+pub(crate) const POLICY: PagePolicy = PagePolicy(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
      connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
 );
@@ -64,22 +63,6 @@ pub(crate) fn page(content_type: &str, content: impl IntoResponse) -> Response {
     let headers = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-cache")];
     let mut response = (headers, content).into_response();
     response.extensions_mut().insert(POLICY);
-    response
-}
-
-/// What is not there: a page for a browser, a problem for everybody else.
-pub(crate) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
-    let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if uri.path().starts_with("/v1/") || !accepts.contains("text/html") {
-        return Problem::not_found("address").into_response();
-    }
-    let text = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Not found · Attestry</title>\
-                <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-                <link rel=\"stylesheet\" href=\"/assets/pages.css\"><link rel=\"icon\" href=\"data:,\"></head>\
-                <body><main><h1>Not found</h1><p>There is no page at this address.</p>\
-                <p><a href=\"/\">Go to the start page</a></p></main></body></html>";
-    let mut response = page("text/html; charset=utf-8", text);
-    *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }
 

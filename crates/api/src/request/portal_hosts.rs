@@ -12,6 +12,7 @@ const ROUTES: &[&str] = &[
     "/",
     "/assets/pages.css",
     "/assets/pages.js",
+    "/assets/{*path}",
     "/trust/{friendlyUrl}",
     "/trust/nda",
     "/trust/access",

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use attestry_app::portals::{self, Listed, Public};
 use attestry_domain::date::Date;
+use attestry_domain::id::OrganizationId;
 use attestry_domain::portals::{PortalPost, Progress};
 use attestry_domain::text::html;
 use axum::extract::{Path, State};
@@ -26,10 +27,9 @@ pub(crate) async fn show(
     Ok(docs::page(HTML, page(&shown)))
 }
 
-/// The start page: of a portal's own domain that portal, and otherwise the server's.
-pub(crate) async fn start(api: &Api, guest: Guest, own: &'static str) -> Result<Response, Problem> {
-    let Some(organization) = guest.host else { return Ok(docs::page(HTML, own)) };
-    let shown = portals::show(&api.ctx, &organization.to_string(), guest.host).await?;
+/// The start page of a portal's own domain.
+pub(crate) async fn of(api: &Api, organization: OrganizationId) -> Result<Response, Problem> {
+    let shown = portals::show(&api.ctx, &organization.to_string(), Some(organization)).await?;
     Ok(docs::page(HTML, page(&shown)))
 }
 

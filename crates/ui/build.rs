@@ -1,0 +1,54 @@
+//! Lists the files of the built console, so that the binary carries them. Without them it still builds.
+
+use std::env;
+use std::fmt::Write;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+const TYPES: &[(&str, &str)] = &[
+    ("html", "text/html; charset=utf-8"),
+    ("js", "text/javascript; charset=utf-8"),
+    ("css", "text/css; charset=utf-8"),
+    ("svg", "image/svg+xml"),
+    ("woff2", "font/woff2"),
+    ("json", "application/json"),
+];
+
+fn files(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder can be read") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() { files(&path, all) } else { all.push(path) }
+    }
+}
+
+fn main() {
+    let dist = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo names the folder")).join("dist");
+    println!("cargo:rerun-if-changed={}", dist.display());
+    let mut all = Vec::new();
+    files(&dist, &mut all);
+    all.sort();
+    let mut list = String::from("&[\n");
+    for path in &all {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let Some((_, kind)) = TYPES.iter().find(|(known, _)| *known == extension) else { continue };
+        let packed = |extension: &str| {
+            let beside = PathBuf::from(format!("{}.{extension}", path.display()));
+            if beside.exists() { format!("Some(include_bytes!({beside:?}))") } else { "None".to_owned() }
+        };
+        let mut fingerprint = DefaultHasher::new();
+        fs::read(path).expect("the file can be read").hash(&mut fingerprint);
+        let name = path.strip_prefix(&dist).expect("a file of the folder").display();
+        writeln!(
+            list,
+            "File {{ path: \"/{name}\", content_type: {kind:?}, fingerprint: \"{:016x}\", plain: include_bytes!({path:?}), gzip: {}, brotli: {} }},",
+            fingerprint.finish(),
+            packed("gz"),
+            packed("br")
+        )
+        .expect("a string takes it");
+    }
+    list.push(']');
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo names the folder")).join("files.rs");
+    fs::write(out, list).expect("the list is written");
+}
