@@ -1,1 +1,47 @@
-export { home } from '../en/home';
+import type { Texts } from '../index';
+import { n } from './shared';
+
+export const home: Texts['home'] = {
+  attention: (count) =>
+    count === 0 ? 'Heute ist nichts zu tun' : `${n(count, 'Punkt braucht', 'Punkte brauchen')} heute Aufmerksamkeit`,
+  work: (count) => (count === 0 ? 'Nichts wartet auf Sie' : `${n(count, 'Punkt wartet', 'Punkte warten')} auf Sie`),
+  evidence: (fresh, all) => `${fresh} von ${n(all, 'Aufgabe', 'Aufgaben')} mit aktuellem Nachweis`,
+  newTask: 'Neue Aufgabe',
+  needs: 'Zu erledigen',
+  allTasks: 'Alle Aufgaben',
+  stale: 'Veraltete Nachweise',
+  overdue: 'Überfällige Aufgaben',
+  approval: 'Wartet auf Ihre Freigabe',
+  toSign: 'Wartet auf Ihre Unterschrift',
+  requests: 'Zugangsanfragen',
+  mine: 'Ihre Aufgaben',
+  last: (date) => `letzter Nachweis ${date}`,
+  review: 'Prüfen',
+  open: 'Öffnen',
+  sign: 'Lesen und unterschreiben',
+  since: (date) => `seit ${date}`,
+  unsignedText: 'Sie werden gebeten, sie zu lesen und zu unterschreiben',
+  company: (name) => `von ${name}`,
+  calm: 'Nachweise sind aktuell, Aufgaben im Plan, und nichts wartet auf Sie.',
+  activity: 'Letzte Änderungen',
+  log: 'Protokoll',
+  readiness: 'Reifegrad',
+  readinessHint: '% der Anforderungen erfüllt',
+  readinessLabel: (name, from, to) => `${name}: von ${from} % auf ${to} %`,
+  change: (points) => (points === 0 ? 'unverändert in einem Jahr' : `${points > 0 ? '+' : '−'}${Math.abs(points)} in einem Jahr`),
+  noReadiness: 'Wählen Sie eine Norm und verknüpfen Sie Maßnahmen, dann erscheint hier der Fortschritt.',
+  chooseFramework: 'Norm wählen',
+  risk: 'Risiko',
+  riskHint: 'Wahrscheinlichkeit nach oben, Auswirkung nach rechts',
+  setUp: 'Einrichtung',
+  steps: {
+    people: 'Jemanden einladen',
+    risks: 'Ein Risiko festhalten',
+    evidence: 'Nachweis hochladen',
+    policies: 'Eine Richtlinie veröffentlichen',
+    controls: 'Eine Norm wählen',
+    portal: 'Das Trust-Portal veröffentlichen',
+  },
+  stepsDone: (done, all) => `${done} von ${all} Schritten erledigt`,
+  hideSetUp: 'Einrichtungsschritte ausblenden',
+};

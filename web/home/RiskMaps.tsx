@@ -1,0 +1,41 @@
+import { useNavigate } from '@tanstack/react-router';
+import { $api, type Schemas } from '../api/client';
+import { HeatLegend, HeatMap, impacts, likelihoods } from '../parts/HeatMap';
+import { t } from '../texts';
+import css from './Home.module.css';
+
+const counts = (cells: Schemas['CellView'][] | undefined) =>
+  (cells ?? []).map(({ likelihood, impact, count }) => ({
+    l: likelihoods.indexOf(likelihood) + 1,
+    i: impacts.indexOf(impact) + 1,
+    count,
+  }));
+
+/** Before and after treatment, side by side. A cell leads to its risks. */
+export function RiskMaps() {
+  const { data } = $api.useQuery('get', '/v1/risks/matrix');
+  const navigate = useNavigate();
+  const open = (likelihood: string, impact: string) => (cell: { l: number; i: number } | undefined) => {
+    if (cell) void navigate({ to: '/risks', search: { [likelihood]: likelihoods[cell.l - 1], [impact]: impacts[cell.i - 1] } });
+  };
+  return (
+    <>
+      <div className={css.maps}>
+        <div>
+          <p className="t3">{t.scales.before}</p>
+          <HeatMap label={t.scales.before} counts={counts(data?.inherent)} onSelect={open('likelihood', 'impact')} axes={false} />
+        </div>
+        <div>
+          <p className="t3">{t.scales.after}</p>
+          <HeatMap
+            label={t.scales.after}
+            counts={counts(data?.residual)}
+            onSelect={open('residualLikelihood', 'residualImpact')}
+            axes={false}
+          />
+        </div>
+      </div>
+      <HeatLegend />
+    </>
+  );
+}

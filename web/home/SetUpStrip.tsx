@@ -1,0 +1,66 @@
+import { ActionIcon } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { IconX } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { $api } from '../api/client';
+import { Glyph } from '../parts/glyphs';
+import { to } from '../parts/to';
+import { t } from '../texts';
+import css from './Home.module.css';
+import { useTasks } from './queries';
+
+/** What a new organization does first. It goes away when all is done, or when it is sent away. */
+export function SetUpStrip() {
+  const [hidden, setHidden] = useLocalStorage({
+    key: 'attestry.set-up-hidden',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  });
+  const one = { limit: 1, total: true } as const;
+  const people = $api.useQuery('get', '/v1/people', { params: { query: one } });
+  const risks = $api.useQuery('get', '/v1/risks', { params: { query: one } });
+  const policies = $api.useQuery('get', '/v1/policies', { params: { query: { ...one, isPublished: true } } });
+  const controls = $api.useQuery('get', '/v1/controls', { params: { query: one } });
+  const portal = $api.useQuery('get', '/v1/trust-portal/settings');
+  const tasks = useTasks();
+  const isLoaded = people.data && risks.data && policies.data && controls.data && tasks.data;
+  if (hidden || !isLoaded) return null;
+  const { steps } = t.home;
+  const all = [
+    { label: steps.people, to: '/people', done: (people.data?.total ?? 0) > 1 },
+    { label: steps.controls, to: '/frameworks', done: (controls.data?.total ?? 0) > 0 },
+    { label: steps.risks, to: '/risks?new=yes', done: (risks.data?.total ?? 0) > 0 },
+    { label: steps.evidence, to: '/tasks', done: tasks.data?.some((task) => task.evidenceStatus !== 'none') ?? false },
+    { label: steps.policies, to: '/policies', done: (policies.data?.total ?? 0) > 0 },
+    { label: steps.portal, to: '/trust-portal', done: portal.data?.status === 'published' },
+  ];
+  const done = all.filter((step) => step.done).length;
+  if (done === all.length) return null;
+  return (
+    <section className={css.strip} aria-label={t.home.setUp}>
+      <b>{t.home.setUp}</b>
+      <span className={css.steps} role="img" aria-label={t.home.stepsDone(done, all.length)}>
+        {all.map((step) => (
+          <i key={step.label} data-done={step.done || undefined} />
+        ))}
+      </span>
+      <ul>
+        {all.map((step) => (
+          <li key={step.label}>
+            <Glyph shape={step.done ? 'check' : 'dash'} tone={step.done ? 'ok' : 'info'} />
+            {step.done ? (
+              <span className="t2">{step.label}</span>
+            ) : (
+              <Link {...to(step.to)} className="link">
+                {step.label}
+              </Link>
+            )}
+          </li>
+        ))}
+      </ul>
+      <ActionIcon aria-label={t.home.hideSetUp} onClick={() => setHidden(true)}>
+        <IconX size={16} />
+      </ActionIcon>
+    </section>
+  );
+}
