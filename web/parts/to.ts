@@ -1,5 +1,5 @@
 /** An address with its search, for a link: `/risks?open=rsk_1`. */
-export function to(address: string): { to: string; search: Record<string, string> } {
+export function to(address: string) {
   const [path = '/', query] = address.split('?');
-  return { to: path, search: Object.fromEntries(new URLSearchParams(query)) };
+  return { to: path, search: Object.fromEntries(new URLSearchParams(query)) as never };
 }

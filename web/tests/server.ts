@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { test as base, expect, type Page } from '@playwright/test';
+import { BINARY, PASSWORD } from './demo';
+
+export type Server = { url: string; setupUrl?: string };
+const READY = /Attestry is ready at (\S+)/;
+const SETUP = /set it up at (\S+)/;
+
+/** Starts the real binary on a port of the system's choice and stops it afterwards. */
+async function started(folder: string, use: (server: Server) => Promise<void>) {
+  const child: ChildProcess = spawn(BINARY, ['serve', '--data-dir', folder], {
+    env: { ...process.env, ATTESTRY_LISTEN: '127.0.0.1:0', ATTESTRY_AI_PROVIDER: 'rules', ATTESTRY_RATE_LIMIT_PER_SECOND: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const server = await new Promise<Server>((resolve, reject) => {
+    const hear = (chunk: Buffer) => {
+      said += chunk.toString();
+      const url = READY.exec(said)?.[1];
+      if (url) resolve({ url, setupUrl: SETUP.exec(said)?.[1] });
+    };
+    child.stdout?.on('data', hear);
+    child.stderr?.on('data', hear);
+    child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+  });
+  try {
+    await use(server);
+  } finally {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.removeAllListeners('exit');
+    child.once('exit', () => undefined);
+    child.kill('SIGTERM');
+    await Promise.race([ended, new Promise((resolve) => child.once('close', resolve))]);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const temporary = () => mkdtempSync(join(tmpdir(), 'attestry-web-'));
+
+type Errors = { errors: string[] };
+type Servers = { demo: Server; empty: Server };
+
+/** `demo` is a server with the sample organization, `empty` one that nobody has set up. `errors` is what the page complained of. */
+export const test = base.extend<Errors, Servers>({
+  demo: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for the pattern
+    async ({}, use) => {
+      const folder = temporary();
+      cpSync(process.env.ATTESTRY_DEMO_DIR ?? '', folder, { recursive: true });
+      await started(folder, use);
+    },
+    { scope: 'worker' },
+  ],
+  empty: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for the pattern
+    async ({}, use) => {
+      await started(temporary(), use);
+    },
+    { scope: 'worker' },
+  ],
+  errors: async ({ page }, use) => {
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error') errors.push(`${message.text()} (${message.location().url})`);
+    });
+    await use(errors);
+  },
+});
+
+export { expect };
+
+export async function signIn(page: Page, server: Server, email: string) {
+  await page.goto(`${server.url}/sign-in`);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`${server.url}/`);
+}
+
+/** WCAG 2.2 AA, as far as a machine can tell. */
+export async function expectAccessible(page: Page, name: string) {
+  const found = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze();
+  const told = found.violations.map(({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.map(({ target }) => target.join(' ')).join('\n  ')}`);
+  expect(told, name).toEqual([]);
+}
