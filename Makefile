@@ -10,19 +10,40 @@ BIN := $(CARGO_TARGET_DIR)/debug/attestry
 VENV := $(HOME)/.cache/attestry/python
 NODE := $(HOME)/.cache/attestry/node
 
-.PHONY: run test test-rust bench lint fmt openapi release postgres nameserver caddy python node wrk
+.PHONY: run test test-rust test-web bench lint fmt openapi release web postgres nameserver caddy python node chromium wrk
 
-## Serve the API and the pages on http://127.0.0.1:8080, data in ./data
-run:
+## Serve the API and the console on http://127.0.0.1:8080, data in ./data
+run: web
 	cargo build --locked --workspace --bin attestry
 	exec $(BIN) serve
 
-## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases
-test: lint postgres nameserver caddy python node test-rust
+## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases, the console in a browser
+test: web lint postgres nameserver caddy python node chromium test-rust test-web
 
-test-rust:
+test-rust: web
 	cargo build --locked --workspace
 	TEST_PYTHON=$(VENV)/bin/python TEST_NODE=$(NODE) tests/with-postgres cargo test --locked --workspace
+
+# The console in a real browser, against the real binary.
+test-web: web chromium
+	cd web && npx biome ci . && npx tsc --noEmit && npx vitest run
+	cargo build --locked --workspace --bin attestry
+	cd web && ATTESTRY_BINARY=$(BIN) npx playwright test
+
+# The console, which the binary carries. Without Node the server is built without it, and says so on its page.
+web:
+	@if command -v node >/dev/null; then $(MAKE) --no-print-directory crates/ui/dist/index.html; else echo "Node is not installed: building without the console."; fi
+
+# Vite needs npm 11, which comes with Node 24; an older one fetches it.
+NPM := $(shell test "$$(npm --version 2>/dev/null | cut -d. -f1)" -ge 11 2>/dev/null && echo npm || echo npx --yes npm@11)
+WEB := $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/api/schema.d.ts' -not -path 'web/results/*' -not -path 'web/pictures/*' 2>/dev/null)
+
+web/node_modules/installed.json: web/package-lock.json
+	cd web && $(NPM) ci --silent --no-audit --no-fund && cp package-lock.json node_modules/installed.json
+
+crates/ui/dist/index.html: $(WEB) crates/api/openapi.json web/node_modules/installed.json
+	cd web && npm run --silent build
+	@touch $@
 
 lint:
 	cargo fmt --all --check
@@ -37,7 +58,7 @@ bench: postgres wrk nameserver
 	POSTGRES_OPTIONS="-c shared_buffers=256MB" tests/with-postgres $(CARGO_TARGET_DIR)/release/attestry-bench $(ARGS)
 
 ## The optimised binary
-release:
+release: web
 	cargo build --locked --release --package attestry-server
 	@echo "$(CARGO_TARGET_DIR)/release/attestry"
 
@@ -56,6 +77,9 @@ nameserver:
 # Asks whether to serve a domain, as tests see it do; its service is not needed either.
 caddy:
 	@command -v caddy >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends caddy >/dev/null && { systemctl disable --quiet --now caddy 2>/dev/null || true; }; }
+
+chromium:
+	@test -x /usr/bin/chromium || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
 
 wrk:
 	@command -v wrk >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wrk >/dev/null; }

@@ -49,6 +49,7 @@ export function Expiry() {
           onChange={(event) => setPassword(event.currentTarget.value)}
           error={problem}
           autoComplete="current-password"
+          visibilityToggleButtonProps={{ 'aria-label': t.gate.showPassword }}
           data-autofocus
           mt={12}
         />

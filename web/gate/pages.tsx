@@ -1,4 +1,4 @@
-import { Alert, Button, PasswordInput, TextInput } from '@mantine/core';
+import { Alert, Button, PasswordInput as Password, type PasswordInputProps, TextInput } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -10,6 +10,11 @@ import { queries } from '../api/query';
 import { useView } from '../parts/search';
 import { t } from '../texts';
 import css from './gate.module.css';
+
+/** With a word for its button in the reader's language. */
+function PasswordInput(props: PasswordInputProps) {
+  return <Password visibilityToggleButtonProps={{ 'aria-label': t.gate.showPassword }} {...props} />;
+}
 
 type Values = Record<string, string>;
 
@@ -336,6 +341,8 @@ function Next({ created }: { created: { organization: string; apiKey?: string | 
           <b>{t.gate.apiKey}</b>
           <p className="t2">{t.gate.apiKeyText}</p>
           <code className="mono">{created.apiKey}</code>
+          <p className="t2">{t.gate.tryIt}</p>
+          <code className="mono">{`curl ${location.origin}/v1/people -H 'X-API-Key: ${created.apiKey}'`}</code>
         </section>
       )}
       <Button component={Link} to="/" size="lg">

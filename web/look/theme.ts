@@ -92,6 +92,7 @@ export const theme = createTheme({
       }),
     },
     InputWrapper: {
+      defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] },
       styles: { label: { fontSize: '0.8125rem', fontWeight: 500, marginBottom: 4 }, description: { color: 'var(--c-text-3)' } },
     },
     Checkbox: { defaultProps: { size: 'xs', radius: 'xs' } },

@@ -117,7 +117,7 @@ export function Field({ name, label, kind, value, children, choices, optional, o
           >
             <span className="hidden-visually">{label}: </span>
             {children || <span className="t3">{t.edits.none}</span>}
-            <IconPencil size={14} stroke={1.6} aria-hidden="true" />
+            <IconPencil className={css.pencil} size={14} stroke={1.6} aria-hidden="true" />
           </button>
         ) : (
           <span className={css.plain}>{children || <span className="t3">{t.edits.none}</span>}</span>

@@ -22,7 +22,7 @@ import { StatusPill, StatusSelect } from '../StatusPill';
 import { useView } from '../search';
 import { useShortcuts } from '../shortcuts';
 import { toast } from '../toast';
-import { cells, change, queryOf, remove, useMatrix, useRows, useToday, useTotal } from './data';
+import { cells, change, changes, queryOf, remove, useAll, useMatrix, useRows, useTotal } from './data';
 import type { Definition, Row } from './definition';
 import { Import } from './Import';
 import { NewRecord } from './NewRecord';
@@ -40,7 +40,11 @@ export function Register({ d }: { d: Definition }) {
   const mayChange = can(`${d.entity}:update`) && !asOf;
   const mayCreate = can(`${d.entity}:create`) && !asOf;
   const [selected, setSelected] = useState(new Set<string>());
-  const now = useToday(d, asOf !== undefined);
+  const now = useAll(d, undefined, asOf !== undefined);
+  const then = useAll(d, asOf, asOf !== undefined);
+  const since = asOf && now.data && then.data ? changes(then.data, now.data) : undefined;
+  const kind = since && (['changed', 'added', 'gone'] as const).find((one) => one === view.changed);
+  const rows = kind ? (since?.[kind] ?? []) : list.rows;
   const all = useTotal(d, asOf ? { asOf } : {});
   const late = useTotal(d, { reviewDue: true }, !asOf);
   const unowned = list.rows.filter((row) => !row.assigneeId).length;
@@ -61,7 +65,13 @@ export function Register({ d }: { d: Definition }) {
   return (
     <div className={css.page} data-past={asOf ? true : undefined}>
       <div className={css.main}>
-        {asOf && <PastBar what={d.texts.title} asOf={asOf} onChange={(date) => void go({ asOf: date })} />}
+        {asOf && (
+          <PastBar
+            what={d.texts.title}
+            asOf={asOf}
+            onChange={(date) => void go({ asOf: date, ...(date ? {} : { changed: undefined }) })}
+          />
+        )}
         <PageHeader
           title={d.texts.title}
           facts={
@@ -92,45 +102,44 @@ export function Register({ d }: { d: Definition }) {
               )}
             </>
           }
-        >
-          {!isEmpty && (
-            <FilterBar
-              filters={filters}
-              fields={[...d.filters, ownerFilter(d, people.active)]}
-              onAdd={(key, value) => void go({ [key]: value })}
-              onRemove={(key) => void go(key === 'cell' ? noCell(d) : { [key]: undefined })}
-              onClear={() =>
-                void go(Object.fromEntries([...filters.map(({ key }) => [key, undefined]), ...Object.entries(noCell(d))]))
-              }
-              count={all === undefined || list.total === undefined ? '' : t.filters.count(list.total, all)}
-              view={
-                <>
-                  <Search value={view.q} onChange={(q) => void go({ q }, { replace: true })} />
-                  <SegmentedControl
-                    aria-label={t.filters.density}
-                    value={view.density ?? 'regular'}
-                    onChange={(density) => void go({ density: density === 'regular' ? undefined : density }, { replace: true })}
-                    data={[
-                      { value: 'regular', label: t.filters.regular },
-                      { value: 'compact', label: t.filters.compact },
-                    ]}
-                    visibleFrom="sm"
-                  />
-                  {!asOf && (
-                    <Button
-                      size="xs"
-                      variant="default"
-                      leftSection={<IconHistory size={15} stroke={1.6} />}
-                      onClick={() => void go({ asOf: monthAgo(), open: undefined })}
-                    >
-                      {t.filters.asOf}
-                    </Button>
-                  )}
-                </>
-              }
-            />
-          )}
-        </PageHeader>
+        />
+        {!isEmpty && (
+          <FilterBar
+            filters={filters}
+            fields={[...d.filters, ownerFilter(d, people.active)]}
+            onAdd={(key, value) => void go({ [key]: value })}
+            onRemove={(key) => void go(key === 'cell' ? noCell(d) : { [key]: undefined })}
+            onClear={() =>
+              void go(Object.fromEntries([...filters.map(({ key }) => [key, undefined]), ...Object.entries(noCell(d))]))
+            }
+            count={all === undefined || list.total === undefined ? '' : t.filters.count(list.total, all)}
+            view={
+              <>
+                <Search value={view.q} onChange={(q) => void go({ q }, { replace: true })} />
+                <SegmentedControl
+                  aria-label={t.filters.density}
+                  value={view.density ?? 'regular'}
+                  onChange={(density) => void go({ density: density === 'regular' ? undefined : density }, { replace: true })}
+                  data={[
+                    { value: 'regular', label: t.filters.regular },
+                    { value: 'compact', label: t.filters.compact },
+                  ]}
+                  visibleFrom="sm"
+                />
+                {!asOf && (
+                  <Button
+                    size="xs"
+                    variant="default"
+                    leftSection={<IconHistory size={15} stroke={1.6} />}
+                    onClick={() => void go({ asOf: monthAgo(), open: undefined })}
+                  >
+                    {t.filters.asOf}
+                  </Button>
+                )}
+              </>
+            }
+          />
+        )}
         {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
         {isEmpty ? (
           <Empty d={d} mayCreate={mayCreate} onNew={() => void go({ new: 'yes' })} onImport={() => void go({ import: 'yes' })} />
@@ -139,7 +148,7 @@ export function Register({ d }: { d: Definition }) {
             <div className={css.table}>
               <RegisterTable
                 caption={d.texts.title}
-                rows={list.rows}
+                rows={rows}
                 columns={columns(d, people.name, mayChange, view.open !== undefined, now.data)}
                 rowKey={(row) => row.id}
                 rowName={(row) => row.reference}
@@ -156,7 +165,7 @@ export function Register({ d }: { d: Definition }) {
                 onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
                 loading={list.isPending || list.isFetchingNextPage}
               />
-              {!list.isPending && list.rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
+              {!list.isPending && rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
             </div>
             {!view.open && !asOf && <Heat d={d} view={view} go={(next) => void go(next)} />}
           </div>

@@ -8,7 +8,7 @@ import type { Definition, Row } from './definition';
 const door = api as any;
 const PAGE = 200;
 /** Words of the address that change the view and not the set. */
-const VIEW = ['open', 'density', 'heat', 'new', 'import'];
+const VIEW = ['open', 'density', 'heat', 'new', 'import', 'changed'];
 
 type Page = { data: Row[]; nextCursor?: string | null; total?: number };
 
@@ -65,15 +65,15 @@ export const cells = (all: Schemas['CellView'][] | undefined) =>
     count,
   }));
 
-/** The rows as they are today by their id, to show what has changed since. */
-export function useToday(d: Definition, enabled: boolean) {
+/** All rows by their id, as they are or were, to show what has changed between. */
+export function useAll(d: Definition, asOf: string | undefined, enabled: boolean) {
   return useQuery({
-    queryKey: ['today', d.path],
+    queryKey: ['all', d.path, asOf ?? null],
     queryFn: async (): Promise<Map<string, Row>> => {
       const all = new Map<string, Row>();
       let cursor: string | undefined;
       do {
-        const { data } = await door.GET(d.path, { params: { query: { limit: 1000, cursor } } });
+        const { data } = await door.GET(d.path, { params: { query: { limit: 1000, cursor, asOf } } });
         for (const row of (data as Page).data) all.set(row.id, row);
         cursor = (data as Page).nextCursor ?? undefined;
       } while (cursor);
@@ -81,6 +81,21 @@ export function useToday(d: Definition, enabled: boolean) {
     },
     enabled,
   });
+}
+
+export type Changes = { changed: Row[]; added: Row[]; gone: Row[] };
+
+/** What differs between two states of a register: of those that changed the old row, of those that were added the new one. */
+export function changes(before: Map<string, Row>, after: Map<string, Row>): Changes {
+  const differs = (row: Row) => {
+    const now = after.get(row.id);
+    return now !== undefined && now.updatedAt !== row.updatedAt;
+  };
+  return {
+    changed: [...before.values()].filter(differs),
+    added: [...after.values()].filter((row) => !before.has(row.id)),
+    gone: [...before.values()].filter((row) => !after.has(row.id)),
+  };
 }
 
 export const create = (d: Definition, body: object): Promise<Row> =>

@@ -5,6 +5,7 @@ export const gate: Texts['gate'] = {
   signInButton: 'Anmelden',
   email: 'E-Mail',
   password: 'Passwort',
+  showPassword: 'Passwort anzeigen',
   newPassword: 'Neues Passwort',
   passwordHelp: 'Mindestens 8 Zeichen. Ein paar Wörter ohne Zusammenhang sind gut.',
   forgot: 'Passwort vergessen?',
@@ -28,6 +29,7 @@ export const gate: Texts['gate'] = {
   nextTitle: (organization) => `${organization} ist bereit`,
   nextText: 'Was die meisten als Nächstes tun:',
   apiKey: 'Ein erster API-Schlüssel',
+  tryIt: 'Im Terminal ausprobieren:',
   apiKeyText: 'Für Skripte. Er wird nur jetzt gezeigt; bewahren Sie ihn sicher auf.',
   next: {
     people: 'Jemanden einladen',

@@ -129,6 +129,10 @@ export const shared: Shared = {
     now: (value) => `Heute: ${value}`,
     choose: 'Stand eines Tages zeigen',
     changed: 'Was sich seitdem geändert hat',
+    all: 'Alle',
+    changedSince: (count) => `${count} seitdem geändert`,
+    addedSince: (count) => `${count} seitdem neu`,
+    goneSince: (count) => `${count} seitdem gelöscht`,
   },
   record: {
     history: 'Verlauf',

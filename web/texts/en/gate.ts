@@ -3,6 +3,7 @@ export const gate = {
   signInButton: 'Sign in',
   email: 'E-mail',
   password: 'Password',
+  showPassword: 'Show the password',
   newPassword: 'New password',
   passwordHelp: 'At least 8 characters. A few unrelated words make a good one.',
   forgot: 'Forgot your password?',
@@ -26,6 +27,7 @@ export const gate = {
   nextTitle: (organization: string) => `${organization} is ready`,
   nextText: 'What most people do next:',
   apiKey: 'A first API key',
+  tryIt: 'Try it in a terminal:',
   apiKeyText: 'For scripts. It is shown only now; keep it somewhere safe.',
   next: {
     people: 'Invite a colleague',

@@ -110,6 +110,10 @@ export const shared = {
     now: (value: string) => `Today: ${value}`,
     choose: 'Show the state of a day',
     changed: 'What changed since then',
+    all: 'All',
+    changedSince: (count: number) => `${count} changed since`,
+    addedSince: (count: number) => `${count} added since`,
+    goneSince: (count: number) => `${count} deleted since`,
   },
   record: {
     history: 'History',

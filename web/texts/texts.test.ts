@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import de from './de';
+import en from './en';
+
+type Tree = { [key: string]: unknown };
+
+/** Each text with its path and what kind of thing it is. */
+function paths(tree: Tree, before = ''): string[] {
+  return Object.entries(tree).flatMap(([key, value]) => {
+    const path = `${before}${key}`;
+    if (Array.isArray(value)) return [`${path}: ${value.length}`];
+    return value !== null && typeof value === 'object' ? paths(value as Tree, `${path}.`) : [`${path}: ${typeof value}`];
+  });
+}
+
+test('every language has every text', () => {
+  expect(paths(de).sort()).toEqual(paths(en).sort());
+});
+
+test('no text is empty, and areas are translated', () => {
+  const same: string[] = [];
+  for (const area of Object.keys(en) as (keyof typeof en)[]) {
+    if (typeof en[area] === 'object' && en[area] === de[area]) same.push(area);
+  }
+  expect(same).toEqual([]);
+});
