@@ -126,6 +126,19 @@ export function Register({ d }: { d: Definition }) {
                   ]}
                   visibleFrom="sm"
                 />
+                {since && (
+                  <SegmentedControl
+                    aria-label={t.past.changed}
+                    value={kind ?? ''}
+                    onChange={(changed) => void go({ changed })}
+                    data={[
+                      { value: '', label: t.past.all },
+                      { value: 'changed', label: t.past.changedSince(since.changed.length) },
+                      { value: 'added', label: t.past.addedSince(since.added.length) },
+                      { value: 'gone', label: t.past.goneSince(since.gone.length) },
+                    ]}
+                  />
+                )}
                 {!asOf && (
                   <Button
                     size="xs"
