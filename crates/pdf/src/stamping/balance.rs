@@ -1,8 +1,21 @@
 //! What the content of a page leaves open at its end, and would thus move or hide what is drawn after it.
+//!
+//! Programs differ in how they read content with faults. It is refused where that changes what is counted here.
 
 use memchr::memmem;
 
+use super::Unreadable;
 use super::lexer::{Lexer, Token, is_space};
+
+const UNFINISHED: Unreadable =
+    Unreadable::Damaged("a page ends in the middle of a text, a list or a picture");
+const AMBIGUOUS: Unreadable = Unreadable::Damaged("a page can be read in more than one way");
+
+/// All words that open or close something.
+const WORDS: [&[u8]; 10] = [b"q", b"Q", b"BMC", b"BDC", b"EMC", b"BT", b"ET", b"BI", b"ID", b"EI"];
+
+/// Brackets in brackets, deeper than any program writes them.
+const DEEPEST: usize = 32;
 
 /// How deep something is at the end, and at its deepest below the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +44,56 @@ impl Depth {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bracket {
+    Array,
+    Dict,
+}
+
+/// An array or a dictionary may begin in one content and end in the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Brackets {
+    /// Those of an earlier content that are closed here.
+    closed: Vec<Bracket>,
+    /// Those that are open at the end.
+    open: Vec<Bracket>,
+    /// Whether there are words that open or close something. What is closed after them was not open.
+    has_words: bool,
+}
+
+impl Brackets {
+    fn open(&mut self, bracket: Bracket) -> Result<(), Unreadable> {
+        self.open.push(bracket);
+        if self.open.len() > DEEPEST { Err(Unreadable::TooComplex) } else { Ok(()) }
+    }
+
+    fn close(&mut self, bracket: Bracket) -> Result<(), Unreadable> {
+        match self.open.pop() {
+            Some(open) if open == bracket => return Ok(()),
+            Some(_) => return Err(AMBIGUOUS),
+            None if self.has_words => return Ok(()),
+            None => self.closed.push(bracket),
+        }
+        if self.closed.len() > DEEPEST { Err(Unreadable::TooComplex) } else { Ok(()) }
+    }
+
+    /// Within brackets, some programs obey a word and others do not.
+    fn word(&mut self) -> Result<(), Unreadable> {
+        self.has_words = true;
+        if self.open.is_empty() { Ok(()) } else { Err(AMBIGUOUS) }
+    }
+
+    fn then(mut self, next: &Self) -> Result<Self, Unreadable> {
+        next.closed.iter().try_for_each(|bracket| self.close(*bracket))?;
+        if next.has_words {
+            self.word()?;
+        }
+        next.open.iter().try_for_each(|bracket| self.open(*bracket))?;
+        Ok(self)
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Balance {
     /// Saved states of drawing.
     pub states: Depth,
@@ -39,54 +101,108 @@ pub(super) struct Balance {
     pub marks: Depth,
     /// Whether text is being drawn.
     pub text: Option<bool>,
+    brackets: Brackets,
 }
 
 impl Balance {
     /// Of one content after the other.
-    pub(super) fn then(self, next: Self) -> Self {
-        Self {
+    pub(super) fn then(self, next: &Self) -> Result<Self, Unreadable> {
+        Ok(Self {
             states: self.states.then(next.states),
             marks: self.marks.then(next.marks),
             text: next.text.or(self.text),
-        }
+            brackets: self.brackets.then(&next.brackets)?,
+        })
     }
 
-    pub(super) fn of(content: &[u8]) -> Self {
+    /// Whatever is drawn next would be a part of what is still open.
+    pub(super) fn must_be_closed(&self) -> Result<(), Unreadable> {
+        if self.brackets.open.is_empty() { Ok(()) } else { Err(UNFINISHED) }
+    }
+
+    pub(super) fn of(content: &[u8]) -> Result<Self, Unreadable> {
         let mut balance = Self::default();
         let mut lexer = Lexer::new(content, 0);
-        while lexer.at < content.len() {
+        let mut is_picture = false;
+        loop {
+            lexer.skip_space();
+            let Some(first) = content.get(lexer.at) else { break };
             match lexer.next() {
-                Some(Token::Word(b"q")) => balance.states = balance.states.then(Depth::OPEN),
-                Some(Token::Word(b"Q")) => balance.states = balance.states.then(Depth::CLOSE),
-                Some(Token::Word(b"BMC" | b"BDC")) => balance.marks = balance.marks.then(Depth::OPEN),
-                Some(Token::Word(b"EMC")) => balance.marks = balance.marks.then(Depth::CLOSE),
-                Some(Token::Word(b"BT")) => balance.text = Some(true),
-                Some(Token::Word(b"ET")) => balance.text = Some(false),
-                Some(Token::Word(b"ID")) => lexer.at = end_of_picture(content, lexer.at),
+                Some(Token::ArrayStart) => balance.brackets.open(Bracket::Array)?,
+                Some(Token::ArrayEnd) => balance.brackets.close(Bracket::Array)?,
+                Some(Token::DictStart) => balance.brackets.open(Bracket::Dict)?,
+                Some(Token::DictEnd) => balance.brackets.close(Bracket::Dict)?,
+                Some(Token::Word(word)) if WORDS.contains(&word) => {
+                    balance.brackets.word()?;
+                    // Before its data, a picture consists of names and values only.
+                    if is_picture != (word == b"ID") {
+                        return Err(AMBIGUOUS);
+                    }
+                    is_picture = word == b"BI";
+                    if word == b"ID" {
+                        lexer.at = end_of_picture(content, lexer.at)?;
+                    }
+                    balance.count(word)?;
+                }
+                Some(Token::Word(word)) if is_ambiguous(word) => return Err(AMBIGUOUS),
+                None if matches!(first, b'(' | b'<') => return Err(UNFINISHED),
                 _ => {}
             }
         }
-        balance
+        if is_picture { Err(UNFINISHED) } else { Ok(balance) }
+    }
+
+    fn count(&mut self, word: &[u8]) -> Result<(), Unreadable> {
+        match word {
+            b"q" => self.states = self.states.then(Depth::OPEN),
+            b"Q" => self.states = self.states.then(Depth::CLOSE),
+            b"BMC" | b"BDC" => self.marks = self.marks.then(Depth::OPEN),
+            b"EMC" => self.marks = self.marks.then(Depth::CLOSE),
+            b"BT" => self.text = Some(true),
+            b"ET" => self.text = Some(false),
+            // The end of a picture, but there is none.
+            b"EI" => return Err(AMBIGUOUS),
+            _ => {}
+        }
+        Ok(())
     }
 }
 
-/// Behind the data of a picture in the content.
-fn end_of_picture(content: &[u8], start: usize) -> usize {
-    let is_space_at =
-        |at: Option<usize>| at.and_then(|at| content.get(at)).is_none_or(|byte| is_space(*byte));
-    memmem::find_iter(content.get(start..).unwrap_or_default(), b"EI")
+/// Whether programs may take this for several words, of which one counts.
+fn is_ambiguous(word: &[u8]) -> bool {
+    let starts_as_number = word.first().is_some_and(|first| first.is_ascii_digit() || b"+-.".contains(first));
+    (starts_as_number && word.iter().any(u8::is_ascii_alphabetic))
+        || WORDS.iter().any(|known| word.windows(known.len()).any(|part| part == *known))
+}
+
+/// Behind the data of a picture in the content. Some programs want white space before the word that ends it, others
+/// do not.
+fn end_of_picture(content: &[u8], start: usize) -> Result<usize, Unreadable> {
+    let is_space_at = |at: usize| content.get(at).is_none_or(|byte| is_space(*byte));
+    let end = memmem::find_iter(content.get(start..).unwrap_or_default(), b"EI")
         .map(|at| start + at)
-        .find(|at| is_space_at(at.checked_sub(1)) && is_space_at(Some(at + 2)))
-        .map_or(content.len(), |at| at + 2)
+        .find(|at| is_space_at(at + 2))
+        .ok_or(UNFINISHED)?;
+    if is_space_at(end.saturating_sub(1)) { Ok(end + 2) } else { Err(AMBIGUOUS) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(content: &str) -> Result<Balance, Unreadable> {
+        Balance::of(content.as_bytes())
+    }
+
     fn sums(content: &str) -> (usize, usize, usize, Option<bool>) {
-        let Balance { states, marks, text } = Balance::of(content.as_bytes());
+        let Balance { states, marks, text, .. } = of(content).unwrap();
         (states.before(), states.after(), marks.after(), text)
+    }
+
+    /// Of many contents, up to the end of the page.
+    fn sum(contents: &[&str]) -> Result<Balance, Unreadable> {
+        let sum = contents.iter().try_fold(Balance::default(), |sum, content| sum.then(&of(content)?));
+        sum.and_then(|sum| sum.must_be_closed().map(|()| sum))
     }
 
     #[test]
@@ -96,14 +212,59 @@ mod tests {
         assert_eq!(sums("q q (Q Q \\) Q) Tj /Q gs <51> Tj % Q\nBT"), (0, 2, 0, Some(true)));
         assert_eq!(sums("Q Q q /P BMC /P <</MCID 0>> BDC EMC BT ET"), (2, 1, 1, Some(false)));
         assert_eq!(sums("BI /W 1 ID Q EIQ ) ( EI q"), (0, 1, 0, None));
-        assert_eq!(sums(") > } q <zz q"), (0, 2, 0, None));
-        assert_eq!(sums("q (q"), (0, 1, 0, None));
+        assert_eq!(sums("BI /D [1 0] /DP <</K -1>> /IM true ID \0 EI"), (0, 0, 0, None));
+        assert_eq!(sums(") > } ] >> q [(q) -.5] TJ T* f* (') ' ]"), (0, 1, 0, None));
+    }
+
+    #[test]
+    fn what_swallows_the_rest_is_refused() {
+        for open in ["q (q", "(a\\", "(()", "<51 q", "<zz q", "BI", "BI /W 1", "BI ID q", "BI ID EIq", "q <"]
+        {
+            assert_eq!(of(open), Err(UNFINISHED), "{open}");
+        }
+        for open in [&["["][..], &["/P <</A [1] ", "q"], &["[", "]", "<<"], &["<</A [", "]"]] {
+            assert!(sum(open).is_err(), "{open:?}");
+        }
+        assert_eq!(sum(&["[(a)", "", "(b)] TJ q"]).map(|sum| sum.states.after()), Ok(1));
+        assert_eq!(sum(&["<</A [", "] >> [", "]"]).map(|sum| sum.states.after()), Ok(0));
+        assert_eq!(of(&"[".repeat(1_000_000)), Err(Unreadable::TooComplex));
+        assert_eq!(of(&"]".repeat(1_000_000)), Err(Unreadable::TooComplex));
+    }
+
+    #[test]
+    fn what_can_be_read_in_two_ways_is_refused() {
+        for two in [
+            "0q",
+            "1 0 0 1 0 0cm",
+            "-.5Q",
+            "0ET",
+            "qQ",
+            "Qq",
+            "q0",
+            "rgQ",
+            "BTET",
+            "#q",
+            "[q]",
+            "<</A Q>>",
+            "[ >> q",
+            "<< ]",
+            "ID a EI",
+            "EI",
+            "BI q ID a EI",
+            "BI BI ID a EI",
+            "BI ET",
+            "BI [ID a EI",
+            "BI ID aEI Q EI",
+            "BI ID EI EI",
+        ] {
+            assert_eq!(of(two), Err(AMBIGUOUS), "{two}");
+        }
+        assert_eq!(sum(&["[", "q ]"]), Err(AMBIGUOUS));
+        assert_eq!(sum(&["[", ">>"]), Err(AMBIGUOUS));
     }
 
     #[test]
     fn contents_add_up() {
-        let all = ["q q", "Q Q Q", "BT q", ""].map(|content| Balance::of(content.as_bytes()));
-        let sum = all.into_iter().fold(Balance::default(), Balance::then);
-        assert_eq!(sum, Balance::of(b"q q Q Q Q BT q"));
+        assert_eq!(sum(&["q q", "Q Q Q", "BT q", ""]), of("q q Q Q Q BT q"));
     }
 }

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::balance::Balance;
-use super::file::{File, Object};
+use super::file::{File, LARGEST_NUMBER, MOST_HOPS, Object};
 use super::geometry;
 use super::label::Label;
 use super::pages::{self, Page};
 use super::value::{Dict, Id, Value};
 use super::write::Part;
-use super::{Unreadable, filters, write};
+use super::{LARGEST_CONTENT, Unreadable, filters, write};
+
+/// Other programs may be able to read it, and it could hide the label there.
+const UNREAD: Unreadable = Unreadable::Damaged("the content of a page cannot be read");
 
 /// What the label is called on a page; a number follows if that has been taken.
 const NAME: &str = "AttestryStamp";
@@ -18,12 +21,9 @@ const NAME: &str = "AttestryStamp";
 const MOST_VALUES: usize = 1_500_000;
 const MOST_CONTENTS: usize = 500_000;
 const MOST_ADDED: usize = 16 << 20;
-/// Contents are unpacked to see what they leave open; larger ones, and more of them, are refused.
-const LARGEST_CONTENT: usize = 12 << 20;
+/// Contents are unpacked to see what they leave open. This is the most for all of them.
 const MOST_CONTENT: usize = 96 << 20;
-/// References that lead to references.
-const MOST_HOPS: usize = 8;
-/// More than that is left open by no program.
+/// No program leaves more than this open.
 const MOST_OPEN: usize = 1_000;
 
 pub(super) struct Edit<'a> {
@@ -33,7 +33,7 @@ pub(super) struct Edit<'a> {
     values: usize,
     contents: usize,
     added: Added,
-    balances: HashMap<u32, Balance>,
+    balances: HashMap<u32, Option<Balance>>,
     unpacked: usize,
 }
 
@@ -121,9 +121,9 @@ impl<'a> Edit<'a> {
 
     /// The file with the label on each page.
     pub(super) fn finish(mut self, label: &Label) -> Result<Vec<u8>, Unreadable> {
-        let first = self.file.last_number() + 1;
         let pages = std::mem::take(&mut self.pages);
         let name = self.free_name(&pages)?;
+        let first = self.file.next_number()?;
         let mut number = first;
         for part in &label.objects {
             let mut part = part.clone();
@@ -136,6 +136,10 @@ impl<'a> Edit<'a> {
         for page in &pages {
             self.give_resource(page.inherited.resources.unwrap_or(page.id), &name, first, &mut done)?;
             self.give_content(page, &name, label)?;
+        }
+        // The next one is that of the table.
+        if self.added.next > LARGEST_NUMBER {
+            return Err(Unreadable::TooComplex);
         }
         write::write(&self.file, &self.changed, &self.added.objects)
     }
@@ -255,15 +259,35 @@ impl<'a> Edit<'a> {
         if self.contents > MOST_CONTENTS {
             return Err(Unreadable::TooComplex);
         }
-        let mut balance = Balance::default();
-        for id in &contents {
-            balance = balance.then(self.balance(id.number)?);
+        let (mut balance, mut drawn) = (Balance::default(), Vec::new());
+        for id in contents {
+            if let Some(next) = self.balance(id.number)? {
+                balance = balance.then(&next)?;
+                drawn.push(id);
+            }
         }
-        let (before, after) = around(page, balance, name, label)?;
+        let (before, after) = around(page, &balance, name, label)?;
         let (before, after) = (self.added.content(before)?, self.added.content(after)?);
-        let all = [Id::new(before)].into_iter().chain(contents).chain([Id::new(after)]);
+        let all = [Id::new(before)].into_iter().chain(self.parted(drawn)?).chain([Id::new(after)]);
         dict.set("Contents", Value::Array(all.map(Value::Reference).collect()));
+        // Some programs would take it for a part of the tree.
+        dict.remove("Kids");
+        // Its own resources are null, but some programs would look no further.
+        if page.inherited.resources.is_some_and(|holder| holder != page.id) {
+            dict.remove("Resources");
+        }
         self.change(number, dict)
+    }
+
+    /// The contents with a new line between them. Without it, programs differ in whether a word or a comment goes on
+    /// in the next content.
+    fn parted(&mut self, contents: Vec<Id>) -> Result<Vec<Id>, Unreadable> {
+        if contents.len() < 2 {
+            return Ok(contents);
+        }
+        let line = Id::new(self.added.content(b"\n".into())?);
+        let all = contents.into_iter().flat_map(|id| [line, id]);
+        Ok(all.skip(1).collect())
     }
 
     /// What is drawn on a page, in order.
@@ -282,55 +306,67 @@ impl<'a> Edit<'a> {
             Some(Value::Reference(id)) => match self.file.object(id.number)? {
                 Some(Object { stream: Some(_), .. }) => vec![*id],
                 Some(Object { value: Value::Array(values), .. }) => many(&values),
+                None if self.file.places.contains_key(&id.number) => return Err(UNREAD),
                 _ => Vec::new(),
             },
             _ => Vec::new(),
         })
     }
 
-    fn balance(&mut self, number: u32) -> Result<Balance, Unreadable> {
+    /// Of a content. Nothing, if it is none.
+    fn balance(&mut self, number: u32) -> Result<Option<Balance>, Unreadable> {
         if let Some(known) = self.balances.get(&number) {
-            return Ok(*known);
+            return Ok(known.clone());
         }
         let balance = match self.file.object(number)? {
-            Some(Object { value: Value::Dict(mut dict), stream: Some(data) }) => {
-                for key in ["Filter", "DecodeParms"] {
-                    if let Some(Value::Reference(_)) = dict.get(key) {
-                        let value = self.file.resolve(dict.get(key).unwrap_or(&Value::Null))?;
-                        dict.set(key, value);
-                    }
-                }
-                let most = LARGEST_CONTENT.min(MOST_CONTENT - self.unpacked);
-                match filters::unpacked(&dict, data, most) {
-                    Ok(Some(content)) => {
-                        self.unpacked += content.len().min(most);
-                        Balance::of(&content)
-                    }
-                    // What is left open could hide the label.
-                    Ok(None) | Err(_) => return Err(Unreadable::Packed),
-                }
+            Some(Object { value: Value::Dict(dict), stream: Some(data) }) => {
+                Some(self.balance_of(dict, data)?)
             }
-            _ => Balance::default(),
+            None if self.file.places.contains_key(&number) => return Err(UNREAD),
+            _ => None,
         };
-        self.balances.insert(number, balance);
+        self.balances.insert(number, balance.clone());
         Ok(balance)
+    }
+
+    fn balance_of(&mut self, mut dict: Dict, data: &[u8]) -> Result<Balance, Unreadable> {
+        for key in ["Filter", "DecodeParms"] {
+            if let Some(value @ Value::Reference(_)) = dict.get(key) {
+                let value = self.file.resolve(value)?;
+                dict.set(key, value);
+            }
+        }
+        // Data may be long and yet unpack to nothing.
+        self.file.pay(data.len())?;
+        let left = MOST_CONTENT - self.unpacked;
+        let unpacked = filters::unpacked(&dict, data, LARGEST_CONTENT.min(left));
+        let content = match unpacked {
+            // What is left open could hide the label.
+            Ok(content) => content.ok_or(Unreadable::Packed)?,
+            Err(Unreadable::Unpacks) if left >= LARGEST_CONTENT => return Err(Unreadable::LargePage),
+            Err(Unreadable::Unpacks) => return Err(Unreadable::TooComplex),
+            Err(other) => return Err(other),
+        };
+        self.unpacked += content.len();
+        Balance::of(&content)
     }
 }
 
 /// What is drawn before and after the content of a page.
 fn around(
     page: &Page,
-    balance: Balance,
+    balance: &Balance,
     name: &str,
     label: &Label,
 ) -> Result<(Vec<u8>, Vec<u8>), Unreadable> {
-    let Balance { states, marks, text } = balance;
+    let Balance { states, marks, text, .. } = balance;
+    balance.must_be_closed()?;
     let (before, after, marks) = (states.before() + 1, states.after() + 1, marks.after());
     if before.max(after).max(marks) > MOST_OPEN {
         return Err(Unreadable::TooComplex);
     }
     let mut tail = String::from("\n");
-    if text == Some(true) {
+    if *text == Some(true) {
         tail.push_str("ET\n");
     }
     tail.push_str(&"EMC\n".repeat(marks));

@@ -1,7 +1,7 @@
 //! A PDF that somebody gave: where its objects are, and what they say.
 //!
-//! Only what is asked for is read. Everything costs work, of which there is so much and no more, so that no file
-//! can keep us busy for long, whatever refers to whatever in it.
+//! Objects are read only when they are asked for. All work is paid for from a fixed budget, so no file can keep us
+//! busy for long, however its objects refer to each other.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,8 @@ use super::lexer::{Lexer, Token, is_keyword, is_space};
 use super::value::{Dict, Id, Value, unescaped};
 use super::{MOST_UNPACKED, Unreadable, filters, scan, xref};
 
-/// Each byte of a file, and of what is unpacked of it, may be read so often on average, and a few more in small files.
+/// How often each byte of a file, and each byte unpacked from it, may be read on average. Every file may have a few
+/// more bytes read, so that small ones are not refused.
 const READINGS: usize = 10;
 const UNPACKED_READINGS: usize = 6;
 const FEW: usize = 64 << 20;
@@ -21,10 +22,10 @@ const FEW: usize = 64 << 20;
 const VALUE: usize = 16;
 
 /// Programs give up on objects with higher numbers.
-const LARGEST_NUMBER: u32 = (1 << 23) - 1;
+pub(super) const LARGEST_NUMBER: u32 = (1 << 23) - 1;
 
 /// References that lead to references.
-const MOST_HOPS: usize = 8;
+pub(super) const MOST_HOPS: usize = 8;
 
 /// Where an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,10 @@ pub(super) struct File<'a> {
     containers: RefCell<HashMap<u32, Option<Rc<Container>>>>,
     /// While a stream of objects is opened, no other one is, since they might need each other without end.
     is_opening: Cell<bool>,
+    /// The highest number that was asked for although no object has it.
+    missing: Cell<u32>,
+    /// Whether objects are null, by number.
+    nulls: RefCell<HashMap<u32, bool>>,
 }
 
 /// What may still be done.
@@ -62,9 +67,16 @@ struct Work {
 /// A stream of objects, unpacked.
 struct Container {
     data: Vec<u8>,
-    /// In the order of the stream.
-    numbers: Vec<u32>,
-    offsets: HashMap<u32, usize>,
+    /// The number of each object and where it begins, in the order of the stream.
+    objects: Vec<(u32, usize)>,
+}
+
+impl Container {
+    /// Where the object begins, if it is the one in this place.
+    fn offset(&self, number: u32, index: u32) -> Option<usize> {
+        let (found, offset) = self.objects.get(usize::try_from(index).ok()?)?;
+        (*found == number).then_some(*offset)
+    }
 }
 
 /// An object of the file.
@@ -101,6 +113,8 @@ impl<'a> File<'a> {
             },
             containers: RefCell::default(),
             is_opening: Cell::default(),
+            missing: Cell::default(),
+            nulls: RefCell::default(),
         };
         match xref::read(&file)? {
             Some((places, trailer)) => {
@@ -109,7 +123,6 @@ impl<'a> File<'a> {
             }
             None => file.rebuild()?,
         }
-        file.places.retain(|number, _| *number <= LARGEST_NUMBER);
         if file.trailer.get("Encrypt").is_some_and(|value| *value != Value::Null) {
             return Err(Unreadable::Protected);
         }
@@ -128,9 +141,19 @@ impl<'a> File<'a> {
         self.places.last_key_value().map_or(0, |(number, _)| *number)
     }
 
+    /// The first number for new objects. No object has it, and nothing that was read refers to it.
+    pub(super) fn next_number(&self) -> Result<u32, Unreadable> {
+        let size = self.trailer.number::<u64>("Size").unwrap_or_default();
+        let known = u64::from(self.last_number().max(self.missing.get())) + 1;
+        let next = u32::try_from(known.max(size)).ok().filter(|next| *next <= LARGEST_NUMBER);
+        next.ok_or(Unreadable::TooComplex)
+    }
+
     pub(super) fn forget(&mut self) {
         self.places.clear();
         self.containers.get_mut().clear();
+        self.nulls.get_mut().clear();
+        self.missing.set(0);
     }
 
     /// Pays for the work on so many bytes.
@@ -152,10 +175,23 @@ impl<'a> File<'a> {
 
     /// Reads the value that comes next.
     pub(super) fn value(&self, lexer: &mut Lexer) -> Result<Option<Value>, Unreadable> {
-        let start = lexer.at;
         let (value, count) = Value::read(lexer);
-        self.pay(lexer.at.saturating_sub(start).saturating_add(count.saturating_mul(VALUE)))?;
+        self.pay(lexer.take_work().saturating_add(count.saturating_mul(VALUE)))?;
         Ok(value)
+    }
+
+    /// The dictionary of the object in this place, whatever its number is.
+    pub(super) fn dict_at(&self, offset: usize) -> Result<Option<Dict>, Unreadable> {
+        let mut lexer = Lexer::new(self.bytes, offset);
+        let is_object = header(&mut lexer).is_some();
+        self.pay(lexer.take_work())?;
+        if !is_object {
+            return Ok(None);
+        }
+        Ok(match self.value(&mut lexer)? {
+            Some(Value::Dict(dict)) => Some(dict),
+            _ => None,
+        })
     }
 
     /// What a value says, which may be in another place.
@@ -171,36 +207,66 @@ impl<'a> File<'a> {
         Ok(Value::Null)
     }
 
+    /// Whether the value is null or leads nowhere. An object that cannot be read is not null: others may read it.
+    pub(super) fn is_null(&self, value: &Value) -> Result<bool, Unreadable> {
+        let Value::Reference(id) = value else { return Ok(*value == Value::Null) };
+        if let Some(known) = self.nulls.borrow().get(&id.number) {
+            return Ok(*known);
+        }
+        let (mut number, mut is_null) = (id.number, false);
+        for _ in 0..MOST_HOPS {
+            match self.object(number)?.map(|object| object.value) {
+                Some(Value::Reference(next)) => number = next.number,
+                Some(value) => {
+                    is_null = value == Value::Null;
+                    break;
+                }
+                None => {
+                    is_null = !self.places.contains_key(&number);
+                    break;
+                }
+            }
+        }
+        self.nulls.borrow_mut().insert(id.number, is_null);
+        Ok(is_null)
+    }
+
     /// Nothing, if there is no such object or it cannot be read.
     pub(super) fn object(&self, number: u32) -> Result<Option<Object<'a>>, Unreadable> {
         match self.places.get(&number) {
             Some(Place::At { offset, .. }) => self.object_at(number, *offset),
-            Some(Place::In { container, .. }) => {
+            Some(Place::In { container, index }) => {
                 let Some(container) = self.container(*container)? else { return Ok(None) };
-                let Some(offset) = container.offsets.get(&number) else { return Ok(None) };
-                let value = self.value(&mut Lexer::new(&container.data, *offset))?;
+                let Some(offset) = container.offset(number, *index) else { return Ok(None) };
+                let value = self.value(&mut Lexer::new(&container.data, offset))?;
                 Ok(value.map(|value| Object { value, stream: None }))
             }
-            Some(Place::Free) | None => Ok(None),
+            Some(Place::Free) | None => {
+                // Higher numbers are not given to new objects.
+                if number <= LARGEST_NUMBER {
+                    self.missing.set(self.missing.get().max(number));
+                }
+                Ok(None)
+            }
         }
     }
 
     fn object_at(&self, number: u32, offset: usize) -> Result<Option<Object<'a>>, Unreadable> {
         let mut lexer = Lexer::new(self.bytes, offset);
         let is_right = header(&mut lexer).is_some_and(|id| id.number == number);
-        self.pay(lexer.at.saturating_sub(offset))?;
+        self.pay(lexer.take_work())?;
         if !is_right {
             return Ok(None);
         }
         let Some(value) = self.value(&mut lexer)? else { return Ok(None) };
-        let stream = match &value {
-            Value::Dict(dict) if lexer.takes(b"stream") => {
-                let Some((data, _)) = self.data(lexer.at, dict.get("Length"))? else { return Ok(None) };
-                Some(data)
-            }
-            _ => None,
-        };
-        Ok(Some(Object { value, stream }))
+        let Value::Dict(dict) = &value else { return Ok(Some(Object { value, stream: None })) };
+        let is_stream = lexer.takes(b"stream");
+        self.pay(lexer.take_work())?;
+        if !is_stream {
+            return Ok(Some(Object { value, stream: None }));
+        }
+        let data = self.data(lexer.at, dict.get("Length"))?;
+        Ok(data.map(|(data, _)| Object { value, stream: Some(data) }))
     }
 
     /// The data of a stream that begins behind its first word, and where it ends.
@@ -215,10 +281,9 @@ impl<'a> File<'a> {
         if let Some(length) = self.length(length)? {
             let end = start.saturating_add(length);
             let mut lexer = Lexer::new(self.bytes, end);
-            if let Some(data) = self.bytes.get(start..end)
-                && lexer.takes(b"endstream")
-            {
-                self.pay(lexer.at - end)?;
+            let is_end = lexer.takes(b"endstream");
+            self.pay(lexer.take_work())?;
+            if let Some(data) = self.bytes.get(start..end).filter(|_| is_end) {
                 return Ok(Some((data, lexer.at)));
             }
         }
@@ -241,12 +306,17 @@ impl<'a> File<'a> {
                 let mut lexer = Lexer::new(self.bytes, *offset);
                 let header = header(&mut lexer).filter(|header| header.number == id.number);
                 let length = header.and_then(|_| lexer.number());
-                self.pay(lexer.at.saturating_sub(*offset))?;
+                self.pay(lexer.take_work())?;
                 Ok(length)
             }
-            Some(Place::In { container, .. }) => Ok(self.container(*container)?.and_then(|container| {
-                Lexer::new(&container.data, *container.offsets.get(&id.number)?).number()
-            })),
+            Some(Place::In { container, index }) => {
+                let Some(container) = self.container(*container)? else { return Ok(None) };
+                let Some(offset) = container.offset(id.number, *index) else { return Ok(None) };
+                let mut lexer = Lexer::new(&container.data, offset);
+                let length = lexer.number();
+                self.pay(lexer.take_work())?;
+                Ok(length)
+            }
             Some(Place::Free) | None => Ok(None),
         }
     }
@@ -274,30 +344,38 @@ impl<'a> File<'a> {
         let Some(first) = dict.number::<usize>("First") else { return Ok(None) };
         let Some(data) = self.unpacked(&dict, data)? else { return Ok(None) };
         let mut lexer = Lexer::new(data.get(..first).unwrap_or_default(), 0);
-        let (mut numbers, mut offsets) = (Vec::new(), HashMap::new());
+        let mut objects = Vec::new();
         while let Some((number, offset)) = lexer.number().zip(lexer.number::<usize>()) {
-            numbers.push(number);
-            offsets.entry(number).or_insert(offset.saturating_add(first));
-            if numbers.len() > xref::MOST_OBJECTS {
+            objects.push((number, offset.saturating_add(first)));
+            if objects.len() > xref::MOST_OBJECTS {
                 return Err(Unreadable::TooComplex);
             }
         }
-        self.pay(first.min(data.len()))?;
-        Ok(Some(Container { data, numbers, offsets }))
+        self.pay(lexer.take_work())?;
+        Ok(Some(Container { data, objects }))
     }
 
     /// The numbers of the objects in a stream of objects, in its order.
     pub(super) fn contained(&self, container: u32) -> Result<Vec<u32>, Unreadable> {
-        Ok(self.container(container)?.map(|container| container.numbers.clone()).unwrap_or_default())
+        let Some(container) = self.container(container)? else { return Ok(Vec::new()) };
+        Ok(container.objects.iter().map(|(number, _)| *number).collect())
+    }
+
+    /// Whether the stream of objects has been opened, and another object was in this place.
+    pub(super) fn is_misplaced(&self, number: u32, container: u32, index: u32) -> bool {
+        let containers = self.containers.borrow();
+        containers
+            .get(&container)
+            .and_then(Option::as_ref)
+            .is_some_and(|container| container.offset(number, index).is_none())
     }
 
     /// Looks at an object without reading all of it. Nothing, if there is none in this place or it does not end.
     pub(super) fn outline(&self, offset: usize) -> Result<Option<Outline<'a>>, Unreadable> {
         let mut lexer = Lexer::new(self.bytes, offset);
-        let Some(id) = header(&mut lexer) else {
-            self.pay(lexer.at.saturating_sub(offset))?;
-            return Ok(None);
-        };
+        let id = header(&mut lexer);
+        self.pay(lexer.take_work())?;
+        let Some(id) = id else { return Ok(None) };
         let mut outline = Outline { id, end: 0, kind: None, is_linearization: false, stream: None };
         let mut length = None;
         let ended = walk(&mut lexer, |key, lexer| match key {
@@ -306,7 +384,7 @@ impl<'a> File<'a> {
             b"Linearized" => outline.is_linearization = true,
             _ => {}
         });
-        self.pay(lexer.at.saturating_sub(offset))?;
+        self.pay(lexer.take_work())?;
         outline.end = match ended {
             Some(End::Object) => lexer.at,
             Some(End::Stream) => match self.data(lexer.at, length.as_ref())? {

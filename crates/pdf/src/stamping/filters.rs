@@ -29,7 +29,7 @@ pub(super) fn unpacked<'a>(
             b"FlateDecode" | b"Fl" => {
                 let inflated = inflated(&data, most)?;
                 match parameters.get(place) {
-                    Some(Value::Dict(parameters)) => smoothed(inflated, parameters),
+                    Some(Value::Dict(parameters)) => without_predictor(inflated, parameters),
                     Some(Value::Null) | None => Some(inflated),
                     Some(_) => None,
                 }
@@ -44,7 +44,7 @@ pub(super) fn unpacked<'a>(
             None => return Ok(None),
         }
     }
-    Ok(Some(data))
+    if data.len() > most { Err(Unreadable::Unpacks) } else { Ok(Some(data)) }
 }
 
 /// One value or many.
@@ -122,7 +122,7 @@ fn four(group: &[u8]) -> [u8; 4] {
 }
 
 /// Undoes what was done to the data so that they could be packed better.
-fn smoothed(data: Vec<u8>, parameters: &Dict) -> Option<Vec<u8>> {
+fn without_predictor(data: Vec<u8>, parameters: &Dict) -> Option<Vec<u8>> {
     let number = |key, default| parameters.number::<usize>(key).unwrap_or(default);
     match number("Predictor", 1) {
         1 => Some(data),
@@ -203,7 +203,22 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_smoothed() {
+    fn no_more_than_allowed_is_unpacked() {
+        for (dict, data) in [
+            ("<<>>", vec![b' '; 1_001]),
+            ("<</Filter /A85>>", vec![b'z'; 251]),
+            ("<</Filter /RL>>", vec![129; 20]),
+        ] {
+            let Some(Value::Dict(dict)) = Value::read(&mut Lexer::new(dict.as_bytes(), 0)).0 else {
+                panic!()
+            };
+            assert_eq!(unpacked(&dict, &data, 1_000), Err(Unreadable::Unpacks));
+            assert!(unpacked(&dict, &data, 2_000).is_ok());
+        }
+    }
+
+    #[test]
+    fn predictions_are_undone() {
         let rows = [0, 1, 2, 3, 1, 1, 1, 1, 2, 1, 1, 1, 3, 4, 4, 4, 4, 1, 1, 1];
         let expected = [1, 2, 3, 1, 2, 3, 2, 3, 4, 5, 8, 10, 6, 9, 11];
         assert_eq!(unpredicted(&rows, 1, 3).as_deref(), Some(&expected[..]));

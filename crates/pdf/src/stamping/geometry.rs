@@ -1,5 +1,9 @@
 //! Where on a page the label goes.
 
+use super::Unreadable;
+
+const TOO_LARGE: Unreadable = Unreadable::Damaged("a page is too large");
+
 /// What a page is if it does not say so: a sheet of letter paper.
 const LETTER: Rect = Rect { left: 0.0, bottom: 0.0, width: 612.0, height: 792.0 };
 const SMALLEST: f64 = 1.0;
@@ -13,7 +17,7 @@ const MOST_BESIDE: f64 = 60.0;
 const MOST: f64 = 120.0;
 /// How much of its part of the page a label fills.
 const FILLED: f64 = 0.88;
-/// In degrees, where the page leaves the choice.
+/// The label follows the diagonal of its part of the page, within these angles in degrees.
 const FLATTEST: f64 = 20.0;
 const STEEPEST: f64 = 60.0;
 
@@ -27,11 +31,14 @@ pub(super) struct Rect {
 
 impl Rect {
     /// Between two opposite corners, whichever they are. Nothing, if there is nothing between them.
-    pub(super) fn new([x1, y1, x2, y2]: [f64; 4]) -> Option<Self> {
+    pub(super) fn new([x1, y1, x2, y2]: [f64; 4]) -> Result<Option<Self>, Unreadable> {
         let (left, bottom) = (x1.min(x2), y1.min(y2));
         let (width, height) = ((x1 - x2).abs(), (y1 - y2).abs());
         let is_sound = [left.abs(), bottom.abs(), width, height].iter().all(|side| *side <= LARGEST);
-        (is_sound && width >= SMALLEST && height >= SMALLEST).then_some(Self { left, bottom, width, height })
+        if !is_sound {
+            return Err(TOO_LARGE);
+        }
+        Ok((width >= SMALLEST && height >= SMALLEST).then_some(Self { left, bottom, width, height }))
     }
 
     pub(super) const fn size(self) -> (f64, f64) {
@@ -39,12 +46,11 @@ impl Rect {
     }
 
     fn and(self, other: Self) -> Option<Self> {
-        Self::new([
-            self.left.max(other.left),
-            self.bottom.max(other.bottom),
-            (self.left + self.width).min(other.left + other.width).max(self.left.max(other.left)),
-            (self.bottom + self.height).min(other.bottom + other.height).max(self.bottom.max(other.bottom)),
-        ])
+        let (left, bottom) = (self.left.max(other.left), self.bottom.max(other.bottom));
+        let right = (self.left + self.width).min(other.left + other.width).max(left);
+        let top = (self.bottom + self.height).min(other.bottom + other.height).max(bottom);
+        // What two sound ones share is sound.
+        Self::new([left, bottom, right, top]).unwrap_or_default()
     }
 }
 
@@ -125,9 +131,6 @@ fn cells(width: f64, height: f64) -> (f64, f64) {
     let count = |side: f64| (side / (short * LONGEST_CELL)).ceil().clamp(1.0, MOST_BESIDE);
     let (columns, rows) = (count(width), count(height));
     let excess = (columns * rows / MOST).sqrt().max(1.0);
-    if columns.min(rows) <= excess {
-        return (columns, rows);
-    }
     ((columns / excess).floor(), (rows / excess).floor())
 }
 
@@ -138,7 +141,7 @@ mod tests {
     const LABEL: (f64, f64) = (200.0, 30.0);
 
     fn rect(corners: [f64; 4]) -> Rect {
-        Rect::new(corners).unwrap_or(LETTER)
+        Rect::new(corners).unwrap().unwrap_or(LETTER)
     }
 
     /// The corners of the label on the page.
@@ -189,11 +192,22 @@ mod tests {
     #[test]
     fn what_is_no_page_is_taken_for_a_sheet_of_paper() {
         assert_eq!(visible(None, None), LETTER);
-        let media = Rect::new([0.0, 0.0, 100.0, 100.0]);
-        assert_eq!(visible(media, Rect::new([20.0, 20.0, 300.0, 60.0])), rect([20.0, 20.0, 100.0, 60.0]));
-        assert_eq!(visible(media, Rect::new([200.0, 20.0, 300.0, 60.0])), rect([0.0, 0.0, 100.0, 100.0]));
-        for corners in [[0.0; 4], [0.0, 0.0, f64::INFINITY, 5.0], [f64::NAN, 0.0, 5.0, 5.0], [1e300; 4]] {
-            assert_eq!(Rect::new(corners), None);
+        let visible = |crop| visible(Some(rect([0.0, 0.0, 100.0, 100.0])), Some(rect(crop)));
+        assert_eq!(visible([20.0, 20.0, 300.0, 60.0]), rect([20.0, 20.0, 100.0, 60.0]));
+        assert_eq!(visible([200.0, 20.0, 300.0, 60.0]), rect([0.0, 0.0, 100.0, 100.0]));
+        assert_eq!(Rect::new([0.0; 4]), Ok(None));
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused() {
+        for corners in [
+            [0.0, 0.0, f64::INFINITY, 5.0],
+            [f64::NAN, 0.0, 5.0, 5.0],
+            [1e300; 4],
+            [0.0, 0.0, 1_000_001.0, 5.0],
+            [-600_000.0, 0.0, 600_000.0, 5.0],
+        ] {
+            assert_eq!(Rect::new(corners), Err(TOO_LARGE));
         }
     }
 }

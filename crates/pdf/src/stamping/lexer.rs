@@ -19,11 +19,13 @@ pub(super) enum Token<'a> {
 pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
     pub at: usize,
+    /// Bytes looked at since the work was last taken, each as often as it was looked at.
+    work: usize,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) const fn new(bytes: &'a [u8], at: usize) -> Self {
-        Self { bytes, at }
+        Self { bytes, at, work: 0 }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -50,8 +52,20 @@ impl<'a> Lexer<'a> {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
 
+    /// How many bytes were looked at since this was last asked, also those that were left again.
+    pub(super) const fn take_work(&mut self) -> usize {
+        std::mem::replace(&mut self.work, 0)
+    }
+
     /// The next word. Nothing at the end, and where the bytes are no word.
     pub(super) fn next(&mut self) -> Option<Token<'a>> {
+        let start = self.at;
+        let token = self.token();
+        self.work += self.at - start;
+        token
+    }
+
+    fn token(&mut self) -> Option<Token<'a>> {
         self.skip_space();
         let start = self.at;
         let first = self.peek()?;
@@ -121,14 +135,9 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether the next word is this one, and moves behind it if it is.
+    /// Moves behind the next word, and says whether it is this one.
     pub(super) fn takes(&mut self, word: &[u8]) -> bool {
-        let before = self.at;
-        let is = self.next() == Some(Token::Word(word));
-        if !is {
-            self.at = before;
-        }
-        is
+        self.next() == Some(Token::Word(word))
     }
 }
 

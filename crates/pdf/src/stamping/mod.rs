@@ -31,6 +31,8 @@ use crate::Failure;
 const MOST_PAGES: usize = 5_000;
 /// The most that all the parts which must be unpacked to find the pages may unpack to.
 const MOST_UNPACKED: usize = 32 << 20;
+/// The most that a content of a page may unpack to.
+const LARGEST_CONTENT: usize = 12 << 20;
 
 /// What is written across each page: the lines of a label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -34,14 +34,19 @@ impl Inherited {
         Ok(Self {
             media: rect(own("MediaBox")?, file)?.or(self.media),
             crop: rect(own("CropBox")?, file)?.or(self.crop),
-            rotate: own("Rotate")?.and_then(|rotate| rotate.number()).unwrap_or(self.rotate),
-            resources: dict
-                .get("Resources")
-                .filter(|value| **value != Value::Null)
-                .map(|_| id)
-                .or(self.resources),
+            rotate: own("Rotate")?.and_then(|rotate| degrees(&rotate)).unwrap_or(self.rotate),
+            resources: match dict.get("Resources") {
+                Some(resources) if !file.is_null(resources)? => Some(id),
+                _ => self.resources,
+            },
         })
     }
+}
+
+/// Some programs write whole numbers with decimals.
+#[expect(clippy::cast_possible_truncation, reason = "no page is turned that often")]
+fn degrees(value: &Value) -> Option<i64> {
+    value.number().map(|degrees: f64| degrees.round() as i64)
 }
 
 fn rect(value: Option<Value>, file: &File) -> Result<Option<Rect>, Unreadable> {
@@ -53,7 +58,7 @@ fn rect(value: Option<Value>, file: &File) -> Result<Option<Rect>, Unreadable> {
             None => return Ok(None),
         }
     }
-    Ok(Rect::new(numbers))
+    Rect::new(numbers)
 }
 
 enum Node {
@@ -83,7 +88,8 @@ pub(super) fn pages(file: &File) -> Result<Vec<Page>, Unreadable> {
             return Err(NO_TREE);
         };
         let inherited = above.below(id, &dict, file)?;
-        let Some(kids) = dict.get("Kids") else {
+        let is_page = below(file, &dict, "Type")? == Value::name_of("Page");
+        let Some(kids) = dict.get("Kids").filter(|_| !is_page) else {
             seen.insert(id.number, Node::Page);
             pages.push(Page { id, inherited });
             if pages.len() > MOST_PAGES {
@@ -109,17 +115,20 @@ pub(super) fn pages(file: &File) -> Result<Vec<Page>, Unreadable> {
     if pages.is_empty() { Err(Unreadable::NoPages) } else { Ok(pages) }
 }
 
+/// What the dictionary has under this key, wherever that is.
+fn below(file: &File, dict: &Dict, key: &str) -> Result<Value, Unreadable> {
+    dict.get(key).map_or(Ok(Value::Null), |value| file.resolve(value))
+}
+
 /// The pages are all there is to see: no files are attached, and no form draws pages of its own.
 pub(super) fn must_be_all(file: &File, pages: &[Page]) -> Result<(), Unreadable> {
-    let below = |dict: &Value, key: &str| match dict.dict().and_then(|dict| dict.get(key)) {
-        Some(value) => file.resolve(value),
-        None => Ok(Value::Null),
-    };
+    let below =
+        |value: &Value, key: &str| value.dict().map_or(Ok(Value::Null), |dict| below(file, dict, key));
     let root = match file.trailer.get("Root") {
         Some(root) => file.resolve(root)?,
         None => Value::Null,
     };
-    // Most often it is a stream, which resolves to nothing.
+    // It is not resolved, since it is usually a stream, and those resolve to null.
     let form = below(&root, "AcroForm")?;
     match form.dict().and_then(|form| form.get("XFA")) {
         None | Some(Value::Null) => {}

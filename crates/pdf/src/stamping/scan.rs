@@ -17,7 +17,7 @@ pub(super) fn mend(file: &mut File) -> Result<(), Unreadable> {
         let Place::At { offset, generation } = place else { continue };
         let mut lexer = Lexer::new(file.bytes, *offset);
         let found = header(&mut lexer);
-        file.pay(lexer.at.saturating_sub(*offset))?;
+        file.pay(lexer.take_work())?;
         if found.is_none_or(|id| id.number != *number || id.generation != *generation) {
             lost.push(*number);
         }
@@ -46,7 +46,7 @@ pub(super) fn rebuild(file: &mut File) -> Result<(), Unreadable> {
         let (number, generation) = (outline.id.number, outline.id.generation);
         file.places.insert(number, Place::At { offset: *offset, generation });
         match outline.kind.as_deref() {
-            Some(b"XRef") => trailers.extend(dict_behind_header(file, *offset)?),
+            Some(b"XRef") => trailers.extend(file.dict_at(*offset)?),
             Some(b"Catalog") => catalog = Some(outline.id),
             Some(b"ObjStm") => {
                 for (index, inner) in (0..).zip(file.contained(number)?) {
@@ -72,17 +72,6 @@ pub(super) fn rebuild(file: &mut File) -> Result<(), Unreadable> {
     Ok(())
 }
 
-fn dict_behind_header(file: &File, offset: usize) -> Result<Option<Dict>, Unreadable> {
-    let mut lexer = Lexer::new(file.bytes, offset);
-    if header(&mut lexer).is_none() {
-        return Ok(None);
-    }
-    Ok(match file.value(&mut lexer)? {
-        Some(Value::Dict(dict)) => Some(dict),
-        _ => None,
-    })
-}
-
 /// In the order of the file.
 fn written_trailers(file: &File) -> Result<Vec<Dict>, Unreadable> {
     const WORD: &[u8] = b"trailer";
@@ -96,7 +85,7 @@ fn written_trailers(file: &File) -> Result<Vec<Dict>, Unreadable> {
     Ok(trailers)
 }
 
-/// Every object that ends, in the order of the file. What lies in the data of another is none.
+/// Every complete object, in the order of the file. Objects in the data of another one do not count.
 fn objects<'a>(file: &File<'a>) -> Result<Vec<(usize, Outline<'a>)>, Unreadable> {
     const WORD: &[u8] = b" obj";
     let mut found = Vec::new();

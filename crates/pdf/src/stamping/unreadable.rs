@@ -1,6 +1,6 @@
 //! Why a PDF that somebody gave cannot be taken.
 
-use super::{MOST_PAGES, MOST_UNPACKED};
+use super::{LARGEST_CONTENT, MOST_PAGES, MOST_UNPACKED};
 
 /// Each is a sentence for the person who gave the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +26,11 @@ pub enum Unreadable {
         "A page of the PDF is compressed in a way that cannot be watermarked. Print it to a new PDF and upload that."
     )]
     Packed,
+    #[error(
+        "A page of the PDF unpacks to more than {} MiB, which is the most that is accepted.",
+        LARGEST_CONTENT >> 20
+    )]
+    LargePage,
     #[error("The PDF is too complex to be read. Save it again with another program and upload it again.")]
     TooComplex,
 }
@@ -52,6 +57,10 @@ mod tests {
         assert_eq!(
             Unreadable::TooManyPages.to_string(),
             "The PDF has more than 5,000 pages, which is the most that is accepted."
+        );
+        assert_eq!(
+            Unreadable::LargePage.to_string(),
+            "A page of the PDF unpacks to more than 12 MiB, which is the most that is accepted."
         );
         assert_eq!([7, 999, 1_000, 1_234_567].map(grouped), ["7", "999", "1,000", "1,234,567"]);
     }

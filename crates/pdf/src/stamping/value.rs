@@ -191,13 +191,12 @@ fn ends(lexer: &mut Lexer, end: Token) -> bool {
 /// A reference is two numbers and a letter, so it begins as a number does.
 fn reference(lexer: &mut Lexer, number: &[u8]) -> Option<Value> {
     let number = std::str::from_utf8(number).ok()?.parse().ok()?;
-    let mut ahead = lexer.clone();
-    let generation = ahead.number()?;
-    if !ahead.takes(b"R") {
-        return None;
+    let before = lexer.at;
+    let generation = lexer.number().filter(|_| lexer.takes(b"R"));
+    if generation.is_none() {
+        lexer.at = before;
     }
-    *lexer = ahead;
-    Some(Value::Reference(Id { number, generation }))
+    Some(Value::Reference(Id { number, generation: generation? }))
 }
 
 pub(super) fn unescaped(name: &[u8]) -> Vec<u8> {

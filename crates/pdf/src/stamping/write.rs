@@ -81,8 +81,10 @@ impl Writer {
             self.out.extend_from_slice(if stream.is_some() { b"\nendobj\n" } else { b"\n" });
         }
         for (number, place) in file.places.iter().filter(|(number, _)| !changed.contains_key(number)) {
-            if let Place::In { container, .. } = place
+            // Programs that do not look at the place would find an object that was not read here.
+            if let Place::In { container, index } = place
                 && self.places.contains_key(container)
+                && !file.is_misplaced(*number, *container, *index)
             {
                 self.places.insert(*number, *place);
             }

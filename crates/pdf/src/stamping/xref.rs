@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use memchr::memmem;
 
 use super::Unreadable;
-use super::file::{File, Place, Places, header};
+use super::file::{File, LARGEST_NUMBER, Place, Places};
 use super::lexer::{Lexer, Token};
 use super::value::{Dict, Value};
 
@@ -16,7 +16,10 @@ const MOST_SECTIONS: usize = 1_000;
 /// Nothing, if it is missing or cannot be read.
 pub(super) fn read(file: &File) -> Result<Option<(Places, Dict)>, Unreadable> {
     let start = memmem::rfind(file.bytes, b"startxref").map(|at| at + b"startxref".len());
-    let Some(start) = start.and_then(|at| Lexer::new(file.bytes, at).number()) else { return Ok(None) };
+    let Some(mut lexer) = start.map(|at| Lexer::new(file.bytes, at)) else { return Ok(None) };
+    let start = lexer.number();
+    file.pay(lexer.take_work())?;
+    let Some(start) = start else { return Ok(None) };
     let (mut places, mut newest) = (Places::new(), None);
     let (mut next, mut seen) = (Some(start), HashSet::new());
     while let Some(at) = next.filter(|at| seen.insert(*at) && seen.len() <= MOST_SECTIONS) {
@@ -31,7 +34,7 @@ pub(super) fn read(file: &File) -> Result<Option<(Places, Dict)>, Unreadable> {
         next = trailer.number("Prev");
         newest.get_or_insert(trailer);
     }
-    places.retain(|_, place| *place != Place::Free);
+    places.retain(|number, place| *number <= LARGEST_NUMBER && *place != Place::Free);
     Ok(newest.filter(|trailer| trailer.get("Root").is_some()).map(|trailer| (places, trailer)))
 }
 
@@ -46,13 +49,10 @@ type Section = (Vec<(u32, Place)>, Dict);
 
 fn section(file: &File, at: usize) -> Result<Option<Section>, Unreadable> {
     let mut lexer = Lexer::new(file.bytes, at);
-    if lexer.takes(b"xref") {
-        let section = table(&mut lexer);
-        file.pay(lexer.at.saturating_sub(at))?;
-        Ok(section)
-    } else {
-        stream(file, at)
-    }
+    let is_table = lexer.takes(b"xref");
+    let section = if is_table { table(&mut lexer) } else { None };
+    file.pay(lexer.take_work())?;
+    if is_table { Ok(section) } else { stream(file, at) }
 }
 
 fn table(lexer: &mut Lexer) -> Option<Section> {
@@ -87,10 +87,7 @@ fn table(lexer: &mut Lexer) -> Option<Section> {
 
 fn stream(file: &File, at: usize) -> Result<Option<Section>, Unreadable> {
     let Some(outline) = file.outline(at)? else { return Ok(None) };
-    let mut lexer = Lexer::new(file.bytes, at);
-    let Some(Value::Dict(dict)) = header(&mut lexer).and_then(|_| Value::read(&mut lexer).0) else {
-        return Ok(None);
-    };
+    let Some(dict) = file.dict_at(at)? else { return Ok(None) };
     let (Some(b"XRef"), Some(data)) = (dict.name("Type"), outline.stream) else { return Ok(None) };
     let Some(data) = file.unpacked(&dict, data)? else { return Ok(None) };
     Ok(entries(&dict, &data)?.map(|places| (places, dict)))

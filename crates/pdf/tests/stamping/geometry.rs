@@ -13,9 +13,19 @@ fn angle([a, b, ..]: [f32; 6]) -> f32 {
 
 #[test]
 fn the_stamp_is_diagonal_to_the_reader_however_the_page_is_turned() {
-    for (rotate, seen) in
-        [("0", 0.0), ("90", 90.0), ("180", 180.0), ("270", 270.0), ("-90", 270.0), ("450", 90.0), ("7", 0.0)]
-    {
+    for (rotate, seen) in [
+        ("0", 0.0),
+        ("90", 90.0),
+        ("180", 180.0),
+        ("270", 270.0),
+        ("-90", 270.0),
+        ("450", 90.0),
+        ("7", 0.0),
+        ("90.0", 90.0),
+        ("-90.", 270.0),
+        ("179.9999", 180.0),
+        ("(90)", 0.0),
+    ] {
         let placed = placed("", &format!("/MediaBox [0 0 595 842] /Rotate {rotate}"));
         let turned = (angle(placed[0]) - seen).rem_euclid(360.0);
         assert!(placed.len() == 1 && (20.0..=60.0).contains(&turned), "{rotate}: {turned}");
@@ -44,13 +54,7 @@ fn the_stamp_is_on_what_can_be_seen_of_the_page() {
 fn pages_of_any_size_are_stamped() {
     let letter = placed("", "");
     assert_eq!(letter, placed("", "/MediaBox [0 0 612 792]"));
-    for odd in [
-        "/MediaBox [0 0 0 0]",
-        "/MediaBox [1 2]",
-        "/MediaBox 5",
-        "/MediaBox [/A /B /C /D]",
-        "/MediaBox [0 0 1000000000 5]",
-    ] {
+    for odd in ["/MediaBox [0 0 0 0]", "/MediaBox [1 2]", "/MediaBox 5", "/MediaBox [/A /B /C /D]"] {
         assert_eq!(placed("", odd), letter, "{odd}");
     }
     assert_eq!(placed("", "/MediaBox [0 0 50 50]").len(), 1);

@@ -139,31 +139,83 @@ fn what_unpacks_to_too_much_is_refused() {
 
     // What is drawn must be looked at.
     let drawn = with(|sample| sample.stream(6, "/Filter /FlateDecode", &bomb));
-    assert_eq!(survived(&drawn), Err(Unreadable::Packed));
+    assert_eq!(survived(&drawn), Err(Unreadable::LargePage));
+    let large = deflated(&vec![b' '; 11 << 20]);
+    let numbers: Vec<_> = (20..29).map(|number| format!("{number} 0 R")).collect();
+    let mut sample = Sample::new("", &[&format!("/Contents [{}]", numbers.join(" "))]);
+    (20..29).for_each(|number| sample.stream(number, "/Filter /FlateDecode", &large));
+    assert_eq!(survived(&sample.bytes()), Err(Unreadable::TooComplex));
 }
 
-#[test]
-fn objects_that_overlap_are_refused() {
+/// A page with "Hello", then these bytes, and a table that also has these numbers and places in them.
+fn with_rows(tail: &[u8], rows: impl Iterator<Item = (u32, usize)>) -> Vec<u8> {
     let mut bytes = b"%PDF-1.4\n".to_vec();
     let mut table = String::from("0 1\n0000000000 65535 f \n");
-    let objects = Sample::hello().objects;
-    for (number, object) in &objects {
-        writeln!(table, "{number} 1\n{:010} 00000 n ", bytes.len()).unwrap();
+    let mut row = |number, offset| writeln!(table, "{number} 1\n{offset:010} 00000 n ").unwrap();
+    for (number, object) in Sample::hello().objects {
+        row(number, bytes.len());
         bytes.extend(format!("{number} 0 obj\n").into_bytes());
         bytes.extend(object);
         bytes.extend(b"\nendobj\n");
     }
-    for number in 100..20_000 {
-        writeln!(table, "{number} 1\n{:010} 00000 n ", bytes.len()).unwrap();
-        bytes.extend(format!("{number} 0 obj<<>>stream\n").into_bytes());
-    }
-    bytes.extend(vec![b' '; 2 << 20]);
-    bytes.extend(b"\nendstream\nendobj\n");
+    rows.for_each(|(number, place)| row(number, bytes.len() + place));
+    bytes.extend(tail);
     let start = bytes.len();
     bytes.extend(
         format!("xref\n{table}trailer\n<</Size 20000 /Root 1 0 R>>\nstartxref\n{start}\n%%EOF").into_bytes(),
     );
-    assert!(survived(&bytes).is_err());
+    bytes
+}
+
+#[test]
+fn objects_that_overlap_are_refused() {
+    const NUMBERS: std::ops::Range<u32> = 100..20_000;
+    const DATA: usize = 2 << 20;
+    let header = |number: u32, length: usize| format!("{number:05} 0 obj<</Length {length:010}>>stream\n");
+    let size = header(0, 0).len();
+    // The data of each are all the others behind it, and then what they share.
+    let mut tail = Vec::new();
+    for (number, behind) in NUMBERS.zip((0..NUMBERS.len()).rev()) {
+        tail.extend(header(number, behind * size + DATA).into_bytes());
+    }
+    tail.extend(vec![b' '; DATA]);
+    tail.extend(b"\nendstream\nendobj\n");
+    let bytes = with_rows(&tail, NUMBERS.zip((0..).step_by(size)));
+    assert_eq!(survived(&bytes), Err(Unreadable::Damaged("its objects overlap")));
+}
+
+#[test]
+fn all_that_is_looked_at_is_paid_for() {
+    let spaces = " ".repeat(3 << 20);
+    let comments = format!("%{}\n", "-".repeat(62)).repeat(3 << 14);
+    // What is no object, although it begins as one, for many numbers.
+    for gap in [&spaces, &comments] {
+        let bytes = with_rows(format!("100 0 {gap}").as_bytes(), (100..20_000).map(|number| (number, 0)));
+        assert_eq!(survived(&bytes), Err(Unreadable::TooComplex));
+    }
+    // An object that all pages need.
+    for object in [
+        format!("1 0 {spaces}"),
+        format!("1 0 {comments}"),
+        format!("<<>> {spaces}"),
+        format!("<</Length 5>> stream\n12345{spaces}endobj endstream"),
+        format!("<</Length 5>> stream\n12345{spaces}endstream"),
+        format!("{}({spaces})", "[".repeat(64)),
+    ] {
+        let mut sample = Sample::new("", &vec!["/Rotate 100 0 R"; 4_000]);
+        sample.set(100, &object);
+        assert_eq!(survived(&sample.bytes()), Err(Unreadable::TooComplex), "{object:.40}");
+    }
+    // A length in a stream of objects that many others have.
+    let mut sample = Sample::hello();
+    let lengths = deflated(format!("50 0 {}5", " ".repeat(8 << 20)).as_bytes());
+    sample.stream(40, "/Type /ObjStm /N 1 /First 5 /Filter /FlateDecode", &lengths);
+    for number in 100..4_000 {
+        sample.set(number, "<</Length 50 0 R>>\nstream\n12345\nendstream");
+    }
+    let bytes = sample.bytes();
+    let end = memchr::memmem::rfind(&bytes, b"xref\n0 1").unwrap();
+    assert_eq!(survived(&bytes[..end]), Err(Unreadable::TooComplex));
 }
 
 #[test]

@@ -53,9 +53,35 @@ fn a_damaged_file_is_refused() {
     damaged(|sample| sample.set(2, "<</Type /Pages /Kids [99 0 R]>>"));
     damaged(|sample| sample.set(10, "null"));
     damaged(|sample| sample.trailer = "/Root 99 0 R".into());
+    damaged(|sample| sample.set(6, "<</Length 1>> stream\nq"));
+    damaged(|sample| sample.stream(6, "", b"q (Hello"));
+    damaged(|sample| sample.stream(6, "", b"[(Hello)"));
+    damaged(|sample| sample.stream(6, "", b"0q"));
     assert!(matches!(refused(b"%PDF-1.7\n"), Unreadable::Damaged(_)));
     let message = refused(b"%PDF-1.7\n").to_string();
     assert!(message.starts_with("The PDF is damaged: its table of contents is missing."), "{message}");
+}
+
+#[test]
+fn a_page_that_is_too_large_is_refused() {
+    for entries in [
+        "/MediaBox [0 0 1000000000 5]",
+        "/MediaBox [0 0 inf 5]",
+        "/MediaBox [-900000 0 900000 5]",
+        "/MediaBox [0 0 595 842] /CropBox [590 0 1000000000 842]",
+    ] {
+        let bytes = Sample::new("", &[entries]).bytes();
+        assert_eq!(refused(&bytes), Unreadable::Damaged("a page is too large"), "{entries}");
+    }
+}
+
+#[test]
+fn numbers_that_are_too_high_are_refused() {
+    for size in ["8388607", "8388608", "4294967295", "4294967296"] {
+        let mut sample = Sample::hello();
+        sample.trailer = format!("/Root 1 0 R /Size {size}");
+        assert_eq!(refused(&sample.bytes()), Unreadable::TooComplex, "{size}");
+    }
 }
 
 #[test]

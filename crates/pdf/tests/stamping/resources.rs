@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::fmt::Write;
 
 use crate::build::{Sample, deflated, stamp};
 use crate::read::{Stamped, squeeze};
@@ -126,6 +127,133 @@ fn a_page_that_is_shown_twice_is_stamped_once() {
     let mut sample = Sample::hello();
     sample.set(2, "<</Type /Pages /Kids [10 0 R 10 0 R] /Count 2>>");
     assert_eq!(Stamped::new(&sample.bytes()).placements(1).len(), 1);
+}
+
+#[test]
+fn new_objects_have_new_numbers() {
+    let mut sample = Sample::hello();
+    sample.trailer += " /Size 1000";
+    let stamped = Stamped::new(&sample.bytes());
+    stamped.assert_page(1, "Hello");
+    assert!(stamped.label(1).0 >= 1_000);
+}
+
+/// Otherwise a file could refer to what is only added to it, and hide the label.
+#[test]
+fn what_leads_nowhere_still_does_so_afterwards() {
+    for number in 11..20 {
+        let missing = format!("{number} 0 R");
+        let page = format!("{SIZE} /Resources {missing} /Contents [6 0 R {missing}]");
+        let mut sample = Sample::new("/Resources 7 0 R", &[&page]);
+        content(&mut sample);
+        sample.set(7, "<</Font <</F1 5 0 R>>>>");
+        sample.set(2, "<</Type /Pages /Kids [3 0 R] /Count 1 /Resources 7 0 R>>");
+        sample
+            .set(3, &format!("<</Type /Pages /Parent 2 0 R /Kids [10 0 R] /Count 1 /Resources {missing}>>"));
+        sample.set(10, &format!("<</Type /Page /Parent 3 0 R {page}>>"));
+        let stamped = Stamped::new(&sample.bytes());
+        assert!(stamped.document.get_object((number, 0)).is_err(), "{number}");
+        let page = stamped.document.get_dictionary(stamped.page(1)).unwrap();
+        assert!(!page.has(b"Resources"));
+        assert_eq!(page.get(b"Contents").unwrap().as_array().unwrap().len(), 3);
+        let tree = stamped.document.get_dictionary((7, 0)).unwrap();
+        assert!(tree.has(b"XObject"), "{number}");
+    }
+}
+
+#[test]
+fn resources_that_are_null_are_those_from_above() {
+    for own in ["null", "30 0 R", "31 0 R", "99 0 R"] {
+        let page = format!("{SIZE} /Contents 6 0 R /Resources {own}");
+        let mut sample = Sample::new("/Resources <</Font <</F1 5 0 R>>>>", &[&page]);
+        content(&mut sample);
+        sample.set(30, "null");
+        sample.set(31, "30 0 R");
+        let stamped = Stamped::new(&sample.bytes());
+        assert_eq!(stamped.placements(1).len(), 1, "{own}");
+        assert!(stamped.resources(1).has(b"Font") && stamped.resources(1).has(b"XObject"), "{own}");
+    }
+}
+
+#[test]
+fn a_page_is_what_says_so() {
+    let mut sample = Sample::hello();
+    sample.set(10, "<</Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources <</Font <</F1 5 0 R>>>> /Contents 6 0 R /Kids [20 0 R]>>");
+    sample.set(20, "<</Type /Page /Parent 10 0 R /MediaBox [0 0 595 842]>>");
+    assert_eq!(attestry_pdf::inspect(&sample.bytes()).unwrap().pages, 1);
+    let stamped = Stamped::new(&sample.bytes());
+    stamped.assert_page(1, "Hello");
+    assert!(!stamped.document.get_dictionary((10, 0)).unwrap().has(b"Kids"));
+}
+
+/// Programs join contents in different ways: with nothing, a space or a new line.
+#[test]
+fn contents_are_parted() {
+    let mut sample = Sample::new("", &[&format!("{SIZE} /Contents [6 0 R 7 0 R]")]);
+    sample.stream(6, "", b"q 1 0 0 1 9000 0 cm q %");
+    sample.stream(7, "", b"Q Q");
+    let stamped = Stamped::new(&sample.bytes());
+    let contents = stamped.document.get_dictionary(stamped.page(1)).unwrap().get(b"Contents").unwrap();
+    let contents: Vec<_> =
+        contents.as_array().unwrap().iter().map(|content| content.as_reference().unwrap()).collect();
+    assert_eq!((contents.len(), contents[1].0, contents[3].0), (5, 6, 7));
+    let between = stamped.document.get_object(contents[2]).unwrap().as_stream().unwrap();
+    assert_eq!(between.content, b"\n");
+}
+
+/// A stream of objects in which two have the same number, and a table that says which of them counts.
+#[test]
+fn objects_are_found_by_their_place() {
+    let page =
+        |side: u32| format!("<</Type /Page /Parent 2 0 R /MediaBox [0 0 {side} {side}] /Resources 6 0 R>>");
+    let objects = [
+        (1, "<</Type /Catalog /Pages 2 0 R>>".to_owned()),
+        (2, "<</Type /Pages /Kids [5 0 R] /Count 1>>".to_owned()),
+        (5, page(100)),
+        (5, page(200)),
+        (6, "<</Font <<>>>>".to_owned()),
+    ];
+    let (mut header, mut body) = (String::new(), String::new());
+    for (number, object) in &objects {
+        write!(header, "{number} {} ", body.len()).unwrap();
+        write!(body, "{object} ").unwrap();
+    }
+    let file = |page: u8, resources: u8| {
+        let mut bytes = b"%PDF-1.7\n".to_vec();
+        let container = bytes.len();
+        let entries = format!("/Type /ObjStm /N {} /First {}", objects.len(), header.len());
+        let length = header.len() + body.len();
+        bytes.extend(
+            format!("3 0 obj\n<<{entries} /Length {length}>>\nstream\n{header}{body}\nendstream\nendobj\n")
+                .into_bytes(),
+        );
+        let start = bytes.len();
+        let place =
+            |offset: usize| [1, u8::try_from(offset >> 8).unwrap(), u8::try_from(offset & 255).unwrap(), 0];
+        let rows = [
+            [0; 4],
+            [2, 0, 3, 0],
+            [2, 0, 3, 1],
+            place(container),
+            place(start),
+            [2, 0, 3, page],
+            [2, 0, 3, resources],
+        ];
+        bytes.extend(b"4 0 obj\n<</Type /XRef /W [1 2 1] /Size 7 /Root 1 0 R /Length 28>>\nstream\n");
+        bytes.extend(rows.concat());
+        bytes.extend(format!("\nendstream\nendobj\nstartxref\n{start}\n%%EOF").into_bytes());
+        bytes
+    };
+    let placed = |side: u32| {
+        Stamped::new(&Sample::new("", &[&format!("/MediaBox [0 0 {side} {side}]")]).bytes()).placements(1)
+    };
+    assert_eq!(Stamped::new(&file(2, 4)).placements(1), placed(100));
+    assert_eq!(Stamped::new(&file(3, 4)).placements(1), placed(200));
+    // Another number is in that place, so the file is searched and the last one counts.
+    assert_eq!(Stamped::new(&file(0, 4)).placements(1), placed(200));
+    // Resources that some programs would find although they are not in their place.
+    let stamped = Stamped::new(&file(3, 1));
+    assert!(stamped.resources(1).has(b"XObject"));
 }
 
 #[test]
