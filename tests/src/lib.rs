@@ -20,6 +20,7 @@ use attestry_ai::fake::{FakeProvider, Reply as Script};
 use attestry_ai::{Kind, Provider};
 use attestry_api::{Api, HttpSettings};
 use attestry_app::assistant::Assistant;
+use attestry_app::feed::Most;
 use attestry_app::keys::Keys;
 use attestry_app::setup::{Founded, NewInstallation};
 use attestry_app::{Ctx, RunnerSettings, Settings, jobs, setup};
@@ -127,6 +128,7 @@ fn http() -> HttpSettings {
         body_memory: 128 << 20,
         request_timeout: Duration::from_secs(30),
         keep_alive: Duration::from_millis(50),
+        event_streams: Most { in_all: 100, of_one_organization: 50 },
         cors_origins: Vec::new(),
         trusted_proxies: Vec::new(),
         rate_per_credential: 0,

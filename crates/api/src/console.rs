@@ -47,7 +47,9 @@ pub(crate) fn routes() -> Router<Api> {
         router = router.route(path, get(async || docs::page(content_type, *text)));
     }
     for area in AREAS {
-        router = router.route(&format!("/{area}"), get(console)).route(&format!("/{area}/{{*rest}}"), get(console));
+        router = router
+            .route(&format!("/{area}"), get(console))
+            .route(&format!("/{area}/{{*rest}}"), get(console));
     }
     router
 }
@@ -101,13 +103,18 @@ fn is_named_by_content(path: &str) -> bool {
 /// asked about each time, which its fingerprint answers.
 fn served(file: &'static File, headers: &HeaderMap) -> Response {
     let packed = [("br", file.brotli), ("gzip", file.gzip)];
-    let found = packed.into_iter().find_map(|(name, bytes)| Some((name, bytes.filter(|_| takes(headers, name))?)));
+    let found =
+        packed.into_iter().find_map(|(name, bytes)| Some((name, bytes.filter(|_| takes(headers, name))?)));
     let (encoding, bytes) = found.map_or((None, file.plain), |(name, bytes)| (Some(name), bytes));
     let is_fixed = is_named_by_content(file.path);
     let tag = format!("\"{}-{}\"", file.fingerprint, encoding.unwrap_or("plain"));
     let cache = if is_fixed { "public, max-age=31536000, immutable" } else { "no-cache" };
     let is_known = headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { Bytes::from_static(bytes).into_response() };
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        Bytes::from_static(bytes).into_response()
+    };
     let mut set = |name: HeaderName, text: &str| {
         if let Ok(value) = HeaderValue::from_str(text) {
             response.headers_mut().insert(name, value);
@@ -137,7 +144,9 @@ mod tests {
             headers
         };
         assert!(takes(&with("gzip, deflate, br"), "br") && takes(&with("BR;q=0.5"), "br"));
-        assert!(!takes(&with("gzip"), "br") && !takes(&with("br;q=0"), "br") && !takes(&HeaderMap::new(), "gzip"));
+        assert!(
+            !takes(&with("gzip"), "br") && !takes(&with("br;q=0"), "br") && !takes(&HeaderMap::new(), "gzip")
+        );
     }
 
     #[test]
@@ -154,7 +163,9 @@ mod tests {
         let routes = include_str!("../../../web/routes.tsx");
         let mut words: Vec<&str> = routes
             .lines()
-            .filter_map(|line| line.trim().strip_prefix("gate('/").or_else(|| line.trim().strip_prefix("page('/")))
+            .filter_map(|line| {
+                line.trim().strip_prefix("gate('/").or_else(|| line.trim().strip_prefix("page('/"))
+            })
             .filter_map(|rest| rest.split(['/', '\'']).next())
             .filter(|word| !word.is_empty())
             .collect();

@@ -18,6 +18,7 @@ mod auth;
 mod automations;
 mod comments;
 mod console;
+mod events;
 mod files;
 mod health;
 mod members;

@@ -46,6 +46,7 @@ pub(crate) struct Metrics {
     broken_answers: Family<CauseLabels, Counter>,
     jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
     failed_jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
+    event_streams: Gauge<i64, std::sync::atomic::AtomicI64>,
     uptime: Gauge<f64, AtomicU64>,
 }
 
@@ -66,6 +67,7 @@ impl Default for Metrics {
             broken_answers: Family::default(),
             jobs: Gauge::default(),
             failed_jobs: Gauge::default(),
+            event_streams: Gauge::default(),
             uptime: Gauge::default(),
         };
         let registry = &mut own.registry;
@@ -78,6 +80,7 @@ impl Default for Metrics {
         );
         registry.register("jobs", "Jobs in the queue, failed ones included", own.jobs.clone());
         registry.register("jobs_failed", "Jobs that failed for good", own.failed_jobs.clone());
+        registry.register("event_streams", "Clients that follow /v1/events", own.event_streams.clone());
         registry.register("uptime_seconds", "Seconds since the start", own.uptime.clone());
         own
     }
@@ -121,6 +124,7 @@ pub(crate) async fn metrics(State(api): State<Api>) -> Result<impl IntoResponse,
         api.metrics.jobs.set(all);
         api.metrics.failed_jobs.set(failed);
     }
+    api.metrics.event_streams.set(i64::try_from(api.ctx.feed.streams()).unwrap_or(i64::MAX));
     api.metrics.uptime.set(api.ctx.now().since(api.started).as_secs_f64());
     let mut text = String::new();
     encode(&mut text, &api.metrics.registry).map_err(Problem::internal)?;

@@ -25,10 +25,9 @@ use crate::policies::{chat, comparisons, prints, signing, templates, versions as
 use crate::state::Api;
 use crate::trust_access::{agreements, grants, page, public, reading, requests};
 use crate::{
-    console,
-    api_keys, attachments, audit_logs, auth, automations, comments, controls, files, frameworks, health,
-    layers, members, metrics, organization, policies, registers, secrets, setup, soa, task_templates, tasks,
-    trust_portal,
+    api_keys, attachments, audit_logs, auth, automations, comments, console, controls, events, files,
+    frameworks, health, layers, members, metrics, organization, policies, registers, secrets, setup, soa,
+    task_templates, tasks, trust_portal,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -123,6 +122,7 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(audit_logs::list_audit_logs))
         .routes(routes!(audit_logs::export_audit_logs))
         .routes(routes!(audit_logs::get_audit_head))
+        .routes(routes!(events::follow_events))
 }
 
 fn of_policies() -> OpenApiRouter<Api> {
@@ -266,7 +266,8 @@ fn cors(origins: &[String]) -> CorsLayer {
     let named = |names: &[&'static str]| -> Vec<HeaderName> {
         names.iter().map(|name| HeaderName::from_static(name)).collect()
     };
-    let mut headers = named(&["x-api-key", "x-organization-id", "x-request-id", "idempotency-key"]);
+    let mut headers =
+        named(&["x-api-key", "x-organization-id", "x-request-id", "idempotency-key", "last-event-id"]);
     headers.extend([
         header::RANGE,
         header::IF_RANGE,

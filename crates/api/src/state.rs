@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attestry_app::Ctx;
+use attestry_app::feed::Most;
 use attestry_domain::Time;
 
 use crate::metrics::Metrics;
@@ -22,6 +23,8 @@ pub struct HttpSettings {
     pub request_timeout: Duration,
     /// How long a stream is silent before a comment shows proxies that it lives.
     pub keep_alive: Duration,
+    /// How many clients follow what happens at once, in all and of one organization.
+    pub event_streams: Most,
     /// Origins of other web pages that may call the interface.
     pub cors_origins: Vec<String>,
     /// Addresses of proxies whose `X-Forwarded-For` is believed.

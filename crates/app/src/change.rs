@@ -5,6 +5,7 @@
 //!
 //! A body may run more than once, and awaits nothing but its own statements.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
@@ -30,6 +31,8 @@ use crate::remembered::Forget;
 #[derive(Debug, Default)]
 struct Afterwards {
     enqueued: bool,
+    /// Whose journal grows.
+    recorded: BTreeSet<OrganizationId>,
     forget: Vec<Forget>,
     happened: Vec<Happened>,
 }
@@ -43,6 +46,7 @@ impl Afterwards {
         if self.enqueued || were_started(&ctx.started, ctx.now()) {
             ctx.job_bell.notify_one();
         }
+        ctx.feed.grew(self.recorded);
     }
 }
 
@@ -174,6 +178,7 @@ impl Change<'_> {
 
     /// Appends an entry of this organization that was made elsewhere.
     pub(crate) fn append(&self, entry: Entry) {
+        self.afterwards().recorded.insert(entry.author.organization);
         self.t.leave(entry);
     }
 

@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 use crate::assistant::Assistant;
 use crate::events::Events;
+use crate::feed::Feed;
 use crate::keys::Keys;
 use crate::places::Places;
 use crate::portals::domains::Hosts;
@@ -70,6 +71,8 @@ pub struct Inner {
     pub(crate) started: Arc<AtomicI64>,
     /// Which host names are portals.
     pub(crate) portal_hosts: Hosts,
+    /// Who follows what happens.
+    pub feed: Feed,
 }
 
 impl Ctx {
@@ -91,6 +94,7 @@ impl Ctx {
             started: Arc::clone(&started),
         };
         db.sealed_by(Arc::new(Sealer { keys: keys.clone(), ids: ids.clone(), events }));
+        let feed = Feed::new(db.engine());
         Self(Arc::new(Inner {
             clock,
             ids,
@@ -109,6 +113,7 @@ impl Ctx {
             comparing: Places::new(2),
             started,
             portal_hosts: Hosts::default(),
+            feed,
         }))
     }
 

@@ -17,6 +17,7 @@ pub mod controls;
 pub mod downloads;
 pub mod error;
 mod events;
+pub mod feed;
 pub mod files;
 pub mod frameworks;
 pub mod history;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use attestry_domain::Time;
 use attestry_domain::access::{Credential, Principal};
 use attestry_domain::id::OrganizationId;
-use attestry_domain::journal::sha256;
+use attestry_domain::journal::{Hash, sha256};
 use attestry_storage::{api_keys, members, sessions};
 
 use crate::api_keys::PREFIX;
@@ -35,15 +35,20 @@ fn bad_session() -> Error {
 
 /// The member an API key acts as.
 pub async fn by_api_key(ctx: &Ctx, text: &str) -> Result<Arc<Known>, Error> {
-    let hash = sha256(text.as_bytes());
+    let prefix = key_prefix(text).ok_or_else(bad_key)?;
+    let known = known_key(ctx, sha256(text.as_bytes()), prefix).await?;
+    note_key(ctx, &known, ctx.now());
+    Ok(known)
+}
+
+async fn known_key(ctx: &Ctx, hash: Hash, prefix: &str) -> Result<Arc<Known>, Error> {
     let now = ctx.now();
     if let Some(known) = ctx.principals.known.get(&hash)
         && known.until > now
     {
-        note_key(ctx, &known, now);
         return Ok(known);
     }
-    let prefix = key_prefix(text).ok_or_else(bad_key)?.to_owned();
+    let prefix = prefix.to_owned();
     let before = ctx.principals.forgotten.load(Ordering::SeqCst);
     let found = ctx.db.read(async move |t| api_keys::find(t, &prefix).await).await?.ok_or_else(bad_key)?;
     let expired = found.key.expires_at.is_some_and(|at| at <= now);
@@ -67,7 +72,6 @@ pub async fn by_api_key(ctx: &Ctx, text: &str) -> Result<Arc<Known>, Error> {
     if ctx.principals.forgotten.load(Ordering::SeqCst) == before {
         ctx.principals.known.insert(hash, Arc::clone(&known));
     }
-    note_key(ctx, &known, now);
     Ok(known)
 }
 
@@ -86,12 +90,16 @@ fn key_prefix(text: &str) -> Option<&str> {
 
 /// The user a session token belongs to.
 pub async fn by_session(ctx: &Ctx, token: &str) -> Result<Arc<KnownSession>, Error> {
-    let hash = sha256(token.as_bytes());
+    let known = known_session(ctx, sha256(token.as_bytes())).await?;
+    note_session(ctx, &known, ctx.now());
+    Ok(known)
+}
+
+async fn known_session(ctx: &Ctx, hash: Hash) -> Result<Arc<KnownSession>, Error> {
     let now = ctx.now();
     if let Some(known) = ctx.principals.sessions.get(&hash)
         && known.until > now
     {
-        note_session(ctx, &known, now);
         return Ok(known);
     }
     let before = ctx.principals.forgotten.load(Ordering::SeqCst);
@@ -106,7 +114,6 @@ pub async fn by_session(ctx: &Ctx, token: &str) -> Result<Arc<KnownSession>, Err
     if ctx.principals.forgotten.load(Ordering::SeqCst) == before {
         ctx.principals.sessions.insert(hash, Arc::clone(&known));
     }
-    note_session(ctx, &known, now);
     Ok(known)
 }
 
@@ -153,6 +160,42 @@ pub async fn in_organization(
         ctx.principals.known.insert(key, Arc::new(remembered));
     }
     Ok(Ok(principal))
+}
+
+/// A credential that an answer goes on depending on.
+#[derive(Clone, Debug)]
+pub enum Lasting {
+    Key { hash: Hash, prefix: String },
+    Session { hash: Hash, organization: OrganizationId },
+}
+
+impl Lasting {
+    pub fn key(text: &str) -> Self {
+        let prefix = key_prefix(text).unwrap_or_default().to_owned();
+        Self::Key { hash: sha256(text.as_bytes()), prefix }
+    }
+
+    pub fn session(token: &str, organization: OrganizationId) -> Self {
+        Self::Session { hash: sha256(token.as_bytes()), organization }
+    }
+
+    /// Who is behind it now; nobody when it no longer works. Looking is not using: a session that is only looked at
+    /// lies idle.
+    pub(crate) async fn principal(&self, ctx: &Ctx) -> Result<Option<Arc<Principal>>, Error> {
+        let found = match self {
+            Self::Key { hash, prefix } => {
+                known_key(ctx, *hash, prefix).await.map(|known| Some(Arc::clone(&known.principal)))
+            }
+            Self::Session { hash, organization } => match known_session(ctx, *hash).await {
+                Ok(known) => in_organization(ctx, &known, *organization).await.map(Result::ok),
+                Err(error) => Err(error),
+            },
+        };
+        match found {
+            Err(Error::Unauthenticated { .. }) => Ok(None),
+            other => other,
+        }
+    }
 }
 
 /// Writes down, in the background, when credentials were used; a session in use lives on.

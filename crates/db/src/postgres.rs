@@ -263,14 +263,13 @@ impl Postgres {
 
     pub(crate) async fn listen(&self, channel: &'static str) -> Result<Wakeups, Error> {
         let (client, mut connection) = self.config.connect(self.tls.clone()).await?;
-        let (send, messages) = mpsc::channel(1);
+        // Whoever listens is quick to hear; what does not fit waits in the connection, and nothing is lost.
+        let (send, messages) = mpsc::channel(64);
         tokio::spawn(async move {
             while let Some(Ok(message)) = future::poll_fn(|cx| connection.poll_message(cx)).await {
-                if matches!(message, AsyncMessage::Notification(_)) {
-                    // A full channel means that a wake-up is already waiting.
-                    let _ = send.try_send(());
-                }
-                if send.is_closed() {
+                if let AsyncMessage::Notification(said) = message
+                    && send.send(said.payload().to_owned()).await.is_err()
+                {
                     return;
                 }
             }
@@ -283,13 +282,13 @@ impl Postgres {
 /// Wake-ups from other processes.
 #[derive(Debug)]
 pub struct Wakeups {
-    messages: mpsc::Receiver<()>,
+    messages: mpsc::Receiver<String>,
     _client: Arc<tokio_postgres::Client>,
 }
 
 impl Wakeups {
-    /// Waits for the next one; `false` when the connection is gone.
-    pub async fn next(&mut self) -> bool {
-        self.messages.recv().await.is_some()
+    /// Waits for the next one and answers what it says; `None` when the connection is gone.
+    pub async fn next(&mut self) -> Option<String> {
+        self.messages.recv().await
     }
 }

@@ -62,6 +62,11 @@ pub trait Grant: 'static {
     const OR: Option<Permission> = None;
     /// How far that one reaches.
     const REACH: &'static str = "on what is assigned to oneself";
+
+    /// Whether these permissions let somebody in.
+    fn admits(permissions: Permissions) -> bool {
+        permissions.contains(Self::PERMISSION) || Self::OR.is_some_and(|or| permissions.contains(or))
+    }
 }
 
 permissions! {
@@ -180,7 +185,7 @@ impl Permissions {
 
     /// Whether they hold what a grant needs.
     pub fn grant<G: Grant>(self) -> bool {
-        self.contains(G::PERMISSION) || G::OR.is_some_and(|or| self.contains(or))
+        G::admits(self)
     }
 
     #[must_use]

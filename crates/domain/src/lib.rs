@@ -17,6 +17,7 @@ pub mod content;
 pub mod context_entries;
 pub mod controls;
 pub mod date;
+pub mod feed;
 pub mod files;
 pub mod frameworks;
 pub mod id;

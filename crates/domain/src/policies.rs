@@ -190,6 +190,22 @@ impl Policy {
         }
     }
 
+    /// Whether members see something else of it than before: another version, or another of the fields that are not
+    /// the text. Nobody learns in this way that people work on the text.
+    pub fn looks_different(before: Option<&Self>, after: Option<&Self>) -> bool {
+        let seen = |policy: &Self| {
+            (policy.is_published && !policy.is_archived).then_some((
+                policy.current_version_id,
+                policy.department,
+                policy.frequency,
+                policy.review_date,
+                policy.assignee_id,
+                policy.is_required_to_sign,
+            ))
+        };
+        before.and_then(seen) != after.and_then(seen)
+    }
+
     /// Whether its review is due.
     pub fn is_due(&self, today: Date) -> bool {
         self.status == PolicyStatus::Published

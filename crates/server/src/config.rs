@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::RunnerSettings;
 use attestry_app::assistant::Assistant;
+use attestry_app::feed::Most;
 use tracing_subscriber::filter::Targets;
 
 mod features;
@@ -50,6 +51,8 @@ const SETTINGS: &[Setting] = &[
     setting("http.body_memory_mib", "ATTESTRY_HTTP_BODY_MEMORY_MIB"),
     setting("http.request_timeout_seconds", "ATTESTRY_HTTP_REQUEST_TIMEOUT_SECONDS"),
     setting("http.read_timeout_seconds", "ATTESTRY_HTTP_READ_TIMEOUT_SECONDS"),
+    setting("http.event_streams", "ATTESTRY_HTTP_EVENT_STREAMS"),
+    setting("http.event_streams_per_organization", "ATTESTRY_HTTP_EVENT_STREAMS_PER_ORGANIZATION"),
     setting("http.cors_origins", "ATTESTRY_HTTP_CORS_ORIGINS"),
     setting("http.trusted_proxies", "ATTESTRY_HTTP_TRUSTED_PROXIES"),
     setting("rate_limit.per_second", "ATTESTRY_RATE_LIMIT_PER_SECOND"),
@@ -149,6 +152,7 @@ pub(crate) struct Config {
     pub(crate) body_memory: usize,
     pub(crate) request_timeout: Duration,
     pub(crate) read_timeout: Duration,
+    pub(crate) event_streams: Most,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) trusted_proxies: Vec<IpAddr>,
     pub(crate) rate_per_credential: u32,
@@ -233,6 +237,10 @@ impl Config {
             body_memory,
             read_timeout: Duration::from_secs(read.number("http.read_timeout_seconds", 1..=3600)?),
             request_timeout: Duration::from_secs(read.number("http.request_timeout_seconds", 1..=3600)?),
+            event_streams: Most {
+                in_all: read.number("http.event_streams", 0..=1_000_000)?,
+                of_one_organization: read.number("http.event_streams_per_organization", 0..=1_000_000)?,
+            },
             cors_origins: read.origins("http.cors_origins")?,
             trusted_proxies: read
                 .list("http.trusted_proxies")

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use attestry_api::{Api, HttpSettings, router, tidy};
+use attestry_app::feed::{self, Feed};
 use attestry_app::{Ctx, jobs, principals, setup};
 use axum::Router;
 use axum::extract::ConnectInfo;
@@ -46,12 +47,14 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     note_confinement();
     let api = Api::new(ctx.clone(), http_settings(config, &url));
     let (stop, stopped) = watch::channel(false);
-    let worker = tokio::spawn(jobs::work(ctx.clone(), stopped));
-    tokio::spawn(principals::write_touches(ctx));
+    let worker = tokio::spawn(jobs::work(ctx.clone(), stopped.clone()));
+    tokio::spawn(feed::announce(ctx.clone(), stopped.clone()));
+    tokio::spawn(feed::listen(ctx.clone(), stopped));
+    tokio::spawn(principals::write_touches(ctx.clone()));
     tokio::spawn(tidy(api.clone()));
     let router = router(api);
     say(&format!("Attestry is ready at {url}"));
-    accept(listener, router, config.read_timeout, signals).await;
+    accept(listener, router, config.read_timeout, signals, &ctx.feed).await;
     stop.send_replace(true);
     let _ = tokio::time::timeout(DRAIN, worker).await;
     tracing::info!("stopped");
@@ -64,6 +67,7 @@ fn http_settings(config: &Config, url: &str) -> HttpSettings {
         body_memory: config.body_memory,
         request_timeout: config.request_timeout,
         keep_alive: KEEP_ALIVE,
+        event_streams: config.event_streams,
         cors_origins: config.cors_origins.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         rate_per_credential: config.rate_per_credential,
@@ -108,7 +112,13 @@ impl StopSignals {
     }
 }
 
-async fn accept(listener: TcpListener, router: Router, patience: Duration, mut signals: StopSignals) {
+async fn accept(
+    listener: TcpListener,
+    router: Router,
+    patience: Duration,
+    mut signals: StopSignals,
+    feed: &Feed,
+) {
     let graceful = GracefulShutdown::new();
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(BUFFER);
@@ -141,6 +151,8 @@ async fn accept(listener: TcpListener, router: Router, patience: Duration, mut s
         });
     }
     drop(listener);
+    // These would go on for ever.
+    feed.close();
     tracing::info!("shutting down: finishing the open connections");
     tokio::select! {
         () = graceful.shutdown() => {}
@@ -155,6 +167,7 @@ pub(crate) async fn worker(config: &Config) -> Result<ExitCode> {
     jobs::schedule(&ctx).await?;
     note_confinement();
     let (stop, stopped) = watch::channel(false);
+    tokio::spawn(feed::announce(ctx.clone(), stopped.clone()));
     let worker = tokio::spawn(jobs::work(ctx, stopped));
     say("Attestry's worker is ready");
     signals.told_to_stop().await;

@@ -73,6 +73,8 @@ statements! {
     SET_HEAD = "UPDATE journal_heads SET sequence = $2, hash = $3, at = $4, signing_key = $5, signature = $6 WHERE org_id = $1";
     GET_HEAD = "SELECT org_id, sequence, hash, at, signing_key, signature FROM journal_heads WHERE org_id = $1";
     WALK = concat!(columns!(), " FROM journal j WHERE j.org_id = $1 AND j.sequence > $2 ORDER BY j.sequence LIMIT $3");
+    FOLLOW = "SELECT j.sequence, j.at, j.action, j.entity_type, j.entity_id FROM journal j WHERE j.org_id = $1 AND j.sequence > $2 ORDER BY j.sequence LIMIT $3";
+    TWO_STATES = "SELECT j.sequence, j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.entity_type = $3 AND j.sequence <= $4 ORDER BY j.sequence DESC LIMIT 2";
     STATE_AT = "SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.at <= $3 ORDER BY j.sequence DESC LIMIT 1";
     LIST = concat!(
         columns!(),
@@ -221,6 +223,55 @@ pub async fn walk(
     most: i64,
 ) -> Result<Vec<Entry>, Error> {
     t.all(WALK, &[id(organization), Value::Int(after), Value::Int(most)], read).await
+}
+
+/// That something happened, without what it came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub sequence: i64,
+    pub at: Time,
+    pub action: String,
+    pub entity_type: String,
+    pub entity_id: String,
+}
+
+/// What happened after a sequence, in order.
+pub async fn follow(
+    t: &Tx<'_>,
+    organization: OrganizationId,
+    after: i64,
+    most: i64,
+) -> Result<Vec<Told>, Error> {
+    let read = |row: &Row<'_>| {
+        Ok(Told {
+            sequence: row.int(0)?,
+            at: row.time(1)?,
+            action: row.text(2)?,
+            entity_type: row.text(3)?,
+            entity_id: row.text(4)?,
+        })
+    };
+    t.all(FOLLOW, &[id(organization), Value::Int(after), Value::Int(most)], read).await
+}
+
+/// The state of a thing before something happened to it, and after.
+pub async fn states_around(
+    t: &Tx<'_>,
+    scope: &Scope,
+    told: &Told,
+) -> Result<(Option<String>, Option<String>), Error> {
+    let params = [
+        id(scope.organization()),
+        Value::from(&told.entity_id),
+        Value::from(&told.entity_type),
+        Value::Int(told.sequence),
+    ];
+    let rows = t.all(TWO_STATES, &params, |row| Ok((row.int(0)?, row.opt_text(1)?))).await?;
+    let (mut before, mut after) = (None, None);
+    for (sequence, state) in rows {
+        *(if sequence == told.sequence { &mut after } else { &mut before }) = state;
+    }
+    Ok((before, after))
 }
 
 /// Which states of the past are wanted: of one kind, at a moment, from some id on.

@@ -2,6 +2,7 @@
 //! credentials, does not show another organization's objects, and leaves one entry when it changes
 //! something. A new operation is in them as soon as it has a route.
 
+use attestry_domain::feed::SIGHT;
 use attestry_domain::frameworks;
 use attestry_tests::{PASSWORD, Tenant, TestApp, both, token_in};
 use serde_json::{Value, json};
@@ -479,6 +480,16 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
                 .await
                 .expect("a password");
         }
+    }
+    each_kind_has_its_readers(app).await;
+}
+
+/// Whatever is recorded is of a kind that somebody is told of.
+async fn each_kind_has_its_readers(app: &TestApp) {
+    let sql = "SELECT DISTINCT entity_type FROM journal";
+    let kinds = app.ctx.db.read(async |t| t.all(sql, &[], |row| row.text(0)).await).await;
+    for kind in kinds.map_err(|error: attestry_db::Error| error).expect("kinds") {
+        assert!(SIGHT.iter().any(|(known, ..)| *known == kind), "{kind} is missing in domain/feed.rs");
     }
 }
 

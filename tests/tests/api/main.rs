@@ -13,6 +13,7 @@ mod controls;
 mod conventions;
 mod coverage;
 mod docs;
+mod events;
 mod frameworks;
 mod idempotency;
 mod known_failures;

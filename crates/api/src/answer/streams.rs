@@ -29,3 +29,14 @@ pub(crate) fn stream(
     ];
     (headers, sse).into_response()
 }
+
+/// Streams events that bring their own comments and are nobody else's business.
+pub(crate) fn private_stream(
+    events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static,
+) -> Response {
+    let headers = [
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (BUFFERING, HeaderValue::from_static("no")),
+    ];
+    (headers, Sse::new(events)).into_response()
+}

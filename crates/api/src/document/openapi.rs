@@ -24,7 +24,11 @@ use crate::routes::{PUBLIC, documented};
                        Every operation acts within one organization.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    components(schemas(crate::answer::problem::ProblemBody, crate::answer::problem::FieldProblem)),
+    components(schemas(
+        crate::answer::problem::ProblemBody,
+        crate::answer::problem::FieldProblem,
+        crate::events::EventView
+    )),
     tags(
         (name = "People", description = "The members of the organization."),
         (name = "Risks", description = "What could go wrong, and what is done about it."),
@@ -40,6 +44,7 @@ use crate::routes::{PUBLIC, documented};
         (name = "Organization", description = "The organization itself."),
         (name = "API keys", description = "API keys for scripts."),
         (name = "Audit log", description = "Who changed what and when, chained and signed."),
+        (name = "Events", description = "What happens in the organization, as it happens."),
         (name = "Sign-in", description = "Sessions, passwords, invitations."),
         (name = "Set-up", description = "The first start."),
         (name = "Service", description = "The service itself.")
@@ -242,7 +247,10 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
     all.extend(parameters);
     operation["parameters"] = Value::Array(all);
     if let Some(permission) = operation.get("x-permission").and_then(Value::as_str) {
-        let needs = format!("Needs the permission `{permission}`.");
+        let needs = match operation["x-or-permission"].is_array() {
+            true => format!("Needs the permission `{permission}`, or any of `x-or-permission`."),
+            false => format!("Needs the permission `{permission}`."),
+        };
         let about = operation.get("description").and_then(Value::as_str).unwrap_or_default();
         operation["description"] = json!(format!("{about}\n\n{needs}").trim());
     }

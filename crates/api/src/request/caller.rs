@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use attestry_app::portals;
-use attestry_app::principals::{self, KnownSession};
+use attestry_app::principals::{self, KnownSession, Lasting};
 use attestry_domain::access::{Actor, Claim, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::id::{OrganizationId, UserId};
 use attestry_domain::journal::{hex, sha256};
@@ -250,6 +250,26 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
         let scope = actor.authorize::<G>().map_err(attestry_app::Error::from)?;
         no_stray_query(parts, &context, api)?;
         Ok(Self(scope, PhantomData))
+    }
+}
+
+/// The same for an answer that goes on for long: the credential can be looked at again.
+#[derive(Debug)]
+pub(crate) struct GrantedForLong<G> {
+    pub(crate) scope: Granted<G>,
+    pub(crate) credential: Lasting,
+}
+
+impl<G: Grant> FromRequestParts<Api> for GrantedForLong<G> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let scope = Granted::<G>::from_request_parts(parts, api).await?;
+        let credential = match presented(&parts.headers)? {
+            Presented::ApiKey(text) => Lasting::key(text),
+            Presented::Session { token, .. } => Lasting::session(&token, scope.organization()),
+        };
+        Ok(Self { scope, credential })
     }
 }
 

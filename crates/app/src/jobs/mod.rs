@@ -260,7 +260,7 @@ async fn relay_wakeups(ctx: Ctx, mut stop: watch::Receiver<bool>) {
             None => return,
             Some(Ok(mut wakeups)) => loop {
                 tokio::select! {
-                    alive = wakeups.next() => if alive { ctx.job_bell.notify_one() } else { break },
+                    said = wakeups.next() => if said.is_some() { ctx.job_bell.notify_one() } else { break },
                     _ = stop.changed() => return,
                 }
             },

@@ -1,0 +1,117 @@
+//! What a follower is told: each entry by its kind, and where a permission shows only some things of a kind, by the thing.
+
+use std::sync::Arc;
+
+use attestry_domain::access::Scope;
+use attestry_domain::feed::{Reach, reach};
+use attestry_domain::id::CommentId;
+use attestry_domain::policies::Policy;
+use attestry_domain::registers::{Record, Register};
+use attestry_domain::subjects::Subject;
+use attestry_domain::tasks::Task;
+use attestry_storage::journal::{self, Told};
+use attestry_storage::{Tx, comments};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::subjects::{Access, Hold, admit};
+
+/// Those that the follower may know of.
+pub(super) async fn shown(ctx: &Ctx, scope: &Scope, page: Vec<Arc<Told>>) -> Result<Vec<Arc<Told>>, Error> {
+    let permissions = scope.permissions();
+    let known: Vec<(Arc<Told>, Reach)> = page
+        .into_iter()
+        .filter_map(|told| reach(&told.entity_type, permissions).map(|reach| (told, reach)))
+        .collect();
+    if known.iter().all(|(_, reach)| *reach == Reach::All) {
+        return Ok(known.into_iter().map(|(told, _)| told).collect());
+    }
+    let scope = scope.clone();
+    let shown = ctx.db.read(async move |t| {
+        let mut shown = Vec::new();
+        for (told, reach) in &known {
+            if is_shown(t, &scope, told, *reach).await? {
+                shown.push(Arc::clone(told));
+            }
+        }
+        Ok(shown)
+    });
+    shown.await
+}
+
+async fn is_shown(t: &Tx<'_>, scope: &Scope, told: &Told, reach: Reach) -> Result<bool, Error> {
+    if reach == Reach::All {
+        return Ok(true);
+    }
+    if reach == Reach::Own && scope.member().is_some_and(|own| own.to_string() == told.entity_id) {
+        return Ok(true);
+    }
+    let (before, after) = journal::states_around(t, scope, told).await?;
+    let (before, after) = (before.as_deref(), after.as_deref());
+    let either = || [before, after].into_iter().flatten();
+    match reach {
+        Reach::All => Ok(true),
+        Reach::Own => Ok(either().filter_map(read::<Mine>).any(|mine| mine.is_of(scope))),
+        Reach::Assigned => Ok(either().filter_map(record::<Task>).any(|task| task.is_visible(scope))),
+        Reach::Published => {
+            Ok(Policy::looks_different(before.and_then(record).as_ref(), after.and_then(record).as_ref()))
+        }
+        Reach::OnSubject => match after.or(before).and_then(read::<Hanging>) {
+            Some(Hanging { entity_type, entity_id }) => is_seen(t, scope, entity_type, &entity_id).await,
+            None => Ok(false),
+        },
+    }
+}
+
+/// What was recorded of a thing. What cannot be read is not shown.
+fn read<T: DeserializeOwned>(state: &str) -> Option<T> {
+    serde_json::from_str(state).ok()
+}
+
+/// The same for a row of a register.
+fn record<R: Register>(state: &str) -> Option<R> {
+    Record::recorded(state).ok().map(|record| record.fields)
+}
+
+/// Something of one member.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Mine {
+    member_id: String,
+}
+
+impl Mine {
+    fn is_of(&self, scope: &Scope) -> bool {
+        scope.member().is_some_and(|own| own.to_string() == self.member_id)
+    }
+}
+
+/// Something that hangs on something else.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hanging {
+    entity_type: Subject,
+    entity_id: String,
+}
+
+/// Whether the follower may see a subject; of a comment, what it is about.
+async fn is_seen(t: &Tx<'_>, scope: &Scope, subject: Subject, id: &str) -> Result<bool, Error> {
+    if subject != Subject::Comment {
+        return admitted(admit(t, scope, subject, id, Access::Read, Hold::No).await);
+    }
+    let Some(comment) = CommentId::read(id) else { return Ok(false) };
+    let Some(comment) = comments::get(t, scope, comment).await? else { return Ok(false) };
+    let about = comment.entity_type.subject();
+    let is_readable = admitted(subject.must_be_seen(scope).map_err(Error::from))?;
+    Ok(is_readable && admitted(admit(t, scope, about, &comment.entity_id, Access::Read, Hold::No).await)?)
+}
+
+fn admitted(result: Result<(), Error>) -> Result<bool, Error> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(Error::NotFound(_) | Error::Forbidden { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
