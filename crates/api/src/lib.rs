@@ -45,4 +45,5 @@ pub use document::openapi::document;
 pub use members::{MemberList, MemberView, UserView};
 pub use registers::{AuthInfo, AuthenticatedUser, List, View};
 pub use routes::{PUBLIC, router, tidy};
+pub use soa::exports::tables as statement_tables;
 pub use state::{Api, HttpSettings};

@@ -88,6 +88,8 @@ enum Command {
         #[arg(long)]
         overwrite: bool,
     },
+    /// Fill an empty database with a sample organization and a year of its history
+    Demo(commands::demo::Demo),
     /// Fill an empty database from an archive
     Restore {
         /// The archive to read
@@ -158,6 +160,7 @@ fn run() -> anyhow::Result<ExitCode> {
             Command::Audit(command) => commands::audit::run(command, &config).await,
             Command::Backup { to, overwrite } => commands::archive::backup(&config, &to, overwrite).await,
             Command::Restore { from } => commands::archive::restore(&config, &from).await,
+            Command::Demo(wishes) => commands::demo::run(&config, wishes).await,
             Command::Openapi | Command::Config(_) | Command::Verify { .. } => Ok(ExitCode::SUCCESS),
         }
     })

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use attestry_app::assistant::Assistant;
 use attestry_app::keys::Keys;
-use attestry_app::{Ctx, Settings, setup};
+use attestry_app::{Ctx, RunnerSettings, Settings, setup};
 use attestry_blobs::Blobs;
 use attestry_db::Pending;
-use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
+use attestry_domain::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use attestry_domain::journal::hex;
 use attestry_hosting::{DnsSettings, Error as HostingError, Hosting, Settings as Provider};
 use attestry_mail::Mailer;
@@ -175,11 +176,38 @@ fn must_not_be_newer(pending: &Pending) -> Result<()> {
     bail!("the database was migrated by a newer version ({}); run that version", pending.unknown.join(", "))
 }
 
+/// What a context takes from the world around it.
+pub(crate) struct World {
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The random part of ids; secrets are made by the system alone.
+    pub(crate) ids: Arc<dyn Entropy>,
+    pub(crate) mailer: Mailer,
+    pub(crate) runner: RunnerSettings,
+    pub(crate) assistant: Assistant,
+}
+
+impl World {
+    /// The world as it is.
+    fn real(config: &Config) -> Result<Self> {
+        Ok(Self {
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(SystemEntropy),
+            mailer: mailer(config)?,
+            runner: config.runner.clone(),
+            assistant: config.assistant.clone(),
+        })
+    }
+}
+
 /// Opens everything, without touching the schema.
 pub(crate) fn open(config: &Config, port: Option<u16>) -> Result<Ctx> {
+    open_in(World::real(config)?, config, port)
+}
+
+fn open_in(world: World, config: &Config, port: Option<u16>) -> Result<Ctx> {
+    let World { clock, ids, mailer, runner, assistant } = world;
     make_data_dir(&config.data_dir)?;
-    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    let keys = Keys::new(&secret(config)?, Arc::clone(&entropy))?;
+    let keys = Keys::new(&secret(config)?, Arc::new(SystemEntropy))?;
     let db = Db::open(&config.database).context("the database cannot be opened")?;
     let settings = Settings {
         public_url: public_url(config, port),
@@ -187,17 +215,21 @@ pub(crate) fn open(config: &Config, port: Option<u16>) -> Result<Ctx> {
         session_idle: config.session_idle,
         invitation_lifetime: config.invitation_lifetime,
         reset_lifetime: config.reset_lifetime,
-        runner: config.runner.clone(),
-        assistant: config.assistant.clone(),
+        runner,
+        assistant,
         domains: hosting(config, port)?,
     };
-    Ok(Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer(config)?, blobs(config)?, settings))
+    Ok(Ctx::new(clock, ids, db, keys, mailer, blobs(config)?, settings))
 }
 
 /// Opens everything and brings the schema up to date; a database is made if there is none. `port`: where the server
 /// listens.
 pub(crate) async fn migrated(config: &Config, port: Option<u16>) -> Result<Ctx> {
-    let ctx = open(config, port)?;
+    migrated_in(World::real(config)?, config, port).await
+}
+
+pub(crate) async fn migrated_in(world: World, config: &Config, port: Option<u16>) -> Result<Ctx> {
+    let ctx = open_in(world, config, port)?;
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
     must_not_be_newer(&pending)?;
     if !pending.missing.is_empty() {

@@ -78,7 +78,7 @@ fn cells(frozen: &Frozen, row: &FrozenRow) -> Vec<Cell> {
 }
 
 /// A statement as a table.
-pub(super) fn tables(frozen: &Frozen, format: SoaFormat) -> Result<Vec<u8>, String> {
+pub fn tables(frozen: &Frozen, format: SoaFormat) -> Result<Vec<u8>, String> {
     let rows: Vec<Vec<Cell>> = frozen.rows.iter().map(|row| cells(frozen, row)).collect();
     match format {
         SoaFormat::Csv => table(COLUMNS, &rows).map_err(|error| error.to_string()),

@@ -7,6 +7,7 @@ use attestry_storage::organizations::Listed;
 pub(crate) mod admin;
 pub(crate) mod archive;
 pub(crate) mod audit;
+pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod migrate;
 pub(crate) mod settings;

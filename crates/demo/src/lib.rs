@@ -1,0 +1,63 @@
+//! A sample organization with a year of history: Northwind Robotics, which makes robots for warehouses, and does not
+//! exist. `attestry demo` fills an empty database with it.
+//!
+//! Everything happens through the use cases, by people who may do it, on a clock that is moved through the year; so the
+//! journal is a real chain with the times of the story. Each area of the product has a file: what happens stands there as
+//! a table, and `plan` says when. This crate cannot see the database, and nothing it does leaves the machine.
+
+mod automations;
+mod evidence;
+mod outside;
+mod people;
+mod plan;
+mod risks;
+mod stage;
+mod story;
+mod tasks;
+mod vendors;
+
+use anyhow::{Context, Result};
+use attestry_app::Ctx;
+use attestry_app::soa::approval::Tables;
+use attestry_domain::text::Password;
+
+pub use people::Account;
+pub use stage::Stage;
+
+use plan::Plan;
+use story::Story;
+
+/// What whoever looks at the organization needs to know.
+#[derive(Clone, Debug)]
+pub struct Filled {
+    pub organization: &'static str,
+    /// Who can sign in with the password.
+    pub accounts: Vec<Account>,
+    /// A key of the owner's for the API.
+    pub api_key: String,
+    /// The path of the trust portal.
+    pub portal: &'static str,
+}
+
+/// Fills an empty database. `ctx` must have been made with what is on the stage.
+pub async fn fill(ctx: &Ctx, stage: &Stage, password: &Password, tables: Tables) -> Result<Filled> {
+    let mut plan = Plan::new(stage.today());
+    people::plan(&mut plan);
+    risks::plan(&mut plan);
+    vendors::plan(&mut plan);
+    tasks::plan(&mut plan);
+    automations::plan(&mut plan);
+    let (mut story, api_key) = Story::begin(ctx, stage, password, tables).await?;
+    for step in plan.in_order() {
+        story.pass_time(step.at).await?;
+        let day = step.at;
+        (step.act)(&mut story).await.with_context(|| format!("the story stopped at {day}"))?;
+    }
+    story.end().await?;
+    Ok(Filled {
+        organization: story::NAME,
+        accounts: people::accounts(),
+        api_key,
+        portal: "/trust/northwind",
+    })
+}

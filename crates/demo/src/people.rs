@@ -1,0 +1,197 @@
+//! Who works there: invited, joined, gone.
+
+use anyhow::{Context, Result};
+use attestry_app::invitations::{self, NewInvitation};
+use attestry_app::precondition::Precondition;
+use attestry_app::{members, notices};
+use attestry_domain::Parse;
+use attestry_domain::access::{Roles, grant};
+use attestry_domain::notices::NoticesPatch;
+use attestry_domain::sessions::Session;
+use attestry_domain::text::Password;
+use attestry_domain::words::Department;
+use futures_util::FutureExt;
+
+use crate::plan::Plan;
+use crate::story::{Story, email, name, text};
+
+/// The compliance lead, who runs the programme.
+pub(crate) const OWNER: &str = "ingrid";
+/// The technical lead, who approves.
+pub(crate) const APPROVER: &str = "rafael";
+pub(crate) const AUDITOR: &str = "helena";
+pub(crate) const EMPLOYEE: &str = "tomasz";
+
+/// What became of an invitation.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// Was there from the beginning.
+    Founded,
+    Joined,
+    /// Joined, and left so many days ago.
+    Left(i64),
+    /// Has not answered yet.
+    Invited,
+}
+
+/// Somebody who works there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Worker {
+    pub(crate) key: &'static str,
+    pub(crate) name: &'static str,
+    local: &'static str,
+    role: &'static str,
+    department: Department,
+    /// When they were invited.
+    ago: i64,
+    fate: Fate,
+}
+
+impl Worker {
+    pub(crate) fn email(&self) -> String {
+        format!("{}@northwind.example", self.local)
+    }
+}
+
+macro_rules! workers {
+    ($($key:ident $name:literal $local:literal $role:literal $department:ident $ago:literal $fate:ident $(($left:literal))?;)*) => {
+        const WORKERS: &[Worker] = &[$(Worker {
+            key: stringify!($key),
+            name: $name,
+            local: $local,
+            role: $role,
+            department: Department::$department,
+            ago: $ago,
+            fate: Fate::$fate $(($left))?,
+        }),*];
+    };
+}
+
+workers! {
+    ingrid "Ingrid Solberg" "ingrid.solberg" "owner" Gov 365 Founded;
+    rafael "Rafael Costa" "rafael.costa" "admin" It 363 Joined;
+    amara "Amara Okafor" "amara.okafor" "owner" Admin 363 Joined;
+    claire "Claire Dubois" "claire.dubois" "admin" Gov 362 Joined;
+    priya "Priya Raman" "priya.raman" "security,employee" It 361 Joined;
+    yuki "Yuki Tanaka" "yuki.tanaka" "employee" Itsm 361 Joined;
+    liam "Liam O’Connor" "liam.oconnor" "employee" Hr 360 Joined;
+    mateo "Mateo Fernández" "mateo.fernandez" "employee" Itsm 360 Joined;
+    sofia "Sofia Rossi" "sofia.rossi" "employee" Qms 358 Joined;
+    tomasz "Tomasz Zieliński" "tomasz.zielinski" "employee" It 358 Joined;
+    meiling "Chen Mei-ling" "meiling.chen" "employee" Admin 357 Joined;
+    seun "Oluwaseun Adeyemi" "oluwaseun.adeyemi" "employee" Admin 357 Joined;
+    jonas "Jonas Weber" "jonas.weber" "employee" Qms 350 Joined;
+    lucas "Lucas Martin" "lucas.martin" "employee" None 349 Left(96);
+    david "David Cohen" "david.cohen" "employee" It 340 Joined;
+    fatima "Fatima El Amrani" "fatima.elamrani" "employee" None 322 Joined;
+    erik "Erik Lindqvist" "erik.lindqvist" "employee" Admin 310 Joined;
+    helena "Helena Nováková" "helena.novakova" "auditor" None 298 Joined;
+    noor "Noor van Dijk" "noor.vandijk" "employee" It 254 Joined;
+    hana "Kim Ha-na" "hana.kim" "contractor" It 212 Left(31);
+    samuel "Samuel Mensah" "samuel.mensah" "employee" Itsm 147 Joined;
+    ana "Ana Popescu" "ana.popescu" "employee" It 89 Joined;
+    giulia "Giulia Bianchi" "giulia.bianchi" "employee" Hr 4 Invited;
+    arjun "Arjun Patel" "arjun.patel" "contractor" It 2 Invited;
+}
+
+/// Everybody who is there at the end.
+pub(crate) fn active() -> impl Iterator<Item = &'static str> {
+    let is_active = |one: &&Worker| matches!(one.fate, Fate::Founded | Fate::Joined);
+    WORKERS.iter().filter(is_active).map(|one| one.key)
+}
+
+pub(crate) fn named(key: &str) -> Result<&'static Worker> {
+    WORKERS.iter().find(|one| one.key == key).with_context(|| format!("nobody is called {key}"))
+}
+
+/// Somebody who can sign in with the password that was chosen.
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub email: String,
+    pub name: &'static str,
+    pub role: &'static str,
+}
+
+const ACCOUNTS: [(&str, &str); 4] = [
+    (OWNER, "compliance lead, owner"),
+    (APPROVER, "technical lead, admin: approves"),
+    (AUDITOR, "auditor: reads everything"),
+    (EMPLOYEE, "employee: own tasks, policies to sign"),
+];
+
+pub(crate) fn accounts() -> Vec<Account> {
+    let of = |(key, role): (&str, &'static str)| {
+        let worker = named(key).ok()?;
+        Some(Account { email: worker.email(), name: worker.name, role })
+    };
+    ACCOUNTS.into_iter().filter_map(of).collect()
+}
+
+pub(crate) fn plan(plan: &mut Plan) {
+    for worker in WORKERS {
+        if matches!(worker.fate, Fate::Founded) {
+            plan.at(worker.ago, 8 * 60, move |story| wants_no_mail(story, worker.key).boxed_local());
+            continue;
+        }
+        plan.at(worker.ago, 7 * 60, move |story| invite(story, worker).boxed_local());
+        if !matches!(worker.fate, Fate::Invited) {
+            plan.at(worker.ago, 11 * 60, move |story| join(story, worker).boxed_local());
+        }
+        if let Fate::Left(ago) = worker.fate {
+            plan.at(ago, 15 * 60, move |story| leave(story, worker).boxed_local());
+        }
+    }
+}
+
+async fn invite(story: &mut Story, worker: &'static Worker) -> Result<()> {
+    let scope = story.by::<grant::MemberCreate>(OWNER)?;
+    let new = NewInvitation {
+        email: email(&worker.email())?,
+        name: Some(name(worker.name)?),
+        role: text::<Roles>(worker.role)?,
+        department: worker.department,
+    };
+    invitations::invite(&story.ctx, &scope, new).await?;
+    Ok(())
+}
+
+async fn join(story: &mut Story, worker: &'static Worker) -> Result<()> {
+    let token = story.mailed(&worker.email(), "/accept-invitation").await?;
+    // Who is not on the list of accounts has a password that nobody knows.
+    let password = match ACCOUNTS.iter().any(|(key, _)| *key == worker.key) {
+        true => story.password.clone(),
+        false => Password::parse(&story.ctx.keys.token().text).map_err(anyhow::Error::msg)?,
+    };
+    let origin = story.from(std::net::Ipv4Addr::new(198, 51, 100, 9));
+    let person = invitations::accept(&story.ctx, &token, None, Some(password), origin).await?;
+    story.arrives(worker.key, &person);
+    wants_no_mail(story, worker.key).await
+}
+
+/// Nobody is behind these addresses.
+async fn wants_no_mail(story: &mut Story, key: &'static str) -> Result<()> {
+    let (actor, now) = (story.actor(key)?, story.now());
+    let session = Session {
+        id: story.ctx.ids.next(),
+        user_id: actor.principal.user,
+        created_at: now,
+        last_seen_at: now,
+        expires_at: now.plus(story.ctx.settings.session_lifetime),
+    };
+    let none = NoticesPatch {
+        assigned: Some(false),
+        due_soon: Some(false),
+        overdue: Some(false),
+        automations: Some(false),
+        policies: Some(false),
+        portal: Some(false),
+    };
+    notices::update(&story.ctx, &session, none, actor.origin).await?;
+    Ok(())
+}
+
+async fn leave(story: &mut Story, worker: &'static Worker) -> Result<()> {
+    let (scope, member) = (story.by::<grant::MemberDelete>(OWNER)?, story.member(worker.key)?);
+    members::deactivate(&story.ctx, &scope, member, Precondition::default()).await?;
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! When things happen. Days are counted back from today; on weekends nobody works.
+
+use anyhow::Result;
+use attestry_domain::Time;
+use attestry_domain::date::Date;
+use futures_util::future::LocalBoxFuture;
+
+use crate::story::Story;
+
+const MINUTE: i64 = 60_000;
+const DAY: i64 = 24 * 60 * MINUTE;
+
+/// What somebody does.
+pub(crate) type Act = Box<dyn for<'a> FnOnce(&'a mut Story) -> LocalBoxFuture<'a, Result<()>>>;
+
+pub(crate) struct Step {
+    pub(crate) at: Time,
+    pub(crate) act: Act,
+}
+
+pub(crate) struct Plan {
+    today: Date,
+    /// Each with its place among all.
+    steps: Vec<(Time, Act)>,
+}
+
+impl Plan {
+    pub(crate) fn new(today: Date) -> Self {
+        Self { today, steps: Vec::new() }
+    }
+
+    /// Plans something so many days ago, at a time of the working day that differs from step to step.
+    pub(crate) fn on(
+        &mut self,
+        ago: i64,
+        act: impl for<'a> FnOnce(&'a mut Story) -> LocalBoxFuture<'a, Result<()>> + 'static,
+    ) {
+        let spread = i64::try_from(self.steps.len()).unwrap_or(0) * 97 % 540;
+        self.at(ago, 7 * 60 + spread, act);
+    }
+
+    /// The same at a minute of the day in UTC.
+    pub(crate) fn at(
+        &mut self,
+        ago: i64,
+        minute: i64,
+        act: impl for<'a> FnOnce(&'a mut Story) -> LocalBoxFuture<'a, Result<()>> + 'static,
+    ) {
+        // Nothing happens today: whatever the time is, all of it has passed.
+        let day = self.today.plus_days(-ago.max(1)).start();
+        self.steps.push((Time::from_millis(day.as_millis() + minute * MINUTE), Box::new(act)));
+    }
+
+    /// All steps, one after the other.
+    pub(crate) fn in_order(mut self) -> Vec<Step> {
+        self.steps.sort_by_key(|(at, _)| *at);
+        let mut last = Time::from_millis(0);
+        let mut after = |at: Time| {
+            last = at.max(Time::from_millis(last.as_millis() + MINUTE));
+            last
+        };
+        self.steps.into_iter().map(|(at, act)| Step { at: after(on_a_weekday(at)), act }).collect()
+    }
+}
+
+/// The same time on the Friday before, if it is on a weekend.
+fn on_a_weekday(at: Time) -> Time {
+    // The first of January 1970 was a Thursday.
+    let back = match (at.as_millis().div_euclid(DAY) + 4).rem_euclid(7) {
+        6 => 1,
+        0 => 2,
+        _ => 0,
+    };
+    Time::from_millis(at.as_millis() - back * DAY)
+}

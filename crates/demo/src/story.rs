@@ -1,0 +1,235 @@
+//! Where the story is: who there is by now, what they have made, and what time it is.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use attestry_app::precondition::Precondition;
+use attestry_app::setup::{self, NewInstallation};
+use attestry_app::soa::approval::Tables;
+use attestry_app::{Ctx, jobs, members, organizations};
+use attestry_domain::access::{Actor, Credential, Grant, Origin, Principal, Scope, grant};
+use attestry_domain::clock::ManualClock;
+use attestry_domain::date::Date;
+use attestry_domain::id::{
+    AccessRequestId, AutomationId, ControlId, MemberId, OrganizationId, PolicyId, RequestId, RiskId,
+    SoaDocumentId, TaskId, VendorId,
+};
+use attestry_domain::members::Person;
+use attestry_domain::organizations::OrganizationPatch;
+use attestry_domain::text::{Email, Name, Password};
+use attestry_domain::{Parse, Patch, Time, Zone};
+use attestry_mail::{Message, Sent};
+
+use crate::people::{self, OWNER};
+use crate::stage::Stage;
+
+pub(crate) const NAME: &str = "Northwind Robotics";
+const ZONE: &str = "Europe/Copenhagen";
+/// How long ago it all began, in days.
+const BEGINNING: i64 = 365;
+const WEEK: Duration = Duration::from_hours(7 * 24);
+
+pub(crate) struct Story {
+    pub(crate) ctx: Ctx,
+    pub(crate) today: Date,
+    pub(crate) organization: OrganizationId,
+    pub(crate) password: Password,
+    pub(crate) tables: Tables,
+    clock: Arc<ManualClock>,
+    sent: Sent,
+    /// What was mailed and has not been answered yet.
+    letters: Vec<Message>,
+    zone: Zone,
+    /// When jobs are looked at next.
+    next_jobs: Time,
+    people: HashMap<&'static str, Actor>,
+    pub(crate) risks: HashMap<&'static str, RiskId>,
+    pub(crate) vendors: HashMap<&'static str, VendorId>,
+    pub(crate) tasks: HashMap<&'static str, TaskId>,
+    pub(crate) automations: HashMap<&'static str, AutomationId>,
+    pub(crate) policies: HashMap<&'static str, PolicyId>,
+    pub(crate) controls: HashMap<&'static str, ControlId>,
+    pub(crate) requests: HashMap<&'static str, AccessRequestId>,
+    /// What the links to the portal's documents carry, by address.
+    pub(crate) readers: HashMap<&'static str, String>,
+    pub(crate) statement: Option<SoaDocumentId>,
+}
+
+/// Reads text of ours, which follows the rules.
+pub(crate) fn text<T: Parse>(text: &str) -> Result<T> {
+    T::parse(text).map_err(|message| anyhow!("{text:?} {message}"))
+}
+
+impl Story {
+    /// The organization is founded by its owner. Says the text of the owner's API key, too.
+    pub(crate) async fn begin(
+        ctx: &Ctx,
+        stage: &Stage,
+        password: &Password,
+        tables: Tables,
+    ) -> Result<(Self, String)> {
+        let (clock, today) = (stage.clock(), stage.today());
+        let began = today.plus_days(-BEGINNING).start().plus(Duration::from_hours(7));
+        clock.set(began);
+        let owner = people::named(OWNER)?;
+        let new = NewInstallation {
+            organization: text(NAME)?,
+            email: text(&owner.email())?,
+            password: Some(password.clone()),
+            name: Some(text(owner.name)?),
+        };
+        let (founded, key) = setup::by_operator(ctx, new).await?;
+        let mut story = Self {
+            ctx: ctx.clone(),
+            today,
+            organization: founded.organization,
+            password: password.clone(),
+            tables,
+            clock,
+            sent: stage.sent(),
+            letters: Vec::new(),
+            zone: text(ZONE)?,
+            next_jobs: began,
+            people: HashMap::new(),
+            risks: HashMap::new(),
+            vendors: HashMap::new(),
+            tasks: HashMap::new(),
+            automations: HashMap::new(),
+            policies: HashMap::new(),
+            controls: HashMap::new(),
+            requests: HashMap::new(),
+            readers: HashMap::new(),
+            statement: None,
+        };
+        jobs::schedule(ctx).await?;
+        let everybody = members::everybody(ctx, founded.organization).await?;
+        let person = everybody.into_iter().next().context("the owner is missing")?;
+        story.arrives(OWNER, &person);
+        let patch = OrganizationPatch {
+            website: Patch::Value(text("https://www.northwind.example")?),
+            time_zone: Some(text(ZONE)?),
+            ..OrganizationPatch::default()
+        };
+        let scope = story.by::<grant::OrganizationUpdate>(OWNER)?;
+        organizations::update(ctx, &scope, patch, Precondition::default()).await?;
+        Ok((story, key.text))
+    }
+
+    /// Moves the clock on. Once a week the jobs that have come due meanwhile are run, as the server would.
+    pub(crate) async fn pass_time(&mut self, to: Time) -> Result<()> {
+        while self.next_jobs <= to {
+            self.clock.set(self.next_jobs);
+            self.next_jobs = self.next_jobs.plus(WEEK);
+            self.work().await?;
+        }
+        self.clock.set(to);
+        Ok(())
+    }
+
+    /// Yesterday is over. Nothing waits that a server would do at once, except what it does always.
+    pub(crate) async fn end(&mut self) -> Result<()> {
+        self.clock.set(self.today.start());
+        self.work().await?;
+        match jobs::counts(&self.ctx).await? {
+            (_, 0) => Ok(()),
+            (_, failed) => bail!("{failed} jobs failed; the log says which"),
+        }
+    }
+
+    /// Runs the jobs that wait.
+    pub(crate) async fn work(&self) -> Result<()> {
+        jobs::drain(&self.ctx).await?;
+        Ok(())
+    }
+
+    pub(crate) fn task(&self, key: &str) -> Result<TaskId> {
+        self.tasks.get(key).copied().with_context(|| format!("the task {key} is not there yet"))
+    }
+
+    pub(crate) fn automation(&self, key: &str) -> Result<AutomationId> {
+        self.automations.get(key).copied().with_context(|| format!("the automation {key} is not there yet"))
+    }
+
+    pub(crate) fn policy(&self, key: &str) -> Result<PolicyId> {
+        self.policies.get(key).copied().with_context(|| format!("the policy {key} is not there yet"))
+    }
+
+    /// Which day it is where they are.
+    pub(crate) fn local_day(&self) -> Date {
+        self.zone.date_of(self.now())
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.ctx.now()
+    }
+
+    /// The day so many days before today.
+    pub(crate) fn day(&self, ago: i64) -> Date {
+        self.today.plus_days(-ago)
+    }
+
+    /// Somebody signs in from now on.
+    pub(crate) fn arrives(&mut self, name: &'static str, person: &Person) {
+        let Person { member, user } = person;
+        let principal = Principal {
+            organization: member.organization_id,
+            member: member.id,
+            user: user.id,
+            email: user.email.clone(),
+            credential: Credential::Session(self.ctx.ids.next()),
+            permissions: member.role.permissions(),
+            zone: self.zone.clone(),
+        };
+        let place = u8::try_from(self.people.len()).unwrap_or(0);
+        let origin = self.from(Ipv4Addr::new(198, 51, 100, 20 + place));
+        self.people.insert(name, Actor { principal: Arc::new(principal), origin });
+    }
+
+    /// A request from an address.
+    pub(crate) fn from(&self, ip: Ipv4Addr) -> Origin {
+        let id: RequestId = self.ctx.ids.next();
+        Origin { request_id: id.to_string().into(), ip: Some(IpAddr::V4(ip)), claim: None }
+    }
+
+    pub(crate) fn actor(&self, name: &str) -> Result<Actor> {
+        let known = self.people.get(name).with_context(|| format!("{name} is not there yet"))?;
+        let id: RequestId = self.ctx.ids.next();
+        let origin = Origin { request_id: id.to_string().into(), ..known.origin.clone() };
+        Ok(Actor { principal: Arc::clone(&known.principal), origin })
+    }
+
+    /// Somebody acts who may.
+    pub(crate) fn by<G: Grant>(&self, name: &str) -> Result<Scope> {
+        self.actor(name)?.authorize::<G>().map_err(|denied| anyhow!("{name} {denied}"))
+    }
+
+    pub(crate) fn member(&self, name: &str) -> Result<MemberId> {
+        Ok(self.actor(name)?.principal.member)
+    }
+
+    /// The secret in the latest link to somebody that leads there.
+    pub(crate) async fn mailed(&mut self, to: &str, path: &str) -> Result<String> {
+        self.work().await?;
+        self.letters.extend(self.sent.take());
+        let marker = format!("{path}?token=");
+        let leads_there = |letter: &Message| letter.to_address == to && letter.text.contains(&marker);
+        let place = self.letters.iter().rposition(leads_there);
+        let letter =
+            self.letters.swap_remove(place.with_context(|| format!("no letter to {to} leads to {path}"))?);
+        let (_, rest) = letter.text.split_once(&marker).unwrap_or_default();
+        let is_of_token = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
+        Ok(rest.chars().take_while(|c| is_of_token(*c)).collect())
+    }
+}
+
+/// An address and a name, for those who are outside.
+pub(crate) fn email(address: &str) -> Result<Email> {
+    text(address)
+}
+
+pub(crate) fn name(words: &str) -> Result<Name> {
+    text(words)
+}
