@@ -1,0 +1,162 @@
+import { expect, signIn, test } from './server';
+
+const LEAD = 'ines@northwind.example';
+
+test.describe('risks', () => {
+  test('a cell of the heat map narrows the table, and Back widens it again', async ({ page, demo }, info) => {
+    test.skip(info.project.name === 'phone', 'the heat map is beside the table on wide screens');
+    await signIn(page, demo, LEAD);
+    await page.goto(`${demo.url}/risks`);
+    const cell = page
+      .getByRole('group', { name: /Heat map/ })
+      .getByRole('button', { name: /: [1-9]/ })
+      .first();
+    const count = Number(/: (\d+)/.exec((await cell.getAttribute('aria-label')) ?? '')?.[1]);
+    await cell.click();
+    await expect(page.getByText(`${count} of `)).toBeVisible();
+    await expect(page).toHaveURL(/residualLikelihood=/);
+    await page.goBack();
+    await expect(page).not.toHaveURL(/residualLikelihood=/);
+  });
+
+  test('a record is edited where it stands, undone, commented on and given a file', async ({ page, demo }, info) => {
+    await signIn(page, demo, LEAD);
+    await page.goto(`${demo.url}/risks?sort=createdAt&order=${info.project.name === 'phone' ? 'asc' : 'desc'}`);
+    if (info.project.name === 'phone') await page.getByRole('list', { name: 'Risks' }).getByRole('button').first().click();
+    else await page.getByRole('table').getByRole('link').first().click();
+    const drawer = page.getByRole('complementary', { name: /^R-\d+/ });
+    await expect(drawer).toBeVisible();
+
+    const title = drawer.getByRole('button', { name: /^Title:/ });
+    const before = ((await title.textContent()) ?? '').replace('Title: ', '');
+    await title.click();
+    await drawer.getByRole('textbox', { name: 'Title' }).fill(`${before} again`);
+    await page.keyboard.press('Enter');
+    await expect(drawer.getByRole('heading', { level: 2 })).toHaveText(`${before} again`);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(drawer.getByRole('heading', { level: 2 })).toHaveText(before);
+
+    await title.click();
+    await drawer.getByRole('textbox', { name: 'Title' }).fill('');
+    await page.keyboard.press('Enter');
+    await expect(drawer.getByText('Must not be empty')).toBeVisible();
+    await page.keyboard.press('Escape');
+
+    const words = `Seen on the ${info.project.name}`;
+    await drawer.getByRole('textbox', { name: 'Write a comment' }).fill(words);
+    await page.keyboard.press('Control+Enter');
+    await drawer.getByRole('tab', { name: /Comments/ }).click();
+    await expect(drawer.getByText(words)).toBeVisible();
+
+    await drawer.getByRole('tab', { name: /Files/ }).click();
+    await drawer
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'report.txt', mimeType: 'text/plain', buffer: Buffer.from('All disks are encrypted.') });
+    await expect(drawer.getByRole('button', { name: 'report.txt', exact: true })).toBeVisible();
+  });
+
+  test('two people who edit the same field decide which value stays', async ({ page, demo, browser }, info) => {
+    test.skip(info.project.name === 'phone', 'the same code at another width');
+    await signIn(page, demo, LEAD);
+    await page.goto(`${demo.url}/vendors?sort=createdAt`);
+    await page.getByRole('table').getByRole('link').first().click();
+    const drawer = page.getByRole('complementary', { name: /^V-\d+/ });
+    const field = drawer.getByRole('button', { name: /What they do for us/ });
+    await field.click();
+    await drawer.getByRole('textbox', { name: 'What they do for us' }).fill('My words');
+
+    const id = new URL(page.url()).searchParams.get('open') ?? '';
+    const organization = await page.evaluate(() => localStorage.getItem('attestry.organization') ?? '');
+    const other = await browser.newContext();
+    await page.request.patch(`${demo.url}/v1/vendors/${id}`, {
+      data: { description: 'Their words' },
+      headers: { 'X-Organization-Id': organization },
+    });
+    await other.close();
+    await page.keyboard.press('Control+Enter');
+    await expect(drawer.getByText('Somebody else saved this')).toBeVisible();
+    await expect(drawer.getByText('Yours: My words')).toBeVisible();
+    await drawer.getByRole('radio', { name: /Theirs: Their words/ }).check();
+    await drawer.getByRole('button', { name: 'Save chosen values' }).click();
+    await expect(field).toContainText('Their words');
+  });
+
+  test('the page can be turned into its past, where nothing can be edited', async ({ page, demo }) => {
+    await signIn(page, demo, LEAD);
+    await page.goto(`${demo.url}/risks`);
+    await page.getByRole('button', { name: 'As of' }).click();
+    await expect(page.getByText('Risks as it was on')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'New risk' })).toHaveCount(0);
+    await page.getByRole('slider', { name: 'Date shown' }).fill('100');
+    await expect(page).toHaveURL(/asOf=2025|asOf=2026/);
+    await page.getByRole('button', { name: 'Return to today' }).click();
+    await expect(page).not.toHaveURL(/asOf/);
+  });
+
+  test('a table is imported after a check of its rows', async ({ page, demo }, info) => {
+    test.skip(info.project.name === 'phone', 'the same code at another width');
+    await signIn(page, demo, LEAD);
+    await page.goto(`${demo.url}/risks?import=yes`);
+    const table = (category: string) => ({
+      name: 'risks.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(`Risk;description;category\nImported one;x;technology\nImported two;y;${category}\n`),
+    });
+    await page.locator('input[type=file]').setInputFiles(table('weather'));
+    await page.getByRole('combobox', { name: 'Risk: Becomes' }).click();
+    await page.getByRole('option', { name: 'Title' }).click();
+    await page.getByRole('button', { name: 'Check the rows' }).click();
+    await expect(page.getByText('1 mistake to mend')).toBeVisible();
+    await expect(page.getByRole('cell', { name: 'Category' })).toBeVisible();
+    await page.getByRole('button', { name: 'Choose another file' }).click();
+    await page.locator('input[type=file]').setInputFiles(table('people'));
+    await page.getByRole('combobox', { name: 'Risk: Becomes' }).click();
+    await page.getByRole('option', { name: 'Title' }).click();
+    await page.getByRole('button', { name: 'Check the rows' }).click();
+    await page.getByRole('button', { name: 'Import 2 rows' }).click();
+    await page.goto(`${demo.url}/risks?q=Imported`);
+    await expect(page.getByRole('link', { name: 'Imported one' })).toBeVisible();
+  });
+});
+
+test('changes of others appear without a reload', async ({ page, demo }) => {
+  await signIn(page, demo, LEAD);
+  await page.goto(`${demo.url}/risks?q=Appears`);
+  await expect(page.getByText('Nothing matches these filters')).toBeVisible();
+  const organization = await page.evaluate(() => localStorage.getItem('attestry.organization') ?? '');
+  const body = { title: 'Appears by itself', description: 'x', category: 'other' };
+  await page.request.post(`${demo.url}/v1/risks`, { data: body, headers: { 'X-Organization-Id': organization } });
+  await expect(page.getByText('Appears by itself').first()).toBeVisible();
+});
+
+test('a session that ends is renewed over the page, and what was typed stays', async ({ page, demo, context }, info) => {
+  test.skip(info.project.name === 'phone', 'the same code at another width');
+  const { PASSWORD } = await import('./demo');
+  await signIn(page, demo, LEAD);
+  await page.goto(`${demo.url}/risks?new=yes`);
+  await page.getByLabel('Title').fill('Half a thought');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Create risk' }).click();
+  await expect(page.getByText('Your session has ended')).toBeVisible();
+  await page.getByRole('textbox', { name: /Password/ }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in and go on' }).click();
+  await expect(page.getByText('Your session has ended')).toHaveCount(0);
+  await expect(page.getByLabel('Title')).toHaveValue('Half a thought');
+});
+
+test('the palette finds a record from any page', async ({ page, demo }, info) => {
+  test.skip(info.project.name === 'phone', 'the same code at another width');
+  await signIn(page, demo, LEAD);
+  await page.keyboard.press('/');
+  await page.getByRole('textbox', { name: 'Find a record or go to a page' }).fill('R-1');
+  await page.getByRole('dialog').getByRole('button', { name: /R-1\b/ }).first().click();
+  await expect(page).toHaveURL(/\/risks\?open=/);
+});
+
+test('the console speaks German', async ({ browser, demo }) => {
+  const context = await browser.newContext({ locale: 'de-DE' });
+  const page = await context.newPage();
+  await page.goto(`${demo.url}/sign-in`);
+  await expect(page.getByRole('heading', { name: 'Anmelden' })).toBeVisible();
+  await context.close();
+});
