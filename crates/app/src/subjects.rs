@@ -71,8 +71,12 @@ async fn visible_comment(
         Hold::No => comments::get(t, scope, comment).await?,
     };
     let comment = found.ok_or(Error::NotFound("comment"))?;
-    comment.entity_type.subject().must_be_seen(scope)?;
-    Ok(comment)
+    let (subject, id) = (comment.entity_type.subject(), comment.entity_id.to_string());
+    match Box::pin(admit(t, scope, subject, &id, Access::Read, Hold::No)).await {
+        Ok(()) => Ok(comment),
+        Err(Error::NotFound(_)) => Err(Error::NotFound("comment")),
+        Err(error) => Err(error),
+    }
 }
 
 pub(crate) fn must_be_author(scope: &Scope, comment: &Comment) -> Result<(), Error> {

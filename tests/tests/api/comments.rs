@@ -9,6 +9,7 @@ both! {
     both_parameters_are_required_and_the_thing_must_be_ones_own,
     comments_go_with_what_they_are_about_and_outlive_their_author,
     everybody_acts_in_their_own_name,
+    files_of_a_comment_are_seen_by_those_who_see_its_subject,
 }
 
 async fn the_author_writes_changes_and_deletes(app: &TestApp) {
@@ -171,4 +172,24 @@ async fn everybody_acts_in_their_own_name(app: &TestApp) {
     }
     app.work().await;
     assert_eq!(app.get(&attachments).send().await.expect(200)["count"], 1, "what was refused was not kept");
+}
+
+async fn files_of_a_comment_are_seen_by_those_who_see_its_subject(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "employee").await;
+    let token = app.sign_in("eve@example.com").await;
+    let task = app.task(json!({"assigneeId": eve["id"]})).await;
+    let file = json!({"fileName": "a.txt", "fileType": "text/plain", "fileData": "aGVsbG8="});
+    let comment =
+        json!({"content": "See this.", "entityId": task["id"], "entityType": "task", "attachments": [file]});
+    let comment = app.post("/v1/comments", &comment).send().await.expect(201);
+    let files = format!("/v1/comments/{}/attachments", id(&comment));
+    let list = || app.call("GET", &files).session(&token, &app.home.organization);
+    let file = list().send().await.expect(200)["data"][0].clone();
+    let link = format!("/v1/attachments/{}/download", id(&file));
+    let download = || app.call("GET", &link).session(&token, &app.home.organization);
+    download().send().await.expect(200);
+
+    app.patch(&format!("/v1/tasks/{}", id(&task)), &json!({"assigneeId": null})).send().await.expect(200);
+    list().send().await.problem(404, "not_found");
+    download().send().await.problem(404, "not_found");
 }
