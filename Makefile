@@ -10,12 +10,18 @@ BIN := $(CARGO_TARGET_DIR)/debug/attestry
 VENV := $(HOME)/.cache/attestry/python
 NODE := $(HOME)/.cache/attestry/node
 
-.PHONY: run test test-rust test-web bench lint fmt openapi release web postgres nameserver caddy python node chromium wrk
+.PHONY: run demo test test-rust test-web bench lint fmt openapi release web postgres nameserver caddy python node chromium wrk
 
 ## Serve the API and the console on http://127.0.0.1:8080, data in ./data
 run: web
 	cargo build --locked --workspace --bin attestry
 	exec $(BIN) serve
+
+## Fill ./data-demo with a sample organization, unless that was done before, and serve it
+demo: web
+	cargo build --locked --workspace --bin attestry
+	test -e data-demo/attestry.db || $(BIN) demo --data-dir data-demo
+	exec $(BIN) serve --data-dir data-demo
 
 ## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases, the console in a browser
 test: web lint postgres nameserver caddy python node chromium test-rust test-web

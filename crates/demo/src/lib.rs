@@ -6,14 +6,19 @@
 //! a table, and `plan` says when. This crate cannot see the database, and nothing it does leaves the machine.
 
 mod automations;
+mod company;
+mod controls;
 mod evidence;
 mod outside;
 mod people;
 mod plan;
+mod policies;
 mod risks;
+mod soa;
 mod stage;
 mod story;
 mod tasks;
+mod trust;
 mod vendors;
 
 use anyhow::{Context, Result};
@@ -47,6 +52,11 @@ pub async fn fill(ctx: &Ctx, stage: &Stage, password: &Password, tables: Tables)
     vendors::plan(&mut plan);
     tasks::plan(&mut plan);
     automations::plan(&mut plan);
+    policies::plan(&mut plan);
+    controls::plan(&mut plan);
+    soa::plan(&mut plan);
+    trust::plan(&mut plan);
+    company::plan(&mut plan);
     let (mut story, api_key) = Story::begin(ctx, stage, password, tables).await?;
     for step in plan.in_order() {
         story.pass_time(step.at).await?;

@@ -14,8 +14,8 @@ use attestry_domain::access::{Actor, Credential, Grant, Origin, Principal, Scope
 use attestry_domain::clock::ManualClock;
 use attestry_domain::date::Date;
 use attestry_domain::id::{
-    AccessRequestId, AutomationId, ControlId, MemberId, OrganizationId, PolicyId, RequestId, RiskId,
-    SoaDocumentId, TaskId, VendorId,
+    AccessRequestId, ApiKeyId, AutomationId, ControlId, MemberId, OrganizationId, PolicyId, RequestId,
+    RiskId, SoaDocumentId, TaskId, VendorId,
 };
 use attestry_domain::members::Person;
 use attestry_domain::organizations::OrganizationPatch;
@@ -52,6 +52,7 @@ pub(crate) struct Story {
     pub(crate) automations: HashMap<&'static str, AutomationId>,
     pub(crate) policies: HashMap<&'static str, PolicyId>,
     pub(crate) controls: HashMap<&'static str, ControlId>,
+    pub(crate) keys: HashMap<&'static str, ApiKeyId>,
     pub(crate) requests: HashMap<&'static str, AccessRequestId>,
     /// What the links to the portal's documents carry, by address.
     pub(crate) readers: HashMap<&'static str, String>,
@@ -100,6 +101,7 @@ impl Story {
             automations: HashMap::new(),
             policies: HashMap::new(),
             controls: HashMap::new(),
+            keys: HashMap::new(),
             requests: HashMap::new(),
             readers: HashMap::new(),
             statement: None,
@@ -204,6 +206,10 @@ impl Story {
     /// Somebody acts who may.
     pub(crate) fn by<G: Grant>(&self, name: &str) -> Result<Scope> {
         self.actor(name)?.authorize::<G>().map_err(|denied| anyhow!("{name} {denied}"))
+    }
+
+    pub(crate) fn is_there(&self, name: &str) -> bool {
+        self.people.contains_key(name)
     }
 
     pub(crate) fn member(&self, name: &str) -> Result<MemberId> {

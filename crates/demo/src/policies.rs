@@ -1,0 +1,169 @@
+//! Policies: made from the templates, approved, published, signed by most, and changed since.
+
+use anyhow::{Context, Result};
+use attestry_app::policies::templates::{self, Wishes};
+use attestry_app::policies::{self, signing};
+use attestry_app::precondition::Precondition;
+use attestry_app::registers;
+use attestry_domain::access::{SeePolicies, grant};
+use attestry_domain::content::{Block, Body, Inline};
+use attestry_domain::policies::{Policy, PolicyPatch};
+use attestry_domain::policy_templates;
+use futures_util::FutureExt;
+
+use crate::people::{self, APPROVER, OWNER};
+use crate::plan::Plan;
+use crate::story::{Story, text};
+
+/// What happened to it last.
+#[derive(Clone, Copy, Debug)]
+enum Last {
+    Nothing,
+    /// Waits for an approval since so many days.
+    Submitted(i64),
+    /// Was sent back, and why.
+    Denied(i64, &'static str),
+    /// Was changed, and nobody has been asked yet.
+    Edited(i64, &'static str),
+}
+
+pub(crate) struct Row {
+    pub(crate) key: &'static str,
+    /// Of its template.
+    name: &'static str,
+    keeper: &'static str,
+    ago: i64,
+    /// When versions were published; each after the first adds a paragraph.
+    published: &'static [(i64, &'static str)],
+    /// How many of ten sign.
+    share: usize,
+    last: Last,
+    /// The codes of the controls it prescribes.
+    pub(crate) controls: &'static [&'static str],
+}
+
+macro_rules! policies {
+    ($($key:literal $name:literal $keeper:ident $ago:literal [$($when:literal $change:literal)*] $share:literal
+        $last:expr, [$($control:literal)*];)*) => {
+        pub(crate) const ROWS: &[Row] = &[$(Row {
+            key: $key,
+            name: $name,
+            keeper: stringify!($keeper),
+            ago: $ago,
+            published: &[$(($when, $change)),*],
+            share: $share,
+            last: $last,
+            controls: &[$($control),*],
+        }),*];
+    };
+}
+
+policies! {
+    "security" "Information Security Policy" ingrid 350
+    [338 "" 104 "Robots at customers’ sites and the gateways beside them are part of the scope since the opening of the second plant."]
+    9 Last::Nothing, ["5.1" "5.2" "5.4" "5.36" "5.37"];
+    "access" "Access Control Policy" rafael 346 [331 ""] 8 Last::Nothing, ["5.15" "5.16" "5.18" "8.2" "8.3" "8.5"];
+    "use" "Acceptable Use Policy" claire 341 [322 ""] 7 Last::Nothing, ["5.10" "8.1" "6.7" "7.7"];
+    "incidents" "Incident Response Policy" ingrid 333 [311 ""] 7 Last::Nothing, ["5.24" "5.25" "5.26" "5.27" "6.8"];
+    "backups" "Backup and Recovery Policy" yuki 315
+    [289 "" 71 "A restore of the fleet database is proven each quarter, and takes no longer than eight hours."]
+    6 Last::Nothing, ["8.13" "5.30"];
+    "vendors" "Vendor Management Policy" meiling 301 [270 ""] 5 Last::Nothing, ["5.19" "5.20" "5.21" "5.22" "5.23"];
+    "development" "Secure Development Policy" rafael 288
+    [251 "" 17 "Models that plan routes are tested on recorded days before they are released, like any other code."]
+    4 Last::Nothing, ["8.25" "8.26" "8.27" "8.28" "8.29" "8.31" "8.32"];
+    "privacy" "Privacy and Data Protection Policy" claire 262 [225 ""] 6
+    Last::Edited(12, "Pictures of the yard cameras are deleted after seven days."), ["5.34" "8.10" "8.11"];
+    "vulnerabilities" "Vulnerability Management Policy" priya 190 [160 ""] 5 Last::Nothing, ["8.8" "8.7"];
+    "cryptography" "Cryptography Policy" priya 130 [] 0 Last::Submitted(5), ["8.24"];
+    "continuity" "Business Continuity Policy" yuki 88 [] 0 Last::Submitted(19), ["5.29" "8.14"];
+    "remote" "Remote Work Policy" liam 58 [] 0
+    Last::Denied(26, "Say what applies to work from other countries; payroll needs to know within a week."), ["6.7"];
+    "ai" "AI Use Policy" claire 27 [] 0 Last::Nothing, ["5.10"];
+}
+
+pub(crate) fn plan(plan: &mut Plan) {
+    for (place, row) in ROWS.iter().enumerate() {
+        plan.on(row.ago, move |story| add(story, row).boxed_local());
+        for (number, (ago, change)) in row.published.iter().enumerate() {
+            if number > 0 {
+                plan.at(ago + 6, 9 * 60, move |story| edit(story, row, change).boxed_local());
+            }
+            plan.at(ago + 4, 10 * 60, move |story| submit(story, row).boxed_local());
+            plan.at(*ago, 9 * 60, move |story| approve(story, row).boxed_local());
+            signed(plan, place, row, number, *ago);
+        }
+        match row.last {
+            Last::Nothing => {}
+            Last::Submitted(ago) => plan.on(ago, move |story| submit(story, row).boxed_local()),
+            Last::Denied(ago, why) => {
+                plan.at(ago + 3, 9 * 60, move |story| submit(story, row).boxed_local());
+                plan.at(ago, 14 * 60, move |story| deny(story, row, why).boxed_local());
+            }
+            Last::Edited(ago, change) => plan.on(ago, move |story| edit(story, row, change).boxed_local()),
+        }
+    }
+}
+
+/// Part of the people sign a version, one after the other; whoever is not there yet cannot.
+fn signed(plan: &mut Plan, place: usize, row: &'static Row, number: usize, ago: i64) {
+    for (other, worker) in people::active().enumerate() {
+        let signs = (place * 7 + other * 3 + number) % 10 < row.share;
+        let after = i64::try_from((other * 5 + place) % 24).unwrap_or(0) + 1;
+        if signs && ago > after && worker != people::AUDITOR {
+            plan.on(ago - after, move |story| sign(story, row, worker).boxed_local());
+        }
+    }
+}
+
+async fn add(story: &mut Story, row: &'static Row) -> Result<()> {
+    let template = policy_templates::all().iter().find(|template| template.name == row.name);
+    let template = template.with_context(|| format!("there is no template {}", row.name))?;
+    let wishes = Wishes {
+        assignee_id: Some(story.member(row.keeper)?),
+        contact: Some(text("security@northwind.example")?),
+        ..Wishes::default()
+    };
+    let scope = story.by::<grant::PolicyCreate>(OWNER)?;
+    let made = templates::create(&story.ctx, &scope, template.id, wishes).await?;
+    story.policies.insert(row.key, made.id);
+    Ok(())
+}
+
+/// Adds a paragraph at the end.
+async fn edit(story: &mut Story, row: &'static Row, change: &'static str) -> Result<()> {
+    let (id, scope) = (story.policy(row.key)?, story.by::<grant::PolicyUpdate>(OWNER)?);
+    let policy = registers::get::<Policy>(&story.ctx, &scope, id).await?;
+    let mut content = policy.content.content().map_err(anyhow::Error::msg)?;
+    content.0.push(Block::Paragraph(vec![Inline::plain(change)]));
+    let patch = PolicyPatch { content: Some(Body::of(&content)?), ..PolicyPatch::default() };
+    registers::update::<Policy>(&story.ctx, &scope, id, patch, Precondition::default()).await?;
+    Ok(())
+}
+
+async fn submit(story: &mut Story, row: &'static Row) -> Result<()> {
+    let (id, scope) = (story.policy(row.key)?, story.by::<grant::PolicyUpdate>(OWNER)?);
+    let approver = story.member(APPROVER)?;
+    policies::submit_for_approval(&story.ctx, &scope, id, approver, Precondition::default()).await?;
+    Ok(())
+}
+
+async fn approve(story: &mut Story, row: &'static Row) -> Result<()> {
+    let (id, scope) = (story.policy(row.key)?, story.by::<grant::PolicyApprove>(APPROVER)?);
+    policies::approve(&story.ctx, &scope, id, Precondition::default()).await?;
+    Ok(())
+}
+
+async fn deny(story: &mut Story, row: &'static Row, why: &'static str) -> Result<()> {
+    let (id, scope) = (story.policy(row.key)?, story.by::<grant::PolicyApprove>(APPROVER)?);
+    policies::deny(&story.ctx, &scope, id, text(why)?, Precondition::default()).await?;
+    Ok(())
+}
+
+async fn sign(story: &mut Story, row: &'static Row, worker: &'static str) -> Result<()> {
+    if story.is_there(worker) {
+        let scope = story.by::<SeePolicies>(worker)?;
+        signing::sign(&story.ctx, &scope, story.policy(row.key)?, None).await?;
+    }
+    Ok(())
+}
