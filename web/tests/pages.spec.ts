@@ -24,7 +24,7 @@ for (const scheme of ['light', 'dark'] as const) {
     test.use({ colorScheme: scheme });
     for (const path of pages) {
       test(`${path} is whole and accessible`, async ({ page, demo, errors }, info) => {
-        await signIn(page, demo, 'ines@northwind.example');
+        await signIn(page, demo, 'ingrid.solberg@northwind.example');
         await page.goto(`${demo.url}${path}`);
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
         await page.waitForLoadState('networkidle').catch(() => undefined);

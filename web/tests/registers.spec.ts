@@ -1,6 +1,6 @@
 import { expect, signIn, test } from './server';
 
-const LEAD = 'ines@northwind.example';
+const LEAD = 'ingrid.solberg@northwind.example';
 
 test.describe('risks', () => {
   test('a cell of the heat map narrows the table, and Back widens it again', async ({ page, demo }, info) => {
