@@ -1,6 +1,400 @@
+import { Button, Menu, SegmentedControl, Select, TextInput } from '@mantine/core';
+import {
+  IconDownload,
+  IconHistory,
+  IconLayersSubtract,
+  IconPlus,
+  IconSearch,
+  IconTableImport,
+  IconTrash,
+  IconUser,
+} from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../api/client';
+import { usePeople } from '../api/people';
+import { words } from '../api/problem';
+import { refetch } from '../api/query';
+import { useMe } from '../api/session';
+import { useConfirm } from '../parts/confirm';
+import { EmptyState } from '../parts/EmptyState';
+import { MissingPage, SectionError } from '../parts/ErrorPage';
+import { FilterBar } from '../parts/FilterBar';
+import { day, iso, today } from '../parts/format';
 import { PageHeader } from '../parts/PageHeader';
+import { PastBar } from '../parts/PastBar';
+import { Person } from '../parts/Person';
+import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { Import } from '../parts/register/Import';
+import { NewRecord } from '../parts/register/NewRecord';
+import { StatusPill } from '../parts/StatusPill';
+import { useView } from '../parts/search';
+import { useShortcuts } from '../parts/shortcuts';
+import { toast } from '../parts/toast';
+import type { Search } from '../routes';
 import { t } from '../texts';
+import css from './controls.module.css';
+import { filters as choices, controls, kinds, readiness } from './fields';
+import { type Control, queryOf, useControls, useRequirements, useTotal } from './queries';
+import { Record } from './Record';
 
 export function Controls() {
-  return <PageHeader title={t.nav.controls} />;
+  const { can } = useMe();
+  return can('control:read') ? <Register /> : <MissingPage />;
+}
+
+/** Filters that come with a link from elsewhere: the controls of one requirement, one policy … */
+const given = kinds.map((kind) => `${kind}Id`);
+
+function Register() {
+  const { view, change: go } = useView();
+  const { can } = useMe();
+  const people = usePeople();
+  const list = useControls(view);
+  const asOf = view.asOf;
+  const mayChange = can('control:update') && !asOf;
+  const mayCreate = can('control:create') && !asOf;
+  const [selected, setSelected] = useState(new Set<string>());
+  const all = useTotal(asOf ? { asOf } : {});
+  const late = useTotal({ reviewDue: true }, !asOf);
+  const { byId } = useRequirements(view.requirementId !== undefined);
+  useShortcuts({ n: mayCreate ? () => void go({ new: 'yes' }) : undefined });
+
+  const fields = choices(people.active);
+  const chips = [
+    ...fields
+      .filter(({ key }) => view[key] !== undefined)
+      .map(({ key, label, values }) => ({
+        key,
+        field: label,
+        is: values.find(({ value }) => value === view[key])?.label ?? view[key] ?? '',
+      })),
+    ...given
+      .filter((key) => view[key] !== undefined)
+      .map((key) => ({
+        key,
+        field: t.controls.fields[key] ?? key,
+        is: (key === 'requirementId' && byId.get(view[key] ?? '')?.code) || '…',
+      })),
+  ];
+  const isEmpty = all === 0 && chips.length === 0 && view.q === undefined && !asOf;
+  const sort = { key: view.sort ?? '', dir: (view.order ?? 'asc') as 'asc' | 'desc' };
+  const open = (row: Control) => void go({ open: row.id });
+  const step = (by: 1 | -1) => {
+    const next = list.rows[list.rows.findIndex((row) => row.id === view.open) + by];
+    if (next) void go({ open: next.id }, { replace: true });
+  };
+  const ready = list.rows.filter((row) => row.readiness?.status === 'ready').length;
+  const unowned = list.rows.filter((row) => !row.assigneeId).length;
+  const isWhole = !list.hasNextPage && chips.length === 0 && view.q === undefined;
+  const facts = [
+    all !== undefined && <b key="all">{t.controls.count(all)}</b>,
+    isWhole && all ? <span key="ready">{t.controls.ready(ready)}</span> : false,
+    late ? <span key="late">{t.controls.late(late)}</span> : false,
+    isWhole && unowned ? <span key="unowned">{t.controls.unowned(unowned)}</span> : false,
+  ].filter((fact) => fact !== false);
+
+  return (
+    <div className={css.page} data-past={asOf ? true : undefined}>
+      <div className={css.main}>
+        {asOf && <PastBar what={t.controls.title} asOf={asOf} onChange={(date) => void go({ asOf: date })} />}
+        <PageHeader
+          title={t.controls.title}
+          facts={facts}
+          actions={
+            <>
+              <Export view={view} />
+              {mayCreate && (
+                <Button
+                  variant="default"
+                  leftSection={<IconTableImport size={16} stroke={1.6} />}
+                  onClick={() => void go({ import: 'yes' })}
+                >
+                  {t.actions.import}
+                </Button>
+              )}
+              {mayCreate && (
+                <Button data-primary leftSection={<IconPlus size={16} />} onClick={() => void go({ new: 'yes' })}>
+                  {t.controls.new}
+                </Button>
+              )}
+            </>
+          }
+        >
+          {!isEmpty && (
+            <FilterBar
+              filters={chips}
+              fields={fields}
+              onAdd={(key, value) => void go({ [key]: value })}
+              onRemove={(key) => void go({ [key]: undefined })}
+              onClear={() => void go(Object.fromEntries(chips.map(({ key }) => [key, undefined])))}
+              count={all === undefined || list.total === undefined ? '' : t.filters.count(list.total, all)}
+              view={<ViewTools view={view} go={(next, options) => void go(next, options)} />}
+            />
+          )}
+        </PageHeader>
+        {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
+        {isEmpty ? (
+          <Empty mayCreate={mayCreate} go={(next) => void go(next)} />
+        ) : (
+          <>
+            <RegisterTable
+              caption={t.controls.title}
+              rows={list.rows}
+              columns={columns(people.name, view.open !== undefined)}
+              rowKey={(row) => row.id}
+              rowName={(row) => row.reference}
+              href={(row) => `/controls?open=${row.id}`}
+              onOpen={open}
+              active={view.open}
+              sort={sort}
+              onSort={({ key, dir }) => void go({ sort: key, order: dir })}
+              density={view.density === 'compact' ? 'compact' : 'regular'}
+              selected={mayChange ? selected : undefined}
+              onSelect={setSelected}
+              bulk={<Bulk ids={[...selected]} onDone={() => setSelected(new Set())} />}
+              phone={(row) => <Phone row={row} name={people.name(row.assigneeId)} onOpen={() => open(row)} />}
+              onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
+              loading={list.isPending || list.isFetchingNextPage}
+            />
+            {!list.isPending && list.rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
+          </>
+        )}
+      </div>
+      {view.open && (
+        <Record key={view.open} id={view.open} asOf={asOf} onClose={() => void go({ open: undefined })} onStep={step} />
+      )}
+      {view.new && (
+        <NewRecord
+          d={controls()}
+          onClose={() => void go({ new: undefined }, { replace: true })}
+          onCreated={(row) => void go({ new: undefined, open: row.id }, { replace: true })}
+        />
+      )}
+      {view.import && <Import d={controls()} onClose={() => void go({ import: undefined }, { replace: true })} />}
+    </div>
+  );
+}
+
+const monthAgo = () => {
+  const date = new Date();
+  date.setMonth(date.getMonth() - 1);
+  return iso(date);
+};
+
+function ViewTools({ view, go }: { view: Search; go: (next: Search, options?: { replace?: boolean }) => void }) {
+  return (
+    <>
+      <TextInput
+        aria-label={t.filters.search}
+        placeholder={t.filters.search}
+        size="xs"
+        w={150}
+        leftSection={<IconSearch size={14} stroke={1.7} />}
+        defaultValue={view.q}
+        onChange={(event) => go({ q: event.currentTarget.value || undefined }, { replace: true })}
+      />
+      <SegmentedControl
+        aria-label={t.filters.density}
+        value={view.density ?? 'regular'}
+        onChange={(density) => go({ density: density === 'regular' ? undefined : density }, { replace: true })}
+        data={[
+          { value: 'regular', label: t.filters.regular },
+          { value: 'compact', label: t.filters.compact },
+        ]}
+        visibleFrom="sm"
+      />
+      {!view.asOf && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconHistory size={15} stroke={1.6} />}
+          onClick={() => go({ asOf: monthAgo(), open: undefined })}
+        >
+          {t.filters.asOf}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function columns(name: (id: string | null | undefined) => string | undefined, isNarrow: boolean): Column<Control>[] {
+  const words = t.controls.columns;
+  const parts = (row: Control, kind: 'policies' | 'tasks') => {
+    const part = row.readiness?.[kind];
+    return part?.linked ? (
+      <span className={part.inPlace < part.linked ? 't2' : undefined}>{t.controls.inPlace(part.inPlace, part.linked)}</span>
+    ) : (
+      <span className="t3">–</span>
+    );
+  };
+  const all: (Column<Control> | false)[] = [
+    { key: 'reference', header: words.reference, width: 76, render: (row) => <span className="mono t3">{row.reference}</span> },
+    { key: 'name', header: words.name, opens: true, sortable: true, render: (row) => row.name },
+    !isNarrow && {
+      key: 'assigneeId',
+      header: words.owner,
+      width: 150,
+      render: (row) => <Person name={name(row.assigneeId)} short />,
+    },
+    !isNarrow && {
+      key: 'requirements',
+      header: words.requirements,
+      width: 110,
+      align: 'right',
+      render: (row) => row.requirementIds.length || <span className="t3">–</span>,
+    },
+    !isNarrow && { key: 'policies', header: words.policies, width: 90, align: 'right', render: (row) => parts(row, 'policies') },
+    !isNarrow && { key: 'tasks', header: words.tasks, width: 90, align: 'right', render: (row) => parts(row, 'tasks') },
+    {
+      key: 'readiness',
+      header: words.readiness,
+      width: 130,
+      render: (row) => row.readiness && <StatusPill {...readiness()[row.readiness.status]} />,
+    },
+    !isNarrow && {
+      key: 'reviewDate',
+      header: words.review,
+      width: 100,
+      align: 'right',
+      render: (row) =>
+        row.reviewDate && <span className={row.reviewDate < today() ? css.late : 't2'}>{day(row.reviewDate)}</span>,
+    },
+  ];
+  return all.filter((one) => one !== false);
+}
+
+function Phone({ row, name, onOpen }: { row: Control; name?: string; onOpen: () => void }) {
+  return (
+    <button type="button" className={`plain ${css.phone}`} onClick={onOpen}>
+      <span className={css.phoneTitle}>{row.name}</span>
+      <span className={css.phoneFacts}>
+        <span className="mono t3">{row.reference}</span>
+        {row.readiness && <StatusPill {...readiness()[row.readiness.status]} />}
+        {name && <span className="t3">{name}</span>}
+      </span>
+    </button>
+  );
+}
+
+function Export({ view }: { view: Search }) {
+  const save = async (format: 'csv' | 'xlsx') => {
+    const { download } = await import('../api/download');
+    await download(`/v1/controls/export?${new URLSearchParams({ ...queryOf(view), format })}`).catch((error) =>
+      toast(words(error), { bad: true }),
+    );
+  };
+  return (
+    <Menu>
+      <Menu.Target>
+        <Button variant="default" leftSection={<IconDownload size={16} stroke={1.6} />}>
+          {t.actions.export}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => void save('csv')}>CSV</Menu.Item>
+        <Menu.Item onClick={() => void save('xlsx')}>Excel (XLSX)</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** Changes every selected control; tells how many could not be changed, and why. */
+function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
+  const people = usePeople();
+  const { can } = useMe();
+  const { ask, dialog } = useConfirm();
+  async function each(act: (id: string) => Promise<unknown>) {
+    const ended = await Promise.allSettled(ids.map(act));
+    const failed = ended.filter((one) => one.status === 'rejected');
+    await refetch('/v1/controls');
+    onDone();
+    if (failed[0]) toast(t.bulk.failed(failed.length, ids.length, words(failed[0].reason)), { bad: true });
+    else toast(t.bulk.done(ids.length));
+  }
+  return (
+    <>
+      <Select
+        size="xs"
+        w={160}
+        aria-label={t.bulk.owner}
+        placeholder={t.bulk.owner}
+        leftSection={<IconUser size={14} stroke={1.6} />}
+        searchable
+        value={null}
+        data={people.active.map(({ id, user }) => ({ value: id, label: user.name }))}
+        onChange={(assigneeId) =>
+          assigneeId && void each((id) => api.PATCH('/v1/controls/{id}', { params: { path: { id } }, body: { assigneeId } }))
+        }
+      />
+      {can('control:delete') && (
+        <Button
+          size="xs"
+          variant="subtle"
+          leftSection={<IconTrash size={14} stroke={1.6} />}
+          onClick={() =>
+            ask({
+              title: t.bulk.deleteAsk(ids.length),
+              text: t.record.deleteText,
+              verb: t.actions.delete,
+              act: () => each((id) => api.DELETE('/v1/controls/{id}', { params: { path: { id } } })),
+            })
+          }
+        >
+          {t.actions.delete}
+        </Button>
+      )}
+      {dialog}
+    </>
+  );
+}
+
+function Empty({ mayCreate, go }: { mayCreate: boolean; go: (next: Search) => void }) {
+  const navigate = useNavigate();
+  const { empty } = t.controls;
+  const ways = [
+    {
+      icon: <IconLayersSubtract size={18} stroke={1.6} />,
+      label: t.controls.fromFramework,
+      hint: empty.frameworkHint,
+      onPick: () => void navigate({ to: '/frameworks' }),
+    },
+    {
+      icon: <IconPlus size={18} stroke={1.6} />,
+      label: t.controls.new,
+      hint: empty.newHint,
+      keys: 'N',
+      onPick: () => go({ new: 'yes' }),
+    },
+    {
+      icon: <IconTableImport size={18} stroke={1.6} />,
+      label: t.actions.import,
+      hint: empty.importHint,
+      onPick: () => go({ import: 'yes' }),
+    },
+  ];
+  return (
+    <EmptyState
+      title={empty.title}
+      lead={empty.lead}
+      ways={mayCreate ? ways : []}
+      specimen={
+        <figure className={css.specimen}>
+          <figcaption className="t3">{empty.specimen}</figcaption>
+          <h3>{empty.specimenTitle}</h3>
+          <p className="t2">{empty.specimenText}</p>
+          <p>
+            <StatusPill {...readiness().ready} />
+          </p>
+          <ol>
+            {empty.points.map((point, at) => (
+              <li key={point}>
+                <b>{at + 1}</b> {point}
+              </li>
+            ))}
+          </ol>
+        </figure>
+      }
+    />
+  );
 }

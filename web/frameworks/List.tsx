@@ -1,6 +1,132 @@
+import { Button } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { useMe } from '../api/session';
+import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { PageHeader } from '../parts/PageHeader';
+import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { useView } from '../parts/search';
 import { t } from '../texts';
+import css from './frameworks.module.css';
+import { type Framework, useFrameworks, useReadiness } from './queries';
+import { StateBar } from './states';
+import { Upload } from './Upload';
 
 export function Frameworks() {
-  return <PageHeader title={t.nav.frameworks} />;
+  const { can } = useMe();
+  return can('framework:read') ? <List /> : <MissingPage />;
+}
+
+function List() {
+  const { view, change: go } = useView();
+  const { can } = useMe();
+  const navigate = useNavigate();
+  const { data, error, isPending, refetch } = useFrameworks();
+  const all = data?.data ?? [];
+  const own = all.filter(({ isOwn }) => isOwn).length;
+  const open = ({ alias }: Framework) => void navigate({ to: '/frameworks/$id', params: { id: alias } });
+  const mayRead = can('control:read');
+
+  const columns: (Column<Framework> | false)[] = [
+    {
+      key: 'name',
+      header: t.frameworks.columns.name,
+      opens: true,
+      render: (row) => (
+        <>
+          {row.name}
+          {row.isOwn && <span className={css.own}>{t.frameworks.own}</span>}
+        </>
+      ),
+    },
+    mayRead && {
+      key: 'score',
+      header: t.frameworks.columns.score,
+      width: 110,
+      align: 'right',
+      render: (row) => <Score id={row.id} />,
+    },
+    mayRead && { key: 'states', header: t.frameworks.columns.states, width: 300, render: (row) => <States framework={row} /> },
+    {
+      key: 'total',
+      header: t.frameworks.columns.total,
+      width: 80,
+      align: 'right',
+      render: (row) => row.totalRequirements,
+    },
+    {
+      key: 'version',
+      header: t.frameworks.columns.version,
+      width: 210,
+      render: (row) => <span className="t2">{row.version}</span>,
+    },
+  ];
+
+  return (
+    <>
+      <PageHeader
+        title={t.frameworks.title}
+        facts={
+          data
+            ? [
+                <b key="all">{t.frameworks.count(all.length)}</b>,
+                ...(own ? [<span key="own">{t.frameworks.ownCount(own)}</span>] : []),
+              ]
+            : []
+        }
+        actions={
+          can('framework:create') && (
+            <Button data-primary leftSection={<IconPlus size={16} />} onClick={() => void go({ new: 'yes' })}>
+              {t.frameworks.add}
+            </Button>
+          )
+        }
+      />
+      {error ? (
+        <SectionError error={error} onRetry={() => void refetch()} />
+      ) : (
+        <div className={css.body}>
+          <RegisterTable
+            caption={t.frameworks.title}
+            rows={all}
+            columns={columns.filter((one) => one !== false)}
+            rowKey={(row) => row.id}
+            rowName={(row) => row.name}
+            href={(row) => `/frameworks/${row.alias}`}
+            onOpen={open}
+            phone={(row) => (
+              <button type="button" className={`plain ${css.phone}`} onClick={() => open(row)}>
+                <b>{row.name}</b>
+                <span className={css.phoneFacts}>
+                  {mayRead && <Score id={row.id} />}
+                  {mayRead && <States framework={row} />}
+                </span>
+              </button>
+            )}
+            loading={isPending}
+          />
+        </div>
+      )}
+      {view.new && (
+        <Upload
+          onClose={() => void go({ new: undefined }, { replace: true })}
+          onDone={(framework) => void navigate({ to: '/frameworks/$id', params: { id: framework.alias } })}
+        />
+      )}
+    </>
+  );
+}
+
+function Score({ id }: { id: string }) {
+  const { data } = useReadiness(id);
+  return (
+    <b className="num" style={{ fontWeight: 550 }}>
+      {data ? t.frameworks.percent(data.score) : ''}
+    </b>
+  );
+}
+
+function States({ framework }: { framework: Framework }) {
+  const { data } = useReadiness(framework.id);
+  return data ? <StateBar readiness={data} name={framework.name} /> : null;
 }

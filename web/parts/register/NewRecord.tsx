@@ -5,12 +5,20 @@ import { Problem, words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { t } from '../../texts';
 import { create } from './data';
-import type { Definition, FieldDefinition, Row } from './definition';
+import type { FieldDefinition, Formed } from './definition';
 
 type Values = Record<string, string | boolean | undefined>;
 
 /** A form with what a record needs; the rest is edited afterwards, where it stands. */
-export function NewRecord({ d, onClose, onCreated }: { d: Definition; onClose: () => void; onCreated: (row: Row) => void }) {
+export function NewRecord({
+  d,
+  onClose,
+  onCreated,
+}: {
+  d: Formed;
+  onClose: () => void;
+  onCreated: (row: { id: string }) => void;
+}) {
   const people = usePeople();
   const [values, setValues] = useState<Values>({});
   const [errors, setErrors] = useState<Record<string, string>>({});

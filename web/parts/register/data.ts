@@ -98,7 +98,7 @@ export function changes(before: Map<string, Row>, after: Map<string, Row>): Chan
   };
 }
 
-export const create = (d: Definition, body: object): Promise<Row> =>
+export const create = (d: { path: string }, body: object): Promise<Row> =>
   door.POST(d.path, { body }).then(({ data }: { data: Row }) => data);
 export const change = (d: Definition, id: string, body: object) =>
   door.PATCH(`${d.path}/{id}`, { params: { path: { id } }, body });

@@ -20,6 +20,15 @@ export type FieldDefinition = {
   help?: string;
 };
 
+/** What the form for a new record and the import need to know of a register. */
+export type Formed = {
+  path: string;
+  nameField: string;
+  labels: Record<string, string>;
+  fields: FieldDefinition[];
+  texts: { new: string; one: string; many: string };
+};
+
 /** What makes a register of rated things: a table of what differs between risks and vendors. */
 export type Definition = {
   path: '/v1/risks' | '/v1/vendors';
