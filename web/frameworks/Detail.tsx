@@ -156,7 +156,7 @@ function Page({ framework }: { framework: One }) {
                   </Menu.Dropdown>
                 </Menu>
               )}
-              {can('soa:read') && (
+              {can('soa:read') && !opened && (
                 <Button
                   variant="default"
                   visibleFrom="xs"
@@ -339,7 +339,7 @@ function Top({
           ))}
         </ul>
       </div>
-      {view.asOf ? null : <Trend id={framework.id} score={readiness?.score} />}
+      {view.asOf || view.open ? null : <Trend id={framework.id} score={readiness?.score} />}
     </div>
   );
 }

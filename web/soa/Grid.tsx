@@ -77,18 +77,19 @@ export function Grid({ rows, answers, mayChange, selected, onSelect, open, onOpe
   };
 
   useEffect(() => {
-    if (!target) return;
-    wantsFocus.current = true;
-    setEditing(undefined);
-    setActive((old) => ({ key: old?.key ?? 'applies', id: target.id }));
-  }, [target]);
-  useEffect(() => {
     if (!wantsFocus.current || editing || !here) return;
     wantsFocus.current = false;
     const cell = grid.current?.querySelector<HTMLElement>(`[data-cell="${here.id} ${key}"]`);
     cell?.focus({ preventScroll: true });
     cell?.scrollIntoView({ block: 'nearest' });
   });
+  // After the one above, which would otherwise go to where the reader was before.
+  useEffect(() => {
+    if (!target) return;
+    wantsFocus.current = true;
+    setEditing(undefined);
+    setActive((old) => ({ key: old?.key ?? 'applies', id: target.id }));
+  }, [target]);
   useShortcuts({ g: goGap, j: () => go({ id: near(1) }), k: () => go({ id: near(-1) }) });
 
   const toggle = (id: string) => {
@@ -209,6 +210,10 @@ export function Grid({ rows, answers, mayChange, selected, onSelect, open, onOpe
         aria-rowcount={rows.length}
         aria-multiselectable={mayChange || undefined}
         onKeyDown={press}
+        onFocus={({ target }) => {
+          const [id, cell] = target.dataset.cell?.split(' ') ?? [];
+          if (id && cell && !editing) setActive({ id, key: cell as Key });
+        }}
       >
         <colgroup>
           {columns.map((column) => [

@@ -176,24 +176,26 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
           actions={
             <>
               <Export document={document} onVerify={() => setAsked('verify')}>
-                <Menu.Item hiddenFrom="xs" onClick={() => setAsked('versions')}>
+                <Menu.Item hiddenFrom={opened ? undefined : 'xs'} onClick={() => setAsked('versions')}>
                   {t.soa.versions.button}
                 </Menu.Item>
                 {mayFill && (
-                  <Menu.Item hiddenFrom="xs" onClick={() => void fill.start()}>
+                  <Menu.Item hiddenFrom={opened ? undefined : 'xs'} onClick={() => void fill.start()}>
                     {t.soa.fill.button}
                   </Menu.Item>
                 )}
               </Export>
-              <Button
-                variant="default"
-                leftSection={<IconHistory size={16} stroke={1.6} />}
-                onClick={() => setAsked('versions')}
-                visibleFrom="xs"
-              >
-                {t.soa.versions.button}
-              </Button>
-              {mayFill && <FillButton fill={fill} />}
+              {!opened && (
+                <Button
+                  variant="default"
+                  leftSection={<IconHistory size={16} stroke={1.6} />}
+                  onClick={() => setAsked('versions')}
+                  visibleFrom="xs"
+                >
+                  {t.soa.versions.button}
+                </Button>
+              )}
+              {mayFill && !opened && <FillButton fill={fill} />}
               {mayDecide && (
                 <Button variant="default" onClick={() => setAsked('decline')}>
                   {t.soa.decline.button}

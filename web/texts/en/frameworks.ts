@@ -9,7 +9,7 @@ export const frameworks = {
   own: 'Own',
   score: (score: number) => `${score} of 100`,
   scoreText: (score: number) => `${score} of 100 requirements that apply are ready`,
-  percent: (score: number) => `${score} %`,
+  percent: (score: number) => `${score}\u00a0%`,
   requirements: (count: number) => n(count, 'requirement', 'requirements'),
   readyOf: (ready: number, all: number) => ({ count: `${ready} of ${all}`, word: 'ready' }),
   uncovered: (count: number) => `${count} without a control`,
