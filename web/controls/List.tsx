@@ -249,7 +249,7 @@ function columns(name: (id: string | null | undefined) => string | undefined, is
     {
       key: 'readiness',
       header: words.readiness,
-      width: 130,
+      width: 150,
       render: (row) => row.readiness && <StatusPill {...readiness()[row.readiness.status]} />,
     },
     !isNarrow && {

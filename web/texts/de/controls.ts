@@ -40,7 +40,6 @@ export const controls: Texts['controls'] = {
     vendorId: 'Dienstleister',
   },
   readiness: { ready: 'Bereit', in_progress: 'In Arbeit', not_started: 'Nicht begonnen' },
-  readinessLabel: 'Bereitschaft',
   inPlace: (inPlace, linked) => `${inPlace} von ${linked}`,
   readinessText: {
     ready: 'Jede verknüpfte Richtlinie ist veröffentlicht, jede verknüpfte Aufgabe ist erledigt und aktuell nachgewiesen.',
@@ -70,7 +69,6 @@ export const controls: Texts['controls'] = {
       add: 'Dienstleister hinzufügen',
       none: 'Sie betrifft keinen Dienstleister.',
     },
-    find: 'Geben Sie einen Teil des Namens ein',
     remove: (name) => `Verknüpfung mit ${name} lösen`,
     linked: (name) => `${name} verknüpft`,
     removed: (name) => `Verknüpfung mit ${name} gelöst`,

@@ -201,7 +201,6 @@ export const soa: Texts['soa'] = {
     title: 'Ist das die freigegebene Datei?',
     text: 'Die Datei bleibt in Ihrem Browser. Nur ihre SHA-256-Prüfsumme wird mit denen der Dateien verglichen, die bei der Freigabe entstanden.',
     choose: 'Datei wählen',
-    reading: 'Die Datei wird gelesen',
     insecure:
       'Der Browser berechnet Prüfsummen nur über HTTPS. Berechnen Sie die SHA-256-Prüfsumme selbst und tragen Sie sie ein.',
     hash: 'SHA-256',

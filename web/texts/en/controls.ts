@@ -38,7 +38,6 @@ export const controls = {
     vendorId: 'Vendor',
   } as Record<string, string>,
   readiness: { ready: 'Ready', in_progress: 'In progress', not_started: 'Not started' },
-  readinessLabel: 'Readiness',
   inPlace: (inPlace: number, linked: number) => `${inPlace} of ${linked}`,
   readinessText: {
     ready: 'Every linked policy is published and every linked task is done with fresh evidence.',
@@ -55,7 +54,6 @@ export const controls = {
     task: { title: 'Tasks whose evidence proves it', add: 'Add a task', none: 'No task proves it yet.' },
     risk: { title: 'Risks it treats', add: 'Add a risk', none: 'It treats no risk yet.' },
     vendor: { title: 'Vendors it is about', add: 'Add a vendor', none: 'It is about no vendor.' },
-    find: 'Type a part of the name',
     remove: (name: string) => `Take off ${name}`,
     linked: (name: string) => `${name} linked`,
     removed: (name: string) => `${name} taken off`,

@@ -179,7 +179,6 @@ export const soa = {
     title: 'Is this file the approved one?',
     text: 'The file stays in your browser. Only its SHA-256 is compared with those of the files that were made when the statement was approved.',
     choose: 'Choose a file',
-    reading: 'Reading the file',
     insecure: 'The browser computes fingerprints only over HTTPS. Compute the SHA-256 yourself and enter it.',
     hash: 'SHA-256',
     check: 'Check it',
