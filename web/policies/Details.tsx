@@ -1,0 +1,83 @@
+import { usePeople } from '../api/people';
+import { useEdits, type Versioned } from '../api/records';
+import { useMe } from '../api/session';
+import { Conflict } from '../parts/Conflict';
+import { Field, type Kind, type Value } from '../parts/Field';
+import { day, moment } from '../parts/format';
+import { History } from '../parts/History';
+import { Person } from '../parts/Person';
+import { t } from '../texts';
+import css from './Detail.module.css';
+import { choices, type PolicyView, reader } from './fields';
+
+type Edited = {
+  name: 'name' | 'description' | 'assigneeId' | 'department' | 'frequency' | 'reviewDate' | 'isRequiredToSign';
+  kind: Kind;
+  choices?: Record<string, string>;
+  optional?: boolean;
+};
+
+const edited = (): Edited[] => [
+  { name: 'name', kind: 'text' },
+  { name: 'description', kind: 'long' },
+  { name: 'assigneeId', kind: 'choice', optional: true },
+  { name: 'department', kind: 'choice', choices: t.departments, optional: true },
+  { name: 'frequency', kind: 'choice', choices: t.policies.frequency, optional: true },
+  { name: 'reviewDate', kind: 'date', optional: true },
+  { name: 'isRequiredToSign', kind: 'yes' },
+];
+
+/** What is known of the policy beside its text, and everything that happened to it. */
+export function Details({ record }: { record: Versioned<PolicyView> }) {
+  const { data: policy } = record;
+  const { can } = useMe();
+  const people = usePeople();
+  const edits = useEdits<PolicyView>('/v1/policies', policy.id);
+  const labels: Record<string, string> = t.policies.fields;
+  const read = reader(people.name);
+  const save = can('policy:update') ? (name: string) => (next: Value) => edits.save({ [name]: next }) : undefined;
+  const persons = people.active.map(({ id, user }) => ({ value: id, label: user.name }));
+
+  return (
+    <div className={css.fields}>
+      {edits.conflict && (
+        <Conflict
+          conflict={edits.conflict}
+          labels={labels}
+          read={(field, value) => (value === null ? t.edits.none : (read(field, value) ?? String(value)))}
+          onSettle={edits.settle}
+        />
+      )}
+      <dl>
+        {edited().map(({ name, kind, choices: words, optional }) => (
+          <Field
+            key={name}
+            name={name}
+            label={labels[name] ?? name}
+            kind={kind}
+            value={policy[name] ?? null}
+            choices={name === 'assigneeId' ? persons : words && choices(words)}
+            optional={optional}
+            onSave={save?.(name)}
+          >
+            {name === 'assigneeId' ? (
+              <Person name={people.name(policy.assigneeId)} />
+            ) : name === 'reviewDate' ? (
+              policy.reviewDate && day(policy.reviewDate)
+            ) : (
+              (words?.[String(policy[name])] ?? policy[name])
+            )}
+          </Field>
+        ))}
+        <Field name="approverId" label={t.policies.fields.approverId} kind="text" value={null}>
+          {policy.approverId && <Person name={people.name(policy.approverId)} />}
+        </Field>
+        <Field name="lastPublishedAt" label={t.policies.fields.lastPublishedAt} kind="text" value={null}>
+          {policy.lastPublishedAt && moment(policy.lastPublishedAt)}
+        </Field>
+      </dl>
+      <h2>{t.record.history}</h2>
+      <History path="/v1/policies" id={policy.id} labels={labels} read={read} />
+    </div>
+  );
+}

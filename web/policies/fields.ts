@@ -1,0 +1,61 @@
+import type { Schemas } from '../api/client';
+import type { Member } from '../api/people';
+import type { FilterField } from '../parts/FilterBar';
+import type { Status } from '../parts/StatusPill';
+import { t } from '../texts';
+import { type Node, wordsIn } from './content';
+
+export type PolicyView = Schemas['PolicyView'];
+
+const values = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }));
+export const choices = values;
+
+export function statusOf({ status, isArchived }: Pick<PolicyView, 'status' | 'isArchived'>): Status {
+  const { archived, ...words } = t.policies.status;
+  if (isArchived) return { label: archived, tone: 'mute', shape: 'dash' };
+  const all = {
+    draft: { label: words.draft, tone: 'mute', shape: 'ring' },
+    needs_review: { label: words.needs_review, tone: 'info', shape: 'half' },
+    published: { label: words.published, tone: 'ok', shape: 'check' },
+  } as const;
+  return all[status];
+}
+
+export function filters(people: Member[]): FilterField[] {
+  const { fields, status, frequency } = t.policies;
+  const { archived: _, ...states } = status;
+  const yes = values({ true: t.filters.yes, false: t.filters.no });
+  const named = people.map(({ id, user }) => ({ value: id, label: user.name }));
+  return [
+    { key: 'status', label: fields.status, values: values(states) },
+    { key: 'department', label: fields.department, values: values(t.departments) },
+    { key: 'frequency', label: fields.frequency, values: values(frequency) },
+    { key: 'assigneeId', label: fields.assigneeId, values: named },
+    { key: 'approverId', label: fields.approverId, values: named },
+    { key: 'isRequiredToSign', label: fields.isRequiredToSign, values: yes },
+    { key: 'isPublished', label: fields.isPublished, values: yes },
+    { key: 'reviewDue', label: fields.reviewDue, values: values({ true: t.filters.yes }) },
+    { key: 'isArchived', label: fields.isArchived, values: values({ true: t.filters.yes }) },
+  ];
+}
+
+const roles = (member: Member) => member.role.split(',').map((word) => word.trim());
+
+/** Everybody but auditors reads and signs. */
+export const signers = (people: Member[]) => people.filter((one) => roles(one).some((word) => word !== 'auditor'));
+export const approvers = (people: Member[]) =>
+  people.filter((one) => roles(one).some((word) => word === 'owner' || word === 'admin'));
+
+/** How values read in the history. */
+export function reader(name: (id: string) => string | undefined) {
+  const words: Record<string, Record<string, string>> = {
+    status: t.policies.status,
+    frequency: t.policies.frequency,
+    department: t.departments,
+  };
+  return (field: string, value: unknown): string | undefined => {
+    if (field === 'content') return Array.isArray(value) ? t.policies.words(wordsIn(value as Node[])) : t.policies.fields.content;
+    if (field.endsWith('Id')) return name(String(value)) ?? String(value);
+    return words[field]?.[String(value)];
+  };
+}
