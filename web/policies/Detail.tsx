@@ -77,8 +77,8 @@ function Page({ record }: { record: Versioned<PolicyView> }) {
   const mustSign = toSign.data?.data.some((one) => one.id === id) ?? false;
   const hasAssistant = mayUpdate && !policy.fileId && view.assistant !== undefined;
   const tab = seesAll ? (view.tab ?? 'text') : 'text';
-  const propose = (content: Node[]) => {
-    proposal.propose(content);
+  const propose = (content: Node[], isMine = false) => {
+    proposal.propose(content, isMine);
     void go({ edit: undefined, compare: undefined, version: undefined, tab: undefined });
   };
 
@@ -189,7 +189,7 @@ type PanelProps = {
   tab: string;
   record: Versioned<PolicyView>;
   proposal: Proposed;
-  onPropose: (content: Node[]) => void;
+  onPropose: (content: Node[], isMine: boolean) => void;
   mustSign: boolean;
 };
 
@@ -237,7 +237,8 @@ function TextPanel({ record, proposal, onPropose, mustSign }: Omit<PanelProps, '
   const { can } = useMe();
   const mayUpdate = can('policy:update') && !policy.isArchived;
   const versions = useVersions(policy.id, can('policy:read') && view.compare !== undefined);
-  const [draft, setDraft] = useState(() => draftOf(policy.id));
+  const [, look] = useState(0);
+  const draft = draftOf(policy.id);
   const nodes = policy.content ?? [];
 
   if (view.compare) {
@@ -275,14 +276,11 @@ function TextPanel({ record, proposal, onPropose, mustSign }: Omit<PanelProps, '
         <Suspense fallback={<Text nodes={draft?.content ?? nodes} />}>
           <Editor
             id={policy.id}
-            saved={{ version: draft?.version ?? version, content: nodes }}
+            saved={draft?.base ?? { version, content: nodes }}
             content={draft?.content ?? nodes}
             note={policy.status === 'draft' ? undefined : t.policies.editNote[policy.status]}
-            onDone={() => {
-              setDraft(undefined);
-              void go({ edit: undefined });
-            }}
-            onCompare={onPropose}
+            onDone={() => void go({ edit: undefined })}
+            onCompare={(mine) => onPropose(mine, true)}
           />
         </Suspense>
       </Sheet>
@@ -299,7 +297,7 @@ function TextPanel({ record, proposal, onPropose, mustSign }: Omit<PanelProps, '
             variant="subtle"
             onClick={() => {
               dropDraft(policy.id);
-              setDraft(undefined);
+              look((times) => times + 1);
             }}
           >
             {t.policies.discard}

@@ -6,10 +6,10 @@ import {
   IconBold,
   IconCode,
   IconItalic,
-  IconLine,
   IconLink,
   IconList,
   IconListNumbers,
+  IconMinus,
   IconSourceCode,
   IconStrikethrough,
   IconTable,
@@ -42,13 +42,15 @@ type Props = {
 export default function Editor({ id, saved, content, note, onDone, onCompare }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const core = useRef<Core>(null);
+  const isHandedOn = useRef(false);
+  const [start] = useState(content);
   const saving = useSaving(id, saved, () => (core.current ? written(core.current.getJSON()) : undefined));
   const latest = useRef(saving);
   latest.current = saving;
   const all = useMemo(() => extensions(() => void latest.current.save()), []);
   const editor = useEditor({
     extensions: all,
-    content: { type: 'doc', content: content.length > 0 ? content : [{ type: 'paragraph' }] },
+    content: { type: 'doc', content: start.length > 0 ? start : [{ type: 'paragraph' }] },
     autofocus: 'start',
     injectCSS: false,
     editorProps: {
@@ -57,20 +59,22 @@ export default function Editor({ id, saved, content, note, onDone, onCompare }: 
         role: 'textbox',
         'aria-multiline': 'true',
         'aria-label': t.policies.fields.content,
-        ...(isNumbered(content) ? { 'data-numbered': 'true' } : {}),
+        ...(isNumbered(start) ? { 'data-numbered': 'true' } : {}),
       },
     },
     onUpdate: () => latest.current.changed(),
   });
   core.current = editor;
   // What the editor cannot hold would be lost by saving: then it only shows.
-  const isWhole = isSame(written(editor.getJSON()), content) || saving.status.state !== 'clean';
+  const isWhole = isSame(written(editor.getJSON()), start) || saving.status.state !== 'clean';
   useEffect(() => {
     if (!isWhole) editor.setEditable(false);
   }, [editor, isWhole]);
   useEffect(() => {
     latest.current.changed();
-    return () => latest.current.leave();
+    return () => {
+      if (!isHandedOn.current) latest.current.leave();
+    };
   }, []);
 
   if (!isWhole) return <Alert color="yellow">{t.policies.cannotEdit}</Alert>;
@@ -90,21 +94,22 @@ export default function Editor({ id, saved, content, note, onDone, onCompare }: 
     >
       <div className={css.bar}>
         <Toolbar editor={editor} />
-        <span className={css.spring} />
-        <span className={css.status} role="status" data-state={status.state}>
-          {t.policies.saving[status.state]}
-        </span>
         <Button variant="default" onClick={() => void saving.save().then((isSaved) => isSaved && onDone())}>
           {t.policies.done}
         </Button>
+        <span className={css.status} role="status" data-state={status.state}>
+          {t.policies.saving[status.state] || note}
+        </span>
       </div>
-      {note && status.state === 'clean' && <p className={css.note}>{note}</p>}
       <Trouble
         status={status}
         onRetry={() => void saving.save()}
         onMine={() => void saving.settle(true)}
         onTheirs={() => void saving.settle(false).then(onDone)}
-        onCompare={() => onCompare(written(editor.getJSON()))}
+        onCompare={() => {
+          isHandedOn.current = true;
+          onCompare(written(editor.getJSON()));
+        }}
       />
       <EditorContent editor={editor} />
     </div>
@@ -208,7 +213,7 @@ function Toolbar({ editor }: { editor: Core }) {
       <TableTool editor={editor} isOn={on.active.includes('table')} />
       <Key
         label={tools.rule}
-        icon={<IconLine size={17} stroke={1.6} />}
+        icon={<IconMinus size={17} stroke={1.6} />}
         onClick={() => editor.chain().focus().setHorizontalRule().run()}
       />
       <Key

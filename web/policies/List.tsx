@@ -64,8 +64,10 @@ export function Policies() {
               ]
         }
         actions={<Actions all={all} mayCreate={mayCreate} go={(next) => void go(next)} />}
-      >
-        {!isEmpty && seesAll && (
+      />
+      <Waiting rows={toSign.data?.data ?? []} />
+      {!isEmpty && seesAll && (
+        <div className={css.filters}>
           <FilterBar
             filters={filters}
             fields={fields}
@@ -75,9 +77,8 @@ export function Policies() {
             count={all === undefined || list.total === undefined ? '' : t.filters.count(list.total, all)}
             view={<Search value={view.q} onChange={(q) => void go({ q }, { replace: true })} />}
           />
-        )}
-      </PageHeader>
-      <Waiting rows={toSign.data?.data ?? []} />
+        </div>
+      )}
       {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
       {isEmpty ? (
         <Empty mayCreate={mayCreate} go={(next) => void go(next)} />
@@ -178,7 +179,7 @@ function Waiting({ rows }: { rows: PolicyView[] }) {
         {rows.map((row) => (
           <li key={row.id}>
             <Glyph shape="ring" tone="warn" />
-            <Link to={`/policies/${row.id}` as string} search={{ sign: 'yes' } as never} className={css.waitingName}>
+            <Link to={`/policies/${row.id}` as string} className={css.waitingName}>
               {row.name}
             </Link>
             <span className="t3">

@@ -33,7 +33,7 @@ export function Review({ proposal }: { proposal: Proposed }) {
         <Others proposal={proposal} />
         {open.length > 0 || accepted === 0 ? (
           <Button variant="default" onClick={proposal.close}>
-            {t.policies.closeProposal}
+            {proposal.isMine ? t.edits.discardMine : t.policies.closeProposal}
           </Button>
         ) : null}
         {accepted > 0 && (

@@ -1,7 +1,12 @@
 import type { Node } from './content';
 
 /** Text that is not saved yet. It stays in this browser until it is. */
-export type Draft = { content: Node[]; version: string | null; at: string };
+export type Draft = {
+  content: Node[];
+  /** What was on the server when it was begun. */
+  base: { version: string | null; content: Node[] };
+  at: string;
+};
 
 const key = (id: string) => `attestry.policy.${id}`;
 

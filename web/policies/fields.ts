@@ -1,6 +1,7 @@
 import type { Schemas } from '../api/client';
 import type { Member } from '../api/people';
 import type { FilterField } from '../parts/FilterBar';
+import { moment } from '../parts/format';
 import type { Status } from '../parts/StatusPill';
 import { t } from '../texts';
 import { type Node, wordsIn } from './content';
@@ -55,6 +56,7 @@ export function reader(name: (id: string) => string | undefined) {
   };
   return (field: string, value: unknown): string | undefined => {
     if (field === 'content') return Array.isArray(value) ? t.policies.words(wordsIn(value as Node[])) : t.policies.fields.content;
+    if (field.endsWith('At')) return moment(String(value));
     if (field.endsWith('Id')) return name(String(value)) ?? String(value);
     return words[field]?.[String(value)];
   };

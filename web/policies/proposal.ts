@@ -6,10 +6,16 @@ import type { Decision } from '../parts/DiffBlock';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { canonical, type Node } from './content';
+import { dropDraft } from './draft';
 import { patch, useProposed } from './queries';
 
 export type Change = Schemas['PolicyDiff']['changes'][number];
-type Kept = { content: Node[]; decided: Record<string, Decision> };
+type Kept = {
+  content: Node[];
+  decided: Record<string, Decision>;
+  /** The writer's own text that met somebody else's. */
+  isMine?: boolean;
+};
 
 /** Something of a policy that outlives the page, not the tab. */
 export function useKept<T>(name: string, first: T) {
@@ -53,7 +59,10 @@ export function useProposal(id: string, version: string | null | undefined) {
     setKept(
       (old) => old && { ...old, decided: { ...old.decided, ...Object.fromEntries(which.map((one) => [keyOf(one), decision])) } },
     );
-  const close = () => setKept(null);
+  const close = () => {
+    if (kept?.isMine) dropDraft(id);
+    setKept(null);
+  };
 
   /** Makes the changes that were accepted, and no others. */
   async function apply() {
@@ -88,6 +97,7 @@ export function useProposal(id: string, version: string | null | undefined) {
 
   return {
     isOpen: kept !== null,
+    isMine: kept?.isMine === true,
     /** Fetched, and none of it differs. */
     isSame: kept !== null && proposed.data !== undefined && real.length === 0,
     error: proposed.error,
@@ -101,7 +111,7 @@ export function useProposal(id: string, version: string | null | undefined) {
     decide,
     apply,
     close,
-    propose: (content: Node[]) => setKept({ content, decided: {} }),
+    propose: (content: Node[], isMine = false) => setKept({ content, decided: {}, isMine }),
   };
 }
 

@@ -61,7 +61,7 @@ export function useSaving(id: string, start: { version: string | null; content: 
       void refetch('/v1/policies');
       const now = read.current() ?? content;
       if (isSame(now, content)) dropDraft(id);
-      else keepDraft(id, { content: now, version: saved.version });
+      else keepDraft(id, { content: now, base: base.current });
       setStatus({ state: isSame(now, content) ? 'saved' : 'changed' });
       return true;
     } catch (error) {
@@ -85,7 +85,7 @@ export function useSaving(id: string, start: { version: string | null; content: 
       if (latest.current.state === 'changed') setStatus({ state: 'clean' });
       return;
     }
-    keepDraft(id, { content, version: base.current.version });
+    keepDraft(id, { content, base: base.current });
     if (latest.current.state !== 'conflict') setStatus({ state: 'changed' });
   }, [id]);
 
