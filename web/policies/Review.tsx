@@ -1,4 +1,5 @@
-import { Button } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
 import { DiffBlock } from '../parts/DiffBlock';
 import { SectionError } from '../parts/ErrorPage';
 import { t } from '../texts';
@@ -31,15 +32,19 @@ export function Review({ proposal }: { proposal: Proposed }) {
         </p>
         <span className={css.spring} />
         <Others proposal={proposal} />
-        {open.length > 0 || accepted === 0 ? (
-          <Button variant="default" onClick={proposal.close}>
-            {proposal.isMine ? t.edits.discardMine : t.policies.closeProposal}
-          </Button>
-        ) : null}
         {accepted > 0 && (
           <Button loading={proposal.busy} onClick={() => void proposal.apply()}>
             {t.policies.apply(accepted)}
           </Button>
+        )}
+        {proposal.isMine ? (
+          <Button variant="subtle" onClick={proposal.close}>
+            {t.edits.discardMine}
+          </Button>
+        ) : (
+          <ActionIcon aria-label={t.policies.closeProposal} onClick={proposal.close}>
+            <IconX size={17} stroke={1.6} />
+          </ActionIcon>
         )}
       </div>
       <div className={`${textCss.text} ${css.diff}`} data-numbered={isNumbered(nodes) || undefined}>

@@ -78,7 +78,7 @@ export function Versions({ policy }: { policy: PolicyView }) {
                       aria-label={`${t.policies.pdf}: ${v}`}
                       onClick={() => printed(policy.id, one.version)}
                     >
-                      PDF
+                      {t.policies.pdfShort}
                     </Button>
                   )}
                 </span>

@@ -97,6 +97,7 @@ export const policies: Texts['policies'] = {
   sign: (version) => `${version} unterschreiben`,
   readAndSign: (version) => `${version} lesen und unterschreiben`,
   pdf: 'Als PDF herunterladen',
+  pdfShort: 'PDF',
   compare: 'Versionen vergleichen',
   compareWith: (version) => `Mit ${version} vergleichen`,
   compareTwo: (older, newer) => `${older} mit ${newer} vergleichen`,

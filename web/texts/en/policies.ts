@@ -95,6 +95,7 @@ export const policies = {
   sign: (version: string) => `Sign ${version}`,
   readAndSign: (version: string) => `Read and sign ${version}`,
   pdf: 'Download as PDF',
+  pdfShort: 'PDF',
   compare: 'Compare versions',
   compareWith: (version: string) => `Compare with ${version}`,
   compareTwo: (older: string, newer: string) => `Compare ${older} with ${newer}`,
