@@ -19,7 +19,7 @@ import { t } from '../texts';
 import { Actions } from './Actions';
 import { Assistant } from './Assistant';
 import { Compare } from './Compare';
-import { type Node, outline } from './content';
+import { isSame, type Node, outline } from './content';
 import css from './Detail.module.css';
 import { Details } from './Details';
 import { draftOf, dropDraft } from './draft';
@@ -238,8 +238,9 @@ function TextPanel({ record, proposal, onPropose, mustSign }: Omit<PanelProps, '
   const mayUpdate = can('policy:update') && !policy.isArchived;
   const versions = useVersions(policy.id, can('policy:read') && view.compare !== undefined);
   const [, look] = useState(0);
-  const draft = draftOf(policy.id);
   const nodes = policy.content ?? [];
+  const found = draftOf(policy.id);
+  const draft = found && !isSame(found.content, nodes) ? found : undefined;
 
   if (view.compare) {
     const [a = '1', b = 'draft'] = view.compare.split('..');
