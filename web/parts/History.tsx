@@ -59,7 +59,7 @@ export function told(entry: AuditEntry, labels: Labels, read: Reading): Entry {
           ? t.record.deleted
           : changes.length > 0
             ? t.record.changed(changes.length)
-            : entry.action,
+            : (t.verbs[verb] ?? entry.action),
     when: moment(entry.at),
     at: utc(entry.at),
     changes: changes.map((change) => ({
