@@ -16,6 +16,14 @@ const paths: Record<string, string[]> = {
   control: ['/v1/controls', '/v1/frameworks'],
   framework: ['/v1/frameworks'],
   soa: ['/v1/soa'],
+  portal: ['/v1/trust-portal'],
+  portal_post: ['/v1/trust-portal'],
+  certificate: ['/v1/trust-portal'],
+  subscriber: ['/v1/trust-portal'],
+  access_request: ['/v1/trust-access'],
+  access_grant: ['/v1/trust-access'],
+  nda: ['/v1/trust-access'],
+  visit: ['/v1/trust-access'],
   organization: ['/v1/organization', 'session'],
 };
 

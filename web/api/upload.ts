@@ -2,13 +2,15 @@ import { ask } from './expiry';
 import { organization } from './organization';
 import { Problem } from './problem';
 
-/** Sends a form and tells how much of it is on its way, which `fetch` cannot. */
-export function upload<T>(path: string, form: FormData, onProgress: (share: number) => void): Promise<T> {
+/** Sends a form, or JSON, and tells how much of it is on its way, which `fetch` cannot. */
+export function upload<T>(path: string, body: FormData | object, onProgress: (share: number) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', path);
     const id = organization();
     if (id) request.setRequestHeader('X-Organization-Id', id);
+    const isForm = body instanceof FormData;
+    if (!isForm) request.setRequestHeader('Content-Type', 'application/json');
     request.responseType = 'text';
     request.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
     request.onerror = () => reject(Problem.unreachable());
@@ -22,6 +24,6 @@ export function upload<T>(path: string, form: FormData, onProgress: (share: numb
         reject(Problem.unreachable());
       }
     };
-    request.send(form);
+    request.send(isForm ? body : JSON.stringify(body));
   });
 }

@@ -1,0 +1,311 @@
+import { Button } from '@mantine/core';
+import { IconCopy, IconRocket } from '@tabler/icons-react';
+import { $api, api, type Schemas } from '../api/client';
+import { usePeople } from '../api/people';
+import { words } from '../api/problem';
+import { refetch } from '../api/query';
+import { useMe } from '../api/session';
+import { Drawer } from '../parts/Drawer';
+import { EmptyState } from '../parts/EmptyState';
+import { SectionError } from '../parts/ErrorPage';
+import { Field } from '../parts/Field';
+import { FilterBar } from '../parts/FilterBar';
+import { day, moment, utc } from '../parts/format';
+import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { type Status, StatusPill } from '../parts/StatusPill';
+import { useView } from '../parts/search';
+import { toast } from '../parts/toast';
+import { t } from '../texts';
+import { useAsk } from './Ask';
+import { ACCESS, type Request, type Settings, useList } from './queries';
+import css from './trust.module.css';
+
+type Details = Schemas['AccessRequestDetails'];
+const WAITING = 'under_review';
+
+const look = {
+  under_review: { tone: 'warn', shape: 'clock' },
+  approved: { tone: 'ok', shape: 'check' },
+  denied: { tone: 'mute', shape: 'cross' },
+} as const;
+const statusOf = (status: Request['status']): Status => ({ ...look[status], label: t.trust.requests.status[status] });
+
+/** Opens the agreement as a file. */
+export async function previewNda(id: string) {
+  const { data } = await api.POST('/v1/trust-access/admin/requests/{id}/preview-nda', { params: { path: { id } } });
+  if (data) location.assign(data.pdfDownloadUrl);
+}
+
+/** Who asks for documents; those who wait come first. */
+export function Requests({ settings }: { settings: Settings | undefined }) {
+  const { view, change } = useView();
+  const path = '/v1/trust-access/admin/requests';
+  const waiting = useList(path, { status: WAITING }, view.status === undefined);
+  const all = useList(path, { status: view.status });
+  const rows = view.status ? all.rows : [...waiting.rows, ...all.rows.filter((one) => one.status !== WAITING)];
+  const open = (row: Request) => void change({ open: row.id });
+  const step = (by: 1 | -1) => {
+    const next = rows[rows.findIndex((row) => row.id === view.open) + by];
+    if (next) void change({ open: next.id }, { replace: true });
+  };
+  if (all.error) return <SectionError error={all.error} onRetry={() => void all.refetch()} />;
+  if (all.isSuccess && rows.length === 0 && !view.status) return <Empty settings={settings} />;
+  const field = {
+    key: 'status',
+    label: t.trust.requests.state,
+    values: Object.entries(t.trust.requests.status).map(([value, label]) => ({ value, label })),
+  };
+  const is = field.values.find(({ value }) => value === view.status);
+  return (
+    <div className={css.split}>
+      <div>
+        <div className={css.filters}>
+          <FilterBar
+            filters={is ? [{ key: 'status', field: field.label, is: is.label }] : []}
+            fields={[field]}
+            onAdd={(_, status) => void change({ status })}
+            onRemove={() => void change({ status: undefined })}
+            onClear={() => void change({ status: undefined })}
+            count={all.total === undefined ? '' : String(all.total)}
+          />
+        </div>
+        <RegisterTable
+          caption={t.trust.tabs.requests}
+          rows={rows}
+          columns={columns(view.open !== undefined)}
+          rowKey={(row) => row.id}
+          rowName={(row) => row.name}
+          href={(row) => `/trust-portal?tab=requests&open=${row.id}`}
+          onOpen={open}
+          active={view.open}
+          phone={(row) => (
+            <button type="button" className={`plain ${css.phone}`} onClick={() => open(row)}>
+              <b>{row.name}</b>
+              <span className={css.phoneFacts}>
+                <StatusPill {...statusOf(row.status)} />
+                {row.company} · {moment(row.createdAt)}
+              </span>
+            </button>
+          )}
+          onMore={all.more}
+          loading={all.isPending || all.isFetchingNextPage}
+        />
+        {all.isSuccess && rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
+      </div>
+      {view.open && <Open key={view.open} id={view.open} onClose={() => void change({ open: undefined })} onStep={step} />}
+    </div>
+  );
+}
+
+function columns(isNarrow: boolean): Column<Request>[] {
+  const all: Column<Request>[] = [
+    { key: 'who', header: t.trust.requests.who, opens: true, render: (row) => `${row.name} · ${row.email}` },
+    { key: 'company', header: t.trust.requests.company, width: 180, render: (row) => row.company },
+    {
+      key: 'purpose',
+      header: t.trust.requests.purpose,
+      width: 220,
+      render: (row) => row.purpose && <span title={row.purpose}>{row.purpose}</span>,
+    },
+    { key: 'state', header: t.trust.requests.state, width: 120, render: (row) => <StatusPill {...statusOf(row.status)} /> },
+    { key: 'asked', header: t.trust.requests.asked, width: 130, render: (row) => moment(row.createdAt) },
+  ];
+  return isNarrow ? all.filter(({ key }) => key !== 'purpose' && key !== 'company') : all;
+}
+
+function Empty({ settings }: { settings: Settings | undefined }) {
+  const { change } = useView();
+  const { empty } = t.trust.requests;
+  const url = settings?.url ?? '';
+  const way =
+    settings?.status === 'published'
+      ? {
+          icon: <IconCopy size={18} stroke={1.6} />,
+          label: empty.share,
+          hint: empty.shareHint,
+          onPick: () => void navigator.clipboard.writeText(url).then(() => toast(t.actions.copied)),
+        }
+      : {
+          icon: <IconRocket size={18} stroke={1.6} />,
+          label: empty.publish,
+          hint: empty.publishHint,
+          onPick: () => void change({ tab: undefined }),
+        };
+  return <EmptyState title={empty.title} lead={empty.lead} ways={[way]} />;
+}
+
+function Open({ id, onClose, onStep }: { id: string; onClose: () => void; onStep: (by: 1 | -1) => void }) {
+  const {
+    data,
+    error,
+    refetch: again,
+  } = $api.useQuery('get', '/v1/trust-access/admin/requests/{id}', { params: { path: { id } } });
+  const { can } = useMe();
+  const people = usePeople();
+  const texts = t.trust.requests;
+  if (error || !data)
+    return (
+      <Drawer reference="" title={error ? t.problems.missingTitle : ''} name={t.trust.tabs.requests} onClose={onClose}>
+        {error && <SectionError error={error} onRetry={() => void again()} />}
+      </Drawer>
+    );
+  const nda = data.ndaAgreement;
+  const facts: [string, React.ReactNode][] = [
+    [texts.state, <StatusPill key="state" {...statusOf(data.status)} />],
+    [texts.email, data.email],
+    [texts.company, data.company],
+    [texts.job, data.jobTitle],
+    [texts.purpose, data.purpose && <span className={css.purpose}>{data.purpose}</span>],
+    [texts.wanted, data.requestedDurationDays ? texts.days(data.requestedDurationDays) : texts.usual],
+    [
+      texts.asked,
+      <span key="asked" title={utc(data.createdAt)}>
+        {moment(data.createdAt)}
+      </span>,
+    ],
+  ];
+  if (data.reviewedAt)
+    facts.push([texts.decided, texts.by(people.name(data.reviewedBy) ?? t.record.somebody, moment(data.reviewedAt))]);
+  if (data.denialReason)
+    facts.push([
+      texts.reason,
+      <span key="reason" className={css.purpose}>
+        {data.denialReason}
+      </span>,
+    ]);
+  if (nda) facts.push([texts.agreement, agreement(nda)]);
+  if (nda?.signature) {
+    facts.push([
+      texts.code,
+      <span key="code" className="mono">
+        {nda.signature.code}
+      </span>,
+    ]);
+    if (nda.signature.ip)
+      facts.push([
+        texts.from,
+        <span key="ip" className="mono">
+          {nda.signature.ip}
+        </span>,
+      ]);
+  }
+  return (
+    <Drawer reference={moment(data.createdAt)} title={data.name} name={texts.name(data.name)} onClose={onClose} onStep={onStep}>
+      <dl style={{ margin: '12px 0 0' }}>
+        {facts.map(([label, value]) => (
+          <Field key={label} name={label} label={label} kind="text" value={null}>
+            {value}
+          </Field>
+        ))}
+      </dl>
+      <Acts request={data} mayReview={can('trust-access:review')} />
+    </Drawer>
+  );
+}
+
+function agreement({ status, expiresAt, signature }: NonNullable<Details['ndaAgreement']>): string {
+  const texts = t.trust.requests;
+  const isOver = new Date(expiresAt) < new Date();
+  const more = {
+    pending: isOver ? texts.expired : texts.until(day(expiresAt.slice(0, 10))),
+    signed: signature ? texts.signedBy(signature.name, moment(signature.signedAt)) : '',
+    void: '',
+  }[status];
+  return [texts.nda[status], more].filter(Boolean).join(', ');
+}
+
+/** What can be done about a request as it is. */
+function Acts({ request, mayReview }: { request: Details; mayReview: boolean }) {
+  const { change } = useView();
+  const { ask, dialog } = useAsk();
+  const texts = t.trust.requests;
+  const path = { id: request.id };
+  const { data: settings } = $api.useQuery('get', '/v1/trust-portal/settings', {}, { enabled: mayReview });
+  const isWaiting = request.status === WAITING;
+  const isSigned = request.ndaAgreement?.status === 'signed';
+  const tell = (act: Promise<unknown>) => void act.catch((problem) => toast(words(problem), { bad: true }));
+
+  async function approve(days: string) {
+    const body = days ? { durationDays: Number(days) } : {};
+    await api.POST('/v1/trust-access/admin/requests/{id}/approve', { params: { path }, body });
+    toast(texts.sent(request.email));
+    await refetch(ACCESS);
+  }
+  async function deny(reason: string) {
+    await api.POST('/v1/trust-access/admin/requests/{id}/deny', { params: { path }, body: { reason } });
+    toast(texts.denied(request.name));
+    await refetch(ACCESS);
+  }
+  async function resend() {
+    await api.POST('/v1/trust-access/admin/requests/{id}/resend-nda', { params: { path } });
+    toast(texts.sent(request.email));
+    await refetch(ACCESS);
+  }
+  async function download() {
+    const { data } = await api.GET('/v1/trust-access/admin/requests/{id}/nda/download', { params: { path } });
+    if (data) location.assign(data.downloadUrl);
+  }
+
+  return (
+    <div className={css.acts}>
+      {isWaiting && mayReview && (
+        <>
+          <Button
+            onClick={() =>
+              ask({
+                title: texts.approveTitle(request.name),
+                text: texts.approveText(request.email),
+                label: texts.approveDays,
+                field: 'durationDays',
+                value: String(request.requestedDurationDays ?? settings?.defaultDurationDays ?? ''),
+                verb: texts.approveVerb,
+                act: approve,
+              })
+            }
+          >
+            {texts.approve}
+          </Button>
+          <Button
+            variant="default"
+            onClick={() =>
+              ask({
+                title: texts.denyTitle(request.name),
+                text: texts.denyText(request.email),
+                label: texts.reason,
+                field: 'reason',
+                verb: texts.denyVerb,
+                isFinal: true,
+                act: deny,
+              })
+            }
+          >
+            {texts.deny}
+          </Button>
+        </>
+      )}
+      {request.status === 'approved' && !isSigned && mayReview && (
+        <Button variant="default" onClick={() => tell(resend())}>
+          {texts.resend}
+        </Button>
+      )}
+      {isSigned ? (
+        <Button variant="default" onClick={() => tell(download())}>
+          {texts.download}
+        </Button>
+      ) : (
+        <Button variant="default" onClick={() => tell(previewNda(request.id))}>
+          {texts.previewNda}
+        </Button>
+      )}
+      {request.grantId && (
+        <Button
+          variant="subtle"
+          onClick={() => void change({ tab: 'visits', open: undefined, grant: request.grantId ?? undefined })}
+        >
+          {texts.visits}
+        </Button>
+      )}
+      {dialog}
+    </div>
+  );
+}
