@@ -28,16 +28,37 @@ function packed(): Plugin {
   };
 }
 
+/** Visitors of a portal have no switch: there the dark tokens follow the browser. */
+function visitorTokens(): Plugin {
+  return {
+    name: 'visitor-tokens',
+    enforce: 'pre',
+    transform(code, id) {
+      if (!id.endsWith('tokens.css?portal')) return;
+      return code.replace(/\[data-mantine-color-scheme="dark"\] (\{[^}]*\})/, '@media (prefers-color-scheme: dark) { :root $1 }');
+    },
+  };
+}
+
+/** The server names the files of the portal's entry in its pages, so they have no fingerprint in their names. */
+const isPortal = (name: string | undefined) => name?.replace(/\.css$/, '') === 'portal';
+
 const server = process.env.ATTESTRY_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  plugins: [react(), packed()],
+  plugins: [react(), visitorTokens(), packed()],
   build: {
     outDir: OUT,
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: { input: { console: 'index.html', portal: 'portal.html' } },
+    rollupOptions: {
+      input: { console: 'index.html', portal: 'portal/main.ts' },
+      output: {
+        entryFileNames: ({ name }) => (isPortal(name) ? 'assets/portal.js' : 'assets/[name]-[hash].js'),
+        assetFileNames: ({ names }) => (names.some(isPortal) ? 'assets/portal.css' : 'assets/[name]-[hash][extname]'),
+      },
+    },
   },
   server: { proxy: { '/v1': server, '/docs': server } },
 });

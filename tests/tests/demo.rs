@@ -71,7 +71,8 @@ async fn filled(engine: Engine) -> Vec<Vec<String>> {
     assert_eq!(portal.status().as_u16(), 200);
     assert!(portal.text().await.expect("text").contains("Northwind Robotics"));
     let login = json!({"email": "tomasz.zielinski@northwind.example", "password": PASSWORD});
-    let reply = reqwest::Client::new().post(format!("{}/v1/auth/login", server.url)).json(&login).send().await;
+    let reply =
+        reqwest::Client::new().post(format!("{}/v1/auth/login", server.url)).json(&login).send().await;
     assert_eq!(reply.expect("an answer").status().as_u16(), 200);
     assert!(is_quiet(data.path()), "nothing is mailed");
     assert!(server.stop());

@@ -115,7 +115,7 @@ async fn caddy_serves_a_domain_once_it_is_proven() {
     assert_eq!((&found["verified"], &found["misconfigured"]), (&json!(true), &json!(false)));
     wait_until(async || browser().get(&url).send().await.is_ok()).await;
     let page = browser().get(&url).send().await.expect("an answer").text().await.expect("a page");
-    assert!(page.contains("<h1>Acme</h1>"), "{page}");
+    assert!(page.contains("<h1>Security at Acme</h1>"), "{page}");
     let hidden = browser().get(format!("{url}v1/health")).send().await.expect("an answer");
     assert_eq!(hidden.status().as_u16(), 404);
     let other = format!("https://other.customer.example:{port}/");

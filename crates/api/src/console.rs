@@ -57,7 +57,7 @@ pub(crate) fn routes() -> Router<Api> {
 /// The start page: of a portal's own domain that portal, and otherwise the console.
 async fn start(State(api): State<Api>, guest: Guest, headers: HeaderMap) -> Result<Response, Problem> {
     match guest.host {
-        Some(organization) => page::of(&api, organization).await,
+        Some(organization) => page::of(&api, organization, &headers).await,
         None => Ok(console(headers).await),
     }
 }

@@ -32,7 +32,6 @@ pub const PAGES: &[(&str, &str, &str)] = &[
     ("/trust/confirm", HTML, include_str!("../assets/trust-confirm.html")),
     ("/trust/leave", HTML, include_str!("../assets/trust-leave.html")),
     ("/assets/pages.css", "text/css; charset=utf-8", include_str!("../assets/pages.css")),
-    ("/assets/pages.js", "text/javascript; charset=utf-8", include_str!("../assets/pages.js")),
 ];
 
 const HTML: &str = "text/html; charset=utf-8";

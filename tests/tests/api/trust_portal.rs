@@ -325,7 +325,14 @@ async fn a_page_of_a_portal_is_escaped(app: &TestApp) {
     assert!(!text.contains("<script>alert") && !text.contains("<b>Cloudy"), "{text}");
     assert!(text.contains("<p>Second</p>") && text.contains("og:title"), "{text}");
     let policy = page.header("content-security-policy").expect("a policy");
-    assert!(policy.contains("script-src 'self';"), "{policy}");
+    assert!(policy.contains("script-src 'self'; style-src 'self';"), "{policy}");
+    let german = app.call("GET", "/trust/engines").header("accept-language", "de-CH, en;q=0.5").send().await;
+    assert!(german.text().contains("<html lang=\"de\">"), "{}", german.text());
+    // A browser that finds nothing gets a page too.
+    let nothing = app.call("GET", "/trust/nobody").header("accept", "text/html").send().await;
+    assert_eq!(nothing.status.as_u16(), 404);
+    assert!(nothing.text().contains("<h1>Nothing here</h1>"), "{}", nothing.text());
+    app.call("GET", "/trust/nobody").send().await.problem(404, "not_found");
 }
 
 /// Whose portal a host name means is in the database; that a process answers is not.
@@ -405,7 +412,7 @@ async fn verify(app: &TestApp, names: &NameServer) {
     // The domain serves this portal and nothing else.
     let at = |method: &str, path: &str| app.call(method, path).header("host", &format!("{DOMAIN}:8443"));
     let page = at("GET", "/").send().await;
-    assert!(page.text().contains("<h1>Home</h1>"), "{}", page.text());
+    assert!(page.text().contains("<h1>Security at Home</h1>"), "{}", page.text());
     at("GET", &format!("/v1/trust-access/{}", app.home.organization)).send().await.expect(200);
     at("GET", &format!("/v1/trust-access/{}", other.organization)).send().await.problem(404, "not_found");
     for hidden in [

@@ -10,8 +10,6 @@ use crate::state::Api;
 /// What a portal's own domain serves beside the operations of [`PREFIX`] that are public.
 const ROUTES: &[&str] = &[
     "/",
-    "/assets/pages.css",
-    "/assets/pages.js",
     "/assets/{*path}",
     "/trust/{friendlyUrl}",
     "/trust/nda",

@@ -1,0 +1,302 @@
+//! The HTML of a published portal. Everything that people wrote is escaped here.
+
+use std::fmt::Write;
+
+use attestry_app::portals::{Listed, Public, SubProcessor};
+use attestry_domain::date::Date;
+use attestry_domain::portals::{CertificateFramework, PortalPost, Progress};
+use attestry_domain::text::html;
+
+use super::words::Words;
+
+/// Small pictures, drawn with the colour of the text around them.
+const FILE: &str = "<svg class=\"icon\" viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M14 3v4a1 1 0 0 0 1 1h4\"/>\
+    <path d=\"M17 21H7a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2h7l5 5v11a2 2 0 0 1-2 2zM9 9h1M9 13h6M9 17h6\"/></svg>";
+const LOCK: &str = "<svg class=\"icon\" viewBox=\"0 0 24 24\" aria-hidden=\"true\">\
+    <path d=\"M5 13a2 2 0 0 1 2-2h10a2 2 0 0 1 2 2v6a2 2 0 0 1-2 2H7a2 2 0 0 1-2-2z\"/>\
+    <path d=\"M11 16a1 1 0 1 0 2 0a1 1 0 0 0-2 0M8 11V7a4 4 0 1 1 8 0v4\"/></svg>";
+const CHECK: &str = "<svg class=\"glyph done\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"6.4\"/>\
+    <path d=\"M4.3 7.2 6.2 9l3.5-3.8\"/></svg>";
+const HALF: &str = "<svg class=\"glyph half\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"5.7\"/>\
+    <path d=\"M7 3.4a3.6 3.6 0 0 1 0 7.2z\"/></svg>";
+const RING: &str = "<svg class=\"glyph\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"5.7\"/></svg>";
+
+/// What stands in the seal of a framework.
+fn seal(framework: CertificateFramework) -> &'static str {
+    match framework {
+        CertificateFramework::Iso27001 => "27001",
+        CertificateFramework::Iso42001 => "42001",
+        CertificateFramework::Gdpr => "GDPR",
+        CertificateFramework::Hipaa => "HIPAA",
+        CertificateFramework::Soc2Type1 | CertificateFramework::Soc2Type2 => "SOC 2",
+        CertificateFramework::PciDss => "PCI",
+        CertificateFramework::Nen7510 => "7510",
+        CertificateFramework::Iso9001 => "9001",
+    }
+}
+
+/// Text as it was written, in paragraphs.
+fn paragraphs(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let all = text.split("\n\n").map(str::trim).filter(|text| !text.is_empty());
+    let all = all.map(|text| format!("<p>{}</p>", html(text).replace('\n', "<br>")));
+    all.collect::<Vec<_>>().concat()
+}
+
+fn initials(name: &str) -> String {
+    let letters = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
+    letters.take(2).flat_map(char::to_uppercase).collect()
+}
+
+/// A document around a page. `head` and `body` are HTML.
+fn document(words: &Words, head: &str, body: &str) -> String {
+    format!(
+        "<!doctype html><html lang=\"{}\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\">{head}\
+         <link rel=\"stylesheet\" href=\"/assets/portal.css\"><link rel=\"icon\" href=\"data:,\">\
+         <script type=\"module\" src=\"/assets/portal.js\"></script></head><body>{body}</body></html>",
+        words.language
+    )
+}
+
+/// Where there is no portal.
+pub(super) fn missing(words: &Words) -> String {
+    let head = format!("<meta name=\"robots\" content=\"noindex\"><title>{}</title>", words.missing);
+    let body =
+        format!("<main class=\"alone\"><h1>{}</h1><p>{}</p></main>", words.missing, words.missing_text);
+    document(words, &head, &body)
+}
+
+/// What a search engine and a chat show of it.
+fn head(words: &Words, name: &str, overview: &str, url: &str) -> String {
+    let title = html(&(words.title)(name));
+    let summary: String =
+        overview.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect();
+    let summary = html(&if summary.is_empty() { (words.summary)(name) } else { summary });
+    let (name, url) = (html(name), html(url));
+    format!(
+        "<title>{title}</title><meta name=\"description\" content=\"{summary}\"><link rel=\"canonical\" href=\"{url}\">\
+         <meta property=\"og:type\" content=\"website\"><meta property=\"og:site_name\" content=\"{name}\">\
+         <meta property=\"og:title\" content=\"{title}\"><meta property=\"og:description\" content=\"{summary}\">\
+         <meta property=\"og:url\" content=\"{url}\"><meta name=\"twitter:card\" content=\"summary\">"
+    )
+}
+
+/// An address that can be clicked, unless something in it means something in such a link.
+fn mail_link(email: &str) -> String {
+    let is_plain = email.chars().all(|c| c.is_alphanumeric() || "@.-_+".contains(c));
+    let email = html(email);
+    if is_plain { format!("<a class=\"link\" href=\"mailto:{email}\">{email}</a>") } else { email }
+}
+
+fn frameworks(words: &Words, shown: &Public) -> String {
+    if shown.frameworks.is_empty() {
+        return String::new();
+    }
+    let mut rows = String::new();
+    for (framework, state) in &shown.frameworks {
+        let (kind, glyph) = match state.status {
+            Progress::Compliant => (" done", CHECK),
+            Progress::InProgress => ("", HALF),
+            Progress::Started => ("", RING),
+        };
+        let _ = write!(
+            rows,
+            "<li><span class=\"seal{kind}\" aria-hidden=\"true\">{}</span><span class=\"words\"><b>{}</b>\
+             <small>{}</small></span>{glyph}</li>",
+            seal(*framework),
+            framework.title(),
+            words.progress(state.status)
+        );
+    }
+    format!("<ul class=\"seals\" aria-label=\"{}\">{rows}</ul>", words.frameworks)
+}
+
+fn documents(words: &Words, all: &[Listed]) -> String {
+    let mut rows = String::new();
+    for listed in all {
+        let (title, kind) = match listed {
+            Listed::Certificate(framework) => {
+                ((words.certificate)(framework.title()), words.kind_certificate)
+            }
+            Listed::Policy(title) => (title.clone(), words.kind_policy),
+        };
+        let label = html(&(words.ask_for)(&title));
+        let _ = write!(
+            rows,
+            "<li>{FILE}<span class=\"words\"><b>{}</b><small>{kind}</small></span>\
+             <a class=\"ask\" href=\"#request\" aria-label=\"{label}\">{LOCK}{}</a></li>",
+            html(&title),
+            words.ask
+        );
+    }
+    let list = match rows.is_empty() {
+        true => format!("<p class=\"none\">{}</p>", words.no_documents),
+        false => format!("<ul class=\"documents\">{rows}</ul>"),
+    };
+    format!("<section class=\"files\"><h2>{}</h2>{list}</section>", words.documents)
+}
+
+/// The name, which leads to the web site if it has one.
+fn linked(name: &str, website: Option<&str>, class: &str) -> String {
+    let name = html(name);
+    match website.filter(|url| url.starts_with("https://") || url.starts_with("http://")) {
+        Some(url) => {
+            format!("<a class=\"{class}\" href=\"{}\" rel=\"noopener nofollow\">{name}</a>", html(url))
+        }
+        None => name,
+    }
+}
+
+fn sub_processors(words: &Words, all: &[SubProcessor]) -> String {
+    let mut rows = String::new();
+    for one in all {
+        let _ = write!(
+            rows,
+            "<li><span class=\"words\"><b>{}</b><small>{}</small></span><span class=\"kind\">{}</span></li>",
+            linked(&one.name, one.website.as_deref(), "link"),
+            html(&one.description),
+            html(words.category(&one.category))
+        );
+    }
+    section(words.sub_processors, "plain", &rows)
+}
+
+fn updates(words: &Words, all: &[PortalPost]) -> String {
+    let mut rows = String::new();
+    for post in all {
+        let date = post.published_at.map_or_else(String::new, |at| {
+            let day = Date::of(at).to_string();
+            format!("<time datetime=\"{day}\">{}</time>", words.day(&day))
+        });
+        let _ = write!(
+            rows,
+            "<li><article><h3>{}</h3>{date}{}</article></li>",
+            html(&post.title),
+            paragraphs(&post.text)
+        );
+    }
+    section(words.updates, "news", &rows)
+}
+
+fn questions(words: &Words, all: &[PortalPost]) -> String {
+    let mut rows = String::new();
+    for post in all {
+        let _ = write!(
+            rows,
+            "<li><details><summary>{}</summary>{}</details></li>",
+            html(&post.title),
+            paragraphs(&post.text)
+        );
+    }
+    section(words.questions, "questions", &rows)
+}
+
+fn section(title: &str, class: &str, rows: &str) -> String {
+    match rows.is_empty() {
+        true => String::new(),
+        false => format!("<section><h2>{title}</h2><ul class=\"{class}\">{rows}</ul></section>"),
+    }
+}
+
+/// A field of a form, and where the script says what is wrong with it.
+fn field(form: &str, name: &str, label: &str, input: &str, is_needed: bool, words: &Words) -> String {
+    let optional = if is_needed { String::new() } else { format!(" <small>{}</small>", words.optional) };
+    let required = if is_needed { " required" } else { "" };
+    let id = format!("{form}-{name}");
+    let (element, end) =
+        if input == "textarea" { ("textarea rows=\"3\"", "</textarea>") } else { ("input", "") };
+    let kind = if input == "textarea" { "" } else { input };
+    format!(
+        "<label for=\"{id}\">{label}{optional}</label>\
+         <{element} id=\"{id}\" name=\"{name}\" {kind} aria-describedby=\"{id}-error\"{required}>{end}\
+         <p class=\"error\" id=\"{id}-error\" data-error=\"{name}\"></p>"
+    )
+}
+
+/// A form that the script sends as JSON. Without it the form says so, and whom to write to instead.
+fn form(path: &str, fields: &str, button: &str, done: &str, contact: Option<&str>, words: &Words) -> String {
+    let instead = contact.map_or_else(String::new, |email| format!(" {}", mail_link(email)));
+    format!(
+        "<form data-send=\"{path}\" novalidate>{fields}<p class=\"error\" data-error=\"\" role=\"alert\"></p>\
+         <p class=\"needs-script\">{}{instead}</p><button disabled>{button}</button></form>\
+         <p class=\"sent\" role=\"status\" data-sent hidden>{done}</p>",
+        words.needs_script
+    )
+}
+
+fn forms(words: &Words, shown: &Public) -> (String, String) {
+    let path = |action: &str| format!("/v1/trust-access/{}/{action}", shown.portal.organization_id);
+    let contact = shown.portal.contact_email.as_deref();
+    let mail = "type=\"email\" autocomplete=\"email\" inputmode=\"email\"";
+    let email = |form: &str| field(form, "email", words.email, mail, true, words);
+    let fields = [
+        field("request", "name", words.name, "type=\"text\" autocomplete=\"name\"", true, words),
+        email("request"),
+        field(
+            "request",
+            "company",
+            words.company,
+            "type=\"text\" autocomplete=\"organization\"",
+            false,
+            words,
+        ),
+        field("request", "purpose", words.purpose, "textarea", false, words),
+    ];
+    let request = form(&path("requests"), &fields.concat(), words.request, words.requested, contact, words);
+    let request = format!(
+        "<aside class=\"request\" id=\"request\" aria-labelledby=\"request-title\" tabindex=\"-1\">\
+         <h2 id=\"request-title\">{}</h2><p class=\"lead\">{}</p>{request}<p class=\"note\">{}</p></aside>",
+        words.request, words.request_lead, words.request_note
+    );
+    let small = |id: &str, action: &str, texts: [&str; 4]| {
+        let [title, lead, button, done] = texts;
+        let form = form(&path(action), &email(id), button, done, contact, words);
+        format!(
+            "<section id=\"{id}\" tabindex=\"-1\"><h2>{title}</h2><p class=\"lead\">{lead}</p>{form}</section>"
+        )
+    };
+    let others = [
+        small(
+            "reclaim",
+            "reclaim",
+            [words.reclaim, words.reclaim_lead, words.reclaim_button, words.reclaimed],
+        ),
+        small(
+            "subscribe",
+            "subscribers",
+            [words.subscribe, words.subscribe_lead, words.subscribe_button, words.subscribed],
+        ),
+    ];
+    (request, format!("<footer class=\"more\"><div>{}</div></footer>", others.concat()))
+}
+
+/// A portal as the public sees it.
+pub(super) fn portal(words: &Words, shown: &Public) -> String {
+    let company = &shown.organization.name;
+    let overview = shown.portal.overview.as_deref().unwrap_or_default();
+    let contact = shown.portal.contact_email.as_deref().map_or_else(String::new, |email| {
+        format!("<p class=\"contact\">{} {}</p>", words.questions_to, mail_link(email))
+    });
+    let (request, others) = forms(words, shown);
+    let body = format!(
+        "<a class=\"skip\" href=\"#content\">{}</a>\
+         <header class=\"brand\"><span class=\"mark\" aria-hidden=\"true\">{}</span><span>{}</span>\
+         <a href=\"#reclaim\">{}</a></header>\
+         <main id=\"content\"><div class=\"top\"><div class=\"inner\"><div class=\"about\"><h1>{}</h1>{}{contact}</div>{}</div></div>\
+         <div class=\"inner body\">{}{request}<div class=\"rest\">{}{}{}</div></div></main>{others}",
+        words.skip,
+        html(&initials(company)),
+        linked(company, shown.organization.website.as_deref(), "home"),
+        words.has_access,
+        html(&(words.heading)(company)),
+        paragraphs(overview),
+        frameworks(words, shown),
+        documents(words, &shown.documents),
+        sub_processors(words, &shown.sub_processors),
+        updates(words, &shown.updates),
+        questions(words, &shown.questions),
+    );
+    document(words, &head(words, company, overview, &shown.url), &body)
+}
