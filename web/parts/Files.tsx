@@ -40,8 +40,16 @@ export async function openFile(id: string) {
   }
 }
 
+type DropZoneProps = {
+  path: FilesOf;
+  id: string;
+  /** What is said of each file, by the names of the form's fields. */
+  extra?: Record<string, string>;
+  onDone?: () => void;
+};
+
 /** Drop files here or choose them; each shows how far it is. */
-export function DropZone({ path, id, onDone }: { path: FilesOf; id: string; onDone?: () => void }) {
+export function DropZone({ path, id, extra = {}, onDone }: DropZoneProps) {
   const [over, setOver] = useState(false);
   const [running, setRunning] = useState<Record<string, number>>({});
   const chooser = useRef<HTMLInputElement>(null);
@@ -49,6 +57,7 @@ export function DropZone({ path, id, onDone }: { path: FilesOf; id: string; onDo
   async function send(files: FileList | null) {
     for (const file of files ?? []) {
       const form = new FormData();
+      for (const [name, value] of Object.entries(extra)) form.append(name, value);
       form.append('file', file);
       try {
         await upload(`${path}/${id}/attachments`, form, (share) => setRunning((all) => ({ ...all, [file.name]: share })));

@@ -1,6 +1,255 @@
+import { ActionIcon, Button, Menu, SegmentedControl, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { IconDots, IconDownload, IconPlus, IconSearch, IconTableImport, IconTemplate } from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+import { usePeople } from '../api/people';
+import { useMe } from '../api/session';
+import { EmptyState } from '../parts/EmptyState';
+import { SectionError } from '../parts/ErrorPage';
+import { FilterBar } from '../parts/FilterBar';
 import { PageHeader } from '../parts/PageHeader';
+import { Import } from '../parts/register/Import';
+import { useView } from '../parts/search';
+import { useShortcuts } from '../parts/shortcuts';
+import { toast } from '../parts/toast';
 import { t } from '../texts';
+import { Board } from './Board';
+import { filters, isLate } from './fields';
+import css from './List.module.css';
+import { NewTask } from './NewTask';
+import { FILTERS, failed, queryOf, useTasks } from './queries';
+import { Table } from './Table';
+import { Templates } from './Templates';
 
+/** What has to be done, as a board or as a list. */
 export function Tasks() {
-  return <PageHeader title={t.nav.tasks} />;
+  const { view, change } = useView();
+  const { can } = useMe();
+  const people = usePeople();
+  const navigate = useNavigate();
+  const isList = view.view === 'list';
+  // The order of the table has nothing to say on a board.
+  const list = useTasks(isList ? view : { ...view, sort: undefined, order: undefined });
+  const all = useTasks({});
+  const mayCreate = can('task:create');
+  useShortcuts({ n: mayCreate ? () => void change({ new: 'yes' }) : undefined });
+
+  const fields = filters(people);
+  const active = FILTERS.flatMap((key) => {
+    const field = fields.find((one) => one.key === key);
+    const value = view[key];
+    if (!field || value === undefined) return [];
+    return [{ key, field: field.label, is: field.values.find((one) => one.value === value)?.label ?? value }];
+  });
+  const isEmpty = all.data?.length === 0;
+  const late = all.data?.filter(isLate).length ?? 0;
+  const stale = all.data?.filter((task) => task.evidenceStatus === 'stale').length ?? 0;
+  const set = (key: string, value: string | undefined) => void change({ [key]: value });
+  const open = (what: 'new' | 'templates' | 'import') => () => void change({ [what]: 'yes' });
+  const close = (what: 'new' | 'templates' | 'import') => () => void change({ [what]: undefined }, { replace: true });
+
+  return (
+    <>
+      <PageHeader
+        title={t.tasks.title}
+        facts={
+          all.data && [
+            <b key="all">{t.tasks.count(all.data.length)}</b>,
+            ...(late ? [<span key="late">{t.tasks.overdue(late)}</span>] : []),
+            ...(stale ? [<span key="stale">{t.tasks.stale(stale)}</span>] : []),
+          ]
+        }
+        actions={<Actions query={queryOf(view)} mayCreate={mayCreate} open={open} />}
+      >
+        {!isEmpty && (
+          <FilterBar
+            filters={active}
+            fields={fields}
+            onAdd={set}
+            onRemove={(key) => set(key, undefined)}
+            onClear={() => void change(Object.fromEntries(FILTERS.map((key) => [key, undefined])))}
+            count={all.data && list.data ? t.filters.count(list.data.length, all.data.length) : ''}
+            view={
+              <>
+                <Search value={view.q} onChange={(q) => void change({ q }, { replace: true })} />
+                <SegmentedControl
+                  aria-label={t.tasks.view}
+                  value={isList ? 'list' : 'board'}
+                  onChange={(next) => void change({ view: next === 'list' ? 'list' : undefined })}
+                  data={[
+                    { value: 'board', label: t.tasks.board },
+                    { value: 'list', label: t.tasks.list },
+                  ]}
+                />
+              </>
+            }
+          />
+        )}
+      </PageHeader>
+      {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
+      {isEmpty ? (
+        <Empty mayCreate={mayCreate} open={open} />
+      ) : isList ? (
+        <Table rows={list.data ?? []} loading={list.isPending} />
+      ) : (
+        <Board tasks={list.data} only={view.status} />
+      )}
+      {view.new && mayCreate && (
+        <NewTask
+          onClose={close('new')}
+          onCreated={(task) => {
+            toast(t.tasks.created(task.reference));
+            void navigate({ to: '/tasks/$id', params: { id: task.id } });
+          }}
+        />
+      )}
+      {view.templates && mayCreate && <Templates tasks={all.data ?? []} onClose={close('templates')} />}
+      {view.import && mayCreate && <Import d={imported()} onClose={close('import')} />}
+    </>
+  );
+}
+
+const imported = () => ({
+  path: '/v1/tasks',
+  nameField: 'title',
+  labels: t.tasks.fields,
+  fields: ['description', 'status', 'frequency', 'department', 'dueDate', 'assigneeId'].map((name) => ({ name })),
+  texts: t.tasks,
+});
+
+type Open = (what: 'new' | 'templates' | 'import') => () => void;
+
+async function save(query: Record<string, string>, format: 'csv' | 'xlsx') {
+  const { download } = await import('../api/download');
+  await download(`/v1/tasks/export?${new URLSearchParams({ ...query, format })}`).catch(failed);
+}
+
+/** Side by side where there is room, in one menu where there is not. */
+function Actions({ query, mayCreate, open }: { query: Record<string, string>; mayCreate: boolean; open: Open }) {
+  const { can } = useMe();
+  const exports = can('task:read') && (
+    <>
+      <Menu.Item leftSection={<IconDownload size={15} stroke={1.6} />} onClick={() => void save(query, 'csv')}>
+        {t.tasks.export.csv}
+      </Menu.Item>
+      <Menu.Item leftSection={<IconDownload size={15} stroke={1.6} />} onClick={() => void save(query, 'xlsx')}>
+        {t.tasks.export.xlsx}
+      </Menu.Item>
+    </>
+  );
+  if (!exports && !mayCreate) return null;
+  return (
+    <>
+      {exports && (
+        <Menu>
+          <Menu.Target>
+            <Button variant="default" leftSection={<IconDownload size={16} stroke={1.6} />} visibleFrom="md">
+              {t.actions.export}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>{exports}</Menu.Dropdown>
+        </Menu>
+      )}
+      {mayCreate && (
+        <>
+          <Button
+            variant="default"
+            leftSection={<IconTableImport size={16} stroke={1.6} />}
+            onClick={open('import')}
+            visibleFrom="md"
+          >
+            {t.actions.import}
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<IconTemplate size={16} stroke={1.6} />}
+            onClick={open('templates')}
+            visibleFrom="md"
+          >
+            {t.tasks.templates.open}
+          </Button>
+          <Button data-primary leftSection={<IconPlus size={16} />} onClick={open('new')}>
+            {t.tasks.new}
+          </Button>
+        </>
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon aria-label={t.actions.more} size={32} variant="default" hiddenFrom="md" className={css.more}>
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {mayCreate && (
+            <>
+              <Menu.Item leftSection={<IconTemplate size={15} stroke={1.6} />} onClick={open('templates')}>
+                {t.tasks.templates.open}
+              </Menu.Item>
+              <Menu.Item leftSection={<IconTableImport size={15} stroke={1.6} />} onClick={open('import')}>
+                {t.actions.import}
+              </Menu.Item>
+            </>
+          )}
+          {exports}
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  );
+}
+
+function Search({ value, onChange }: { value?: string; onChange: (next: string | undefined) => void }) {
+  const later = useDebouncedCallback(onChange, 250);
+  return (
+    <TextInput
+      aria-label={t.filters.search}
+      placeholder={t.filters.search}
+      size="xs"
+      w={150}
+      leftSection={<IconSearch size={14} stroke={1.7} />}
+      defaultValue={value}
+      onChange={(event) => later(event.currentTarget.value || undefined)}
+    />
+  );
+}
+
+function Empty({ mayCreate, open }: { mayCreate: boolean; open: Open }) {
+  const { can } = useMe();
+  const { empty, emptyMine } = t.tasks;
+  if (!can('task:read')) return <EmptyState title={emptyMine.title} lead={emptyMine.lead} ways={[]} />;
+  const ways = [
+    {
+      icon: <IconTemplate size={18} stroke={1.6} />,
+      label: empty.templates,
+      hint: empty.templatesHint,
+      onPick: open('templates'),
+    },
+    { icon: <IconPlus size={18} stroke={1.6} />, label: t.tasks.new, hint: empty.newHint, keys: 'N', onPick: open('new') },
+    {
+      icon: <IconTableImport size={18} stroke={1.6} />,
+      label: t.actions.import,
+      hint: empty.importHint,
+      onPick: open('import'),
+    },
+  ];
+  return (
+    <EmptyState
+      title={empty.title}
+      lead={empty.lead}
+      ways={mayCreate ? ways : []}
+      specimen={
+        <figure className={css.specimen}>
+          <figcaption className="t3">{empty.specimen}</figcaption>
+          <h3>{empty.specimenTitle}</h3>
+          <p className="t2">{empty.specimenText}</p>
+          <ol>
+            {empty.points.map((point, at) => (
+              <li key={point}>
+                <b>{at + 1}</b> {point}
+              </li>
+            ))}
+          </ol>
+        </figure>
+      }
+    />
+  );
 }

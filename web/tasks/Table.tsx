@@ -1,0 +1,185 @@
+import { Button, Menu, Select } from '@mantine/core';
+import { IconTrash, IconUser } from '@tabler/icons-react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../api/client';
+import { usePeople } from '../api/people';
+import { refetch } from '../api/query';
+import { useMe } from '../api/session';
+import { useConfirm } from '../parts/confirm';
+import { Freshness } from '../parts/Freshness';
+import { day } from '../parts/format';
+import { Glyph } from '../parts/glyphs';
+import { Person } from '../parts/Person';
+import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { StatusPill, StatusSelect } from '../parts/StatusPill';
+import { useView } from '../parts/search';
+import { toast } from '../parts/toast';
+import { t } from '../texts';
+import { freshness, isLate, order, type Status, statuses, type Task } from './fields';
+import css from './List.module.css';
+import { failed, setStatus } from './queries';
+import { useNames, useRights } from './rights';
+
+/** The tasks as a register, with changes of many at once. */
+export function Table({ rows, loading }: { rows: Task[]; loading: boolean }) {
+  const { view, change } = useView();
+  const navigate = useNavigate();
+  const rights = useRights();
+  const name = useNames();
+  const [picked, setPicked] = useState(new Set<string>());
+  // What a filter has taken away is not changed unseen.
+  const selected = new Set(rows.map(({ id }) => id).filter((id) => picked.has(id)));
+  const sort = { key: view.sort ?? 'board', dir: (view.order ?? 'asc') as 'asc' | 'desc' };
+  return (
+    <>
+      <RegisterTable
+        caption={t.tasks.title}
+        rows={rows}
+        columns={columns(name, rights.mayMove)}
+        rowKey={(row) => row.id}
+        rowName={(row) => row.reference}
+        href={(row) => `/tasks/${row.id}`}
+        onOpen={(row) => void navigate({ to: '/tasks/$id', params: { id: row.id } })}
+        sort={sort}
+        onSort={({ key, dir }) => void change({ sort: key, order: dir })}
+        selected={rights.mayChange ? selected : undefined}
+        onSelect={setPicked}
+        bulk={<Bulk ids={[...selected]} onDone={() => setPicked(new Set())} />}
+        phone={(row) => <Phone row={row} />}
+        loading={loading}
+      />
+      {!loading && rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
+    </>
+  );
+}
+
+export function Due({ task }: { task: Task }) {
+  return task.dueDate && <span className={isLate(task) ? css.late : 't2'}>{day(task.dueDate)}</span>;
+}
+
+/** How fresh the latest evidence of a task is. */
+export function Evidence({ task }: { task: Task }) {
+  if (!task.lastEvidenceDate) return <span className="t3">{t.tasks.detail.noEvidence}</span>;
+  const fresh = freshness(task.lastEvidenceDate, task.frequency);
+  return fresh ? <Freshness {...fresh} /> : <span className="t2">{day(task.lastEvidenceDate)}</span>;
+}
+
+function columns(name: (id: string | null) => string | undefined, mayMove: (task: Task) => boolean): Column<Task>[] {
+  const words = t.tasks.columns;
+  return [
+    { key: 'reference', header: words.reference, width: 76, render: (row) => <span className="mono t3">{row.reference}</span> },
+    { key: 'title', header: words.title, opens: true, sortable: true, render: (row) => row.title },
+    { key: 'assigneeId', header: words.owner, width: 150, render: (row) => <Person name={name(row.assigneeId)} short /> },
+    {
+      key: 'frequency',
+      header: words.frequency,
+      width: 104,
+      render: (row) => <span className="t2">{row.frequency ? t.tasks.frequency[row.frequency] : t.tasks.once}</span>,
+    },
+    { key: 'evidence', header: words.evidence, width: 150, render: (row) => <Evidence task={row} /> },
+    {
+      key: 'status',
+      header: words.status,
+      width: 132,
+      render: (row) =>
+        mayMove(row) ? (
+          <StatusSelect
+            value={row.status}
+            options={statuses()}
+            name={`${row.reference} ${words.status}`}
+            onChange={(next) => void setStatus(row, next as Status)}
+          />
+        ) : (
+          <StatusPill {...statuses()[row.status]} />
+        ),
+    },
+    { key: 'dueDate', header: words.due, width: 100, align: 'right', sortable: true, render: (row) => <Due task={row} /> },
+  ];
+}
+
+function Phone({ row }: { row: Task }) {
+  return (
+    <Link to="/tasks/$id" params={{ id: row.id }} className={css.phone}>
+      <b>{row.title}</b>
+      <span className={css.facts}>
+        <span className="mono t3">{row.reference}</span>
+        <StatusPill {...statuses()[row.status]} />
+        <Due task={row} />
+        <Evidence task={row} />
+      </span>
+    </Link>
+  );
+}
+
+/** Changes all selected tasks, or none of them. */
+function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
+  const people = usePeople();
+  const { can } = useMe();
+  const { ask, dialog } = useConfirm();
+  const NOBODY = 'nobody';
+  async function done(act: Promise<unknown>, told: string) {
+    await act;
+    await refetch('/v1/tasks');
+    onDone();
+    toast(told);
+  }
+  const set = (status: Status) =>
+    done(api.PATCH('/v1/tasks/bulk', { body: { taskIds: ids, status } }), t.tasks.changed(ids.length)).catch(failed);
+  const assign = (assigneeId: string | null) =>
+    done(api.PATCH('/v1/tasks/bulk/assignee', { body: { taskIds: ids, assigneeId } }), t.tasks.changed(ids.length)).catch(failed);
+  const remove = () => done(api.DELETE('/v1/tasks/bulk', { body: { taskIds: ids } }), t.tasks.deleted(ids.length));
+  return (
+    <>
+      <Menu>
+        <Menu.Target>
+          <Button size="xs" variant="subtle">
+            {t.bulk.status}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {order.map((status) => {
+            const { label, ...glyph } = statuses()[status];
+            return (
+              <Menu.Item key={status} leftSection={<Glyph {...glyph} />} onClick={() => void set(status)}>
+                {label}
+              </Menu.Item>
+            );
+          })}
+        </Menu.Dropdown>
+      </Menu>
+      <Select
+        size="xs"
+        w={160}
+        aria-label={t.tasks.assign}
+        placeholder={t.tasks.assign}
+        leftSection={<IconUser size={14} stroke={1.6} />}
+        searchable
+        value={null}
+        data={[
+          ...people.active.map(({ id, user }) => ({ value: id, label: user.name })),
+          { value: NOBODY, label: t.tasks.unassign },
+        ]}
+        onChange={(id) => id && void assign(id === NOBODY ? null : id)}
+      />
+      {can('task:delete') && (
+        <Button
+          size="xs"
+          variant="subtle"
+          leftSection={<IconTrash size={14} stroke={1.6} />}
+          onClick={() =>
+            ask({
+              title: t.tasks.deleteAsk(ids.length),
+              text: t.tasks.deleteText,
+              verb: t.tasks.deleteTasks(ids.length),
+              act: remove,
+            })
+          }
+        >
+          {t.actions.delete}
+        </Button>
+      )}
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import type { Schemas } from '../api/client';
+import type { usePeople } from '../api/people';
+import type { FilterField } from '../parts/FilterBar';
+import { day, daysUntil, iso, startOf, today } from '../parts/format';
+import type { Status as Shown } from '../parts/StatusPill';
+import { t } from '../texts';
+
+export type Task = Schemas['Task'];
+export type Status = Task['status'];
+export type Frequency = NonNullable<Task['frequency']>;
+
+/** The columns of the board, from left to right. */
+export const order: Status[] = ['todo', 'in_progress', 'blocked', 'done'];
+
+export function statuses(): Record<Status, Shown> {
+  const { status } = t.tasks;
+  return {
+    todo: { label: status.todo, tone: 'mute', shape: 'ring' },
+    in_progress: { label: status.in_progress, tone: 'info', shape: 'half' },
+    blocked: { label: status.blocked, tone: 'warn', shape: 'alert' },
+    done: { label: status.done, tone: 'ok', shape: 'check' },
+  };
+}
+
+const values = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }));
+export const choices = values;
+
+export function filters(people: ReturnType<typeof usePeople>): FilterField[] {
+  const { fields, status, frequency } = t.tasks;
+  const owners = people.active.map(({ id, user }) => ({ value: id, label: user.name }));
+  return [
+    { key: 'status', label: fields.status, values: values(status) },
+    ...(owners.length > 0 ? [{ key: 'assigneeId', label: fields.assigneeId, values: owners }] : []),
+    { key: 'department', label: fields.department, values: values(t.departments) },
+    { key: 'frequency', label: fields.frequency, values: values(frequency) },
+    { key: 'overdue', label: fields.overdue, values: [{ value: 'true', label: t.filters.yes }] },
+  ];
+}
+
+export const isLate = (task: Task) => task.status !== 'done' && task.dueDate !== null && task.dueDate < today();
+
+const MONTHS: Partial<Record<Frequency, number>> = { monthly: 1, quarterly: 3, yearly: 12 };
+const DAYS: Record<Frequency, number> = { daily: 1, weekly: 7, monthly: 30, quarterly: 91, yearly: 365 };
+
+/** The same day one period later; the last day of a month that is too short. */
+export function after(date: string, frequency: Frequency): string {
+  const start = startOf(date);
+  const months = MONTHS[frequency];
+  if (months === undefined) return iso(new Date(start.getFullYear(), start.getMonth(), start.getDate() + DAYS[frequency]));
+  const last = new Date(start.getFullYear(), start.getMonth() + months + 1, 0).getDate();
+  return iso(new Date(start.getFullYear(), start.getMonth() + months, Math.min(start.getDate(), last)));
+}
+
+/** How many days evidence stays fresh; negative for as many as it has been stale. Nothing if it never grows stale. */
+export function freshness(date: string, frequency: Frequency | null): { left: number; every: number } | undefined {
+  if (!frequency) return undefined;
+  const left = daysUntil(after(date, frequency));
+  // It is stale on the very day that its period ends.
+  return { left: left > 0 ? left : left - 1, every: DAYS[frequency] };
+}
+
+/** How the value of a field reads, for histories and conflicts. */
+export function reader(people: ReturnType<typeof usePeople>) {
+  return (field: string, value: unknown): string => {
+    const text = String(value ?? '');
+    if (text === '') return t.edits.none;
+    const words: Record<string, Record<string, string>> = {
+      status: t.tasks.status,
+      frequency: t.tasks.frequency,
+      department: t.departments,
+    };
+    if (field === 'assigneeId') return people.name(text) ?? text;
+    if (field === 'dueDate') return day(text);
+    return words[field]?.[text] ?? text;
+  };
+}
