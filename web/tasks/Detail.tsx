@@ -65,7 +65,9 @@ function Page({ id }: { id: string }) {
         title={task.title}
         crumb={
           <>
-            <Link to="/tasks">{t.tasks.title}</Link>
+            <Link to="/tasks" className={css.crumb}>
+              {t.tasks.title}
+            </Link>
             <IconChevronRight size={12} aria-hidden="true" />
             <span className="mono">{task.reference}</span>
           </>

@@ -75,7 +75,7 @@ export default function Editor({ label, value, onChange, problem }: Props) {
       javascript(),
       look,
       syntaxHighlighting(colours),
-      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       ...(problem ? [marked(problem)] : []),
     ],
     [label, problem],

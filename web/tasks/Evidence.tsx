@@ -69,13 +69,17 @@ export function EvidenceFiles({ task, section }: { task: Task; section: RefObjec
                     ) : (
                       <IconFile size={17} stroke={1.5} aria-hidden="true" />
                     )}
-                    <button type="button" className="plain" onClick={() => void openFile(file.id)}>
+                    <button
+                      type="button"
+                      className="plain clip"
+                      title={`${file.name}, ${size(file.size)}`}
+                      onClick={() => void openFile(file.id)}
+                    >
                       {file.name}
                     </button>
-                    <small className="t3">{size(file.size)}</small>
                   </span>
                 </td>
-                <td className="t2">{file.runId ? words.automation : name(file.uploadedBy)}</td>
+                <td className="t2 clip">{file.runId ? words.automation : name(file.uploadedBy)}</td>
                 <td className="t2">{day(file.of)}</td>
                 <td>{file.fresh ? <Freshness {...file.fresh} /> : <span className="t3">{words.lasting}</span>}</td>
                 <td className={css.acts}>

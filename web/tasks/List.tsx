@@ -60,32 +60,31 @@ export function Tasks() {
           ]
         }
         actions={<Actions query={queryOf(view)} mayCreate={mayCreate} open={open} />}
-      >
-        {!isEmpty && (
-          <FilterBar
-            filters={active}
-            fields={fields}
-            onAdd={set}
-            onRemove={(key) => set(key, undefined)}
-            onClear={() => void change(Object.fromEntries(FILTERS.map((key) => [key, undefined])))}
-            count={all.data && list.data ? t.filters.count(list.data.length, all.data.length) : ''}
-            view={
-              <>
-                <Search value={view.q} onChange={(q) => void change({ q }, { replace: true })} />
-                <SegmentedControl
-                  aria-label={t.tasks.view}
-                  value={isList ? 'list' : 'board'}
-                  onChange={(next) => void change({ view: next === 'list' ? 'list' : undefined })}
-                  data={[
-                    { value: 'board', label: t.tasks.board },
-                    { value: 'list', label: t.tasks.list },
-                  ]}
-                />
-              </>
-            }
-          />
-        )}
-      </PageHeader>
+      />
+      {!isEmpty && (
+        <FilterBar
+          filters={active}
+          fields={fields}
+          onAdd={set}
+          onRemove={(key) => set(key, undefined)}
+          onClear={() => void change(Object.fromEntries(FILTERS.map((key) => [key, undefined])))}
+          count={all.data && list.data ? t.filters.count(list.data.length, all.data.length) : ''}
+          view={
+            <>
+              <SegmentedControl
+                aria-label={t.tasks.view}
+                value={isList ? 'list' : 'board'}
+                onChange={(next) => void change({ view: next === 'list' ? 'list' : undefined })}
+                data={[
+                  { value: 'board', label: t.tasks.board },
+                  { value: 'list', label: t.tasks.list },
+                ]}
+              />
+              <Search value={view.q} onChange={(q) => void change({ q }, { replace: true })} />
+            </>
+          }
+        />
+      )}
       {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
       {isEmpty ? (
         <Empty mayCreate={mayCreate} open={open} />
@@ -175,7 +174,7 @@ function Actions({ query, mayCreate, open }: { query: Record<string, string>; ma
       )}
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon aria-label={t.actions.more} size={32} variant="default" hiddenFrom="md" className={css.more}>
+          <ActionIcon aria-label={t.actions.more} size={32} variant="default" hiddenFrom="md">
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>

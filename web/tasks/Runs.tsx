@@ -82,7 +82,7 @@ function Strip({ runs, label }: { runs: Run[]; label: string }) {
 const duration = (run: Run) =>
   run.durationMs === null
     ? ''
-    : t.tasks.runs.seconds((run.durationMs / 1_000).toLocaleString(language, { maximumFractionDigits: 1 }));
+    : t.tasks.runs.seconds(Math.max(0.1, run.durationMs / 1_000).toLocaleString(language, { maximumFractionDigits: 1 }));
 
 function RunRow({ run }: { run: Run }) {
   const { view, change } = useView();

@@ -76,6 +76,6 @@ export function named(check: string, name: string, property: Property): { label:
   const known = t.tasks.checks[check]?.fields[name];
   const plain = name.replace(/([A-Z])/g, ' $1').toLowerCase();
   return known
-    ? { label: known.label, help: known.help || undefined }
+    ? { label: known.label, help: known.help }
     : { label: plain.charAt(0).toUpperCase() + plain.slice(1), help: property.description };
 }

@@ -1,7 +1,7 @@
 import { n } from './shared';
 
 type Words = Record<string, string>;
-type Check = { title: string; description: string; fields: Record<string, { label: string; help: string }> };
+type Check = { title: string; description: string; fields: Record<string, { label: string; help?: string }> };
 
 export const tasks = {
   title: 'Tasks',
@@ -49,7 +49,6 @@ export const tasks = {
   down: 'Move down',
   moved: (name: string, status: string) => `${name}: ${status}`,
   placed: (name: string, place: number, of: number) => `${name} is now ${place} of ${of}`,
-  dragHint: 'Drag cards between columns, or use the menu on a card.',
   assign: 'Assign owner',
   unassign: 'Nobody',
   deleteAsk: (count: number) => `Delete ${n(count, 'task', 'tasks')}?`,
@@ -99,7 +98,6 @@ export const tasks = {
     delete: 'Delete task',
     deleteAsk: (name: string) => `Delete ${name}?`,
     lastDone: 'Last done',
-    template: 'From a template',
   },
   evidence: {
     title: 'Evidence',
@@ -107,7 +105,7 @@ export const tasks = {
     files: (count: number) => n(count, 'file', 'files'),
     file: 'File',
     from: 'From',
-    of: 'Evidence of',
+    of: 'Dated',
     freshness: 'Freshness',
     actions: 'Actions',
     automation: 'Automation',
@@ -126,7 +124,6 @@ export const tasks = {
     script: 'Script of your own',
     checkHint: 'Certificates, headers, DNS, addresses, branch protection',
     scriptHint: 'JavaScript that runs shut off from everything but what you allow',
-    readOnly: 'No automation gathers evidence for this task.',
     new: 'New automation',
     kind: 'Kind',
     choose: 'Check',
@@ -164,8 +161,6 @@ export const tasks = {
     noEvents: 'No events',
     pickEvents: 'Choose events',
     setSchedule: 'Set schedule',
-    evidenceOn: 'Attached to this task',
-    evidenceOff: 'Not attached',
   },
   scripts: {
     label: 'Script',
@@ -175,7 +170,6 @@ export const tasks = {
     saved: (version: number) => `Version ${version} saved. It runs from now on.`,
     discard: 'Discard changes',
     at: (line: number, column: number) => `Line ${line}, column ${column}`,
-    goTo: (line: number) => `Go to line ${line}`,
     refused: 'The script was not saved.',
     help: 'It gets ctx: fetch, secret, dns, tls, log, now, task, event, parameters. It returns a status, a summary and evidence.',
     by: (name: string) => `by ${name}`,
@@ -211,8 +205,6 @@ export const tasks = {
     logLater: 'The log appears when the run ends.',
     evidence: 'Evidence',
     openEvidence: 'Download evidence',
-    reason: 'Result',
-    details: (what: string, when: string) => `${what}, ${when}: details`,
     started: 'Run started',
     stopped: 'Run stopped',
     older: 'Show older runs',
@@ -295,7 +287,7 @@ export const tasks = {
       description: 'The certificate of a server is trusted and does not expire soon.',
       fields: {
         host: { label: 'Server', help: 'Its name, such as www.example.com.' },
-        port: { label: 'Port', help: '' },
+        port: { label: 'Port' },
         minDaysLeft: { label: 'Days left at least', help: 'For how many days the certificate must still be valid.' },
       },
     },
@@ -321,7 +313,7 @@ export const tasks = {
       description: 'An address answers with a status and, if asked for, a value in its JSON.',
       fields: {
         url: { label: 'Address', help: 'Such as https://status.example.com/api.' },
-        expectedStatus: { label: 'Expected status', help: '' },
+        expectedStatus: { label: 'Expected status' },
         jsonPointer: { label: 'Where the value is', help: 'A JSON Pointer such as /status.' },
         expectedValue: { label: 'Expected value', help: 'Any value will do, if it is left empty.' },
       },
@@ -331,13 +323,13 @@ export const tasks = {
       description: 'A branch of a repository cannot be changed without review.',
       fields: {
         repository: { label: 'Repository', help: 'owner/name' },
-        branch: { label: 'Branch', help: '' },
+        branch: { label: 'Branch' },
         minReviews: { label: 'Reviews at least', help: 'How many approving reviews must be required.' },
         tokenSecret: {
           label: 'Secret with an access token',
           help: 'Its name. The host of the API must then be on the list of automation hosts.',
         },
-        baseUrl: { label: 'Address of the API', help: '' },
+        baseUrl: { label: 'Address of the API' },
       },
     },
   } as Record<string, Check>,
