@@ -7,14 +7,14 @@ import { refetch } from '../../api/query';
 import { t } from '../../texts';
 import { renamed, split } from '../csv';
 import { toast } from '../toast';
-import type { Formed } from './definition';
+import type { Imported } from './definition';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 type Result = Schemas['ImportResult'];
 type Table_ = { name: string; content: string | File; header: string[] };
 
 /** A table becomes records: which column is what, what is wrong row by row, and only then the import. */
-export function Import({ d, onClose }: { d: Formed; onClose: () => void }) {
+export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
   const [table, setTable] = useState<Table_>();
   const [mapping, setMapping] = useState<string[]>([]);
   const [result, setResult] = useState<Result>();

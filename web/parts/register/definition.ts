@@ -21,11 +21,14 @@ export type FieldDefinition = {
 };
 
 /** What the form for a new record and the import need to know of a register. */
-export type Formed = {
+export type Formed = Imported & { fields: FieldDefinition[] };
+
+/** What the import needs to know: which fields a column can become. */
+export type Imported = {
   path: string;
   nameField: string;
   labels: Record<string, string>;
-  fields: FieldDefinition[];
+  fields: { name: string }[];
   texts: { new: string; one: string; many: string };
 };
 
