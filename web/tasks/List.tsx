@@ -9,14 +9,13 @@ import { SectionError } from '../parts/ErrorPage';
 import { FilterBar } from '../parts/FilterBar';
 import { PageHeader } from '../parts/PageHeader';
 import { Import } from '../parts/register/Import';
+import { NewRecord } from '../parts/register/NewRecord';
 import { useView } from '../parts/search';
 import { useShortcuts } from '../parts/shortcuts';
-import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { Board } from './Board';
-import { filters, isLate } from './fields';
+import { filters, formed, isLate } from './fields';
 import css from './List.module.css';
-import { NewTask } from './NewTask';
 import { FILTERS, failed, queryOf, useTasks } from './queries';
 import { Table } from './Table';
 import { Templates } from './Templates';
@@ -94,27 +93,17 @@ export function Tasks() {
         <Board tasks={list.data} only={view.status} />
       )}
       {view.new && mayCreate && (
-        <NewTask
+        <NewRecord
+          d={formed()}
           onClose={close('new')}
-          onCreated={(task) => {
-            toast(t.tasks.created(task.reference));
-            void navigate({ to: '/tasks/$id', params: { id: task.id } });
-          }}
+          onCreated={({ id }) => void navigate({ to: '/tasks/$id', params: { id } })}
         />
       )}
       {view.templates && mayCreate && <Templates tasks={all.data ?? []} onClose={close('templates')} />}
-      {view.import && mayCreate && <Import d={imported()} onClose={close('import')} />}
+      {view.import && mayCreate && <Import d={formed()} onClose={close('import')} />}
     </>
   );
 }
-
-const imported = () => ({
-  path: '/v1/tasks',
-  nameField: 'title',
-  labels: t.tasks.fields,
-  fields: ['description', 'status', 'frequency', 'department', 'dueDate', 'assigneeId'].map((name) => ({ name })),
-  texts: t.tasks,
-});
 
 type Open = (what: 'new' | 'templates' | 'import') => () => void;
 

@@ -2,6 +2,7 @@ import type { Schemas } from '../api/client';
 import type { usePeople } from '../api/people';
 import type { FilterField } from '../parts/FilterBar';
 import { day, daysUntil, iso, startOf, today } from '../parts/format';
+import type { Formed } from '../parts/register/definition';
 import type { Status as Shown } from '../parts/StatusPill';
 import { t } from '../texts';
 
@@ -35,6 +36,26 @@ export function filters(people: ReturnType<typeof usePeople>): FilterField[] {
     { key: 'frequency', label: fields.frequency, values: values(frequency) },
     { key: 'overdue', label: fields.overdue, values: [{ value: 'true', label: t.filters.yes }] },
   ];
+}
+
+/** What is asked for in a new task, and what the columns of an import can become. */
+export function formed(): Formed {
+  const { fields, status, frequency } = t.tasks;
+  return {
+    path: '/v1/tasks',
+    nameField: 'title',
+    labels: fields,
+    texts: t.tasks,
+    fields: [
+      { name: 'title', kind: 'text', asked: true, help: t.tasks.titleHelp },
+      { name: 'description', kind: 'long', asked: true, optional: true, help: t.tasks.descriptionHelp },
+      { name: 'assigneeId', kind: 'person', asked: true, optional: true },
+      { name: 'dueDate', kind: 'date', asked: true, optional: true },
+      { name: 'frequency', kind: 'choice', choices: frequency, asked: true, optional: true, help: t.tasks.frequencyHelp },
+      { name: 'department', kind: 'choice', choices: t.departments, asked: true, optional: true },
+      { name: 'status', kind: 'choice', choices: status },
+    ],
+  };
 }
 
 export const isLate = (task: Task) => task.status !== 'done' && task.dueDate !== null && task.dueDate < today();

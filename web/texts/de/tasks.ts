@@ -55,7 +55,6 @@ export const tasks: Texts['tasks'] = {
   deleteTasks: (count) => `${n(count, 'Aufgabe', 'Aufgaben')} löschen`,
   changed: (count) => `${n(count, 'Aufgabe', 'Aufgaben')} geändert`,
   deleted: (count) => `${n(count, 'Aufgabe', 'Aufgaben')} gelöscht`,
-  created: (reference) => `${reference} angelegt`,
   empty: {
     title: 'Aus Anforderungen wird Arbeit',
     lead: 'Eine Aufgabe ist etwas, das einmal oder immer wieder zu tun ist und einen Nachweis hinterlässt. Ein Nachweis, der älter als ein Zeitraum ist, gilt als veraltet.',

@@ -56,7 +56,6 @@ export const tasks = {
   deleteTasks: (count: number) => `Delete ${n(count, 'task', 'tasks')}`,
   changed: (count: number) => `${n(count, 'task', 'tasks')} changed`,
   deleted: (count: number) => `${n(count, 'task', 'tasks')} deleted`,
-  created: (reference: string) => `${reference} created`,
   empty: {
     title: 'Turn requirements into work',
     lead: 'A task is something that has to be done, once or again and again, and that leaves evidence behind. Evidence older than one period is stale.',
