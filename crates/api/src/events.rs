@@ -63,7 +63,7 @@ fn events(follower: Follower) -> impl Stream<Item = Result<Event, Infallible>> {
         let said = follower.next().await?;
         Some((iter(shown(said)), follower))
     });
-    all.flatten().map(Ok)
+    all.flatten().fuse().map(Ok)
 }
 
 /// The event that the client saw last.

@@ -65,7 +65,7 @@ pub(crate) fn of(kind: Kind, stem: &str, title: &str, by: &str, day: Date) -> Re
         Kind::Csv => {
             let mut table = "item,checked_on,checked_by,result\n".to_owned();
             for item in 1..=figure(20) + 4 {
-                let result = if item % 9 == 0 { "removed" } else { "kept" };
+                let result = if item.is_multiple_of(9) { "removed" } else { "kept" };
                 writeln!(table, "{stem}-{item:03},{day},{by},{result}")?;
             }
             table.into_bytes()
@@ -79,14 +79,14 @@ pub(crate) fn of(kind: Kind, stem: &str, title: &str, by: &str, day: Date) -> Re
                 format!("Done on {day} by {by}."),
                 "Result: in order, two findings are followed up.".to_owned(),
             ],
-        ),
+        )?,
         Kind::Png => picture(figure(90))?,
     };
     Ok((file, content.into()))
 }
 
 /// One page with a title and lines. The letters of a PDF's own fonts are enough for what we write.
-pub(crate) fn pdf(title: &str, lines: &[String]) -> Vec<u8> {
+pub(crate) fn pdf(title: &str, lines: &[String]) -> Result<Vec<u8>> {
     let plain = |text: &str| -> String {
         let of = |c: char| match c {
             '(' | ')' | '\\' => format!("\\{c}"),
@@ -98,7 +98,7 @@ pub(crate) fn pdf(title: &str, lines: &[String]) -> Vec<u8> {
     };
     let mut page = format!("BT /F1 22 Tf 72 740 Td ({}) Tj /F1 12 Tf 0 -16 Td", plain(title));
     for line in lines {
-        page.push_str(&format!(" 0 -22 Td ({}) Tj", plain(line)));
+        write!(page, " 0 -22 Td ({}) Tj", plain(line))?;
     }
     page.push_str(" ET");
     let objects = [
@@ -113,18 +113,15 @@ pub(crate) fn pdf(title: &str, lines: &[String]) -> Vec<u8> {
     let mut places = Vec::new();
     for (place, object) in objects.iter().enumerate() {
         places.push(file.len());
-        file.push_str(&format!("{} 0 obj\n{object}\nendobj\n", place + 1));
+        write!(file, "{} 0 obj\n{object}\nendobj\n", place + 1)?;
     }
     let table = file.len();
-    file.push_str(&format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1));
+    write!(file, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1)?;
     for place in places {
-        file.push_str(&format!("{place:010} 00000 n \n"));
+        writeln!(file, "{place:010} 00000 n ")?;
     }
-    file.push_str(&format!(
-        "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n",
-        objects.len() + 1
-    ));
-    file.into_bytes()
+    write!(file, "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n", objects.len() + 1)?;
+    Ok(file.into_bytes())
 }
 
 /// A screenshot, as far as a bar can be one: how much of something is in order.

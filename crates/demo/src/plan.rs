@@ -20,7 +20,6 @@ pub(crate) struct Step {
 
 pub(crate) struct Plan {
     today: Date,
-    /// Each with its place among all.
     steps: Vec<(Time, Act)>,
 }
 

@@ -61,10 +61,10 @@ macro_rules! policies {
 policies! {
     "security" "Information Security Policy" ingrid 350
     [338 "" 104 "Robots at customers’ sites and the gateways beside them are part of the scope since the opening of the second plant."]
-    9 Last::Nothing, ["5.1" "5.2" "5.4" "5.36" "5.37"];
-    "access" "Access Control Policy" rafael 346 [331 ""] 8 Last::Nothing, ["5.15" "5.16" "5.18" "8.2" "8.3" "8.5"];
-    "use" "Acceptable Use Policy" claire 341 [322 ""] 7 Last::Nothing, ["5.10" "8.1" "6.7" "7.7"];
-    "incidents" "Incident Response Policy" ingrid 333 [311 ""] 7 Last::Nothing, ["5.24" "5.25" "5.26" "5.27" "6.8"];
+    9 Last::Nothing, ["5.1" "5.2" "5.4" "5.8" "5.35" "5.36" "5.37" "C4.3" "C5.1" "C5.2" "C5.3"];
+    "access" "Access Control Policy" rafael 346 [331 ""] 8 Last::Nothing, ["5.3" "5.15" "5.16" "5.17" "5.18" "8.2" "8.3" "8.5"];
+    "use" "Acceptable Use Policy" claire 341 [322 ""] 7 Last::Nothing, ["5.10" "5.11" "5.14" "6.7" "7.7" "8.1"];
+    "incidents" "Incident Response Policy" ingrid 333 [311 ""] 7 Last::Nothing, ["5.5" "5.24" "5.25" "5.26" "5.27" "5.28" "6.8" "8.16"];
     "backups" "Backup and Recovery Policy" yuki 315
     [289 "" 71 "A restore of the fleet database is proven each quarter, and takes no longer than eight hours."]
     6 Last::Nothing, ["8.13" "5.30"];
@@ -73,7 +73,9 @@ policies! {
     [251 "" 17 "Models that plan routes are tested on recorded days before they are released, like any other code."]
     4 Last::Nothing, ["8.25" "8.26" "8.27" "8.28" "8.29" "8.31" "8.32"];
     "privacy" "Privacy and Data Protection Policy" claire 262 [225 ""] 6
-    Last::Edited(12, "Pictures of the yard cameras are deleted after seven days."), ["5.34" "8.10" "8.11"];
+    Last::Edited(12, "Pictures of the yard cameras are deleted after seven days."), ["5.31" "5.34" "8.10"];
+    "people" "Human Resources Security Policy" liam 244 [214 ""] 6 Last::Nothing, ["6.1" "6.2" "6.3" "6.5" "6.6" "C7.2"];
+    "premises" "Physical Security Policy" erik 176 [139 ""] 3 Last::Nothing, ["7.1" "7.2" "7.3" "7.4" "7.5" "7.9" "7.11" "7.14"];
     "vulnerabilities" "Vulnerability Management Policy" priya 190 [160 ""] 5 Last::Nothing, ["8.8" "8.7"];
     "cryptography" "Cryptography Policy" priya 130 [] 0 Last::Submitted(5), ["8.24"];
     "continuity" "Business Continuity Policy" yuki 88 [] 0 Last::Submitted(19), ["5.29" "8.14"];

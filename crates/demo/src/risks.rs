@@ -369,7 +369,7 @@ async fn update(story: &Story, row: &Row, by: &str, patch: RiskPatch) -> Result<
 
 /// The next review: half a year later, and of a few it is over already.
 fn review(story: &Story, row: &Row) -> Date {
-    let late = row.title.len() % 7 == 0;
+    let late = row.title.len().is_multiple_of(7);
     if late { story.day(row.ago % 20 + 1) } else { story.day(-((row.ago * 7) % 150 + 12)) }
 }
 

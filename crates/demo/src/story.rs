@@ -59,6 +59,14 @@ pub(crate) struct Story {
     pub(crate) statement: Option<SoaDocumentId>,
 }
 
+/// The next Monday, just after the automations of the morning are due.
+fn monday_after(time: Time) -> Time {
+    // The first of January 1970 was a Thursday, so the fifth was a Monday.
+    let first = Time::from_millis(0).plus(Duration::from_hours(4 * 24 + 5)).plus(Duration::from_mins(4));
+    let weeks = time.since(first).as_secs() / WEEK.as_secs() + 1;
+    first.plus(WEEK * u32::try_from(weeks).unwrap_or(0))
+}
+
 /// Reads text of ours, which follows the rules.
 pub(crate) fn text<T: Parse>(text: &str) -> Result<T> {
     T::parse(text).map_err(|message| anyhow!("{text:?} {message}"))
@@ -93,7 +101,7 @@ impl Story {
             sent: stage.sent(),
             letters: Vec::new(),
             zone: text(ZONE)?,
-            next_jobs: began,
+            next_jobs: monday_after(began),
             people: HashMap::new(),
             risks: HashMap::new(),
             vendors: HashMap::new(),
@@ -231,7 +239,6 @@ impl Story {
     }
 }
 
-/// An address and a name, for those who are outside.
 pub(crate) fn email(address: &str) -> Result<Email> {
     text(address)
 }

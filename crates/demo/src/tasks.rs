@@ -5,7 +5,7 @@ use attestry_app::attachments::{self, Target};
 use attestry_app::precondition::Precondition;
 use attestry_app::{registers, tasks};
 use attestry_domain::Patch;
-use attestry_domain::access::{ChangeTasks, grant};
+use attestry_domain::access::{ChangeTasks, SeeTasks, grant};
 use attestry_domain::subjects::Subject;
 use attestry_domain::task_templates::{self, TemplateId};
 use attestry_domain::tasks::TaskStatus::{Blocked, Done, InProgress};
@@ -83,11 +83,11 @@ tasks! {
     "office" "Review office access and physical security" erik 300 due 215 Pdf [220] ["7.1" "7.2" "7.4"];
     "deletion" "Check that data is deleted when its time is up" claire 295 due 185 Text [190] ["8.10"];
     "vendors" "Review the security of important vendors" meiling 290 due 140 Pdf [150] ["5.19" "5.22"];
-    "training" "Complete yearly security awareness training" liam 280 due 165 Csv [170] ["6.3"];
+    "training" "Complete yearly security awareness training" liam 280 due 165 Csv [170] ["6.3" "C7.3"];
     "phishing" "Run a phishing exercise and follow up" liam 260 due 12 Pdf [] ["6.3" "6.8"];
-    "management" "Hold the yearly management review" ingrid 250 due 115 Pdf [120] ["5.4" "5.35"];
-    "audit" "Carry out the internal audit" sofia 200 due -18 Pdf [] then InProgress 30 ["5.35" "5.36"];
-    "assessment" "Carry out the yearly risk assessment" ingrid 352 due 330 Pdf [335] ["5.8"];
+    "management" "Hold the yearly management review" ingrid 250 due 115 Pdf [120] ["5.4" "5.35" "C9.3" "C5.1"];
+    "audit" "Carry out the internal audit" sofia 200 due -18 Pdf [] then InProgress 30 ["5.36" "C9.2"];
+    "assessment" "Carry out the yearly risk assessment" ingrid 352 due 330 Pdf [335] ["5.8" "C6.1" "C8.2"];
     "gateways" "Replace the gateways of version 3 at the last eleven sites" ana 84 due -60 Text [] then InProgress 40 ["8.21"];
     "portal-test" "Book a security test for the customer portal" priya 8 due 2 Text [] ["8.29"];
     "planner" "Write down the limits of the route planner for the works council" tomasz 22 due -4 Text [] ["5.34"];
@@ -139,6 +139,11 @@ async fn add(story: &mut Story, row: &'static Row) -> Result<()> {
 /// Whoever does it attaches the evidence and says that it is done.
 async fn finish(story: &mut Story, row: &'static Row) -> Result<()> {
     let id = story.task(row.key)?;
+    let task = registers::get::<Task>(&story.ctx, &story.by::<SeeTasks>(row.assignee)?, id).await?;
+    if task.status == Done {
+        // Its period is not over yet, and somebody is early.
+        set_status(story, row, InProgress).await?;
+    }
     let (worker, day) = (people::named(row.assignee)?, story.local_day());
     let (file, content) = evidence::of(row.evidence, row.key, row.title, worker.name, day)?;
     let scope = story.by::<grant::AttachmentCreate>(row.assignee)?;

@@ -265,7 +265,7 @@ async fn upload(
     lines: &[&str],
 ) -> Result<()> {
     let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-    let file = pdf(framework.title(), &lines);
+    let file = pdf(framework.title(), &lines)?;
     let scope = story.by::<grant::PortalUpdate>(APPROVER)?;
     certificates::upload(&story.ctx, &scope, framework, text(name)?, file.into()).await?;
     let shown = Shown { enabled: true, status: Progress::Compliant };

@@ -102,7 +102,7 @@ vendors! {
 
 pub(crate) fn plan(plan: &mut Plan) {
     for (place, row) in ROWS.iter().enumerate() {
-        let by = if place % 3 == 0 { OWNER } else { "claire" };
+        let by = if place.is_multiple_of(3) { OWNER } else { "claire" };
         plan.on(row.ago, move |story| add(story, row, by).boxed_local());
         if row.stage != New {
             plan.on(row.ago * 9 / 10, move |story| begin(story, row).boxed_local());

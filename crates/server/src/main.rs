@@ -160,7 +160,7 @@ fn run() -> anyhow::Result<ExitCode> {
             Command::Audit(command) => commands::audit::run(command, &config).await,
             Command::Backup { to, overwrite } => commands::archive::backup(&config, &to, overwrite).await,
             Command::Restore { from } => commands::archive::restore(&config, &from).await,
-            Command::Demo(wishes) => commands::demo::run(&config, wishes).await,
+            Command::Demo(wishes) => commands::demo::run(&config, &wishes).await,
             Command::Openapi | Command::Config(_) | Command::Verify { .. } => Ok(ExitCode::SUCCESS),
         }
     })

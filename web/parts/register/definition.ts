@@ -21,7 +21,7 @@ export type FieldDefinition = {
 };
 
 /** What the form for a new record and the import need to know of a register. */
-export type Formed = Imported & { fields: FieldDefinition[] };
+export type Formed = Omit<Imported, 'fields'> & { fields: FieldDefinition[] };
 
 /** What the import needs to know: which fields a column can become. */
 export type Imported = {

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use http::header::{CONTENT_TYPE, LINK};
 use http::{HeaderValue, Uri};
 use serde::Serialize;
@@ -179,7 +179,8 @@ where
             }
         }
     });
-    ([(CONTENT_TYPE, "application/json")], Body::from_stream(pieces)).into_response()
+    // Whoever compresses asks again after the end.
+    ([(CONTENT_TYPE, "application/json")], Body::from_stream(pieces.fuse())).into_response()
 }
 
 /// A documented query parameter.

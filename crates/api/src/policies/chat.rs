@@ -178,7 +178,7 @@ fn events(conversation: Conversation) -> impl Stream<Item = Result<Event, Infall
         }
         Some((stream::iter(events), (conversation, stage)))
     });
-    stream::iter(opening).chain(rest.flatten()).map(Ok)
+    stream::iter(opening).chain(rest.flatten()).fuse().map(Ok)
 }
 
 fn close(stage: &mut Stage, events: &mut Vec<Event>) {

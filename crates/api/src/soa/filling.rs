@@ -56,7 +56,7 @@ fn events(filling: Filling) -> impl Stream<Item = Result<Event, Infallible>> {
             None => (iter(vec![done()]), None),
         })
     });
-    rest.flatten().map(Ok)
+    rest.flatten().fuse().map(Ok)
 }
 
 /// Fills a statement of applicability in, and streams what it proposes

@@ -51,7 +51,7 @@ fn password(given: Option<&str>) -> Result<Password> {
     Password::parse(&text).map_err(|message| anyhow!("--password {message}"))
 }
 
-pub(crate) async fn run(config: &Config, wishes: Demo) -> Result<ExitCode> {
+pub(crate) async fn run(config: &Config, wishes: &Demo) -> Result<ExitCode> {
     let (today, password) = (day(wishes.today.as_deref())?, password(wishes.password.as_deref())?);
     let stage = Stage::new(today)?;
     let mut runner = config.runner.clone();
