@@ -117,6 +117,8 @@ const shared = {
   '--mantine-color-anchor': 'var(--c-accent-text)',
   '--mantine-color-gray-light-color': 'var(--c-text-2)',
   '--mantine-color-gray-light-hover': 'var(--c-hover)',
+  '--mantine-color-red-filled': '#c8372b',
+  '--mantine-color-red-filled-hover': '#a8241b',
   '--mantine-color-ink-filled': 'var(--c-accent)',
   '--mantine-color-ink-filled-hover': 'var(--c-accent-hover)',
   '--mantine-color-ink-light': 'var(--c-accent-soft)',

@@ -1,6 +1,64 @@
+import { Link, useParams } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
+import { useMe } from '../api/session';
+import { MissingPage } from '../parts/ErrorPage';
 import { PageHeader } from '../parts/PageHeader';
 import { t } from '../texts';
+import { Account } from './Account';
+import { Context } from './Context';
+import { Hosts } from './Hosts';
+import { Keys } from './Keys';
+import { Organization } from './Organization';
+import { Secrets } from './Secrets';
+import css from './settings.module.css';
+
+type Name = keyof typeof t.settings.sections;
+
+/** What there is to set, and what one must be allowed to see it. */
+const SECTIONS: { name: Name; needs?: string; page: ComponentType }[] = [
+  { name: 'organization', needs: 'organization:read', page: Organization },
+  { name: 'keys', needs: 'api-key:read', page: Keys },
+  { name: 'secrets', needs: 'secret:read', page: Secrets },
+  { name: 'hosts', needs: 'automation:read', page: Hosts },
+  { name: 'context', needs: 'context:read', page: Context },
+  { name: 'account', page: Account },
+];
+
+/** On a phone the sections stand in a row that is wider than the page. */
+const intoView = (link: HTMLElement | null) => link?.scrollIntoView({ block: 'nearest', inline: 'center' });
 
 export function Settings() {
-  return <PageHeader title={t.nav.settings} />;
+  const { section } = useParams({ strict: false });
+  const { can } = useMe();
+  const shown = SECTIONS.filter(({ needs }) => !needs || can(needs));
+  const current = section === undefined ? shown[0] : shown.find(({ name }) => name === section);
+  if (!current) return <MissingPage />;
+  return (
+    <>
+      <PageHeader title={t.nav.settings} />
+      <div className={css.page}>
+        <nav className={css.nav} aria-label={t.settings.label}>
+          <ul>
+            {shown.map(({ name }) => (
+              <li key={name}>
+                <Link
+                  to="/settings/$section"
+                  params={{ section: name }}
+                  search={{}}
+                  className={css.link}
+                  aria-current={name === current.name ? 'page' : undefined}
+                  ref={name === current.name ? intoView : undefined}
+                >
+                  {t.settings.sections[name]}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div className={css.content}>
+          <current.page key={current.name} />
+        </div>
+      </div>
+    </>
+  );
 }

@@ -1,0 +1,148 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { api, type Schemas } from '../api/client';
+import { day } from '../parts/format';
+import type { Search } from '../routes';
+import { t } from '../texts';
+
+export type Entry = Schemas['AuditEntry'];
+
+/** The words of the address that the log takes. */
+export const FILTERS = ['entityType', 'entityId', 'actor', 'action', 'from', 'to'] as const;
+const PAGE = 100;
+
+export function queryOf(view: Search): Record<string, string> {
+  return Object.fromEntries(FILTERS.flatMap((key) => (view[key] ? [[key, view[key]]] : [])));
+}
+
+export function useEntries(view: Search) {
+  const query = queryOf(view);
+  const list = useInfiniteQuery({
+    queryKey: ['entries', '/v1/audit-logs', query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam: cursor }) => {
+      const total = cursor === undefined ? true : undefined;
+      const { data } = await api.GET('/v1/audit-logs', { params: { query: { ...query, limit: PAGE, cursor, total } } });
+      if (!data) throw new Error('no entries');
+      return data;
+    },
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+  return { ...list, entries: list.data?.pages.flatMap((page) => page.data) ?? [], total: list.data?.pages[0]?.total };
+}
+
+export function useHead() {
+  return useQuery({
+    queryKey: ['head', '/v1/audit-logs'],
+    queryFn: async () => (await api.GET('/v1/audit-logs/head')).data ?? null,
+  });
+}
+
+/** What each kind of record can have happen to it, for the filter. */
+export const ACTIONS: Record<string, string[]> = {
+  risk: ['created', 'updated', 'deleted'],
+  vendor: ['created', 'updated', 'deleted'],
+  task: ['created', 'updated', 'deleted'],
+  automation: ['created', 'updated', 'deleted'],
+  policy: ['created', 'updated', 'submitted', 'denied', 'published', 'version_published', 'reminded', 'review_due', 'deleted'],
+  policy_signature: ['signed'],
+  framework: ['created', 'updated', 'deleted'],
+  control: ['created', 'updated', 'deleted'],
+  soa: ['created', 'answered', 'answer_updated', 'submitted', 'approved', 'declined', 'superseded'],
+  context_entry: ['created', 'updated', 'deleted'],
+  member: ['created', 'invited', 'joined', 'updated', 'deactivated', 'reactivated', 'invitation_withdrawn'],
+  user: ['sign_in_failed', 'password_changed', 'password_reset_requested'],
+  'user-notifications': ['notifications_changed'],
+  session: ['created', 'ended'],
+  api_key: ['created', 'revoked'],
+  secret: ['set', 'deleted'],
+  'automation-hosts': ['updated'],
+  organization: ['created', 'updated', 'deleted', 'restored'],
+  comment: ['created', 'updated', 'deleted'],
+  attachment: ['created', 'downloaded', 'deleted'],
+  portal: ['updated', 'domain_verified', 'domain_broken', 'domain_mended', 'domain_lost'],
+  portal_post: ['created', 'updated', 'deleted'],
+  certificate: ['uploaded', 'replaced', 'downloaded', 'deleted'],
+  access_request: ['created', 'answered', 'approved', 'denied'],
+  access_grant: ['created', 'reclaimed', 'revoked'],
+  nda: ['sent', 'signed', 'voided', 'downloaded'],
+  visit: ['opened', 'policy_downloaded', 'policies_downloaded', 'certificate_downloaded'],
+  subscriber: ['added', 'confirmed', 'removed'],
+  export: [],
+  operation: [],
+};
+
+/** Actions whose first word is not the kind of the record. */
+const PREFIX: Record<string, string> = { policy_signature: 'policy', 'user-notifications': 'user' };
+export const actionOf = (entityType: string, verb: string) => `${PREFIX[entityType] ?? entityType}.${verb}`;
+
+const human = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).replaceAll(/[_-]/g, ' ');
+export const entityWord = (type: string) => t.audit.entities[type] ?? human(type);
+export function actionWord(action: string): string {
+  const verb = action.slice(action.lastIndexOf('.') + 1);
+  return t.audit.actions[action] ?? t.audit.verbs[verb] ?? human(verb);
+}
+
+export function actorName({ actor }: Entry): string {
+  if (actor.type === 'visitor') return t.audit.visitor;
+  return actor.name ?? actor.memberName ?? (actor.type === 'system' ? t.record.system : t.record.somebody);
+}
+
+/** What a person would call the record: its reference, or its name. */
+export function recordName(entry: Entry): string {
+  if (entry.entityType === 'export') return entityWord(entry.entityId);
+  return entry.reference ?? entry.entityName ?? entityWord(entry.entityType);
+}
+
+/** The address of the record, while it exists. */
+export function placeOf({ action, entityType, entityId, state }: Entry): string | undefined {
+  if (action.endsWith('.deleted') || action.endsWith('.revoked')) return undefined;
+  const about = (field: string) => (state as Record<string, unknown> | null)?.[field];
+  const under = (path: string, id: unknown) => (id ? `${path}/${id}` : undefined);
+  const places: Record<string, string | undefined> = {
+    risk: `/risks?open=${entityId}`,
+    vendor: `/vendors?open=${entityId}`,
+    control: `/controls?open=${entityId}`,
+    member: `/people?open=${entityId}`,
+    task: under('/tasks', entityId),
+    automation: under('/tasks', about('taskId')),
+    policy: under('/policies', entityId),
+    policy_signature: under('/policies', about('policyId')),
+    framework: under('/frameworks', entityId),
+    soa: '/applicability',
+    context_entry: `/settings/context?open=${entityId}`,
+    api_key: '/settings/keys',
+    secret: '/settings/secrets',
+    'automation-hosts': '/settings/hosts',
+    organization: '/settings/organization',
+    portal: '/trust-portal',
+    portal_post: '/trust-portal',
+    certificate: '/trust-portal',
+    access_request: '/trust-portal',
+    access_grant: '/trust-portal',
+  };
+  return places[entityType];
+}
+
+/** Fields that change with every entry, or that say what is said elsewhere. */
+const NOISE = new Set(['id', 'organizationId', 'createdAt', 'updatedAt']);
+export const told = (entry: Entry) => entry.changes.filter(({ field }) => !NOISE.has(field));
+
+/** How a value reads in the log: as it was written, with names for people. */
+export function reading(value: unknown, name: (id: string) => string | undefined): string {
+  if (value === null || value === undefined || value === '') return t.audit.nothing;
+  if (typeof value === 'string') return name(value) ?? value;
+  if (typeof value === 'boolean') return value ? t.filters.yes : t.filters.no;
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string'))
+    return value.length === 0 ? t.audit.nothing : value.map((one) => name(one) ?? one).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** "09:13:02", and the day before it unless it is today; in UTC. */
+export function shortTime(at: string): string {
+  const isToday = at.slice(0, 10) === new Date().toISOString().slice(0, 10);
+  return isToday ? at.slice(11, 19) : `${day(at)} ${at.slice(11, 16)}`;
+}
+
+/** `9f3c 71ab`: enough to tell hashes apart. */
+export const shortHash = (hash: string) => `${hash.slice(0, 4)} ${hash.slice(4, 8)}`;

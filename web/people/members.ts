@@ -1,0 +1,84 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { api, type Schemas } from '../api/client';
+import type { Member } from '../api/people';
+import type { Status } from '../parts/StatusPill';
+import type { Search } from '../routes';
+import { t } from '../texts';
+
+export const ROLES = ['owner', 'admin', 'auditor', 'employee', 'contractor'] as const;
+export const FILTERS = ['role', 'department', 'q'] as const;
+const PAGE = 200;
+
+type Query = { role?: string; department?: Member['department']; isActive: boolean; q?: string };
+type Sort = 'name' | 'email' | 'createdAt';
+
+/** The words of the address that the list takes. */
+function queryOf(view: Search): Query & { sort: Sort; order: 'asc' | 'desc' } {
+  const { role, department, isActive, q, sort, order } = view;
+  return {
+    ...(role && { role }),
+    ...(department && { department: department as Member['department'] }),
+    isActive: isActive !== 'false',
+    ...(q && { q }),
+    sort: (sort ?? 'name') as Sort,
+    order: order === 'desc' ? 'desc' : 'asc',
+  };
+}
+
+export function useMembers(view: Search) {
+  const query = queryOf(view);
+  const list = useInfiniteQuery({
+    queryKey: ['rows', '/v1/people', query],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam: cursor }) => {
+      const total = cursor === undefined ? true : undefined;
+      const { data } = await api.GET('/v1/people', { params: { query: { ...query, limit: PAGE, cursor, total } } });
+      if (!data) throw new Error('no people');
+      return data;
+    },
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+  return { ...list, rows: list.data?.pages.flatMap((page) => page.data) ?? [], total: list.data?.pages[0]?.total };
+}
+
+/** How many there are, without fetching them. */
+export function useCount(isActive: boolean): number | undefined {
+  const { data } = useQuery({
+    queryKey: ['total', '/v1/people', isActive],
+    queryFn: async () =>
+      (await api.GET('/v1/people', { params: { query: { isActive, limit: 1, total: true } } })).data?.total ?? 0,
+  });
+  return data;
+}
+
+export type State = 'active' | 'invited' | 'deactivated';
+
+/** Whoever never had an account here has only been invited. */
+export function stateOf({ isActive, user }: Member): State {
+  if (isActive) return 'active';
+  return user.emailVerified || user.lastLogin ? 'deactivated' : 'invited';
+}
+
+export function states(): Record<State, Status> {
+  const { states: label } = t.people;
+  return {
+    active: { label: label.active, tone: 'ok', shape: 'full' },
+    invited: { label: label.invited, tone: 'info', shape: 'half' },
+    deactivated: { label: label.deactivated, tone: 'mute', shape: 'dash' },
+  };
+}
+
+export const rolesOf = (role: string) => role.split(',').filter((word) => word !== '');
+export const roleWords = (role: string) =>
+  rolesOf(role)
+    .map((word) => t.roles[word] ?? word)
+    .join(', ');
+export const isOwner = (member: Member) => rolesOf(member.role).includes('owner');
+
+export const update = (id: string, body: Schemas['UpdateMember']) =>
+  api.PATCH('/v1/people/{id}', { params: { path: { id } }, body });
+export const deactivate = (id: string) => api.DELETE('/v1/people/{id}', { params: { path: { id } } });
+export async function invite(body: Schemas['InviteMember']): Promise<Schemas['InvitedMember'] | undefined> {
+  return (await api.POST('/v1/people/invite', { body })).data;
+}
