@@ -70,6 +70,11 @@ export function wire(form: HTMLFormElement, path: string, done: (answer: unknown
     if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return;
     if (target.type !== 'checkbox' && target.value !== '') say(form, target.name, lacks(target) ?? '');
   });
+  // What is mended is no longer wrong while it is typed: nothing moves under the pointer on its way to the button.
+  form.addEventListener('input', ({ target }) => {
+    if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return;
+    if (target.hasAttribute('aria-invalid') && !lacks(target)) say(form, target.name, '');
+  });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void submit();
