@@ -10,16 +10,16 @@ use attestry_domain::text::html;
 use super::words::Words;
 
 /// Small pictures, drawn with the colour of the text around them.
-const FILE: &str = "<svg class=\"icon\" viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M14 3v4a1 1 0 0 0 1 1h4\"/>\
+const FILE: &str = "<svg class=\"icon\" width=\"18\" height=\"18\" fill=\"none\" stroke=\"currentColor\" viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M14 3v4a1 1 0 0 0 1 1h4\"/>\
     <path d=\"M17 21H7a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2h7l5 5v11a2 2 0 0 1-2 2zM9 9h1M9 13h6M9 17h6\"/></svg>";
-const LOCK: &str = "<svg class=\"icon\" viewBox=\"0 0 24 24\" aria-hidden=\"true\">\
+const LOCK: &str = "<svg class=\"icon\" width=\"18\" height=\"18\" fill=\"none\" stroke=\"currentColor\" viewBox=\"0 0 24 24\" aria-hidden=\"true\">\
     <path d=\"M5 13a2 2 0 0 1 2-2h10a2 2 0 0 1 2 2v6a2 2 0 0 1-2 2H7a2 2 0 0 1-2-2z\"/>\
     <path d=\"M11 16a1 1 0 1 0 2 0a1 1 0 0 0-2 0M8 11V7a4 4 0 1 1 8 0v4\"/></svg>";
-const CHECK: &str = "<svg class=\"glyph done\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"6.4\"/>\
+const CHECK: &str = "<svg class=\"glyph done\" width=\"16\" height=\"16\" fill=\"none\" stroke=\"currentColor\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"6.4\"/>\
     <path d=\"M4.3 7.2 6.2 9l3.5-3.8\"/></svg>";
-const HALF: &str = "<svg class=\"glyph half\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"5.7\"/>\
+const HALF: &str = "<svg class=\"glyph half\" width=\"16\" height=\"16\" fill=\"none\" stroke=\"currentColor\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"5.7\"/>\
     <path d=\"M7 3.4a3.6 3.6 0 0 1 0 7.2z\"/></svg>";
-const RING: &str = "<svg class=\"glyph\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"5.7\"/></svg>";
+const RING: &str = "<svg class=\"glyph\" width=\"16\" height=\"16\" fill=\"none\" stroke=\"currentColor\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"5.7\"/></svg>";
 
 /// What stands in the seal of a framework.
 fn seal(framework: CertificateFramework) -> &'static str {
@@ -103,8 +103,8 @@ fn frameworks(words: &Words, shown: &Public) -> String {
         };
         let _ = write!(
             rows,
-            "<li><span class=\"seal{kind}\" aria-hidden=\"true\">{}</span><span class=\"words\"><b>{}</b>\
-             <small>{}</small></span>{glyph}</li>",
+            "<li><span class=\"seal{kind}\" aria-hidden=\"true\">{}</span> <span class=\"words\"><b>{}</b> \
+             <small>{}</small></span> {glyph}</li>",
             seal(*framework),
             framework.title(),
             words.progress(state.status)
@@ -125,8 +125,8 @@ fn documents(words: &Words, all: &[Listed]) -> String {
         let label = html(&(words.ask_for)(&title));
         let _ = write!(
             rows,
-            "<li>{FILE}<span class=\"words\"><b>{}</b><small>{kind}</small></span>\
-             <a class=\"ask\" href=\"#request\" aria-label=\"{label}\">{LOCK}{}</a></li>",
+            "<li>{FILE}<span class=\"words\"><b>{}</b> <small>{kind}</small></span> \
+             <a class=\"ask\" href=\"#request\" aria-label=\"{label}\">{LOCK} {}</a></li>",
             html(&title),
             words.ask
         );
@@ -154,7 +154,7 @@ fn sub_processors(words: &Words, all: &[SubProcessor]) -> String {
     for one in all {
         let _ = write!(
             rows,
-            "<li><span class=\"words\"><b>{}</b><small>{}</small></span><span class=\"kind\">{}</span></li>",
+            "<li><span class=\"words\"><b>{}</b> <small>{}</small></span> <span class=\"kind\">{}</span></li>",
             linked(&one.name, one.website.as_deref(), "link"),
             html(&one.description),
             html(words.category(&one.category))
@@ -281,8 +281,8 @@ pub(super) fn portal(words: &Words, shown: &Public) -> String {
     });
     let (request, others) = forms(words, shown);
     let body = format!(
-        "<a class=\"skip\" href=\"#content\">{}</a>\
-         <header class=\"brand\"><span class=\"mark\" aria-hidden=\"true\">{}</span><span>{}</span>\
+        "<a class=\"skip\" href=\"#content\">{}</a> \
+         <header class=\"brand\"><span class=\"mark\" aria-hidden=\"true\">{}</span> <span>{}</span> \
          <a href=\"#reclaim\">{}</a></header>\
          <main id=\"content\"><div class=\"top\"><div class=\"inner\"><div class=\"about\"><h1>{}</h1>{}{contact}</div>{}</div></div>\
          <div class=\"inner body\">{}{request}<div class=\"rest\">{}{}{}</div></div></main>{others}",
