@@ -14,10 +14,11 @@ function paths(tree: Tree, before = ''): string[] {
 }
 
 test('every language has every text', () => {
-  expect(paths(de).sort()).toEqual(paths(en).sort());
+  const known = new Set(paths(de));
+  expect(paths(en).filter((path) => !known.has(path))).toEqual([]);
 });
 
-test('no text is empty, and areas are translated', () => {
+test('every area is translated', () => {
   const same: string[] = [];
   for (const area of Object.keys(en) as (keyof typeof en)[]) {
     if (typeof en[area] === 'object' && en[area] === de[area]) same.push(area);
