@@ -9,6 +9,7 @@ use crate::coverage::operations;
 
 both! {
     the_pages_come_from_this_server_alone,
+    the_console_is_packed_and_kept_by_browsers,
 }
 
 fn walk<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
@@ -120,4 +121,34 @@ async fn the_pages_come_from_this_server_alone(app: &TestApp) {
         assert_eq!(app.call("GET", asset).send().await.status.as_u16(), 200, "{asset}");
     }
     app.call("GET", "/docs/../secret").send().await.problem(404, "not_found");
+}
+
+/// `make test` builds the console before the server.
+async fn the_console_is_packed_and_kept_by_browsers(app: &TestApp) {
+    let page = app.call("GET", "/risks").header("accept", "text/html").send().await;
+    let text = page.text();
+    let start = text.find("/assets/console-").expect("the server was built with the console");
+    let script = text[start..].split('"').next().expect("a path");
+    assert_eq!(page.header("cache-control"), Some("no-cache"));
+
+    let fetch = |encoding: &str| app.call("GET", script).header("accept-encoding", encoding).send();
+    let (packed, plain) = (fetch("gzip, br").await, fetch("identity").await);
+    assert_eq!((packed.header("content-encoding"), plain.header("content-encoding")), (Some("br"), None));
+    assert_eq!(fetch("gzip;q=0.5, br;q=0").await.header("content-encoding"), Some("gzip"));
+    for reply in [&packed, &plain] {
+        assert_eq!(reply.status.as_u16(), 200);
+        assert!(reply.header("cache-control").is_some_and(|cache| cache.contains("immutable")));
+        assert!(reply.header("content-type").is_some_and(|kind| kind.starts_with("text/javascript")));
+        assert_eq!(reply.header("vary"), Some("accept-encoding"));
+    }
+    let tag = plain.header("etag").expect("a fingerprint");
+    let again = app.call("GET", script).header("if-none-match", tag).send().await;
+    assert_eq!((again.status.as_u16(), again.text().len()), (304, 0));
+
+    app.call("GET", "/assets/nothing.js").send().await.problem(404, "not_found");
+    let missing = app.call("GET", "/nowhere").header("accept", "text/html").send().await;
+    assert_eq!(missing.status.as_u16(), 404);
+    assert!(missing.text().contains("/assets/console-"), "the console shows what is not there");
+    app.call("GET", "/nowhere").send().await.problem(404, "not_found");
+    app.call("GET", "/v1/nowhere").header("accept", "text/html").send().await.problem(404, "not_found");
 }
