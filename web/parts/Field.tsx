@@ -83,6 +83,7 @@ export function Field({ name, label, kind, value, children, choices, optional, o
         data={choices}
         value={draft || null}
         clearable={optional}
+        allowDeselect={optional ?? false}
         searchable={(choices?.length ?? 0) > 8}
         autoFocus
         defaultDropdownOpened

@@ -245,7 +245,7 @@ function Group({ resource, scopes, value, onChange }: GroupProps) {
       {scopes.map(({ scope, description }) => (
         <Checkbox
           key={scope}
-          label={t.settings.scopes[scope] ?? description}
+          label={t.settings.scope(scope, description)}
           description={scope}
           checked={value.includes(scope)}
           onChange={() => toggle(scope)}

@@ -84,7 +84,7 @@ export const audit: Texts['audit'] = {
     run: 'Lauf',
     policy: 'Richtlinie',
     policy_signature: 'Unterschrift',
-    framework: 'Rahmenwerk',
+    framework: 'Norm',
     control: 'Maßnahme',
     soa: 'Anwendbarkeitserklärung',
     context_entry: 'Kontext',
@@ -108,7 +108,7 @@ export const audit: Texts['audit'] = {
     subscriber: 'Abonnent',
     export: 'Export',
     operation: 'Anfrage',
-    audit_log: 'Audit-Protokoll',
+    audit_log: 'Protokoll',
     access: 'Zugang',
   },
   actions: {

@@ -43,7 +43,7 @@ export const people: Texts['people'] = {
   deactivate: 'Deaktivieren',
   deactivateAsk: (name) => `${name} deaktivieren?`,
   deactivateText:
-    'Eine Anmeldung ist dann nicht mehr möglich, und die API-Schlüssel der Person gelten nicht mehr. Was sie getan hat, bleibt im Audit-Protokoll. Sie können sie zurückholen.',
+    'Eine Anmeldung ist dann nicht mehr möglich, und die API-Schlüssel der Person gelten nicht mehr. Was sie getan hat, bleibt im Protokoll. Sie können sie zurückholen.',
   deactivated: (name) => `${name} ist deaktiviert`,
   bringBack: 'Zurückholen',
   broughtBack: (name) => `${name} ist wieder aktiv`,

@@ -54,8 +54,8 @@ export const settings = {
     expired: 'expired',
     more: (count: number) => `${count} more`,
   },
-  /** What a permission allows, where the server's own words are in another language. */
-  scopes: {} as Record<string, string>,
+  /** What a permission allows: the server says it in English. */
+  scope: (_scope: string, said: string) => said,
   resources: {
     organization: 'Organization',
     profile: 'Own entry',
