@@ -212,7 +212,7 @@ pub(crate) fn plan(plan: &mut Plan) {
         match request.fate {
             Fate::Waits => {}
             Fate::Denied(why) => {
-                plan.on(request.ago - 2, move |story| deny(story, request, why).boxed_local())
+                plan.on(request.ago - 2, move |story| deny(story, request, why).boxed_local());
             }
             Fate::Reads(days, visits) => {
                 plan.at(request.ago - 1, 8 * 60, move |story| approve(story, request, days).boxed_local());
