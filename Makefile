@@ -34,7 +34,7 @@ test-rust: web
 test-web: web chromium
 	cd web && npx biome ci . && npx tsc --noEmit && npx vitest run
 	cargo build --locked --workspace --bin attestry
-	cd web && ATTESTRY_BINARY=$(BIN) npx playwright test
+	cd web && TEST_BINARY=$(BIN) npx playwright test
 
 # The console, which the binary carries. Without Node the server is built without it, and says so on its page.
 web:

@@ -1,4 +1,4 @@
-import { expect, signIn, test } from './server';
+import { expect, signIn, signInByForm, test } from './server';
 
 const LEAD = 'ingrid.solberg@northwind.example';
 
@@ -146,7 +146,7 @@ test('a session that ends is renewed over the page, and what was typed stays', a
 
 test('the palette finds a record from any page', async ({ page, demo }, info) => {
   test.skip(info.project.name === 'phone', 'the same code at another width');
-  await signIn(page, demo, LEAD);
+  await signInByForm(page, demo, LEAD);
   await page.keyboard.press('/');
   await page.getByRole('textbox', { name: 'Find a record or go to a page' }).fill('R-1');
   await page.getByRole('dialog').getByRole('button', { name: /R-1\b/ }).first().click();

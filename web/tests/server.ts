@@ -50,7 +50,7 @@ export const test = base.extend<Errors, Servers>({
     // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for the pattern
     async ({}, use) => {
       const folder = temporary();
-      cpSync(process.env.ATTESTRY_DEMO_DIR ?? '', folder, { recursive: true });
+      cpSync(process.env.TEST_DEMO_DIR ?? '', folder, { recursive: true });
       await started(folder, use);
     },
     { scope: 'worker' },
@@ -74,7 +74,14 @@ export const test = base.extend<Errors, Servers>({
 
 export { expect };
 
+/** Signs in without the form. */
 export async function signIn(page: Page, server: Server, email: string) {
+  await page.request.post(`${server.url}/v1/auth/login`, { data: { email, password: PASSWORD } });
+  await page.goto(server.url);
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+}
+
+export async function signInByForm(page: Page, server: Server, email: string) {
   await page.goto(`${server.url}/sign-in`);
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);

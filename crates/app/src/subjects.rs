@@ -71,8 +71,8 @@ async fn visible_comment(
         Hold::No => comments::get(t, scope, comment).await?,
     };
     let comment = found.ok_or(Error::NotFound("comment"))?;
-    let (subject, id) = (comment.entity_type.subject(), comment.entity_id.to_string());
-    match Box::pin(admit(t, scope, subject, &id, Access::Read, Hold::No)).await {
+    let subject = comment.entity_type.subject();
+    match Box::pin(admit(t, scope, subject, &comment.entity_id, Access::Read, Hold::No)).await {
         Ok(()) => Ok(comment),
         Err(Error::NotFound(_)) => Err(Error::NotFound("comment")),
         Err(error) => Err(error),
