@@ -107,7 +107,7 @@ test.describe('risks', () => {
     await page.getByRole('option', { name: 'Title' }).click();
     await page.getByRole('button', { name: 'Check the rows' }).click();
     await expect(page.getByText('1 mistake to mend')).toBeVisible();
-    await expect(page.getByRole('cell', { name: 'Category' })).toBeVisible();
+    await expect(page.getByRole('region', { name: 'What is wrong' }).getByRole('cell', { name: 'Category' })).toBeVisible();
     await page.getByRole('button', { name: 'Choose another file' }).click();
     await page.locator('input[type=file]').setInputFiles(table('people'));
     await page.getByRole('combobox', { name: 'Risk: Becomes' }).click();
@@ -147,6 +147,7 @@ test('a session that ends is renewed over the page, and what was typed stays', a
 test('the palette finds a record from any page', async ({ page, demo }, info) => {
   test.skip(info.project.name === 'phone', 'the same code at another width');
   await signInByForm(page, demo, LEAD);
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await page.keyboard.press('/');
   await page.getByRole('textbox', { name: 'Find a record or go to a page' }).fill('R-1');
   await page.getByRole('dialog').getByRole('button', { name: /R-1\b/ }).first().click();
