@@ -8,8 +8,9 @@ import { useReadiness } from './queries';
 
 export function ReadinessChart() {
   const { lines, isPending } = useReadiness();
-  if (lines.length === 0) {
-    if (isPending) return <div className={css.chart} />;
+  // A line that is drawn before its points are there would show a fall that never was.
+  if (isPending) return <div className={css.chart} />;
+  if (lines.length === 0)
     return (
       <div className={css.none}>
         <p className="t2">{t.home.noReadiness}</p>
@@ -18,7 +19,6 @@ export function ReadinessChart() {
         </Button>
       </div>
     );
-  }
   return (
     <>
       <ul className={css.keys}>
