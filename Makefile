@@ -45,7 +45,7 @@ NPM := $(shell test "$$(npm --version 2>/dev/null | cut -d. -f1)" -ge 11 2>/dev/
 WEB := $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/api/schema.d.ts' -not -path 'web/results/*' -not -path 'web/pictures/*' 2>/dev/null)
 
 web/node_modules/installed.json: web/package-lock.json
-	cd web && $(NPM) ci --silent --no-audit --no-fund && cp package-lock.json node_modules/installed.json
+	cd web && $(NPM) install --no-save --silent --no-audit --no-fund && cp package-lock.json node_modules/installed.json
 
 crates/ui/dist/index.html: $(WEB) crates/api/openapi.json web/node_modules/installed.json
 	cd web && npm run --silent build

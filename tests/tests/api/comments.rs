@@ -192,4 +192,5 @@ async fn files_of_a_comment_are_seen_by_those_who_see_its_subject(app: &TestApp)
     app.patch(&format!("/v1/tasks/{}", id(&task)), &json!({"assigneeId": null})).send().await.expect(200);
     list().send().await.problem(404, "not_found");
     download().send().await.problem(404, "not_found");
+    app.work().await;
 }
