@@ -5,7 +5,7 @@ export default defineConfig({
   testDir: 'tests',
   outputDir: 'results',
   globalSetup: './tests/demo.ts',
-  timeout: 60_000,
+  timeout: 240_000,
   expect: { timeout: 15_000 },
   workers: 2,
   fullyParallel: true,
