@@ -1,10 +1,10 @@
-import { Button, Menu, Select, TextInput } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { Menu, Select, TextInput } from '@mantine/core';
 import { $api, api } from '../api/client';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { useMe } from '../api/session';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
+import { ExportMenu } from '../parts/ExportMenu';
 import { FilterBar, type FilterField } from '../parts/FilterBar';
 import { PageHeader } from '../parts/PageHeader';
 import { useView } from '../parts/search';
@@ -37,7 +37,11 @@ function Log() {
         facts={end === undefined ? [] : [<b key="all">{t.audit.entries(end)}</b>, <span key="order">{t.audit.newestFirst}</span>]}
         actions={
           <>
-            <Export query={queryOf(view)} />
+            <ExportMenu path="/v1/audit-logs/export" query={queryOf(view)} width={240}>
+              <Menu.Item onClick={() => void saveHead().catch((problem) => toast(words(problem), { bad: true }))}>
+                {t.audit.head}
+              </Menu.Item>
+            </ExportMenu>
             <VerifyButton check={check} />
           </>
         }
@@ -155,28 +159,6 @@ function useActors() {
       { group: t.audit.keys, items: all.map(({ id, name }) => ({ value: id, label: name })) },
     ].filter(({ items }) => items.length > 0),
   };
-}
-
-function Export({ query }: { query: Record<string, string> }) {
-  const tell = (problem: unknown) => toast(words(problem), { bad: true });
-  const table = async (format: string) => {
-    const { download } = await import('../api/download');
-    await download(`/v1/audit-logs/export?${new URLSearchParams({ ...query, format })}`).catch(tell);
-  };
-  return (
-    <Menu width={240}>
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconDownload size={16} stroke={1.6} />}>
-          {t.actions.export}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => void table('csv')}>CSV</Menu.Item>
-        <Menu.Item onClick={() => void table('xlsx')}>Excel (XLSX)</Menu.Item>
-        <Menu.Item onClick={() => void saveHead().catch(tell)}>{t.audit.head}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
 }
 
 /** The signed end as a file, to be kept elsewhere: `attestry audit verify --head` reads it. */

@@ -1,36 +1,29 @@
-import { Button, Menu, SegmentedControl, Select, TextInput } from '@mantine/core';
-import {
-  IconDownload,
-  IconHistory,
-  IconLayersSubtract,
-  IconPlus,
-  IconSearch,
-  IconTableImport,
-  IconTrash,
-  IconUser,
-} from '@tabler/icons-react';
+import { Button } from '@mantine/core';
+import { IconLayersSubtract, IconPlus, IconTableImport } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client';
 import { usePeople } from '../api/people';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
 import { useMe } from '../api/session';
+import { AssignSelect, DeleteButton, each } from '../parts/bulk';
 import { useConfirm } from '../parts/confirm';
 import { EmptyState } from '../parts/EmptyState';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
+import { ExportMenu } from '../parts/ExportMenu';
 import { FilterBar } from '../parts/FilterBar';
-import { day, iso, today } from '../parts/format';
+import { day, today } from '../parts/format';
 import { PageHeader } from '../parts/PageHeader';
 import { PastBar } from '../parts/PastBar';
 import { Person } from '../parts/Person';
+import { PhoneRow } from '../parts/PhoneRow';
 import { type Column, RegisterTable } from '../parts/RegisterTable';
 import { Import } from '../parts/register/Import';
 import { NewRecord } from '../parts/register/NewRecord';
+import { Specimen } from '../parts/Specimen';
 import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { useShortcuts } from '../parts/shortcuts';
-import { toast } from '../parts/toast';
+import { ViewTools } from '../parts/ViewTools';
 import type { Search } from '../routes';
 import { t } from '../texts';
 import css from './controls.module.css';
@@ -54,7 +47,9 @@ function Register() {
   const asOf = view.asOf;
   const mayChange = can('control:update') && !asOf;
   const mayCreate = can('control:create') && !asOf;
-  const [selected, setSelected] = useState(new Set<string>());
+  const [picked, setPicked] = useState(new Set<string>());
+  // What a filter has taken away is not changed unseen.
+  const selected = new Set(list.rows.map(({ id }) => id).filter((id) => picked.has(id)));
   const all = useTotal(asOf ? { asOf } : {});
   const late = useTotal({ reviewDue: true }, !asOf);
   const { byId } = useRequirements(view.requirementId !== undefined);
@@ -103,7 +98,7 @@ function Register() {
           facts={facts}
           actions={
             <>
-              <Export view={view} />
+              <ExportMenu path="/v1/controls/export" query={queryOf(view)} />
               {mayCreate && (
                 <Button
                   variant="default"
@@ -120,19 +115,18 @@ function Register() {
               )}
             </>
           }
-        >
-          {!isEmpty && (
-            <FilterBar
-              filters={chips}
-              fields={fields}
-              onAdd={(key, value) => void go({ [key]: value })}
-              onRemove={(key) => void go({ [key]: undefined })}
-              onClear={() => void go(Object.fromEntries(chips.map(({ key }) => [key, undefined])))}
-              count={all === undefined || list.total === undefined ? '' : t.filters.count(list.total, all)}
-              view={<ViewTools view={view} go={(next, options) => void go(next, options)} />}
-            />
-          )}
-        </PageHeader>
+        />
+        {!isEmpty && (
+          <FilterBar
+            filters={chips}
+            fields={fields}
+            onAdd={(key, value) => void go({ [key]: value })}
+            onRemove={(key) => void go({ [key]: undefined })}
+            onClear={() => void go(Object.fromEntries(chips.map(({ key }) => [key, undefined])))}
+            count={all === undefined || list.total === undefined ? '' : t.filters.count(list.total, all)}
+            view={<ViewTools view={view} go={go} />}
+          />
+        )}
         {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
         {isEmpty ? (
           <Empty mayCreate={mayCreate} go={(next) => void go(next)} />
@@ -151,9 +145,15 @@ function Register() {
               onSort={({ key, dir }) => void go({ sort: key, order: dir })}
               density={view.density === 'compact' ? 'compact' : 'regular'}
               selected={mayChange ? selected : undefined}
-              onSelect={setSelected}
-              bulk={<Bulk ids={[...selected]} onDone={() => setSelected(new Set())} />}
-              phone={(row) => <Phone row={row} name={people.name(row.assigneeId)} onOpen={() => open(row)} />}
+              onSelect={setPicked}
+              bulk={<Bulk ids={[...selected]} onDone={() => setPicked(new Set())} />}
+              phone={(row) => (
+                <PhoneRow title={row.name} onOpen={() => open(row)}>
+                  <span className="mono t3">{row.reference}</span>
+                  {row.readiness && <StatusPill {...readiness()[row.readiness.status]} />}
+                  <span className="t3">{people.name(row.assigneeId)}</span>
+                </PhoneRow>
+              )}
               onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
               loading={list.isPending || list.isFetchingNextPage}
             />
@@ -173,48 +173,6 @@ function Register() {
       )}
       {view.import && <Import d={controls()} onClose={() => void go({ import: undefined }, { replace: true })} />}
     </div>
-  );
-}
-
-const monthAgo = () => {
-  const date = new Date();
-  date.setMonth(date.getMonth() - 1);
-  return iso(date);
-};
-
-function ViewTools({ view, go }: { view: Search; go: (next: Search, options?: { replace?: boolean }) => void }) {
-  return (
-    <>
-      <TextInput
-        aria-label={t.filters.search}
-        placeholder={t.filters.search}
-        size="xs"
-        w={150}
-        leftSection={<IconSearch size={14} stroke={1.7} />}
-        defaultValue={view.q}
-        onChange={(event) => go({ q: event.currentTarget.value || undefined }, { replace: true })}
-      />
-      <SegmentedControl
-        aria-label={t.filters.density}
-        value={view.density ?? 'regular'}
-        onChange={(density) => go({ density: density === 'regular' ? undefined : density }, { replace: true })}
-        data={[
-          { value: 'regular', label: t.filters.regular },
-          { value: 'compact', label: t.filters.compact },
-        ]}
-        visibleFrom="sm"
-      />
-      {!view.asOf && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconHistory size={15} stroke={1.6} />}
-          onClick={() => go({ asOf: monthAgo(), open: undefined })}
-        >
-          {t.filters.asOf}
-        </Button>
-      )}
-    </>
   );
 }
 
@@ -264,85 +222,29 @@ function columns(name: (id: string | null | undefined) => string | undefined, is
   return all.filter((one) => one !== false);
 }
 
-function Phone({ row, name, onOpen }: { row: Control; name?: string; onOpen: () => void }) {
-  return (
-    <button type="button" className={`plain ${css.phone}`} onClick={onOpen}>
-      <span className={css.phoneTitle}>{row.name}</span>
-      <span className={css.phoneFacts}>
-        <span className="mono t3">{row.reference}</span>
-        {row.readiness && <StatusPill {...readiness()[row.readiness.status]} />}
-        {name && <span className="t3">{name}</span>}
-      </span>
-    </button>
-  );
-}
-
-function Export({ view }: { view: Search }) {
-  const save = async (format: 'csv' | 'xlsx') => {
-    const { download } = await import('../api/download');
-    await download(`/v1/controls/export?${new URLSearchParams({ ...queryOf(view), format })}`).catch((error) =>
-      toast(words(error), { bad: true }),
-    );
-  };
-  return (
-    <Menu>
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconDownload size={16} stroke={1.6} />}>
-          {t.actions.export}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => void save('csv')}>CSV</Menu.Item>
-        <Menu.Item onClick={() => void save('xlsx')}>Excel (XLSX)</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-/** Changes every selected control; tells how many could not be changed, and why. */
+/** What can be done to all selected controls. */
 function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
-  const people = usePeople();
   const { can } = useMe();
   const { ask, dialog } = useConfirm();
-  async function each(act: (id: string) => Promise<unknown>) {
-    const ended = await Promise.allSettled(ids.map(act));
-    const failed = ended.filter((one) => one.status === 'rejected');
-    await refetch('/v1/controls');
-    onDone();
-    if (failed[0]) toast(t.bulk.failed(failed.length, ids.length, words(failed[0].reason)), { bad: true });
-    else toast(t.bulk.done(ids.length));
-  }
+  const all = (act: (id: string) => Promise<unknown>) => each('/v1/controls', ids, act).then(onDone);
+  const of = (id: string) => ({ params: { path: { id } } });
   return (
     <>
-      <Select
-        size="xs"
-        w={160}
-        aria-label={t.bulk.owner}
-        placeholder={t.bulk.owner}
-        leftSection={<IconUser size={14} stroke={1.6} />}
-        searchable
-        value={null}
-        data={people.active.map(({ id, user }) => ({ value: id, label: user.name }))}
-        onChange={(assigneeId) =>
-          assigneeId && void each((id) => api.PATCH('/v1/controls/{id}', { params: { path: { id } }, body: { assigneeId } }))
-        }
+      <AssignSelect
+        label={t.bulk.owner}
+        onPick={(assigneeId) => void all((id) => api.PATCH('/v1/controls/{id}', { ...of(id), body: { assigneeId } }))}
       />
       {can('control:delete') && (
-        <Button
-          size="xs"
-          variant="subtle"
-          leftSection={<IconTrash size={14} stroke={1.6} />}
+        <DeleteButton
           onClick={() =>
             ask({
               title: t.bulk.deleteAsk(ids.length),
               text: t.record.deleteText,
               verb: t.actions.delete,
-              act: () => each((id) => api.DELETE('/v1/controls/{id}', { params: { path: { id } } })),
+              act: () => all((id) => api.DELETE('/v1/controls/{id}', of(id))),
             })
           }
-        >
-          {t.actions.delete}
-        </Button>
+        />
       )}
       {dialog}
     </>
@@ -379,21 +281,11 @@ function Empty({ mayCreate, go }: { mayCreate: boolean; go: (next: Search) => vo
       lead={empty.lead}
       ways={mayCreate ? ways : []}
       specimen={
-        <figure className={css.specimen}>
-          <figcaption className="t3">{empty.specimen}</figcaption>
-          <h3>{empty.specimenTitle}</h3>
-          <p className="t2">{empty.specimenText}</p>
+        <Specimen caption={empty.specimen} title={empty.specimenTitle} text={empty.specimenText} points={empty.points}>
           <p>
             <StatusPill {...readiness().ready} />
           </p>
-          <ol>
-            {empty.points.map((point, at) => (
-              <li key={point}>
-                <b>{at + 1}</b> {point}
-              </li>
-            ))}
-          </ol>
-        </figure>
+        </Specimen>
       }
     />
   );

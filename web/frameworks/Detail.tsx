@@ -1,5 +1,5 @@
-import { ActionIcon, Button, Menu, TextInput } from '@mantine/core';
-import { IconDots, IconDownload, IconHistory, IconPlus, IconReplace, IconSearch, IconTrash } from '@tabler/icons-react';
+import { ActionIcon, Button, Menu } from '@mantine/core';
+import { IconDots, IconHistory, IconPlus, IconReplace, IconTrash } from '@tabler/icons-react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { $api, api } from '../api/client';
 import { words } from '../api/problem';
@@ -8,12 +8,14 @@ import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
 import { Drawer } from '../parts/Drawer';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
+import { ExportMenu } from '../parts/ExportMenu';
 import { FilterBar, type FilterField } from '../parts/FilterBar';
 import { iso } from '../parts/format';
 import { Glyph } from '../parts/glyphs';
 import { PageHeader } from '../parts/PageHeader';
 import { PastBar } from '../parts/PastBar';
 import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { SearchInput } from '../parts/SearchInput';
 import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { TrendLines } from '../parts/TrendLines';
@@ -124,7 +126,7 @@ function Page({ framework }: { framework: One }) {
           ]}
           actions={
             <>
-              <Export framework={framework} />
+              <ExportMenu path={`/v1/frameworks/${framework.id}/export`} formats={t.frameworks.export} />
               {framework.isOwn && !asOf && (can('framework:create') || can('framework:delete')) && (
                 <Menu position="bottom-end">
                   <Menu.Target>
@@ -184,14 +186,11 @@ function Page({ framework }: { framework: One }) {
           count={requirements.data ? t.filters.count(rows.length, all.length) : ''}
           view={
             <>
-              <TextInput
-                aria-label={t.frameworks.detail.search}
-                placeholder={t.filters.search}
-                size="xs"
-                w={170}
-                leftSection={<IconSearch size={14} stroke={1.7} />}
-                defaultValue={view.q}
-                onChange={(event) => void go({ q: event.currentTarget.value || undefined }, { replace: true })}
+              <SearchInput
+                label={t.frameworks.detail.search}
+                value={view.q}
+                onChange={(q) => void go({ q }, { replace: true })}
+                width={170}
               />
               {!asOf && mayRead && (
                 <Button
@@ -483,29 +482,6 @@ function Details({
         </dl>
       </section>
     </Drawer>
-  );
-}
-
-function Export({ framework }: { framework: One }) {
-  const save = async (format: string) => {
-    const { download } = await import('../api/download');
-    await download(`/v1/frameworks/${framework.id}/export?format=${format}`).catch((error) => toast(words(error), { bad: true }));
-  };
-  return (
-    <Menu>
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconDownload size={16} stroke={1.6} />}>
-          {t.actions.export}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {Object.entries(t.frameworks.export).map(([format, label]) => (
-          <Menu.Item key={format} onClick={() => void save(format)}>
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
   );
 }
 

@@ -1,15 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
-import { $api, type Schemas } from '../api/client';
-import { HeatLegend, HeatMap, impacts, likelihoods } from '../parts/HeatMap';
+import { $api } from '../api/client';
+import { counts, HeatLegend, HeatMap, impacts, likelihoods } from '../parts/HeatMap';
 import { t } from '../texts';
 import css from './Home.module.css';
-
-const counts = (cells: Schemas['CellView'][] | undefined) =>
-  (cells ?? []).map(({ likelihood, impact, count }) => ({
-    l: likelihoods.indexOf(likelihood) + 1,
-    i: impacts.indexOf(impact) + 1,
-    count,
-  }));
 
 /** Before and after treatment, side by side. A cell leads to its risks. */
 export function RiskMaps() {

@@ -1,4 +1,5 @@
 import type { CSSProperties } from 'react';
+import type { Schemas } from '../api/client';
 import { t } from '../texts';
 import css from './HeatMap.module.css';
 
@@ -25,19 +26,27 @@ export function Score({ value, of }: { value: number; of?: string }) {
   );
 }
 
+/** The cells as the API tells them, by their place. */
+export const counts = (cells: Schemas['CellView'][] | undefined) =>
+  (cells ?? []).map(({ likelihood, impact, count }) => ({
+    l: likelihoods.indexOf(likelihood) + 1,
+    i: impacts.indexOf(impact) + 1,
+    count,
+  }));
+
 type Point = { l: number; i: number };
 type Props = {
   label: string;
   /** How many there are in each cell that has some. */
-  counts: { l: number; i: number; count: number }[];
+  counts: ReturnType<typeof counts>;
   selected?: Point;
   onSelect?: (cell: Point | undefined) => void;
   ratio?: number;
   axes?: boolean;
 };
 
-export function HeatMap({ label, counts, selected, onSelect, ratio, axes = true }: Props) {
-  const count = (l: number, i: number) => counts.find((one) => one.l === l && one.i === i)?.count ?? 0;
+export function HeatMap({ label, counts: all, selected, onSelect, ratio, axes = true }: Props) {
+  const count = (l: number, i: number) => all.find((one) => one.l === l && one.i === i)?.count ?? 0;
   return (
     <div
       className={axes ? css.map : undefined}

@@ -1,6 +1,5 @@
-import { Button, Menu, Modal, SegmentedControl, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { IconMailPlus, IconSearch, IconUserOff } from '@tabler/icons-react';
+import { Button, Menu, Modal, SegmentedControl } from '@mantine/core';
+import { IconMailPlus, IconUserOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import { type Member as Row, usePeople } from '../api/people';
 import { words } from '../api/problem';
@@ -15,6 +14,8 @@ import { day, moment } from '../parts/format';
 import { PageHeader } from '../parts/PageHeader';
 import { Avatar } from '../parts/Person';
 import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { SearchInput } from '../parts/SearchInput';
+import { Specimen } from '../parts/Specimen';
 import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { useShortcuts } from '../parts/shortcuts';
@@ -135,7 +136,6 @@ function Filters({ total, all }: { total?: number; all?: number }) {
     { key: 'role', label: fields.role, values: roles.map((role) => ({ value: role, label: t.roles[role] ?? role })) },
     { key: 'department', label: fields.department, values: values(t.departments) },
   ];
-  const search = useDebouncedCallback((q: string) => void change({ q: q || undefined }, { replace: true }), 250);
   return (
     <FilterBar
       filters={filters.flatMap(({ key, label, values: choices }) => {
@@ -149,15 +149,7 @@ function Filters({ total, all }: { total?: number; all?: number }) {
       count={total === undefined || all === undefined ? '' : t.filters.count(total, all)}
       view={
         <>
-          <TextInput
-            aria-label={t.filters.search}
-            placeholder={t.filters.search}
-            size="xs"
-            w={180}
-            leftSection={<IconSearch size={14} stroke={1.7} />}
-            defaultValue={view.q}
-            onChange={(event) => search(event.currentTarget.value)}
-          />
+          <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} width={180} />
           {/* The list has either those who are active or those who are not. */}
           <SegmentedControl
             aria-label={fields.state}
@@ -344,8 +336,7 @@ function Empty({ onInvite }: { onInvite: () => void }) {
         },
       ]}
       specimen={
-        <figure className={css.specimen}>
-          <figcaption className="t3">{empty.specimen}</figcaption>
+        <Specimen caption={empty.specimen} points={empty.points}>
           <p className={css.name}>
             <Avatar name="Grace Hopper" size={24} />
             <b>Grace Hopper</b>
@@ -353,14 +344,7 @@ function Empty({ onInvite }: { onInvite: () => void }) {
               {t.roles.employee} · {t.departments.it}
             </span>
           </p>
-          <ol>
-            {empty.points.map((point, at) => (
-              <li key={point}>
-                <b>{at + 1}</b> {point}
-              </li>
-            ))}
-          </ol>
-        </figure>
+        </Specimen>
       }
     />
   );

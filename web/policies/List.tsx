@@ -1,5 +1,5 @@
-import { ActionIcon, Button, Menu, TextInput } from '@mantine/core';
-import { IconDots, IconFileTypePdf, IconPencil, IconPlus, IconSearch, IconTemplate } from '@tabler/icons-react';
+import { ActionIcon, Button, Menu } from '@mantine/core';
+import { IconDots, IconFileTypePdf, IconPencil, IconPlus, IconTemplate } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { download } from '../api/download';
@@ -14,6 +14,7 @@ import { Glyph } from '../parts/glyphs';
 import { PageHeader } from '../parts/PageHeader';
 import { Person } from '../parts/Person';
 import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { SearchInput } from '../parts/SearchInput';
 import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { useShortcuts } from '../parts/shortcuts';
@@ -75,7 +76,7 @@ export function Policies() {
             onRemove={(key) => void go({ [key]: undefined })}
             onClear={() => void go(Object.fromEntries(filters.map(({ key }) => [key, undefined])))}
             count={all === undefined || list.total === undefined ? '' : t.filters.count(list.total, all)}
-            view={<Search value={view.q} onChange={(q) => void go({ q }, { replace: true })} />}
+            view={<SearchInput value={view.q} onChange={(q) => void go({ q }, { replace: true })} />}
           />
         </div>
       )}
@@ -190,20 +191,6 @@ function Waiting({ rows }: { rows: PolicyView[] }) {
         ))}
       </ul>
     </section>
-  );
-}
-
-function Search({ value, onChange }: { value?: string; onChange: (next: string | undefined) => void }) {
-  return (
-    <TextInput
-      aria-label={t.filters.search}
-      placeholder={t.filters.search}
-      size="xs"
-      w={150}
-      leftSection={<IconSearch size={14} stroke={1.7} />}
-      defaultValue={value}
-      onChange={(event) => onChange(event.currentTarget.value || undefined)}
-    />
   );
 }
 

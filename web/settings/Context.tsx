@@ -1,18 +1,19 @@
-import { Alert, Button, Drawer, Menu, Select, Textarea, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { IconDownload, IconPlus, IconSearch, IconTableImport } from '@tabler/icons-react';
+import { Alert, Button, Drawer, Select, Textarea, TextInput } from '@mantine/core';
+import { IconPlus, IconTableImport } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, type Schemas } from '../api/client';
 import { usePeople } from '../api/people';
-import { Problem, words } from '../api/problem';
+import { Problem } from '../api/problem';
 import { refetch } from '../api/query';
 import { fetchRecord, useRecord, type Versioned } from '../api/records';
 import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
 import { EmptyState } from '../parts/EmptyState';
+import { ExportMenu } from '../parts/ExportMenu';
 import { day } from '../parts/format';
 import { Import } from '../parts/register/Import';
+import { SearchInput } from '../parts/SearchInput';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
@@ -43,7 +44,6 @@ export function Context() {
   const facts = useFacts(view.q);
   const texts = t.settings.context;
   const mayAdd = can('context:create');
-  const search = useDebouncedCallback((q: string) => void change({ q: q || undefined }, { replace: true }), 250);
   const close = () => void change({ new: undefined, open: undefined, import: undefined }, { replace: true });
   const add = () => void change({ new: 'yes' });
   const read = () => void change({ import: 'yes' });
@@ -55,7 +55,7 @@ export function Context() {
       lead={texts.lead}
       actions={
         <>
-          {!isEmpty && <Export />}
+          {!isEmpty && <ExportMenu path={`${PATH}/export`} />}
           {mayAdd && (
             <Button variant="default" leftSection={<IconTableImport size={16} stroke={1.6} />} onClick={read}>
               {t.actions.import}
@@ -71,15 +71,7 @@ export function Context() {
     >
       {!isEmpty && (
         <div className={css.bar}>
-          <TextInput
-            aria-label={t.filters.search}
-            placeholder={t.filters.search}
-            size="xs"
-            w={220}
-            leftSection={<IconSearch size={14} stroke={1.7} />}
-            defaultValue={view.q}
-            onChange={(event) => search(event.currentTarget.value)}
-          />
+          <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} width={220} />
           <span className="t3" aria-live="polite">
             {all && !facts.hasNextPage && texts.count(all.length)}
           </span>
@@ -159,26 +151,6 @@ function Empty({ mayAdd, onAdd, onImport }: { mayAdd: boolean; onAdd: () => void
     { icon: <IconTableImport size={18} stroke={1.6} />, label: t.actions.import, hint: texts.importHint, onPick: onImport },
   ];
   return <EmptyState title={texts.emptyTitle} lead={texts.emptyLead} ways={mayAdd ? ways : []} />;
-}
-
-function Export() {
-  const save = async (format: 'csv' | 'xlsx') => {
-    const { download } = await import('../api/download');
-    await download(`${PATH}/export?format=${format}`).catch((problem) => toast(words(problem), { bad: true }));
-  };
-  return (
-    <Menu>
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconDownload size={16} stroke={1.6} />}>
-          {t.actions.export}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => void save('csv')}>CSV</Menu.Item>
-        <Menu.Item onClick={() => void save('xlsx')}>Excel (XLSX)</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
 }
 
 function Open({ id, onClose }: { id: string; onClose: () => void }) {

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu, Select, Switch } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconChevronDown, IconDownload, IconFileCertificate, IconHistory, IconPlus, IconUser, IconX } from '@tabler/icons-react';
+import { IconChevronDown, IconFileCertificate, IconHistory, IconPlus, IconUser, IconX } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { api } from '../api/client';
 import { usePeople } from '../api/people';
@@ -9,8 +9,10 @@ import { refetch } from '../api/query';
 import { useMe } from '../api/session';
 import { EmptyState } from '../parts/EmptyState';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
+import { ExportMenu, TABLES } from '../parts/ExportMenu';
 import { moment } from '../parts/format';
 import { PageHeader } from '../parts/PageHeader';
+import { Specimen } from '../parts/Specimen';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
@@ -175,7 +177,11 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
           ]}
           actions={
             <>
-              <Export document={document} onVerify={() => setAsked('verify')}>
+              <ExportMenu path={`/v1/soa/documents/${document.id}/export`} formats={{ pdf: 'PDF', ...TABLES }}>
+                <Menu.Divider />
+                <Menu.Item leftSection={<IconFileCertificate size={15} stroke={1.6} />} onClick={() => setAsked('verify')}>
+                  {t.soa.verify.button}
+                </Menu.Item>
                 <Menu.Item hiddenFrom={opened ? undefined : 'xs'} onClick={() => setAsked('versions')}>
                   {t.soa.versions.button}
                 </Menu.Item>
@@ -184,7 +190,7 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
                     {t.soa.fill.button}
                   </Menu.Item>
                 )}
-              </Export>
+              </ExportMenu>
               {!opened && (
                 <Button
                   variant="default"
@@ -472,37 +478,6 @@ function FrameworkSwitch({ id }: { id: string }) {
   );
 }
 
-function Export({ document, onVerify, children }: { document: Document; onVerify: () => void; children: ReactNode }) {
-  const save = async (format: string) => {
-    const { download } = await import('../api/download');
-    await download(`/v1/soa/documents/${document.id}/export?format=${format}`).catch((error) =>
-      toast(words(error), { bad: true }),
-    );
-  };
-  const formats = { pdf: 'PDF', xlsx: 'Excel (XLSX)', csv: 'CSV' };
-  return (
-    <Menu>
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconDownload size={16} stroke={1.6} />}>
-          {t.actions.export}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {Object.entries(formats).map(([format, name]) => (
-          <Menu.Item key={format} onClick={() => void save(format)}>
-            {name}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item leftSection={<IconFileCertificate size={15} stroke={1.6} />} onClick={onVerify}>
-          {t.soa.verify.button}
-        </Menu.Item>
-        {children}
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
 /** Says the same of every selected row. */
 function Bulk({
   ids,
@@ -611,18 +586,7 @@ function Start({ wanted }: { wanted?: string }) {
             : []
         }
         specimen={
-          <figure className={css.specimen}>
-            <figcaption className="t3">{start.specimen}</figcaption>
-            <h3>{start.specimenTitle}</h3>
-            <p className="t2">{start.specimenText}</p>
-            <ol>
-              {start.points.map((point, at) => (
-                <li key={point}>
-                  <b>{at + 1}</b> {point}
-                </li>
-              ))}
-            </ol>
-          </figure>
+          <Specimen caption={start.specimen} title={start.specimenTitle} text={start.specimenText} points={start.points} />
         }
       />
     </>

@@ -1,22 +1,23 @@
-import { ActionIcon, Button, Menu, SegmentedControl, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { IconDots, IconDownload, IconPlus, IconSearch, IconTableImport, IconTemplate } from '@tabler/icons-react';
+import { ActionIcon, Button, Menu, SegmentedControl } from '@mantine/core';
+import { IconDots, IconDownload, IconPlus, IconTableImport, IconTemplate } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { usePeople } from '../api/people';
 import { useMe } from '../api/session';
 import { EmptyState } from '../parts/EmptyState';
 import { SectionError } from '../parts/ErrorPage';
+import { save, TABLES } from '../parts/ExportMenu';
 import { FilterBar } from '../parts/FilterBar';
 import { PageHeader } from '../parts/PageHeader';
 import { Import } from '../parts/register/Import';
 import { NewRecord } from '../parts/register/NewRecord';
+import { SearchInput } from '../parts/SearchInput';
+import { Specimen } from '../parts/Specimen';
 import { useView } from '../parts/search';
 import { useShortcuts } from '../parts/shortcuts';
 import { t } from '../texts';
 import { Board } from './Board';
 import { filters, formed, isLate } from './fields';
-import css from './List.module.css';
-import { FILTERS, failed, queryOf, useTasks } from './queries';
+import { FILTERS, queryOf, useTasks } from './queries';
 import { Table } from './Table';
 import { Templates } from './Templates';
 
@@ -79,7 +80,7 @@ export function Tasks() {
                   { value: 'list', label: t.tasks.list },
                 ]}
               />
-              <Search value={view.q} onChange={(q) => void change({ q }, { replace: true })} />
+              <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} />
             </>
           }
         />
@@ -107,24 +108,20 @@ export function Tasks() {
 
 type Open = (what: 'new' | 'templates' | 'import') => () => void;
 
-async function save(query: Record<string, string>, format: 'csv' | 'xlsx') {
-  const { download } = await import('../api/download');
-  await download(`/v1/tasks/export?${new URLSearchParams({ ...query, format })}`).catch(failed);
-}
-
 /** Side by side where there is room, in one menu where there is not. */
 function Actions({ query, mayCreate, open }: { query: Record<string, string>; mayCreate: boolean; open: Open }) {
   const { can } = useMe();
-  const exports = can('task:read') && (
-    <>
-      <Menu.Item leftSection={<IconDownload size={15} stroke={1.6} />} onClick={() => void save(query, 'csv')}>
-        {t.tasks.export.csv}
+  const exports =
+    can('task:read') &&
+    Object.entries(TABLES).map(([format, name]) => (
+      <Menu.Item
+        key={format}
+        leftSection={<IconDownload size={15} stroke={1.6} />}
+        onClick={() => void save('/v1/tasks/export', { ...query, format })}
+      >
+        {name}
       </Menu.Item>
-      <Menu.Item leftSection={<IconDownload size={15} stroke={1.6} />} onClick={() => void save(query, 'xlsx')}>
-        {t.tasks.export.xlsx}
-      </Menu.Item>
-    </>
-  );
+    ));
   if (!exports && !mayCreate) return null;
   return (
     <>
@@ -185,21 +182,6 @@ function Actions({ query, mayCreate, open }: { query: Record<string, string>; ma
   );
 }
 
-function Search({ value, onChange }: { value?: string; onChange: (next: string | undefined) => void }) {
-  const later = useDebouncedCallback(onChange, 250);
-  return (
-    <TextInput
-      aria-label={t.filters.search}
-      placeholder={t.filters.search}
-      size="xs"
-      w={150}
-      leftSection={<IconSearch size={14} stroke={1.7} />}
-      defaultValue={value}
-      onChange={(event) => later(event.currentTarget.value || undefined)}
-    />
-  );
-}
-
 function Empty({ mayCreate, open }: { mayCreate: boolean; open: Open }) {
   const { can } = useMe();
   const { empty, emptyMine } = t.tasks;
@@ -224,20 +206,7 @@ function Empty({ mayCreate, open }: { mayCreate: boolean; open: Open }) {
       title={empty.title}
       lead={empty.lead}
       ways={mayCreate ? ways : []}
-      specimen={
-        <figure className={css.specimen}>
-          <figcaption className="t3">{empty.specimen}</figcaption>
-          <h3>{empty.specimenTitle}</h3>
-          <p className="t2">{empty.specimenText}</p>
-          <ol>
-            {empty.points.map((point, at) => (
-              <li key={point}>
-                <b>{at + 1}</b> {point}
-              </li>
-            ))}
-          </ol>
-        </figure>
-      }
+      specimen={<Specimen caption={empty.specimen} title={empty.specimenTitle} text={empty.specimenText} points={empty.points} />}
     />
   );
 }

@@ -1,22 +1,20 @@
-import { Button, Menu, Select } from '@mantine/core';
-import { IconTrash, IconUser } from '@tabler/icons-react';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../api/client';
-import { usePeople } from '../api/people';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
+import { AssignSelect, DeleteButton, StatusMenu } from '../parts/bulk';
 import { useConfirm } from '../parts/confirm';
 import { Freshness } from '../parts/Freshness';
 import { day } from '../parts/format';
-import { Glyph } from '../parts/glyphs';
 import { Person } from '../parts/Person';
+import { PhoneRow } from '../parts/PhoneRow';
 import { type Column, RegisterTable } from '../parts/RegisterTable';
 import { StatusPill, StatusSelect } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
-import { freshness, isLate, order, type Status, statuses, type Task } from './fields';
+import { freshness, isLate, type Status, statuses, type Task } from './fields';
 import css from './List.module.css';
 import { failed, setStatus } from './queries';
 import { useNames, useRights } from './rights';
@@ -30,6 +28,7 @@ export function Table({ rows, loading }: { rows: Task[]; loading: boolean }) {
   const [picked, setPicked] = useState(new Set<string>());
   // What a filter has taken away is not changed unseen.
   const selected = new Set(rows.map(({ id }) => id).filter((id) => picked.has(id)));
+  const open = (row: Task) => void navigate({ to: '/tasks/$id', params: { id: row.id } });
   const sort = { key: view.sort ?? 'board', dir: (view.order ?? 'asc') as 'asc' | 'desc' };
   return (
     <>
@@ -40,13 +39,13 @@ export function Table({ rows, loading }: { rows: Task[]; loading: boolean }) {
         rowKey={(row) => row.id}
         rowName={(row) => row.reference}
         href={(row) => `/tasks/${row.id}`}
-        onOpen={(row) => void navigate({ to: '/tasks/$id', params: { id: row.id } })}
+        onOpen={open}
         sort={sort}
         onSort={({ key, dir }) => void change({ sort: key, order: dir })}
         selected={rights.mayChange ? selected : undefined}
         onSelect={setPicked}
         bulk={<Bulk ids={[...selected]} onDone={() => setPicked(new Set())} />}
-        phone={(row) => <Phone row={row} />}
+        phone={(row) => <Phone row={row} onOpen={() => open(row)} />}
         loading={loading}
       />
       {!loading && rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
@@ -98,23 +97,19 @@ function columns(name: (id: string | null) => string | undefined, mayMove: (task
   ];
 }
 
-function Phone({ row }: { row: Task }) {
+function Phone({ row, onOpen }: { row: Task; onOpen: () => void }) {
   return (
-    <Link to="/tasks/$id" params={{ id: row.id }} className={css.phone}>
-      <b>{row.title}</b>
-      <span className={css.facts}>
-        <span className="mono t3">{row.reference}</span>
-        <StatusPill {...statuses()[row.status]} />
-        <Due task={row} />
-        <Evidence task={row} />
-      </span>
-    </Link>
+    <PhoneRow title={row.title} onOpen={onOpen}>
+      <span className="mono t3">{row.reference}</span>
+      <StatusPill {...statuses()[row.status]} />
+      <Due task={row} />
+      <Evidence task={row} />
+    </PhoneRow>
   );
 }
 
 /** Changes all selected tasks, or none of them. */
 function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
-  const people = usePeople();
   const { can } = useMe();
   const { ask, dialog } = useConfirm();
   const NOBODY = 'nobody';
@@ -131,42 +126,14 @@ function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const remove = () => done(api.DELETE('/v1/tasks/bulk', { body: { taskIds: ids } }), t.tasks.deleted(ids.length));
   return (
     <>
-      <Menu>
-        <Menu.Target>
-          <Button size="xs" variant="subtle">
-            {t.bulk.status}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {order.map((status) => {
-            const { label, ...glyph } = statuses()[status];
-            return (
-              <Menu.Item key={status} leftSection={<Glyph {...glyph} />} onClick={() => void set(status)}>
-                {label}
-              </Menu.Item>
-            );
-          })}
-        </Menu.Dropdown>
-      </Menu>
-      <Select
-        size="xs"
-        w={160}
-        aria-label={t.tasks.assign}
-        placeholder={t.tasks.assign}
-        leftSection={<IconUser size={14} stroke={1.6} />}
-        searchable
-        value={null}
-        data={[
-          ...people.active.map(({ id, user }) => ({ value: id, label: user.name })),
-          { value: NOBODY, label: t.tasks.unassign },
-        ]}
-        onChange={(id) => id && void assign(id === NOBODY ? null : id)}
+      <StatusMenu statuses={statuses()} onPick={(status) => void set(status as Status)} />
+      <AssignSelect
+        label={t.tasks.assign}
+        more={[{ value: NOBODY, label: t.tasks.unassign }]}
+        onPick={(id) => void assign(id === NOBODY ? null : id)}
       />
       {can('task:delete') && (
-        <Button
-          size="xs"
-          variant="subtle"
-          leftSection={<IconTrash size={14} stroke={1.6} />}
+        <DeleteButton
           onClick={() =>
             ask({
               title: t.tasks.deleteAsk(ids.length),
@@ -175,9 +142,7 @@ function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
               act: remove,
             })
           }
-        >
-          {t.actions.delete}
-        </Button>
+        />
       )}
       {dialog}
     </>

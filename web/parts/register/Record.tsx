@@ -18,7 +18,7 @@ import { History } from '../History';
 import { Person } from '../Person';
 import { StatusPill } from '../StatusPill';
 import { remove } from './data';
-import { type Definition, type FieldDefinition, type Row, value } from './definition';
+import { type Definition, type FieldDefinition, type Row, statusOf, value } from './definition';
 import { Rating } from './Rating';
 import { reader } from './reading';
 
@@ -147,8 +147,7 @@ function Shown({
 }) {
   const now = value(row, field.name);
   if (field.kind === 'person') return <Person name={name(now as string | null)} />;
-  if (field.name === 'status')
-    return <StatusPill {...(d.statuses[String(now)] ?? { label: String(now), tone: 'mute', shape: 'ring' })} />;
+  if (field.name === 'status') return <StatusPill {...statusOf(d, String(now))} />;
   if (now === null || now === undefined || now === '') return null;
   if (field.choices) return field.choices[String(now)] ?? String(now);
   return field.kind === 'date' ? day(String(now)) : String(now);

@@ -1,7 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api, type Schemas } from '../../api/client';
 import type { Search } from '../../routes';
-import { impacts, likelihoods } from '../HeatMap';
 import type { Definition, Row } from './definition';
 
 // biome-ignore lint/suspicious/noExplicitAny: risks and vendors differ only in their filters
@@ -57,13 +56,6 @@ export function useMatrix(d: Definition) {
     queryFn: async (): Promise<Schemas['MatrixView']> => (await door.GET(`${d.path}/matrix`)).data,
   });
 }
-
-export const cells = (all: Schemas['CellView'][] | undefined) =>
-  (all ?? []).map(({ likelihood, impact, count }) => ({
-    l: likelihoods.indexOf(likelihood) + 1,
-    i: impacts.indexOf(impact) + 1,
-    count,
-  }));
 
 /** All rows by their id, as they are or were, to show what has changed between. */
 export function useAll(d: Definition, asOf: string | undefined, enabled: boolean) {

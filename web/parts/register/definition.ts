@@ -48,6 +48,10 @@ export type Definition = {
   fields: FieldDefinition[];
 };
 
+/** A status that this console does not know is shown by its own word. */
+export const statusOf = (d: Definition, status: string): Status =>
+  d.statuses[status] ?? { label: status, tone: 'mute', shape: 'ring' };
+
 export const value = (row: Row, field: string) => (row as unknown as Record<string, unknown>)[field];
 export const likelihood = (row: Row, d: Definition, when: 'inherent' | 'residual') =>
   value(row, d.ratings[when].likelihood) as Likelihood;

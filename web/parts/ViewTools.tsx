@@ -1,0 +1,44 @@
+import { Button, SegmentedControl } from '@mantine/core';
+import { IconHistory } from '@tabler/icons-react';
+import type { Search } from '../routes';
+import { t } from '../texts';
+import { iso } from './format';
+import { SearchInput } from './SearchInput';
+import type { useView } from './search';
+
+type Go = ReturnType<typeof useView>['change'];
+
+const monthAgo = () => {
+  const date = new Date();
+  date.setMonth(date.getMonth() - 1);
+  return iso(date);
+};
+
+/** What changes how a register is looked at: search, row height, and the way into the past. */
+export function ViewTools({ view, go }: { view: Search; go: Go }) {
+  return (
+    <>
+      <SearchInput value={view.q} onChange={(q) => void go({ q }, { replace: true })} />
+      <SegmentedControl
+        aria-label={t.filters.density}
+        value={view.density ?? 'regular'}
+        onChange={(density) => void go({ density: density === 'regular' ? undefined : density }, { replace: true })}
+        data={[
+          { value: 'regular', label: t.filters.regular },
+          { value: 'compact', label: t.filters.compact },
+        ]}
+        visibleFrom="sm"
+      />
+      {!view.asOf && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconHistory size={15} stroke={1.6} />}
+          onClick={() => void go({ asOf: monthAgo(), open: undefined })}
+        >
+          {t.filters.asOf}
+        </Button>
+      )}
+    </>
+  );
+}
