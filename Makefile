@@ -20,7 +20,7 @@ run: web
 ## Fill ./data-demo with a sample organization, unless that was done before, and serve it
 demo: web
 	cargo build --locked --workspace --bin attestry
-	test -e data-demo/attestry.db || $(BIN) demo --data-dir data-demo
+	test -e data-demo || { rm -rf data-demo.new && $(BIN) demo --data-dir data-demo.new && mv data-demo.new data-demo; }
 	exec $(BIN) serve --data-dir data-demo
 
 ## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases, the console in a browser
@@ -48,7 +48,7 @@ web/node_modules/installed.json: web/package-lock.json
 	cd web && $(NPM) install --no-save --silent --no-audit --no-fund && cp package-lock.json node_modules/installed.json
 
 crates/ui/dist/index.html: $(WEB) crates/api/openapi.json web/node_modules/installed.json
-	cd web && npm run --silent build
+	cd web && $(NPM) run --silent build
 	@touch $@
 
 lint:

@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::expect_used,
+    clippy::panic,
     clippy::unnecessary_debug_formatting,
     reason = "a build that fails says why; paths are quoted as Rust does"
 )]
@@ -33,11 +34,16 @@ fn main() {
     println!("cargo:rerun-if-changed={}", dist.display());
     let mut all = Vec::new();
     files(&dist, &mut all);
-    all.sort();
+    // The order in which they are looked up.
+    all.sort_by_key(|path| path.display().to_string());
     let mut list = String::from("&[\n");
     for path in &all {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let Some((_, kind)) = TYPES.iter().find(|(known, _)| *known == extension) else { continue };
+        if path.file_name().is_some_and(|name| name == ".gitkeep") || ["br", "gz"].contains(&extension) {
+            continue;
+        }
+        let known = TYPES.iter().find(|(known, _)| *known == extension);
+        let (_, kind) = known.unwrap_or_else(|| panic!("{} has no content type in TYPES", path.display()));
         let packed = |extension: &str| {
             let beside = PathBuf::from(format!("{}.{extension}", path.display()));
             if beside.exists() { format!("Some(include_bytes!({beside:?}))") } else { "None".to_owned() }

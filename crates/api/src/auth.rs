@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use cookie::{Cookie, SameSite};
 use http::HeaderMap;
-use http::header::SET_COOKIE;
+use http::header::{SET_COOKIE, USER_AGENT};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -27,6 +27,9 @@ use crate::request::json::Secret;
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::Valid;
 use crate::state::Api;
+
+/// How much of a browser's name for itself is kept.
+const LONGEST_USER_AGENT: usize = 300;
 
 body! {
     /// Who signs in.
@@ -60,6 +63,12 @@ fn cookie(api: &Api, value: &str, seconds: i64) -> String {
         .to_string()
 }
 
+/// What the browser or the program calls itself.
+fn user_agent(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(USER_AGENT)?.to_str().ok()?;
+    Some(text.chars().take(LONGEST_USER_AGENT).collect())
+}
+
 fn lifetime(api: &Api) -> i64 {
     i64::try_from(api.ctx.settings.session_lifetime.as_secs()).unwrap_or(i64::MAX)
 }
@@ -76,10 +85,11 @@ fn lifetime(api: &Api) -> i64 {
 pub(crate) async fn login(
     api: State<Api>,
     visitor: Visitor,
+    headers: HeaderMap,
     body: Valid<Login>,
 ) -> Result<Response, Problem> {
     let Login { email, password } = body.0;
-    let opened = sessions::sign_in(&api.ctx, &email, &password.0, visitor.0).await?;
+    let opened = sessions::sign_in(&api.ctx, &email, &password.0, user_agent(&headers), visitor.0).await?;
     let cookie = cookie(&api, &opened.token.text, lifetime(&api));
     let view = LoggedIn {
         token: opened.token.text,
@@ -95,6 +105,10 @@ pub(crate) struct Done {
     success: bool,
 }
 
+impl Done {
+    pub(crate) const DONE: Self = Self { success: true };
+}
+
 /// Signs out
 #[utoipa::path(
     post, path = "/v1/auth/logout", tag = "Sign-in",
@@ -103,7 +117,7 @@ pub(crate) struct Done {
 )]
 pub(crate) async fn logout(api: State<Api>, caller: SignedIn) -> Result<Response, Problem> {
     sessions::sign_out(&api.ctx, &caller.session.session, caller.origin).await?;
-    Ok(([(SET_COOKIE, cookie(&api, "", 0))], Json(Done { success: true })).into_response())
+    Ok(([(SET_COOKIE, cookie(&api, "", 0))], Json(Done::DONE)).into_response())
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -197,7 +211,7 @@ pub(crate) async fn change_password(
     let ChangePassword { current_password, new_password } = body.0;
     let session = &caller.session.session;
     passwords::change(&api.ctx, session, &current_password.0, &new_password, caller.origin).await?;
-    Ok(Json(Done { success: true }))
+    Ok(Json(Done::DONE))
 }
 
 /// Which notices the user gets by mail.
@@ -346,7 +360,7 @@ pub(crate) async fn reset_password(
 ) -> Result<Json<Done>, Problem> {
     let ResetPassword { token, new_password } = body.0;
     passwords::reset(&api.ctx, &token.0, &new_password, visitor.0).await?;
-    Ok(Json(Done { success: true }))
+    Ok(Json(Done::DONE))
 }
 
 /// The token in the link.

@@ -6,19 +6,17 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
-use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
-};
+use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 
+use crate::answer::conditions;
 use crate::answer::problem::Problem;
 use crate::document::docs;
 use crate::files::AsStored;
 use crate::request::caller::Guest;
+use crate::request::preferences::{is_browser, listed};
 use crate::state::Api;
 use crate::trust_access::page;
-
-const HTML: &str = "text/html; charset=utf-8";
 
 /// The first words of the console's addresses, as `web/routes.tsx` has them.
 const AREAS: &[&str] = &[
@@ -62,9 +60,15 @@ async fn start(State(api): State<Api>, guest: Guest, headers: HeaderMap) -> Resu
     }
 }
 
+/// Whether this was built with the console.
+#[must_use]
+pub fn has_console() -> bool {
+    attestry_ui::file(CONSOLE).is_some()
+}
+
 async fn console(headers: HeaderMap) -> Response {
     attestry_ui::file(CONSOLE)
-        .map_or_else(|| docs::page(HTML, WITHOUT_CONSOLE), |file| served(file, &headers))
+        .map_or_else(|| docs::page(attestry_ui::HTML, WITHOUT_CONSOLE), |file| served(file, &headers))
 }
 
 async fn asset(uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
@@ -73,23 +77,12 @@ async fn asset(uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
 
 /// What is not there: the console's own page for a browser, a problem for everybody else.
 pub(crate) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
-    let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if uri.path().starts_with("/v1/") || !accepts.contains("text/html") {
+    if uri.path().starts_with("/v1/") || !is_browser(&headers) {
         return Problem::not_found("address").into_response();
     }
     let mut response = console(headers).await;
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
-}
-
-/// Whether a client takes an encoding; `q=0` says that it does not.
-fn takes(headers: &HeaderMap, encoding: &str) -> bool {
-    let all = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    all.flat_map(|value| value.split(',')).any(|one| {
-        let (name, weight) = one.split_once(';').unwrap_or((one, "q=1"));
-        let weight = weight.trim().strip_prefix("q=").and_then(|text| text.trim().parse::<f32>().ok());
-        name.trim().eq_ignore_ascii_case(encoding) && weight.is_none_or(|weight| weight > 0.0)
-    })
 }
 
 /// Vite puts a fingerprint of the content before the extension: `console-e5rqHj4w.js`.
@@ -103,14 +96,15 @@ fn is_named_by_content(path: &str) -> bool {
 /// asked about each time, which its fingerprint answers.
 fn served(file: &'static File, headers: &HeaderMap) -> Response {
     let packed = [("br", file.brotli), ("gzip", file.gzip)];
-    let found =
-        packed.into_iter().find_map(|(name, bytes)| Some((name, bytes.filter(|_| takes(headers, name))?)));
+    let takes = |encoding: &str| {
+        listed(headers, &ACCEPT_ENCODING).any(|(name, _)| name.eq_ignore_ascii_case(encoding))
+    };
+    let found = packed.into_iter().find_map(|(name, bytes)| Some((name, bytes.filter(|_| takes(name))?)));
     let (encoding, bytes) = found.map_or((None, file.plain), |(name, bytes)| (Some(name), bytes));
     let is_fixed = is_named_by_content(file.path);
     let tag = format!("\"{}-{}\"", file.fingerprint, encoding.unwrap_or("plain"));
     let cache = if is_fixed { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let is_known = headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let mut response = if is_known {
+    let mut response = if conditions::is_known(headers, &tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         Bytes::from_static(bytes).into_response()
@@ -134,26 +128,20 @@ fn served(file: &'static File, headers: &HeaderMap) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::path::Path;
 
-    #[test]
-    fn encodings_are_negotiated() {
-        let with = |value: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(value));
-            headers
-        };
-        assert!(takes(&with("gzip, deflate, br"), "br") && takes(&with("BR;q=0.5"), "br"));
-        assert!(
-            !takes(&with("gzip"), "br") && !takes(&with("br;q=0"), "br") && !takes(&HeaderMap::new(), "gzip")
-        );
-    }
+    use super::*;
 
     #[test]
     fn what_is_named_by_its_content_is_kept() {
         assert!(is_named_by_content("/assets/console-e5rqHj4w.js"));
-        for path in ["/index.html", "/assets/icon.svg", "/assets/scheme.js", "/assets/portal.css"] {
-            assert!(!is_named_by_content(path), "{path}");
+        let public = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/public/assets");
+        let copied = std::fs::read_dir(public).expect("the folder of files that keep their names");
+        let mut names: Vec<String> =
+            copied.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.extend(["index.html".to_owned(), "portal.js".to_owned(), "portal.css".to_owned()]);
+        for name in names {
+            assert!(!is_named_by_content(&format!("/assets/{name}")), "{name} would never be fetched again");
         }
     }
 

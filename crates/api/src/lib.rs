@@ -32,6 +32,7 @@ mod frameworks;
 mod policies;
 mod risks;
 mod secrets;
+mod sessions;
 mod setup;
 mod soa;
 mod task_templates;
@@ -41,6 +42,7 @@ mod trust_portal;
 mod vendors;
 
 pub use answer::problem::{CODES, Problem};
+pub use console::has_console;
 pub use document::openapi::document;
 pub use members::{MemberList, MemberView, UserView};
 pub use registers::{AuthInfo, AuthenticatedUser, List, View};

@@ -14,5 +14,6 @@ pub(crate) mod json;
 pub(crate) mod limits;
 pub(crate) mod path;
 pub(crate) mod portal_hosts;
+pub(crate) mod preferences;
 pub(crate) mod query;
 pub(crate) mod uploads;

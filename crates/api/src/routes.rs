@@ -26,8 +26,8 @@ use crate::state::Api;
 use crate::trust_access::{agreements, grants, page, public, reading, requests};
 use crate::{
     api_keys, attachments, audit_logs, auth, automations, comments, console, controls, events, files,
-    frameworks, health, layers, members, metrics, organization, policies, registers, secrets, setup, soa,
-    task_templates, tasks, trust_portal,
+    frameworks, health, layers, members, metrics, organization, policies, registers, secrets, sessions,
+    setup, soa, task_templates, tasks, trust_portal,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -70,6 +70,10 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(auth::logout))
         .routes(routes!(auth::get_session))
         .routes(routes!(auth::change_password))
+        .routes(routes!(sessions::list_sessions))
+        .routes(routes!(sessions::end_session))
+        .routes(routes!(sessions::confirm_session))
+        .routes(routes!(sessions::update_profile))
         .routes(routes!(auth::get_notifications, auth::update_notifications))
         .routes(routes!(auth::unsubscribe))
         .routes(routes!(auth::forgot_password))

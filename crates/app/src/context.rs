@@ -8,6 +8,7 @@ use std::time::Duration;
 use attestry_blobs::Blobs;
 use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Entropy, Ids};
+use attestry_domain::id::AccessGrantId;
 use attestry_hosting::Hosting;
 use attestry_mail::Mailer;
 use attestry_storage::Db;
@@ -17,7 +18,7 @@ use crate::assistant::Assistant;
 use crate::events::Events;
 use crate::feed::Feed;
 use crate::keys::Keys;
-use crate::places::Places;
+use crate::places::{Places, SharedPlaces};
 use crate::portals::domains::Hosts;
 use crate::remembered::Principals;
 use crate::runner::{Runner, RunnerSettings};
@@ -64,7 +65,7 @@ pub struct Inner {
     /// Reading and marking files that came from outside.
     pub(crate) stamping: Places,
     /// Files that were marked for a reader and are on their way, each of them in memory.
-    pub(crate) leaving: Places,
+    pub(crate) leaving: SharedPlaces<AccessGrantId>,
     /// Comparing texts.
     pub comparing: Places,
     /// When a commit started an automation last, in milliseconds.
@@ -109,7 +110,7 @@ impl Ctx {
             job_bell: Notify::new(),
             printing: Places::new(2),
             stamping: Places::new(2),
-            leaving: Places::new(16),
+            leaving: SharedPlaces::new(16, 4),
             comparing: Places::new(2),
             started,
             portal_hosts: Hosts::default(),

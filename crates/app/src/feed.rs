@@ -290,7 +290,9 @@ pub async fn listen(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         let channel = ctx.db.listen(CHANNEL).await;
         let can_hear = channel.is_some();
-        let mut heard = channel.and_then(Result::ok);
+        let mut heard = channel.and_then(|channel| {
+            channel.inspect_err(|error| tracing::debug!(%error, "other processes cannot be heard")).ok()
+        });
         // What was said while nobody listened is not said again.
         ctx.feed.ring_all();
         loop {
@@ -303,7 +305,8 @@ pub async fn listen(ctx: Ctx, mut stop: watch::Receiver<bool>) {
             tokio::select! {
                 said = next => match said {
                     Some(said) => ctx.feed.hear(&ctx, &said),
-                    None => break,
+                    // Listens again at the next tick.
+                    None => heard = None,
                 },
                 _ = poll.tick() => {
                     ctx.feed.ring_all();

@@ -11,7 +11,7 @@ use attestry_domain::users::User;
 use attestry_storage::members::Membership;
 use attestry_storage::{password_resets, sessions, users};
 
-use crate::attempts::prove;
+use crate::attempts::{Proof, prove};
 use crate::change::{AccountChange, Work};
 use crate::context::Ctx;
 use crate::error::Error;
@@ -33,12 +33,7 @@ pub async fn change(
     origin: Origin,
 ) -> Result<(), Error> {
     let user = session.user_id;
-    let hash = ctx.db.read(async move |t| users::password(t, user).await).await?;
-    let check = ctx.keys.check_password(current, hash);
-    let nothing = async |_: &Work<'_>| Ok(());
-    let Some(proof) = prove(ctx, &user.to_string(), origin.ip, check, nothing).await? else {
-        return Err(Error::field("currentPassword", "is not the password of this account"));
-    };
+    let proof = prove_own(ctx, user, "currentPassword", current, &origin).await?;
     let hash = ctx.keys.hash_password(new.expose()).await?;
     let (keep, from) = (session.id, origin.clone());
     ctx.change_account(user, &origin, async move |a| {
@@ -46,6 +41,21 @@ pub async fn change(
         set(a, user, &hash, Some(keep), None, &from).await
     })
     .await
+}
+
+/// Tries the password of a signed-in user; what is wrong with it is said of `field`.
+pub(crate) async fn prove_own(
+    ctx: &Ctx,
+    user: UserId,
+    field: &'static str,
+    password: &str,
+    origin: &Origin,
+) -> Result<Proof, Error> {
+    let hash = ctx.db.read(async move |t| users::password(t, user).await).await?;
+    let check = ctx.keys.check_password(password, hash);
+    let nothing = async |_: &Work<'_>| Ok(());
+    let proof = prove(ctx, &user.to_string(), origin.ip, check, nothing).await?;
+    proof.ok_or_else(|| Error::field(field, "is not the password of this account"))
 }
 
 /// Sends a link for a new password, if there is such an account. That is a job's business: neither the answer nor the

@@ -1,6 +1,8 @@
 //! Work that computes for a while: on a thread of its own, and only some of it at a time.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -22,7 +24,7 @@ impl Places {
         Arc::clone(&self.0)
             .acquire_owned()
             .await
-            .map(|permit| Place { _permit: permit })
+            .map(|permit| Place { _permit: permit, _share: None })
             .map_err(Error::internal)
     }
 
@@ -41,6 +43,41 @@ impl Places {
     }
 }
 
+/// Places of which nobody has more than some at once.
+#[derive(Debug)]
+pub(crate) struct SharedPlaces<K> {
+    all: Places,
+    each: usize,
+    shares: Mutex<HashMap<K, Weak<Semaphore>>>,
+}
+
+impl<K: Eq + Hash> SharedPlaces<K> {
+    pub(crate) fn new(most: usize, each: usize) -> Self {
+        Self { all: Places::new(most), each, shares: Mutex::default() }
+    }
+
+    /// A place for somebody who has fewer than their share.
+    pub(crate) async fn place_soon(&self, whose: K) -> Result<Place, Error> {
+        let share = self.share(whose).try_acquire_owned().map_err(|_| Error::TooMany {
+            message: "Too many downloads at once with this link; wait until one has ended.",
+            retry_after: PATIENCE.as_secs(),
+        })?;
+        let place = self.all.place_soon().await?;
+        Ok(Place { _share: Some(share), ..place })
+    }
+
+    fn share(&self, whose: K) -> Arc<Semaphore> {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = shares.get(&whose).and_then(Weak::upgrade) {
+            return known;
+        }
+        shares.retain(|_, share| share.strong_count() > 0);
+        let share = Arc::new(Semaphore::new(self.each));
+        shares.insert(whose, Arc::downgrade(&share));
+        share
+    }
+}
+
 /// How long somebody waits for a place that others may keep.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -48,6 +85,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Place {
     _permit: OwnedSemaphorePermit,
+    _share: Option<OwnedSemaphorePermit>,
 }
 
 impl Place {
@@ -83,5 +121,16 @@ mod tests {
         assert_eq!(places.0.available_permits(), 0);
         done.send(()).unwrap();
         assert_eq!(places.work(|| 1).await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn nobody_takes_more_than_their_share() {
+        let places = SharedPlaces::new(4, 2);
+        let first = places.place_soon('a').await.unwrap();
+        let _second = places.place_soon('a').await.unwrap();
+        assert!(matches!(places.place_soon('a').await, Err(Error::TooMany { .. })));
+        let _other = places.place_soon('b').await.unwrap();
+        drop(first);
+        assert!(places.place_soon('a').await.is_ok());
     }
 }

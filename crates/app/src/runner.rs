@@ -1,6 +1,6 @@
 //! What runs the scripts of automations: the sandbox they are shut in, and the way outside that is open to them.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use attestry_domain::access::Scope;
 use attestry_domain::automation_hosts::AllowedHosts;
@@ -95,6 +95,29 @@ fn told(Mistake { message, line, column }: &Mistake) -> String {
     }
 }
 
+/// What a script writes while it runs, and the secrets it has seen.
+#[derive(Clone, Default)]
+pub(crate) struct Output(Arc<Mutex<(Mask, Vec<String>)>>);
+
+impl Output {
+    fn hold(&self) -> MutexGuard<'_, (Mask, Vec<String>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.hold().1.len()
+    }
+
+    /// The lines so far, cleared of secrets.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let (mask, entries) = &*self.hold();
+        // A secret of several lines is known as a whole before its lines are.
+        let entries = entries.iter().map(|entry| clean(mask, entry));
+        entries.flat_map(|entry| entry.lines().map(ToOwned::to_owned).collect::<Vec<_>>()).collect()
+    }
+}
+
 /// What a script leaves behind, cleared of the secrets it has seen.
 pub(crate) struct Ran {
     pub(crate) result: Result<Outcome, Failure>,
@@ -103,20 +126,17 @@ pub(crate) struct Ran {
 }
 
 /// Runs a script in the name of an organization.
-pub(crate) async fn run(ctx: &Ctx, scope: &Scope, hosts: AllowedHosts, script: Script) -> Ran {
-    let outside = Arc::new(Outside {
-        ctx: ctx.clone(),
-        scope: scope.clone(),
-        hosts,
-        mask: Mutex::default(),
-        logs: Mutex::default(),
-    });
-    let result = ctx.runner.sandbox().run(script, Arc::clone(&outside)).await;
-    let mask = std::mem::take(&mut *outside.mask.lock().unwrap_or_else(PoisonError::into_inner));
-    let logs = std::mem::take(&mut *outside.logs.lock().unwrap_or_else(PoisonError::into_inner));
-    // A secret of several lines is known as a whole before its lines are.
-    let logs = logs.iter().map(|entry| clean(&mask, entry));
-    let logs = logs.flat_map(|entry| entry.lines().map(ToOwned::to_owned).collect::<Vec<_>>()).collect();
+pub(crate) async fn run(
+    ctx: &Ctx,
+    scope: &Scope,
+    hosts: AllowedHosts,
+    script: Script,
+    output: &Output,
+) -> Ran {
+    let outside = Arc::new(Outside { ctx: ctx.clone(), scope: scope.clone(), hosts, output: output.clone() });
+    let result = ctx.runner.sandbox().run(script, outside).await;
+    let logs = output.lines();
+    let mask = std::mem::take(&mut output.hold().0);
     Ran { result, logs, mask }
 }
 
@@ -130,8 +150,7 @@ struct Outside {
     ctx: Ctx,
     scope: Scope,
     hosts: AllowedHosts,
-    mask: Mutex<Mask>,
-    logs: Mutex<Vec<String>>,
+    output: Output,
 }
 
 impl Outside {
@@ -167,7 +186,7 @@ impl Outside {
                 "There is no secret {name}; set it with PUT /v1/organization/secrets/{name}."
             ));
         };
-        self.mask.lock().unwrap_or_else(PoisonError::into_inner).add(&value);
+        self.output.hold().0.add(&value);
         Ok(value)
     }
 }
@@ -191,6 +210,6 @@ impl Host for Outside {
     }
 
     fn log(&self, line: String) {
-        self.logs.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        self.output.hold().1.push(line);
     }
 }

@@ -30,7 +30,7 @@ use crate::jobs::{AutomationRun, Held};
 use crate::journal;
 use crate::notices::Happened;
 use crate::registers;
-use crate::runner::{self, Ran, clean};
+use crate::runner::{self, Output, Ran, clean};
 use crate::tasks;
 
 const MISSING: Error = Error::NotFound("automation run");
@@ -243,13 +243,13 @@ pub(crate) async fn begin(ctx: &Ctx, scope: &Scope, run: RunId) -> Result<Beginn
 
 impl Begun {
     /// Runs the script.
-    pub(crate) async fn execute(&self, ctx: &Ctx, scope: &Scope) -> Result<Ran, Error> {
+    pub(crate) async fn execute(&self, ctx: &Ctx, scope: &Scope, output: &Output) -> Result<Ran, Error> {
         let context = json!({
             "now": ctx.now(), "event": self.run.event, "parameters": self.automation.parameters, "task": &self.task,
         });
         let context = serde_json::value::to_raw_value(&context)?;
         let script = Script { source: self.source.clone(), context };
-        Ok(runner::run(ctx, scope, self.hosts.clone(), script).await)
+        Ok(runner::run(ctx, scope, self.hosts.clone(), script, output).await)
     }
 
     /// Writes down what came of it, once: the run, its evidence, and what becomes of the task.
@@ -439,6 +439,17 @@ pub(crate) async fn give_up(
         }
     })
     .await
+}
+
+/// Keeps what a run has written so far, for those who watch it. False: nobody waits for it any more.
+pub(crate) async fn keep_log(
+    ctx: &Ctx,
+    scope: &Scope,
+    run: RunId,
+    lines: Vec<String>,
+) -> Result<bool, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.write(async move |t| runs::log(t, &scope, run, &lines).await).await?)
 }
 
 /// Whether a run still has somebody who waits for it.

@@ -1,11 +1,11 @@
-//! Signing in and out.
+//! Signing in and out, and what one's sessions are.
 
 use std::sync::Arc;
 
 use attestry_domain::access::{Actor, Credential, Origin, Principal, Scope};
 use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::sessions::Session;
-use attestry_domain::text::Email;
+use attestry_domain::text::{Email, Name};
 use attestry_domain::users::User;
 use attestry_domain::{Time, Zone};
 pub use attestry_storage::members::Membership;
@@ -18,6 +18,7 @@ use crate::context::Ctx;
 use crate::error::Error;
 use crate::jobs::SignInFailure;
 use crate::keys::Token;
+use crate::passwords;
 use crate::remembered::Forget;
 
 /// What the journal keeps of a session: nothing that would let somebody use it.
@@ -30,6 +31,13 @@ struct SessionState {
     expires_at: Time,
 }
 
+impl From<&Session> for SessionState {
+    fn from(session: &Session) -> Self {
+        let Session { id, user_id, created_at, expires_at, .. } = *session;
+        Self { id, user_id, created_at, expires_at }
+    }
+}
+
 /// A fresh session; the token is shown this once.
 #[derive(Clone, Debug)]
 pub struct SignedIn {
@@ -38,7 +46,14 @@ pub struct SignedIn {
     pub user: User,
 }
 
-pub async fn sign_in(ctx: &Ctx, email: &Email, password: &str, origin: Origin) -> Result<SignedIn, Error> {
+/// Signs in. `user_agent` is what the browser or the program calls itself, so that people know their sessions apart.
+pub async fn sign_in(
+    ctx: &Ctx,
+    email: &Email,
+    password: &str,
+    user_agent: Option<String>,
+    origin: Origin,
+) -> Result<SignedIn, Error> {
     let key = email.key();
     let account = key.clone();
     let found = ctx.db.read(async move |t| users::by_email(t, &account).await).await?;
@@ -54,11 +69,17 @@ pub async fn sign_in(ctx: &Ctx, email: &Email, password: &str, origin: Origin) -
             message: "The e-mail address or the password is wrong.",
         });
     };
-    open(ctx, user, origin, proof).await
+    open(ctx, user, user_agent, origin, proof).await
 }
 
 /// Starts a session for a user who has proved who they are.
-async fn open(ctx: &Ctx, user: User, origin: Origin, proof: Proof) -> Result<SignedIn, Error> {
+async fn open(
+    ctx: &Ctx,
+    user: User,
+    user_agent: Option<String>,
+    origin: Origin,
+    proof: Proof,
+) -> Result<SignedIn, Error> {
     let now = ctx.now();
     let session = Session {
         id: ctx.ids.next(),
@@ -66,6 +87,9 @@ async fn open(ctx: &Ctx, user: User, origin: Origin, proof: Proof) -> Result<Sig
         created_at: now,
         last_seen_at: now,
         expires_at: now.plus(ctx.settings.session_lifetime),
+        ip: origin.ip.map(|ip| ip.to_string()),
+        user_agent,
+        confirmed_at: now,
     };
     let token = ctx.keys.token();
     let (kept, hash, account, from) = (session.clone(), token.hash, user.clone(), origin.clone());
@@ -81,12 +105,7 @@ async fn open(ctx: &Ctx, user: User, origin: Origin, proof: Proof) -> Result<Sig
         sessions::insert(a.t, &kept, &hash).await?;
         proof.clear(a.t).await?;
         let scope = |membership: &Membership| own_scope(membership, &account, kept.id, &from);
-        let state = SessionState {
-            id: kept.id,
-            user_id: kept.user_id,
-            created_at: kept.created_at,
-            expires_at: kept.expires_at,
-        };
+        let state = SessionState::from(&kept);
         users::signed_in(a.t, account.id, now).await?;
         a.record_everywhere(scope, "session.created", "session", kept.id, Some(&state)).await
     })
@@ -109,15 +128,80 @@ pub(crate) fn own_scope(membership: &Membership, user: &User, session: SessionId
 }
 
 pub async fn sign_out(ctx: &Ctx, session: &Session, origin: Origin) -> Result<(), Error> {
+    end(ctx, session, session.id, origin).await.map(drop)
+}
+
+/// The sessions of a user that still work, the last used first.
+pub async fn list(ctx: &Ctx, user: UserId) -> Result<Vec<Session>, Error> {
+    let (now, idle_since) = (ctx.now(), ctx.now().minus(ctx.settings.session_idle));
+    Ok(ctx.db.read(async move |t| sessions::of_user(t, user, now, idle_since).await).await?)
+}
+
+/// Ends a session of the same user.
+pub async fn end_one(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<(), Error> {
+    match end(ctx, own, id, origin).await? {
+        true => Ok(()),
+        false => Err(Error::NotFound("session")),
+    }
+}
+
+/// Ends a session, if the user of `own` has it.
+async fn end(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<bool, Error> {
+    let (by, whose, from) = (own.id, own.user_id, origin.clone());
+    ctx.change_account(whose, &origin, async move |a| {
+        let found = sessions::get(a.t, id).await?.filter(|found| found.user_id == whose);
+        let Some(found) = found else { return Ok(false) };
+        a.forget(Forget::Session(found.id));
+        sessions::delete(a.t, found.id).await?;
+        let Some(user) = users::get(a.t, whose).await? else { return Ok(true) };
+        let scope = |membership: &Membership| own_scope(membership, &user, by, &from);
+        a.record_everywhere(scope, "session.ended", "session", id, None::<&SessionState>).await?;
+        Ok(true)
+    })
+    .await
+}
+
+/// Takes the password of a signed-in user again.
+pub async fn confirm(ctx: &Ctx, session: &Session, password: &str, origin: Origin) -> Result<(), Error> {
+    let proof = passwords::prove_own(ctx, session.user_id, "password", password, &origin).await?;
     let (kept, from) = (session.clone(), origin.clone());
     ctx.change_account(session.user_id, &origin, async move |a| {
-        a.forget(Forget::Session(kept.id));
-        if !sessions::delete(a.t, kept.id).await? {
-            return Ok(());
-        }
+        proof.clear(a.t).await?;
+        sessions::confirm(a.t, kept.id, a.now).await?;
         let Some(user) = users::get(a.t, kept.user_id).await? else { return Ok(()) };
         let scope = |membership: &Membership| own_scope(membership, &user, kept.id, &from);
-        a.record_everywhere(scope, "session.ended", "session", kept.id, None::<&SessionState>).await
+        let state = SessionState::from(&kept);
+        a.record_everywhere(scope, "session.confirmed", "session", kept.id, Some(&state)).await
+    })
+    .await
+}
+
+/// Whoever acts by a session has given the password a short while ago. A key is its own proof.
+pub async fn must_be_confirmed(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
+    let Some(Credential::Session(id)) = scope.principal().map(|principal| principal.credential) else {
+        return Ok(());
+    };
+    let found = ctx.db.read(async move |t| sessions::get(t, id).await).await?;
+    match found.is_some_and(|session| session.is_confirmed(ctx.now())) {
+        true => Ok(()),
+        false => Err(Error::Forbidden {
+            code: "confirmation_required",
+            message: "It has been a while since you gave your password. Give it again with \
+                      POST /v1/auth/confirm, then repeat this request."
+                .to_owned(),
+        }),
+    }
+}
+
+/// Changes one's own name.
+pub async fn rename(ctx: &Ctx, session: &Session, name: Name, origin: Origin) -> Result<User, Error> {
+    let (kept, from) = (session.clone(), origin.clone());
+    ctx.change_account(session.user_id, &origin, async move |a| {
+        users::set_name(a.t, kept.user_id, name.as_str(), a.now).await?;
+        let user = users::get(a.t, kept.user_id).await?.ok_or(Error::NotFound("user"))?;
+        let scope = |membership: &Membership| own_scope(membership, &user, kept.id, &from);
+        a.record_everywhere(scope, "user.updated", "user", user.id, Some(&user)).await?;
+        Ok(user)
     })
     .await
 }

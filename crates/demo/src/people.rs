@@ -177,6 +177,9 @@ async fn wants_no_mail(story: &mut Story, key: &'static str) -> Result<()> {
         created_at: now,
         last_seen_at: now,
         expires_at: now.plus(story.ctx.settings.session_lifetime),
+        ip: None,
+        user_agent: None,
+        confirmed_at: now,
     };
     let none = NoticesPatch {
         assigned: Some(false),

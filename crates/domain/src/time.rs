@@ -53,12 +53,12 @@ impl Time {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
     }
 
-    /// RFC 3339 with milliseconds and `Z`, written into a buffer on the stack.
     /// For people everywhere: `2026-11-16 10:12:33 UTC`.
     pub fn in_utc(self) -> String {
         self.timestamp().strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
     }
 
+    /// RFC 3339 with milliseconds and `Z`, written into a buffer on the stack.
     fn with_str<R>(self, f: impl FnOnce(&str) -> R) -> R {
         let (days, of_day) = (self.0.div_euclid(DAY), self.0.rem_euclid(DAY));
         let (year, month, day) = civil(days);

@@ -42,7 +42,7 @@ struct Common {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve the API and the pages, and run jobs
+    /// Serve the API and the console, and run jobs
     Serve {
         /// The address and port to listen on
         #[arg(long, value_name = "ADDRESS")]

@@ -41,7 +41,11 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let ctx = start::migrated(config, port).await?;
     let url = start::public_url(config, port);
     if let Some(token) = setup::offer(&ctx).await? {
-        say(&format!("First start: set it up at {url}/setup?token={token}"));
+        // Without the console there is no page to set it up with.
+        match attestry_api::has_console() {
+            true => say(&format!("First start: set it up at {url}/setup?token={token}")),
+            false => say("First start: set it up with `attestry admin bootstrap` (see --help)"),
+        }
     }
     jobs::schedule(&ctx).await?;
     note_confinement();

@@ -25,6 +25,7 @@ statements! {
     LOCK = concat!(columns!("event"), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
     STATUS = "SELECT status FROM automation_runs WHERE org_id = $1 AND id = $2";
     BEGIN = "UPDATE automation_runs SET status = 'RUNNING', started_at = $3 WHERE org_id = $1 AND id = $2";
+    LOG = "UPDATE automation_runs SET logs = $3 WHERE org_id = $1 AND id = $2 AND status = 'RUNNING'";
     FINISH = "UPDATE automation_runs SET status = $3, started_at = $4, completed_at = $5, evaluation = $6, reason = $7, output = $8, error_code = $9, error_message = $10, attachment_id = $11, logs = $12 WHERE org_id = $1 AND id = $2";
     DELETE = "DELETE FROM automation_runs WHERE org_id = $1 AND automation_id = $2";
     DELETE_JOBS = "DELETE FROM jobs WHERE unique_key IN (SELECT id FROM automation_runs WHERE org_id = $1 AND automation_id = $2)";
@@ -99,6 +100,12 @@ pub async fn status(t: &Tx<'_>, scope: &Scope, run: RunId) -> Result<Option<RunS
 /// Notes that a run that is held has begun.
 pub async fn begin(t: &Tx<'_>, scope: &Scope, run: RunId, at: Time) -> Result<(), Error> {
     t.execute(BEGIN, &[id(scope.organization()), id(run), time(at)]).await.map(|_| ())
+}
+
+/// Keeps what a run has written so far. False: it runs no more.
+pub async fn log(t: &Tx<'_>, scope: &Scope, run: RunId, lines: &[String]) -> Result<bool, Error> {
+    let params = [id(scope.organization()), id(run), Value::from(lines.join("\n"))];
+    Ok(t.execute(LOG, &params).await? > 0)
 }
 
 pub async fn finish(t: &Tx<'_>, scope: &Scope, run: &Run) -> Result<(), Error> {

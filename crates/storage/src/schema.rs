@@ -32,6 +32,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     16 "0016_controls" "controls"
     17 "0017_soa" "soa"
     18 "0018_portal" "portal"
+    19 "0019_sessions" "sessions"
 };
 
 /// What becomes of a table's rows with their organization.

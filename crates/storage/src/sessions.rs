@@ -8,9 +8,18 @@ use attestry_domain::sessions::Session;
 
 use crate::sql::{Columns, id, time};
 
+macro_rules! columns {
+    () => {
+        "s.id, s.user_id, s.created_at, s.last_seen_at, s.expires_at, s.ip, s.user_agent, s.confirmed_at"
+    };
+}
+
 statements! {
-    INSERT = "INSERT INTO sessions (id, user_id, token_hash, created_at, last_seen_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)";
-    FIND = "SELECT s.id, s.user_id, s.created_at, s.last_seen_at, s.expires_at, u.email FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = $1";
+    INSERT = "INSERT INTO sessions (id, user_id, token_hash, created_at, last_seen_at, expires_at, ip, user_agent, confirmed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    FIND = concat!("SELECT ", columns!(), ", u.email FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = $1");
+    GET = concat!("SELECT ", columns!(), " FROM sessions s WHERE s.id = $1");
+    OF_USER = concat!("SELECT ", columns!(), " FROM sessions s WHERE s.user_id = $1 AND s.expires_at > $2 AND s.last_seen_at >= $3 ORDER BY s.last_seen_at DESC, s.id DESC LIMIT 100");
+    CONFIRM = "UPDATE sessions SET confirmed_at = $2 WHERE id = $1";
     TOUCH = "UPDATE sessions SET last_seen_at = $2, expires_at = $3 WHERE id = $1 AND last_seen_at < $2";
     DELETE = "DELETE FROM sessions WHERE id = $1";
     DELETE_OF_USER = "DELETE FROM sessions WHERE user_id = $1 AND id <> $2";
@@ -24,6 +33,9 @@ fn read(row: &Row<'_>) -> Result<Session, Error> {
         created_at: row.time(2)?,
         last_seen_at: row.time(3)?,
         expires_at: row.time(4)?,
+        ip: row.opt_text(5)?,
+        user_agent: row.opt_text(6)?,
+        confirmed_at: row.time(7)?,
     })
 }
 
@@ -35,13 +47,30 @@ pub async fn insert(t: &Tx<'_>, session: &Session, token_hash: &Hash) -> Result<
         time(session.created_at),
         time(session.last_seen_at),
         time(session.expires_at),
+        Value::from(session.ip.as_ref()),
+        Value::from(session.user_agent.as_ref()),
+        time(session.confirmed_at),
     ];
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
 /// The session with this token, and its user's address.
 pub async fn find(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<(Session, String)>, Error> {
-    t.opt(FIND, &[Value::from(token_hash)], |row| Ok((read(row)?, row.text(5)?))).await
+    t.opt(FIND, &[Value::from(token_hash)], |row| Ok((read(row)?, row.text(8)?))).await
+}
+
+pub async fn get(t: &Tx<'_>, session: SessionId) -> Result<Option<Session>, Error> {
+    t.opt(GET, &[id(session)], read).await
+}
+
+/// A user's sessions that still work, the last used first.
+pub async fn of_user(t: &Tx<'_>, user: UserId, now: Time, idle_since: Time) -> Result<Vec<Session>, Error> {
+    t.all(OF_USER, &[id(user), time(now), time(idle_since)], read).await
+}
+
+/// Notes that the user gave the password.
+pub async fn confirm(t: &Tx<'_>, session: SessionId, at: Time) -> Result<(), Error> {
+    t.execute(CONFIRM, &[id(session), time(at)]).await.map(|_| ())
 }
 
 pub async fn touch(t: &Tx<'_>, session: SessionId, seen: Time, expires: Time) -> Result<(), Error> {

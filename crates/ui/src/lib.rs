@@ -34,4 +34,4 @@ pub const PAGES: &[(&str, &str, &str)] = &[
     ("/assets/pages.css", "text/css; charset=utf-8", include_str!("../assets/pages.css")),
 ];
 
-const HTML: &str = "text/html; charset=utf-8";
+pub const HTML: &str = "text/html; charset=utf-8";

@@ -22,6 +22,9 @@ both! {
     a_cookie_in_use_is_renewed,
     an_account_is_not_flooded_with_links,
     changing_the_password_ends_other_sessions,
+    sessions_are_listed_and_ended_one_by_one,
+    signing_and_approving_need_the_password_again,
+    people_change_their_own_name,
     a_forgotten_password_is_reset_by_a_link_once,
     a_demotion_takes_effect_at_once,
     secrets_are_stored_as_hashes_only,
@@ -284,6 +287,74 @@ async fn an_account_is_not_flooded_with_links(app: &TestApp) {
             .expect(200);
     }
     assert_eq!(app.mails().await.len(), 3);
+}
+
+async fn sessions_are_listed_and_ended_one_by_one(app: &TestApp) {
+    let body = json!({"email": "ada@example.com", "password": PASSWORD});
+    let login = app.call("POST", "/v1/auth/login").header("user-agent", "Firefox").json(&body);
+    let phone = login.send().await.expect(200)["token"].as_str().expect("a token").to_owned();
+    app.clock.advance(Duration::from_mins(5));
+    let own = app.sign_in("ada@example.com").await;
+    app.tenant("Other", "bob@example.com").await;
+    let theirs = app.sign_in("bob@example.com").await;
+    let call = |method: &str, path: &str| app.call(method, path).session(&own, &app.home.organization);
+
+    let list = call("GET", "/v1/auth/sessions").send().await.expect(200);
+    assert_eq!(list["count"], 2);
+    let of = |at: usize, field: &str| list["data"][at][field].clone();
+    assert_eq!((of(0, "isCurrent"), of(1, "isCurrent")), (json!(true), json!(false)));
+    assert_eq!(of(1, "userAgent"), "Firefox");
+    assert!(of(0, "createdAt").as_str() > of(1, "createdAt").as_str(), "{list}");
+    assert!(!list.to_string().contains(&own), "a token is not shown again");
+
+    let path = format!("/v1/auth/sessions/{}", of(1, "id").as_str().expect("an id"));
+    app.call("DELETE", &path).session(&theirs, &app.home.organization).send().await.problem(404, "not_found");
+    call("DELETE", &path).send().await.expect(200);
+    call("DELETE", &path).send().await.problem(404, "not_found");
+    app.call("GET", "/v1/people")
+        .session(&phone, &app.home.organization)
+        .send()
+        .await
+        .problem(401, "invalid_session");
+    app.work().await;
+    let log = app.get("/v1/audit-logs?action=session.ended").send().await.expect(200);
+    assert_eq!(log["count"], 1);
+}
+
+async fn signing_and_approving_need_the_password_again(app: &TestApp) {
+    let policy = app.post("/v1/policies", &json!({"name": "A", "contentMarkdown": "B"})).send().await;
+    let path = format!("/v1/policies/{}", policy.expect(201)["id"].as_str().expect("an id"));
+    let ask = json!({"approverId": app.home.member});
+    app.post(&format!("{path}/submit-for-approval"), &ask).send().await.expect(200);
+    let token = app.sign_in("ada@example.com").await;
+    let call = |path: &str| app.call("POST", path).session(&token, &app.home.organization);
+    let confirm = |password: &str| call("/v1/auth/confirm").json(&json!({"password": password}));
+    let (approve, sign) = (format!("{path}/approve"), format!("{path}/sign"));
+
+    app.clock.advance(Duration::from_mins(11));
+    call(&approve).send().await.problem(403, "confirmation_required");
+    assert_eq!(confirm("wrong").send().await.wrong_fields(), ["password"]);
+    call(&approve).send().await.problem(403, "confirmation_required");
+    confirm(PASSWORD).send().await.expect(200);
+    call(&approve).send().await.expect(200);
+    app.clock.advance(Duration::from_mins(11));
+    call(&sign).send().await.problem(403, "confirmation_required");
+    confirm(PASSWORD).send().await.expect(200);
+    call(&sign).send().await.expect(200);
+    app.work().await;
+}
+
+async fn people_change_their_own_name(app: &TestApp) {
+    let token = app.sign_in("ada@example.com").await;
+    let call = |method: &str, path: &str| app.call(method, path).session(&token, &app.home.organization);
+    let rename = |name: &str| call("PATCH", "/v1/auth/profile").json(&json!({"name": name}));
+    assert_eq!(rename(" ").send().await.wrong_fields(), ["name"]);
+    assert_eq!(rename("Ada King").send().await.expect(200)["name"], "Ada King");
+    let session = call("GET", "/v1/auth/session").send().await.expect(200);
+    assert_eq!(session["user"]["name"], "Ada King");
+    app.work().await;
+    let log = app.get("/v1/audit-logs?action=user.updated").send().await.expect(200);
+    assert_eq!(log["count"], 1);
 }
 
 async fn changing_the_password_ends_other_sessions(app: &TestApp) {

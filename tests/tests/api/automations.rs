@@ -14,6 +14,7 @@ both! {
     only_the_own_path_leads_to_an_automation,
     runs_are_listed_and_linked,
     a_run_can_be_cancelled,
+    what_a_run_has_written_shows_while_it_runs,
     an_interrupted_run_ends,
     a_runaway_script_ends_with_its_limit,
     secrets_are_used_and_never_shown,
@@ -281,6 +282,30 @@ async fn runs_are_listed_and_linked(app: &TestApp) {
     assert_eq!(app.get(next).send().await.expect(200).as_array().expect("runs").len(), 5);
     app.delete(&own).send().await.expect(200);
     app.work().await;
+}
+
+async fn what_a_run_has_written_shows_while_it_runs(app: &TestApp) {
+    let secret = app.call("PUT", "/v1/organization/secrets/TOKEN").key(&app.home.key);
+    secret.json(&json!({"value": "swordfish"})).send().await.expect(200);
+    let script = "export default async (ctx) => { ctx.log(`one ${await ctx.secret('TOKEN')}`); for (;;); }";
+    let (_, own) = scripted(app, script).await;
+    let running = app.call("POST", &format!("{own}/runs")).key(&app.home.key).send().await.expect(201);
+    let path = format!("{own}/runs/{}", id(&running));
+    let watch = async {
+        loop {
+            let seen = app.get(&path).send().await.expect(200);
+            if seen["logs"] != json!([]) {
+                assert_eq!(seen["status"], "RUNNING");
+                app.call("POST", &format!("{path}/cancel")).key(&app.home.key).send().await.expect(200);
+                return seen["logs"].clone();
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let ((), logs) = tokio::join!(app.work(), watch);
+    assert_eq!(logs, json!(["one ***"]), "without the secret");
+    let seen = app.get(&path).send().await.expect(200);
+    assert_eq!((&seen["status"], &seen["logs"]), (&json!("CANCELLED"), &logs), "it stays");
 }
 
 async fn a_run_can_be_cancelled(app: &TestApp) {

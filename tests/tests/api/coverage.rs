@@ -129,6 +129,7 @@ impl Things {
             ("tar_", access_request),
             ("tag_", access_grant),
             ("frk_", framework),
+            ("ses_", session(app, tenant).await),
             ("pv_", "pv_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
             // Templates are everybody's: this one does not exist.
             ("frk_pt_", "frk_pt_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
@@ -203,6 +204,7 @@ impl Things {
                 let request = portal::request(app, tenant, &email).await;
                 path.replace(self.id("tar_"), &request)
             }
+            "end_session" => path.replace(self.id("ses_"), &session(app, tenant).await),
             "resend_nda" => path.replace(self.id("tar_"), &portal::approved(app, tenant, &email).await.0),
             "sign_nda" | "preview_own_nda" => {
                 path.replace("nonsense", &portal::approved(app, tenant, "grace@customer.example").await.1)
@@ -406,7 +408,11 @@ async fn another_organizations_things_are_404(app: &TestApp) {
             .details
             .get("example")
             .map(|example| if operation.method == "PATCH" { json!({}) } else { without_user(example) });
-        let call = app.call(&operation.method, &theirs.path(operation)).key(&app.home.key);
+        let call = app.call(&operation.method, &theirs.path(operation));
+        let call = match operation.details.get("x-session") {
+            Some(_) => call.session(&app.sign_in(&app.home.email).await, &app.home.organization),
+            None => call.key(&app.home.key),
+        };
         let reply = match body {
             Some(body) => call.json(&body).send().await,
             None => call.send().await,
@@ -458,12 +464,14 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
             // A version and the policy; a comment and the policy.
             // An answer and the statement.
             "run_automation" | "delete_task" | "approve_policy" | "deny_policy" | "save_soa_answer"
-            // A request and the agreement; an agreement and the grant; a certificate and the one it replaces.
-            | "approve_access_request" | "sign_nda" | "upload_certificate"
+            // A request and the agreement; a certificate and the one it replaces.
+            | "approve_access_request" | "upload_certificate"
             // Who has access already gets a link.
             | "request_access"
             // The agreement, and the one it replaces.
             | "resend_nda" => 2,
+            // The agreement, its request, and the grant.
+            "sign_nda" => 3,
             // A comparison saves nothing.
             // Nothing is proposed; a statement was made before.
             // Previews and lists save nothing.
@@ -491,6 +499,13 @@ async fn each_kind_has_its_readers(app: &TestApp) {
     for kind in kinds.map_err(|error: attestry_db::Error| error).expect("kinds") {
         assert!(SIGHT.iter().any(|(known, ..)| *known == kind), "{kind} is missing in domain/feed.rs");
     }
+}
+
+/// A session of the tenant's owner.
+async fn session(app: &TestApp, tenant: &Tenant) -> String {
+    let token = app.sign_in(&tenant.email).await;
+    let call = app.call("GET", "/v1/auth/sessions").session(&token, &tenant.organization);
+    call.send().await.expect(200)["data"][0]["id"].as_str().expect("an id").to_owned()
 }
 
 /// The head, without an API that could be gone.

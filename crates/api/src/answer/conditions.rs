@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
 use crate::answer::problem::{FieldProblem, Problem};
@@ -21,9 +21,9 @@ pub(crate) struct Conditions {
 
 const ANY: &str = "*";
 
-fn tags(parts: &Parts, name: &HeaderName) -> Option<Vec<String>> {
+fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Vec<String>> {
     let mut found = None;
-    for value in parts.headers.get_all(name) {
+    for value in headers.get_all(name) {
         let tags = value.to_str().unwrap_or_default().split(',').map(|tag| tag.trim().to_owned());
         found.get_or_insert_with(Vec::new).extend(tags);
     }
@@ -46,11 +46,20 @@ fn write(versions: &[i64]) -> String {
     format!("\"{}\"", numbers.join("."))
 }
 
+fn names(tags: &[String], tag: &str) -> bool {
+    tags.iter().any(|known| known == ANY || known.strip_prefix("W/").unwrap_or(known) == tag)
+}
+
+/// Whether these headers say that the caller has what this tag names.
+pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    tags(headers, &header::IF_NONE_MATCH).is_some_and(|tags| names(&tags, tag))
+}
+
 impl FromRequestParts<Api> for Conditions {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &Api) -> Result<Self, Problem> {
-        let given = tags(parts, &header::IF_MATCH);
+        let given = tags(&parts.headers, &header::IF_MATCH);
         if given.iter().flatten().any(|tag| !is_tag(tag)) {
             let message = "must be one or more ETags in quotes, such as \"3\"";
             return Err(Problem::invalid(vec![FieldProblem::new("If-Match", message)]));
@@ -58,7 +67,10 @@ impl FromRequestParts<Api> for Conditions {
         let if_match = given
             .filter(|tags| !tags.iter().any(|tag| tag == ANY))
             .map(|tags| tags.iter().filter_map(|tag| versions(tag)).collect());
-        Ok(Self { if_match: Precondition(if_match), if_none_match: tags(parts, &header::IF_NONE_MATCH) })
+        Ok(Self {
+            if_match: Precondition(if_match),
+            if_none_match: tags(&parts.headers, &header::IF_NONE_MATCH),
+        })
     }
 }
 
@@ -69,9 +81,7 @@ impl Conditions {
 
     /// Whether the caller has what this tag names.
     pub(crate) fn knows(&self, tag: &str) -> bool {
-        self.if_none_match.as_ref().is_some_and(|tags| {
-            tags.iter().any(|known| known == ANY || known.strip_prefix("W/").unwrap_or(known) == tag)
-        })
+        self.if_none_match.as_ref().is_some_and(|tags| names(tags, tag))
     }
 
     /// The resource with its tag, or 304 when the caller has this very version.

@@ -76,6 +76,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "This concerns a user's own account and needs a session; an API key cannot do it.",
     ),
     (
+        "confirmation_required",
+        403,
+        "Password required again",
+        "Signing and approving need the password within the last ten minutes: `POST /v1/auth/confirm`.",
+    ),
+    (
         "not_the_author",
         403,
         "Not the author",

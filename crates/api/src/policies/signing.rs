@@ -1,6 +1,7 @@
 //! Signing policies: `…/sign`, `…/signatures`, `…/remind` and `/v1/policies/to-sign`.
 
 use attestry_app::policies::signing::{self, Signer};
+use attestry_app::sessions;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{MemberId, PolicyId, PolicySignatureId, PolicyVersionId, kind};
@@ -82,6 +83,7 @@ pub(crate) async fn sign_policy(
     id: PathId<kind::Policy>,
     body: Optional<SignPolicy>,
 ) -> Result<Json<SignatureView>, Problem> {
+    sessions::must_be_confirmed(&api.ctx, &scope).await?;
     let seen = body.0.and_then(|body| body.version_id);
     Ok(Json(signing::sign(&api.ctx, &scope, id.found()?, seen).await?.into()))
 }

@@ -7,16 +7,15 @@ use attestry_app::portals;
 use attestry_domain::id::OrganizationId;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use http::header::{ACCEPT, ACCEPT_LANGUAGE, VARY};
+use http::header::{ACCEPT_LANGUAGE, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::answer::problem::Problem;
 use crate::document::docs;
 use crate::layers::PagePolicy;
 use crate::request::caller::Guest;
+use crate::request::preferences::is_browser;
 use crate::state::Api;
-
-const HTML: &str = "text/html; charset=utf-8";
 
 /// Only what the server itself carries, and nothing written into the page.
 const POLICY: PagePolicy = PagePolicy(
@@ -57,12 +56,8 @@ async fn portal(
         }
         Err(error) => return Err(error.into()),
     };
-    let mut response = (status, docs::page(HTML, text)).into_response();
+    let mut response = (status, docs::page(attestry_ui::HTML, text)).into_response();
     response.headers_mut().append(VARY, HeaderValue::from(ACCEPT_LANGUAGE));
     response.extensions_mut().insert(POLICY);
     Ok(response)
-}
-
-fn is_browser(headers: &HeaderMap) -> bool {
-    headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|text| text.contains("text/html"))
 }

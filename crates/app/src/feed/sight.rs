@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use attestry_domain::access::Scope;
 use attestry_domain::feed::{Reach, reach};
-use attestry_domain::id::CommentId;
 use attestry_domain::policies::Policy;
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::subjects::Subject;
 use attestry_domain::tasks::Task;
+use attestry_storage::Tx;
 use attestry_storage::journal::{self, Told};
-use attestry_storage::{Tx, comments};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -98,14 +97,7 @@ struct Hanging {
 
 /// Whether the follower may see a subject; of a comment, what it is about.
 async fn is_seen(t: &Tx<'_>, scope: &Scope, subject: Subject, id: &str) -> Result<bool, Error> {
-    if subject != Subject::Comment {
-        return admitted(admit(t, scope, subject, id, Access::Read, Hold::No).await);
-    }
-    let Some(comment) = CommentId::read(id) else { return Ok(false) };
-    let Some(comment) = comments::get(t, scope, comment).await? else { return Ok(false) };
-    let about = comment.entity_type.subject();
-    let is_readable = admitted(subject.must_be_seen(scope).map_err(Error::from))?;
-    Ok(is_readable && admitted(admit(t, scope, about, &comment.entity_id, Access::Read, Hold::No).await)?)
+    admitted(admit(t, scope, subject, id, Access::Read, Hold::No).await)
 }
 
 fn admitted(result: Result<(), Error>) -> Result<bool, Error> {

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
 use crate::error::Error;
+use crate::runner::Output;
 use crate::runs::{self, Beginning};
 
-/// How often a run looks whether it was cancelled.
+/// How often a run looks whether it was cancelled, and keeps what it has written.
 const LOOK: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,18 +60,27 @@ async fn carry_out(ctx: &Ctx, scope: &Scope, held: &Held, run: RunId) -> Result<
         }
         Beginning::Nothing => return Ok(Outcome::Done),
     };
+    let output = Output::default();
     let cancelled = async {
+        let mut kept = 0;
         loop {
             tokio::time::sleep(LOOK).await;
-            // A database that does not answer is no reason to stop.
-            if let Ok(false) = runs::is_running(ctx, scope, run).await {
-                break;
+            let written = output.len();
+            let goes_on = match written == kept {
+                true => runs::is_running(ctx, scope, run).await,
+                false => runs::keep_log(ctx, scope, run, output.lines()).await,
+            };
+            match goes_on {
+                Ok(true) => kept = written,
+                Ok(false) => break,
+                // A database that does not answer is no reason to stop.
+                Err(error) => tracing::debug!(%run, %error, "a run was not looked after"),
             }
         }
     };
     // Dropping the run kills its process.
     let ran = tokio::select! {
-        ran = begun.execute(ctx, scope) => ran?,
+        ran = begun.execute(ctx, scope, &output) => ran?,
         () = cancelled => return Ok(Outcome::Done),
     };
     begun.finish(ctx, scope, held, ran).await?;

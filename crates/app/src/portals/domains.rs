@@ -180,7 +180,11 @@ pub async fn owner(ctx: &Ctx, host: &str) -> Option<OrganizationId> {
                 owners = Arc::new(read.into_iter().collect());
                 *ctx.portal_hosts.known() = Known { owners: Arc::clone(&owners), at: Some(now) };
             }
-            Err(error) => tracing::warn!(%error, "the domains of portals cannot be read"),
+            Err(error) => {
+                // Not every request tries again.
+                ctx.portal_hosts.known().at = Some(now);
+                tracing::warn!(%error, "the domains of portals cannot be read");
+            }
         }
     }
     owners.get(host).copied()

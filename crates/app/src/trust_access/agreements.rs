@@ -18,7 +18,7 @@ use attestry_pdf::{Agreement, Pdf, Signer};
 use attestry_storage::{Tx, organizations, trust_access as rows};
 
 use super::requests::{duration, text};
-use super::{GRANT, give_link, gone, lock_request, mail_link, record_agreement, request};
+use super::{GRANT, give_link, gone, lock_request, mail_link, record_agreement, record_request, request};
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::files::{self, Link};
@@ -286,6 +286,7 @@ async fn grant(
         request.version += 1;
         rows::update(c.t, c.scope, &request).await?;
         record_agreement(c, "nda.signed", &nda)?;
+        record_request(c, "access_request.granted", &request)?;
         c.record("access_grant.created", GRANT, grant.id, &grant)?;
         let link = give_link(c, &portal, &grant, true).await?;
         mail_link(c, &organization, &grant, &link).await?;

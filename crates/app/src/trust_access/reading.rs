@@ -180,7 +180,7 @@ pub async fn certificate(
     let all = ctx.db.read(async move |t| readable(t, &scope).await).await?;
     let found = all.into_iter().find(|one| one.framework == framework);
     let found = found.ok_or(Error::NotFound("certificate"))?;
-    let held = Some(ctx.leaving.place_soon().await?);
+    let held = Some(ctx.leaving.place_soon(reader.grant.id).await?);
     let content = files::whole(ctx, &certificates::key(found.organization_id, found.id)).await?;
     let bytes = marked(ctx, reader, &found.id.to_string(), content).await?;
     if is_fetched {
@@ -193,7 +193,7 @@ pub async fn certificate(
 pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) -> Result<Download, Error> {
     let Readable { policy, version, is_downloadable } =
         published(ctx, reader, Some(id)).await?.pop().ok_or(policies::MISSING)?;
-    let held = Some(ctx.leaving.place_soon().await?);
+    let held = Some(ctx.leaving.place_soon(reader.grant.id).await?);
     let download = match &version.file {
         None => prints::policy(ctx, &reader.scope, id, None).await?,
         Some(_) if !is_downloadable => {
@@ -219,7 +219,7 @@ pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) 
 
 /// Downloads all policies in one file.
 pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Result<Download, Error> {
-    let held = Some(ctx.leaving.place_soon().await?);
+    let held = Some(ctx.leaving.place_soon(reader.grant.id).await?);
     let download = prints::all(ctx, &reader.scope).await?;
     let bytes = marked(ctx, reader, &reader.grant.id.to_string(), download.bytes.into()).await?;
     if is_fetched {

@@ -3,6 +3,8 @@
 use attestry_domain::portals::Progress;
 use http::{HeaderMap, header};
 
+use crate::request::preferences::listed;
+
 pub(super) struct Words {
     pub(super) language: &'static str,
     pub(super) months: [&'static str; 12],
@@ -207,17 +209,12 @@ static DE: Words = Words {
 
 /// The language that a browser likes best of those there are; English if none is named.
 pub(super) fn of(headers: &HeaderMap) -> &'static Words {
-    let all = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok());
-    let wanted = all.flat_map(|value| value.split(',')).filter_map(|one| {
-        let (tag, weight) = one.split_once(';').unwrap_or((one, "q=1"));
-        let weight = weight.trim().strip_prefix("q=").and_then(|text| text.trim().parse::<f32>().ok());
-        let known = match tag.trim().split('-').next() {
-            Some(tag) if tag.eq_ignore_ascii_case("de") => &DE,
-            Some(tag) if tag.eq_ignore_ascii_case("en") => &EN,
-            _ => return None,
-        };
-        Some((known, weight.unwrap_or(1.0))).filter(|(_, weight)| *weight > 0.0)
-    });
+    let wanted =
+        listed(headers, &header::ACCEPT_LANGUAGE).filter_map(|(tag, weight)| match tag.split('-').next() {
+            Some(tag) if tag.eq_ignore_ascii_case("de") => Some((&DE, weight)),
+            Some(tag) if tag.eq_ignore_ascii_case("en") => Some((&EN, weight)),
+            _ => None,
+        });
     // The first of those that are liked as well as each other.
     let best = wanted.fold(None, |best: Option<(&'static Words, f32)>, next| match best {
         Some(best) if best.1 >= next.1 => Some(best),
