@@ -20,6 +20,7 @@ import { chooseOrganization } from './api/organization';
 import { useMe, useSession } from './api/session';
 import { Expiry } from './gate/Expiry';
 import { openPalette, Palette } from './Palette';
+import { ConnectionBar } from './parts/Connection';
 import { type NavGroup, Shell } from './parts/Shell';
 import { useShortcuts } from './parts/shortcuts';
 import { t } from './texts';
@@ -124,6 +125,7 @@ export function Console() {
       onDark={() => setColorScheme(dark ? 'light' : 'dark')}
       onSignOut={() => void signOut()}
     >
+      <ConnectionBar />
       <Outlet />
       <Palette groups={groups} />
       <Expiry />

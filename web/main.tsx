@@ -1,7 +1,5 @@
 import './look/fonts.css';
-import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
-import '@mantine/spotlight/styles.css';
+import './look/parts.css';
 import './look/tokens.css';
 import './look/mantine.css';
 import { speak } from './texts';

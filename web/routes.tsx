@@ -1,4 +1,12 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
 import { api } from './api/client';
 import { Problem } from './api/problem';
 import { queries } from './api/query';
@@ -11,10 +19,22 @@ export type Search = Record<string, string | undefined>;
 const words = (search: Record<string, unknown>): Search =>
   Object.fromEntries(Object.entries(search).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]])));
 
+/** Outside the console there is no frame, so the notice is the whole page. */
+const Missing = () => (
+  <main id="main">
+    <MissingPage />
+  </main>
+);
+const Broken = (props: ErrorComponentProps) => (
+  <main id="main">
+    <ErrorPage {...props} />
+  </main>
+);
+
 const root = createRootRoute({
   component: Outlet,
-  notFoundComponent: MissingPage,
-  errorComponent: ErrorPage,
+  notFoundComponent: Missing,
+  errorComponent: Broken,
   validateSearch: words,
 });
 

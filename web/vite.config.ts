@@ -28,6 +28,26 @@ function packed(): Plugin {
   };
 }
 
+/** Mantine's classes in the scripts must have their rules in the styles: `look/parts.css` names each part that is used. */
+function allStyled(): Plugin {
+  const classes = (text: string) => new Set(text.match(/\bm_[0-9a-f]{6,8}\b/g));
+  return {
+    name: 'all-styled',
+    apply: 'build',
+    generateBundle(_, bundle) {
+      const all = Object.values(bundle);
+      const scripts = all.map((one) => (one.type === 'chunk' ? one.code : '')).join('');
+      const styles = all.map((one) => (one.type === 'asset' && one.fileName.endsWith('.css') ? String(one.source) : '')).join('');
+      const folder = 'node_modules/@mantine/core/styles';
+      const styled = classes(styles);
+      const missing = new Set([...classes(scripts)].filter((one) => !styled.has(one)));
+      for (const name of readdirSync(folder).filter((name) => !name.includes('.layer.')))
+        if ([...classes(readFileSync(join(folder, name), 'utf8'))].some((one) => missing.has(one)))
+          this.error(`look/parts.css lacks @mantine/core/styles/${name}`);
+    },
+  };
+}
+
 /** Visitors of a portal have no switch: there the dark tokens follow the browser. */
 function visitorTokens(): Plugin {
   return {
@@ -46,7 +66,7 @@ const isPortal = (name: string | undefined) => name?.replace(/\.css$/, '') === '
 const server = process.env.ATTESTRY_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  plugins: [react(), visitorTokens(), packed()],
+  plugins: [react(), visitorTokens(), allStyled(), packed()],
   build: {
     outDir: OUT,
     emptyOutDir: true,

@@ -3,19 +3,30 @@ import { organization } from './organization';
 import { refetch } from './query';
 
 /** What was fetched from these paths changes with such an entity. */
-const paths: Record<string, string[]> = {
+export const paths: Record<string, string[]> = {
+  organization: ['/v1/organization', 'session'],
+  member: ['/v1/people', 'session'],
+  user: ['/v1/people', 'session'],
+  session: ['/v1/auth'],
+  'user-notifications': ['/v1/auth'],
+  api_key: ['/v1/organization'],
+  secret: ['/v1/organization'],
+  'automation-hosts': ['/v1/organization'],
   risk: ['/v1/risks'],
   vendor: ['/v1/vendors'],
-  task: ['/v1/tasks'],
-  attachment: ['/v1/tasks', '/v1/risks', '/v1/vendors', '/v1/policies'],
+  task: ['/v1/tasks', '/v1/frameworks'],
   automation: ['/v1/tasks'],
-  run: ['/v1/tasks'],
+  'automation-run': ['/v1/tasks'],
   comment: ['/v1/comments'],
-  policy: ['/v1/policies'],
-  member: ['/v1/people', 'session'],
-  control: ['/v1/controls', '/v1/frameworks'],
+  attachment: ['/v1/tasks', '/v1/risks', '/v1/vendors', '/v1/policies', '/v1/comments'],
+  policy: ['/v1/policies', '/v1/frameworks'],
+  policy_version: ['/v1/policies'],
+  policy_signature: ['/v1/policies'],
   framework: ['/v1/frameworks'],
-  soa: ['/v1/soa'],
+  control: ['/v1/controls', '/v1/frameworks'],
+  context_entry: ['/v1/context'],
+  soa_document: ['/v1/soa'],
+  soa_answer: ['/v1/soa'],
   portal: ['/v1/trust-portal'],
   portal_post: ['/v1/trust-portal'],
   certificate: ['/v1/trust-portal'],
@@ -24,10 +35,9 @@ const paths: Record<string, string[]> = {
   access_grant: ['/v1/trust-access'],
   nda: ['/v1/trust-access'],
   visit: ['/v1/trust-access'],
-  organization: ['/v1/organization', 'session'],
+  operation: [],
+  export: [],
 };
-
-const GIVE_UP = 8;
 
 /** Reads the journal as it grows, so that changes of others appear without a reload. */
 export function useLive() {
@@ -40,13 +50,13 @@ export function useLive() {
 
 async function listen(signal: AbortSignal) {
   let last: string | undefined;
-  for (let failures = 0; failures < GIVE_UP && !signal.aborted; ) {
+  for (let failures = 0; !signal.aborted; ) {
     const headers = new Headers({ Accept: 'text/event-stream', 'X-Organization-Id': organization() ?? '' });
     if (last) headers.set('Last-Event-ID', last);
     try {
       const response = await fetch('/v1/events', { headers, signal });
-      // Nobody is signed in, or this server has no such stream: there is nothing to wait for.
-      if ([401, 403, 404].includes(response.status)) return;
+      // There is nothing to wait for.
+      if ([403, 404].includes(response.status)) return;
       if (!response.ok || !response.body) throw new Error(String(response.status));
       failures = 0;
       for await (const event of events(response.body)) {
@@ -66,7 +76,7 @@ async function tell({ event, data }: ServerEvent) {
   if (event === 'reset') return refetch('/v1/', 'session');
   if (!data) return;
   const { entityType } = JSON.parse(data) as { entityType: string };
-  await refetch(...(paths[entityType] ?? [`/v1/${entityType}`]), '/v1/audit-logs');
+  await refetch(...(paths[entityType] ?? []), '/v1/audit-logs');
 }
 
 /** The events of a stream, as they come. */

@@ -1,10 +1,12 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useCallback } from 'react';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { api } from './client';
 import { Problem, words } from './problem';
-import { refetch } from './query';
+import { queries, refetch } from './query';
+import { store } from './store';
+import { keep, sendWaitingWith, useWaiting, type Waiting } from './waiting';
 
 /** Where single records with a version are. */
 export type RecordPath =
@@ -40,37 +42,66 @@ export function useRecord<T>(path: RecordPath, id: string | undefined, asOf?: st
 
 export type Conflict<T> = { mine: Patch; theirs: Versioned<T> };
 
+/** Edits on top of somebody else's, until they are decided. */
+const conflicts = store<Record<string, Conflict<object>>>({});
+const keyOf = (path: RecordPath, id: string) => ['record', path, id, null];
+const nameOf = (path: RecordPath, id: string) => `${path}/${id}`;
+
+function setConflict(path: RecordPath, id: string, conflict: Conflict<object> | undefined) {
+  const { [nameOf(path, id)]: _, ...others } = conflicts.get();
+  conflicts.set(conflict ? { ...others, [nameOf(path, id)]: conflict } : others);
+}
+
+async function send({ path, id, patch, version }: Waiting) {
+  const headers = version ? { 'If-Match': version } : {};
+  const { data, response } = await door.PATCH(place(path), { params: { path: named(path, id) }, body: patch, headers });
+  queries.setQueryData(keyOf(path, id), { data, version: response.headers.get('ETag') });
+  void refetch(path);
+}
+
+const isUnreachable = (error: unknown) => error instanceof Problem && error.status === 0;
+
+async function collide({ path, id, patch }: Waiting) {
+  setConflict(path, id, { mine: patch, theirs: await fetchRecord<object>(path, id) });
+}
+
+// What waited and is refused now has no field to say so any more.
+sendWaitingWith(async (edit) => {
+  try {
+    await send(edit);
+    toast(t.edits.saved);
+  } catch (error) {
+    if (isUnreachable(error)) return 'unreachable';
+    if (error instanceof Problem && error.isConflict) await collide(edit).catch(() => undefined);
+    else {
+      toast(t.offline.refused(words(error)), { bad: true });
+      void queries.invalidateQueries({ queryKey: keyOf(edit.path, edit.id) });
+    }
+  }
+  return 'done';
+});
+
 /**
  * Edits of one record: shown at once, saved with the version that was read, undone from a toast. A refused edit is put
- * back and thrown, so that the field can say why; an edit on top of somebody else's becomes a conflict to decide.
+ * back and thrown, so that the field can say why; an edit on top of somebody else's becomes a conflict to decide; an edit
+ * that no answer comes to waits until one can.
  */
 export function useEdits<T extends object>(path: RecordPath, id: string) {
-  const client = useQueryClient();
-  const key = useMemo(() => ['record', path, id, null], [path, id]);
-  const [conflict, setConflict] = useState<Conflict<T>>();
-
-  const send = useCallback(
-    async (patch: Patch, version: string | null | undefined) => {
-      const headers = version ? { 'If-Match': version } : {};
-      const { data, response } = await door.PATCH(place(path), { params: { path: named(path, id) }, body: patch, headers });
-      client.setQueryData(key, { data, version: response.headers.get('ETag') });
-      void refetch(path);
-    },
-    [client, key, path, id],
-  );
+  const conflict = conflicts.use()[nameOf(path, id)] as Conflict<T> | undefined;
+  const waiting = useWaiting().find((one) => one.path === path && one.id === id);
 
   const save = useCallback(
     async (patch: Patch, options: { undo?: boolean } = {}) => {
-      const before = client.getQueryData<Versioned<T>>(key);
-      if (before) client.setQueryData(key, { ...before, data: { ...before.data, ...patch } });
+      const key = keyOf(path, id);
+      const before = queries.getQueryData<Versioned<T>>(key);
+      const edit = { path, id, patch, version: before?.version ?? null };
+      if (before) queries.setQueryData(key, { ...before, data: { ...before.data, ...patch } });
       try {
-        await send(patch, before?.version);
+        await send(edit);
       } catch (error) {
-        client.setQueryData(key, before);
-        if (error instanceof Problem && error.isConflict) {
-          setConflict({ mine: patch, theirs: await fetchRecord<T>(path, id) });
-          return;
-        }
+        if (isUnreachable(error)) return keep(edit);
+        queries.setQueryData(key, before);
+        if (error instanceof Problem && error.isConflict) return collide(edit);
         throw error;
       }
       if (options.undo !== false && before) {
@@ -78,19 +109,19 @@ export function useEdits<T extends object>(path: RecordPath, id: string) {
         toast(t.edits.saved, { undo: () => save(old, { undo: false }).catch((error) => toast(words(error), { bad: true })) });
       }
     },
-    [client, key, send, path, id],
+    [path, id],
   );
 
   /** Ends the conflict: with the chosen values on top of theirs, or without mine. */
   const settle = useCallback(
     async (chosen: Patch | undefined) => {
       if (!conflict) return;
-      client.setQueryData(key, conflict.theirs);
-      if (chosen && Object.keys(chosen).length > 0) await send(chosen, conflict.theirs.version);
-      setConflict(undefined);
+      queries.setQueryData(keyOf(path, id), conflict.theirs);
+      if (chosen && Object.keys(chosen).length > 0) await send({ path, id, patch: chosen, version: conflict.theirs.version });
+      setConflict(path, id, undefined);
     },
-    [client, conflict, key, send],
+    [conflict, path, id],
   );
 
-  return { save, conflict, settle };
+  return { save, conflict, settle, waiting: Object.keys(waiting?.patch ?? {}) };
 }

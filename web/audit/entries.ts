@@ -44,16 +44,19 @@ export const ACTIONS: Record<string, string[]> = {
   vendor: ['created', 'updated', 'deleted'],
   task: ['created', 'updated', 'deleted'],
   automation: ['created', 'updated', 'deleted'],
-  policy: ['created', 'updated', 'submitted', 'denied', 'published', 'version_published', 'reminded', 'review_due', 'deleted'],
+  'automation-run': ['created', 'completed', 'failed', 'cancelled'],
+  policy: ['created', 'updated', 'submitted', 'denied', 'published', 'reminded', 'review_due', 'deleted'],
+  policy_version: ['version_published', 'version_deleted'],
   policy_signature: ['signed'],
   framework: ['created', 'updated', 'deleted'],
   control: ['created', 'updated', 'deleted'],
-  soa: ['created', 'answered', 'answer_updated', 'submitted', 'approved', 'declined', 'superseded'],
+  soa_document: ['created', 'updated', 'submitted', 'approved', 'declined', 'superseded'],
+  soa_answer: ['answered', 'answer_proposed', 'answer_updated', 'answer_withdrawn'],
   context_entry: ['created', 'updated', 'deleted'],
   member: ['created', 'invited', 'joined', 'updated', 'deactivated', 'reactivated', 'invitation_withdrawn'],
-  user: ['sign_in_failed', 'password_changed', 'password_reset_requested'],
+  user: ['updated', 'sign_in_failed', 'password_changed', 'password_reset_requested'],
   'user-notifications': ['notifications_changed'],
-  session: ['created', 'ended'],
+  session: ['created', 'confirmed', 'ended'],
   api_key: ['created', 'revoked'],
   secret: ['set', 'deleted'],
   'automation-hosts': ['updated'],
@@ -63,7 +66,7 @@ export const ACTIONS: Record<string, string[]> = {
   portal: ['updated', 'domain_verified', 'domain_broken', 'domain_mended', 'domain_lost'],
   portal_post: ['created', 'updated', 'deleted'],
   certificate: ['uploaded', 'replaced', 'downloaded', 'deleted'],
-  access_request: ['created', 'answered', 'approved', 'denied'],
+  access_request: ['created', 'answered', 'approved', 'denied', 'granted'],
   access_grant: ['created', 'reclaimed', 'revoked'],
   nda: ['sent', 'signed', 'voided', 'downloaded'],
   visit: ['opened', 'policy_downloaded', 'policies_downloaded', 'certificate_downloaded'],
@@ -73,7 +76,13 @@ export const ACTIONS: Record<string, string[]> = {
 };
 
 /** Actions whose first word is not the kind of the record. */
-const PREFIX: Record<string, string> = { policy_signature: 'policy', 'user-notifications': 'user' };
+const PREFIX: Record<string, string> = {
+  policy_version: 'policy',
+  policy_signature: 'policy',
+  soa_document: 'soa',
+  soa_answer: 'soa',
+  'user-notifications': 'user',
+};
 export const actionOf = (entityType: string, verb: string) => `${PREFIX[entityType] ?? entityType}.${verb}`;
 
 const human = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).replaceAll(/[_-]/g, ' ');
@@ -106,10 +115,13 @@ export function placeOf({ action, entityType, entityId, state }: Entry): string 
     member: `/people?open=${entityId}`,
     task: under('/tasks', entityId),
     automation: under('/tasks', about('taskId')),
+    'automation-run': under('/tasks', about('taskId')),
     policy: under('/policies', entityId),
+    policy_version: under('/policies', about('policyId')),
     policy_signature: under('/policies', about('policyId')),
     framework: under('/frameworks', entityId),
-    soa: '/applicability',
+    soa_document: '/applicability',
+    soa_answer: '/applicability',
     context_entry: `/settings/context?open=${entityId}`,
     api_key: '/settings/keys',
     secret: '/settings/secrets',

@@ -6,7 +6,6 @@ import { usePeople } from '../api/people';
 import { refetch } from '../api/query';
 import { useEdits, useRecord } from '../api/records';
 import { useMe } from '../api/session';
-import { Conflict } from '../parts/Conflict';
 import { useConfirm } from '../parts/confirm';
 import { Drawer } from '../parts/Drawer';
 import { SectionError } from '../parts/ErrorPage';
@@ -16,6 +15,7 @@ import { History } from '../parts/History';
 import { Person } from '../parts/Person';
 import type { FieldDefinition } from '../parts/register/definition';
 import { StatusPill } from '../parts/StatusPill';
+import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import css from './controls.module.css';
 import { controls, idsOf, readiness } from './fields';
@@ -103,7 +103,7 @@ export function Record({ id, asOf, onClose, onStep }: Props) {
           <span className="t2">{t.controls.readinessText[control.readiness.status]}</span>
         </div>
       )}
-      {edits.conflict && <Conflict conflict={edits.conflict} labels={labels} read={read} onSettle={edits.settle} />}
+      <Unsaved edits={edits} labels={labels} read={read} />
       <dl style={{ margin: '12px 0 20px' }}>
         {fields
           .filter(({ name }) => !links.includes(name))

@@ -110,7 +110,7 @@ function useAttention(): { groups: Group[]; isPending: boolean } {
     },
     { label: t.home.mine, items: all.filter(isMine).map((one) => task(one, 'ring', 'mute')) },
   ];
-  return { groups: groups.filter(({ items }) => items.length > 0), isPending: tasks.isPending || toSign.isPending };
+  return { groups: groups.filter(({ items }) => items.length > 0), isPending: tasks.isPending || toSign.isLoading };
 }
 
 export function Home() {

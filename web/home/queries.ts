@@ -29,7 +29,8 @@ export function useApprovals() {
 }
 
 export function useToSign() {
-  return $api.useQuery('get', '/v1/policies/to-sign');
+  const { can } = useMe();
+  return $api.useQuery('get', '/v1/policies/to-sign', {}, { enabled: can('policy:sign') });
 }
 
 export function useRequests() {

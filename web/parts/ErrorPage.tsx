@@ -7,11 +7,11 @@ import css from './ErrorPage.module.css';
 
 function Notice({ title, text, children }: { title: string; text: string; children?: ReactNode }) {
   return (
-    <main className={css.notice} id="main">
+    <div className={css.notice}>
       <h1>{title}</h1>
       <p>{text}</p>
       <div className={css.actions}>{children}</div>
-    </main>
+    </div>
   );
 }
 

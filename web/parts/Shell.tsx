@@ -169,7 +169,7 @@ export function Shell(p: Props) {
         <Groups groups={p.groups} path={p.path} />
         {user}
       </div>
-      <header className={css.top}>
+      <nav className={css.top} aria-label={t.nav.bar}>
         <ActionIcon size={44} aria-label={t.nav.open} onClick={open}>
           <IconMenu2 size={20} stroke={1.6} />
         </ActionIcon>
@@ -177,7 +177,7 @@ export function Shell(p: Props) {
         <ActionIcon size={44} aria-label={t.nav.searchLabel} onClick={p.onSearch}>
           <IconSearch size={19} stroke={1.6} />
         </ActionIcon>
-      </header>
+      </nav>
       <Drawer
         opened={sheet}
         onClose={close}

@@ -8,7 +8,6 @@ import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useEdits, useRecord } from '../api/records';
 import { useMe } from '../api/session';
-import { Conflict } from '../parts/Conflict';
 import { useConfirm } from '../parts/confirm';
 import { Drawer } from '../parts/Drawer';
 import { SectionError } from '../parts/ErrorPage';
@@ -18,6 +17,7 @@ import { told } from '../parts/History';
 import { StatusPill } from '../parts/StatusPill';
 import { Timeline } from '../parts/Timeline';
 import { toast } from '../parts/toast';
+import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import { deactivate, invite, isOwner, roleWords, stateOf, states } from './members';
 import css from './people.module.css';
@@ -52,7 +52,7 @@ export function Member({ id, onClose, onStep }: Props) {
       onClose={onClose}
       onStep={onStep}
     >
-      {edits.conflict && <Conflict conflict={edits.conflict} labels={t.people.fields} read={reading} onSettle={edits.settle} />}
+      <Unsaved edits={edits} labels={t.people.fields} read={reading} />
       <Entry member={member} save={save} />
       <Acts member={member} />
       {can('audit-log:read') && <Past id={id} name={member.user.name} />}

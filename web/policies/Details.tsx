@@ -1,11 +1,11 @@
 import { usePeople } from '../api/people';
 import { useEdits, type Versioned } from '../api/records';
 import { useMe } from '../api/session';
-import { Conflict } from '../parts/Conflict';
 import { Field, type Kind, type Value } from '../parts/Field';
 import { day, moment } from '../parts/format';
 import { History } from '../parts/History';
 import { Person } from '../parts/Person';
+import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import css from './Detail.module.css';
 import { choices, type PolicyView, reader } from './fields';
@@ -40,14 +40,11 @@ export function Details({ record }: { record: Versioned<PolicyView> }) {
 
   return (
     <div className={css.fields}>
-      {edits.conflict && (
-        <Conflict
-          conflict={edits.conflict}
-          labels={labels}
-          read={(field, value) => (value === null ? t.edits.none : (read(field, value) ?? String(value)))}
-          onSettle={edits.settle}
-        />
-      )}
+      <Unsaved
+        edits={edits}
+        labels={labels}
+        read={(field, value) => (value === null ? t.edits.none : (read(field, value) ?? String(value)))}
+      />
       <dl>
         {edited().map(({ name, kind, choices: words, optional }) => (
           <Field

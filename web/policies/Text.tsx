@@ -1,4 +1,5 @@
 import { createElement, Fragment, type ReactNode } from 'react';
+import { t } from '../texts';
 import { attribute, isNumbered, type Node } from './content';
 import css from './Text.module.css';
 
@@ -62,7 +63,7 @@ function Table({ node }: { node: Node }) {
       <Fragment key={place}>{cell.type === 'tableHeader' ? <th scope="col">{lines(cell)}</th> : <td>{lines(cell)}</td>}</Fragment>
     ));
   return (
-    <div className={css.table}>
+    <div className={css.table} role="group" aria-label={t.policies.table} tabIndex={0}>
       <table>
         {isHead && rows[0] && (
           <thead>

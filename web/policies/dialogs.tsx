@@ -1,11 +1,11 @@
-import { Button, Modal, Select, Textarea } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Select, Textarea } from '@mantine/core';
+import { type ComponentProps, useState } from 'react';
 import { api } from '../api/client';
 import { usePeople } from '../api/people';
-import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import type { Versioned } from '../api/records';
 import { useMe } from '../api/session';
+import { Dialog } from '../parts/Dialog';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { approvers, type PolicyView } from './fields';
@@ -13,62 +13,20 @@ import { approvers, type PolicyView } from './fields';
 type Props = { record: Versioned<PolicyView>; onClose: () => void };
 type Undecided = Props & { undecided: number };
 
-type AskProps = {
-  title: string;
-  verb: string;
-  done: string;
-  isReady?: boolean;
-  act: () => Promise<unknown>;
-  onClose: () => void;
-  children: ReactNode;
-};
-
-/** Asks before something that others will see. The title is the question, the button is the verb. */
-function Ask({ title, verb, done, isReady = true, act, onClose, children }: AskProps) {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
+/** Asks before something that others will see. */
+function Ask({ act, done, ...rest }: ComponentProps<typeof Dialog> & { done: string }) {
   async function go() {
-    setBusy(true);
-    setProblem(undefined);
     try {
       await act();
-      await refetch('/v1/policies', '/v1/comments');
-      toast(done);
-      onClose();
     } catch (error) {
-      setProblem(words(error));
       // Somebody else may have been here first: the page behind shows what is true now.
       void refetch('/v1/policies');
-    } finally {
-      setBusy(false);
+      throw error;
     }
+    await refetch('/v1/policies', '/v1/comments');
+    toast(done);
   }
-  return (
-    <Modal opened onClose={onClose} title={title} centered closeButtonProps={{ 'aria-label': t.actions.close }}>
-      <form
-        style={{ display: 'grid', gap: 14 }}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void go();
-        }}
-      >
-        {children}
-        {problem && (
-          <p role="alert" style={{ color: 'var(--c-bad-text)' }}>
-            {problem}
-          </p>
-        )}
-        <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
-          <Button variant="default" onClick={onClose}>
-            {t.actions.cancel}
-          </Button>
-          <Button type="submit" loading={busy} disabled={!isReady}>
-            {verb}
-          </Button>
-        </div>
-      </form>
-    </Modal>
-  );
+  return <Dialog {...rest} act={go} />;
 }
 
 const matching = (version: string | null) => (version ? { 'If-Match': version } : {});
@@ -125,6 +83,7 @@ export function Approve({ record, undecided, onClose }: Undecided) {
       title={t.policies.approveAsk(policy.name)}
       verb={t.policies.approveAndPublish(next)}
       done={t.policies.approved(next)}
+      withPassword
       act={() => api.POST('/v1/policies/{id}/approve', { params: { path: { id: policy.id }, header: matching(version) } })}
       onClose={onClose}
     >
@@ -173,6 +132,7 @@ export function Sign({ record, onClose }: Props) {
       title={t.policies.signAsk(policy.name, v)}
       verb={t.policies.sign(v)}
       done={t.policies.signedNow(v)}
+      withPassword
       act={() =>
         api.POST('/v1/policies/{id}/sign', {
           params: { path: { id: policy.id } },

@@ -49,7 +49,10 @@ const inputs = (form: HTMLFormElement) => [...form.querySelectorAll<HTMLInputEle
 function say(form: HTMLFormElement, name: string, text: string) {
   const slot = form.querySelector<HTMLElement>(`[data-error="${CSS.escape(name)}"]`) ?? form.querySelector('[data-error=""]');
   if (slot) slot.textContent = text;
-  form.querySelector(`[name="${CSS.escape(name)}"]`)?.toggleAttribute('aria-invalid', text !== '');
+  const input = form.querySelector(`[name="${CSS.escape(name)}"]`);
+  // An empty value would say that it is valid.
+  if (text === '') input?.removeAttribute('aria-invalid');
+  else input?.setAttribute('aria-invalid', 'true');
 }
 
 function valuesOf(form: HTMLFormElement): Record<string, string | boolean> {

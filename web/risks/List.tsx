@@ -1,6 +1,9 @@
+import { useMe } from '../api/session';
+import { MissingPage } from '../parts/ErrorPage';
 import { Register } from '../parts/register/Register';
 import { risks } from './fields';
 
 export function Risks() {
-  return <Register d={risks()} />;
+  const { can } = useMe();
+  return can('risk:read') ? <Register d={risks()} /> : <MissingPage />;
 }

@@ -1,15 +1,15 @@
-import { Button, Checkbox, PasswordInput, SegmentedControl, useMantineColorScheme } from '@mantine/core';
+import { Checkbox, PasswordInput, SegmentedControl, useMantineColorScheme } from '@mantine/core';
 import { useState } from 'react';
 import { $api, api, type Schemas } from '../api/client';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
-import { useMe, useSession } from '../api/session';
-import { Field } from '../parts/Field';
-import { moment } from '../parts/format';
+import { useMe } from '../api/session';
+import { Field, type Value } from '../parts/Field';
 import { toast } from '../parts/toast';
 import { chooseLanguage, type Language, language, languages, t } from '../texts';
 import { FormBody, useForm } from './form';
 import { Fetched, Section } from './Section';
+import { Sessions } from './Sessions';
 import css from './settings.module.css';
 
 export function Account() {
@@ -19,7 +19,7 @@ export function Account() {
       <Look />
       <Notices />
       <Password />
-      <ThisSession />
+      <Sessions />
     </>
   );
 }
@@ -27,11 +27,16 @@ export function Account() {
 function Who() {
   const { user, membership } = useMe();
   const texts = t.settings.account;
+  async function rename(name: Value) {
+    await api.PATCH('/v1/auth/profile', { body: { name: String(name ?? '') } });
+    await refetch('session', '/v1/people');
+    toast(t.edits.saved);
+  }
   const roles = membership?.role.split(',').map((role) => t.roles[role] ?? role) ?? [];
   return (
     <Section title={texts.who} lead={texts.whoText}>
       <dl>
-        <Field name="name" label={texts.name} kind="text" value={null}>
+        <Field name="name" label={texts.name} kind="text" value={user?.name ?? ''} onSave={rename}>
           {user?.name}
         </Field>
         <Field name="email" label={texts.email} kind="text" value={null}>
@@ -145,22 +150,6 @@ function Password() {
           />
         </FormBody>
       </div>
-    </Section>
-  );
-}
-
-function ThisSession() {
-  const { data } = useSession();
-  const texts = t.settings.account;
-  async function signOut() {
-    await api.POST('/v1/auth/logout').catch(() => undefined);
-    location.assign('/sign-in');
-  }
-  return (
-    <Section title={texts.session} lead={data && texts.sessionText(moment(data.expiresAt))}>
-      <Button variant="default" onClick={() => void signOut()}>
-        {texts.signOut}
-      </Button>
     </Section>
   );
 }

@@ -4,9 +4,9 @@ import { api } from '../api/client';
 import { usePeople } from '../api/people';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
+import { Dialog } from '../parts/Dialog';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
-import { Dialog } from './Dialog';
 import { type Document, own } from './queries';
 
 const APPROVERS = ['owner', 'admin'];
@@ -33,7 +33,7 @@ export function Submit({
       title={t.soa.submit.title}
       verb={t.soa.submit.verb}
       onClose={onClose}
-      disabled={!approverId}
+      isReady={approverId !== null}
       act={async () => {
         await api.POST('/v1/soa/submit-for-approval', {
           body: { ...own(), documentId: document.id, approverId: approverId ?? '' },
@@ -77,6 +77,7 @@ export function Approve({ document, gaps, onClose }: { document: Document; gaps:
     <Dialog
       title={t.soa.approve.title(document.version)}
       verb={t.soa.approve.verb}
+      withPassword
       onClose={onClose}
       act={async () => {
         await api.POST('/v1/soa/approve', { body: { ...own(), documentId: document.id } });

@@ -3,6 +3,8 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { api } from '../api/client';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
+import { toast } from '../parts/toast';
+import { t } from '../texts';
 import { type Answer, answered, type Patch, patched, type Row, whole } from './logic';
 import { own, type Rows, rowsKey } from './queries';
 
@@ -23,7 +25,7 @@ export function useAnswers(documentId: string, fetched: Row[]) {
   const queue = useRef(Promise.resolve());
   const turn = useRef(0);
   const waiting = useRef(0);
-  const past = useRef<{ id: string; answer: Answer }[]>([]);
+  const past = useRef<{ id: string; code: string; answer: Answer | null }[]>([]);
 
   const rows = useMemo(
     () => fetched.map((row) => (sent[row.question.id] ? answered(row, sent[row.question.id]?.answer as Answer) : row)),
@@ -50,7 +52,7 @@ export function useAnswers(documentId: string, fetched: Row[]) {
       const answer = patched(row, patch);
       turn.current += 1;
       const mine = turn.current;
-      if (row.answer && !options.isUndo) past.current.push({ id, answer: row.answer });
+      if (!options.isUndo) past.current.push({ id, code: row.question.code, answer: row.answer ?? null });
       setSent((all) => ({ ...all, [id]: { answer, turn: mine } }));
       setTroubles((all) => without(all, id));
       waiting.current += 1;
@@ -75,7 +77,9 @@ export function useAnswers(documentId: string, fetched: Row[]) {
 
   const undo = useCallback(() => {
     const last = past.current.pop();
-    if (last) void save(last.id, whole(last.answer), { isUndo: true });
+    if (last?.answer) void save(last.id, whole(last.answer), { isUndo: true });
+    // A first answer cannot be taken back, and an older one elsewhere is not what was meant.
+    else if (last) toast(t.soa.firstAnswer(last.code));
     return last?.id;
   }, [save]);
 

@@ -8,7 +8,6 @@ import { refetch } from '../api/query';
 import { useEdits, useRecord } from '../api/records';
 import { useMe } from '../api/session';
 import { Comments, Composer, useComments } from '../parts/Comments';
-import { Conflict } from '../parts/Conflict';
 import { useConfirm } from '../parts/confirm';
 import { ErrorPage } from '../parts/ErrorPage';
 import { Field, type Value } from '../parts/Field';
@@ -18,6 +17,7 @@ import { PageHeader } from '../parts/PageHeader';
 import { Person } from '../parts/Person';
 import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
+import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import { Automations } from './Automations';
 import { useAutomations } from './automated';
@@ -137,9 +137,7 @@ function Page({ id }: { id: string }) {
       />
       <div className={css.columns}>
         <div className={css.main}>
-          {edits.conflict && (
-            <Conflict conflict={edits.conflict} labels={t.tasks.fields} read={reader(people)} onSettle={edits.settle} />
-          )}
+          <Unsaved edits={edits} labels={t.tasks.fields} read={reader(people)} />
           <Fields task={task} save={edits.save} />
           <EvidenceFiles task={task} section={evidence} />
           {automations.chosen && <Runs automation={automations.chosen} />}

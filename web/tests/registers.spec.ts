@@ -1,6 +1,6 @@
+import { PASSWORD } from './demo';
 import { expect, signIn, signInByForm, test } from './server';
-
-const LEAD = 'ingrid.solberg@northwind.example';
+import { LEAD, organization } from './steps';
 
 test.describe('risks', () => {
   test('a cell of the heat map narrows the table, and Back widens it again', async ({ page, demo }, info) => {
@@ -55,7 +55,7 @@ test.describe('risks', () => {
     await expect(drawer.getByRole('button', { name: 'report.txt', exact: true })).toBeVisible();
   });
 
-  test('two people who edit the same field decide which value stays', async ({ page, demo, browser }, info) => {
+  test('two people who edit the same field decide which value stays', async ({ page, demo }, info) => {
     test.skip(info.project.name === 'phone', 'the same code at another width');
     await signIn(page, demo, LEAD);
     await page.goto(`${demo.url}/vendors?sort=createdAt`);
@@ -66,13 +66,10 @@ test.describe('risks', () => {
     await drawer.getByRole('textbox', { name: 'What they do for us' }).fill('My words');
 
     const id = new URL(page.url()).searchParams.get('open') ?? '';
-    const organization = await page.evaluate(() => localStorage.getItem('attestry.organization') ?? '');
-    const other = await browser.newContext();
     await page.request.patch(`${demo.url}/v1/vendors/${id}`, {
       data: { description: 'Their words' },
-      headers: { 'X-Organization-Id': organization },
+      headers: { 'X-Organization-Id': await organization(page, demo) },
     });
-    await other.close();
     await page.keyboard.press('Control+Enter');
     await expect(drawer.getByText('Somebody else saved this')).toBeVisible();
     await expect(drawer.getByText('Yours: My words')).toBeVisible();
@@ -123,15 +120,16 @@ test('changes of others appear without a reload', async ({ page, demo }) => {
   await signIn(page, demo, LEAD);
   await page.goto(`${demo.url}/risks?q=Appears`);
   await expect(page.getByText('Nothing matches these filters')).toBeVisible();
-  const organization = await page.evaluate(() => localStorage.getItem('attestry.organization') ?? '');
   const body = { title: 'Appears by itself', description: 'x', category: 'other' };
-  await page.request.post(`${demo.url}/v1/risks`, { data: body, headers: { 'X-Organization-Id': organization } });
+  await page.request.post(`${demo.url}/v1/risks`, {
+    data: body,
+    headers: { 'X-Organization-Id': await organization(page, demo) },
+  });
   await expect(page.getByText('Appears by itself').first()).toBeVisible();
 });
 
 test('a session that ends is renewed over the page, and what was typed stays', async ({ page, demo, context }, info) => {
   test.skip(info.project.name === 'phone', 'the same code at another width');
-  const { PASSWORD } = await import('./demo');
   await signIn(page, demo, LEAD);
   await page.goto(`${demo.url}/risks?new=yes`);
   await page.getByLabel('Title').fill('Half a thought');

@@ -1,5 +1,6 @@
 import { PASSWORD } from './demo';
 import { expect, expectAccessible, test } from './server';
+import { pick } from './steps';
 
 test('an empty installation becomes an organization, and its first risk is rated', async ({ page, empty, errors }, info) => {
   test.skip(info.project.name === 'phone' || !empty.setupUrl, 'a server is set up once');
@@ -35,8 +36,3 @@ test('an empty installation becomes an organization, and its first risk is rated
   await expect(drawer.getByText('Critical')).toBeVisible();
   expect(errors.filter((error) => !/40[01]/.test(error))).toEqual([]);
 });
-
-async function pick(page: import('@playwright/test').Page, label: string, option: string) {
-  await page.getByRole('combobox', { name: label }).click();
-  await page.getByRole('option', { name: option, exact: true }).click();
-}

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react';
 import { useMe } from '../api/session';
 import { Conflict } from '../parts/Conflict';
 import { useConfirm } from '../parts/confirm';
-import { SectionError } from '../parts/ErrorPage';
+import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { PageHeader } from '../parts/PageHeader';
 import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
@@ -38,6 +38,11 @@ const tabs = [
 type Tab = (typeof tabs)[number][0];
 
 export function TrustPortal() {
+  const { can } = useMe();
+  return tabs.some(([, permission]) => can(permission)) ? <Portal /> : <MissingPage />;
+}
+
+function Portal() {
   const { view, change } = useView();
   const { can } = useMe();
   const form = useDraft();

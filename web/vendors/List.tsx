@@ -1,6 +1,9 @@
+import { useMe } from '../api/session';
+import { MissingPage } from '../parts/ErrorPage';
 import { Register } from '../parts/register/Register';
 import { vendors } from './fields';
 
 export function Vendors() {
-  return <Register d={vendors()} />;
+  const { can } = useMe();
+  return can('vendor:read') ? <Register d={vendors()} /> : <MissingPage />;
 }

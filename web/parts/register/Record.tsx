@@ -7,7 +7,6 @@ import { useEdits, useRecord } from '../../api/records';
 import { useMe } from '../../api/session';
 import { t } from '../../texts';
 import { Comments, Composer, useComments } from '../Comments';
-import { Conflict } from '../Conflict';
 import { useConfirm } from '../confirm';
 import { Drawer } from '../Drawer';
 import { SectionError } from '../ErrorPage';
@@ -17,6 +16,7 @@ import { day } from '../format';
 import { History } from '../History';
 import { Person } from '../Person';
 import { StatusPill } from '../StatusPill';
+import { Unsaved } from '../Unsaved';
 import { remove } from './data';
 import { type Definition, type FieldDefinition, type Row, statusOf, value } from './definition';
 import { Rating } from './Rating';
@@ -82,7 +82,7 @@ export function Record({ d, id, asOf, onClose, onStep }: Props) {
       }
       foot={!asOf && can('comment:create') ? <Composer entityType={d.entity} entityId={id} /> : undefined}
     >
-      {edits.conflict && <Conflict conflict={edits.conflict} labels={d.labels} read={read} onSettle={edits.settle} />}
+      <Unsaved edits={edits} labels={d.labels} read={read} />
       <dl style={{ margin: '12px 0 20px' }}>
         {d.fields.map((field) => {
           const now = value(row, field.name) as Value;

@@ -87,6 +87,7 @@ export const policies: Texts['policies'] = {
   useTemplate: 'Diese Vorlage verwenden',
   contact: 'An wen man sich wendet',
   preview: 'Vorschau',
+  table: 'Tabelle',
   tabs: { text: 'Text', versions: 'Versionen', signatures: 'Unterschriften', details: 'Angaben und Verlauf' },
   sections: 'Abschnitte',
   noText: 'Diese Richtlinie hat noch keinen Text.',

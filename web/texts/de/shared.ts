@@ -42,6 +42,7 @@ export const shared: Shared = {
     skip: 'Zum Inhalt springen',
     open: 'Navigation öffnen',
     sheet: 'Navigation',
+    bar: 'Leiste',
     wide: 'Navigation verbreitern',
     narrow: 'Navigation verschmälern',
     organizations: 'Organisationen',
@@ -182,8 +183,19 @@ export const shared: Shared = {
     home: 'Zur Startseite',
     crash: 'Auf dieser Seite ist etwas fehlgeschlagen. Was gespeichert wurde, ist sicher.',
     reload: 'Seite neu laden',
-    offline: 'Keine Verbindung. Ihre Eingaben bleiben hier; versuchen Sie es erneut, sobald Sie wieder verbunden sind.',
     requestId: (id) => `Anfrage ${id}`,
+  },
+  dialog: {
+    password: 'Ihr Passwort',
+    passwordHelp: 'Wird erneut abgefragt, damit sicher Sie es sind.',
+  },
+  offline: {
+    bar: 'Keine Verbindung zum Server.',
+    waiting: (edits) =>
+      `${edits === 1 ? '1 Eintrag hat Änderungen, die' : `${edits} Einträge haben Änderungen, die`} gespeichert werden, sobald sie wieder besteht. Lassen Sie diese Seite offen.`,
+    none: 'Was Sie sehen, ist möglicherweise nicht aktuell.',
+    fields: (names) => `Noch nicht gespeichert: ${names}`,
+    refused: (why) => `Eine Änderung ohne Verbindung wurde nicht gespeichert: ${why}`,
   },
   expired: {
     title: 'Erneut anmelden',

@@ -89,6 +89,7 @@ export const soa: Texts['soa'] = {
     undo: 'rückgängig',
   },
   notSaved: (code, why) => `${code} wurde nicht gespeichert: ${why} Ihre Angabe ist noch da.`,
+  firstAnswer: (code: string) => `${code} hatte vorher keine Antwort, zu der es zurückgehen könnte. Beantworten Sie es neu.`,
   discard: 'Meine verwerfen',
   proposals: (count) =>
     count === 1

@@ -201,7 +201,7 @@ export const tasks: Texts['tasks'] = {
     live: (seconds) => `Läuft seit ${seconds} s`,
     waiting: 'Wartet, bis sie an der Reihe ist',
     noLog: 'Sie hat nichts ausgegeben.',
-    logLater: 'Die Ausgabe erscheint, wenn der Lauf endet.',
+    logLater: 'Noch keine Ausgabe.',
     evidence: 'Nachweis',
     openEvidence: 'Nachweis herunterladen',
     started: 'Lauf gestartet',

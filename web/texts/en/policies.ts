@@ -85,6 +85,7 @@ export const policies = {
   useTemplate: 'Use this template',
   contact: 'Whom people ask',
   preview: 'Preview',
+  table: 'Table',
   tabs: { text: 'Text', versions: 'Versions', signatures: 'Signatures', details: 'Details and history' },
   sections: 'Sections',
   noText: 'This policy has no text yet.',

@@ -23,6 +23,7 @@ export const shared = {
     skip: 'Skip to content',
     open: 'Open navigation',
     sheet: 'Navigation',
+    bar: 'Bar',
     wide: 'Widen navigation',
     narrow: 'Narrow navigation',
     organizations: 'Organizations',
@@ -162,8 +163,19 @@ export const shared = {
     home: 'Go to the home page',
     crash: 'Something in this page failed. What was saved is safe.',
     reload: 'Load the page again',
-    offline: 'No connection. What you type stays here; try again when you are back.',
     requestId: (id: string) => `Request ${id}`,
+  },
+  dialog: {
+    password: 'Your password',
+    passwordHelp: 'Asked again, so that it is you who signs.',
+  },
+  offline: {
+    bar: 'No connection to the server.',
+    waiting: (edits: number) =>
+      `${edits === 1 ? '1 record has changes' : `${edits} records have changes`} that will be saved when it is back. Keep this page open.`,
+    none: 'What you see may be out of date.',
+    fields: (names: string) => `Not saved yet: ${names}`,
+    refused: (why: string) => `An edit made without a connection was not saved: ${why}`,
   },
   expired: {
     title: 'Sign in again',

@@ -81,6 +81,7 @@ export const soa = {
     undo: 'undo',
   },
   notSaved: (code: string, why: string) => `${code} was not saved: ${why} What you said is kept.`,
+  firstAnswer: (code: string) => `${code} had no answer before, so there is none to go back to. Answer it anew.`,
   discard: 'Discard mine',
   proposals: (count: number) =>
     count === 1 ? '1 answer is proposed and waits for a person.' : `${count} answers are proposed and wait for a person.`,

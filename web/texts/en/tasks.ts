@@ -201,7 +201,7 @@ export const tasks = {
     live: (seconds: number) => `Live, ${seconds} s`,
     waiting: 'Waiting for its turn',
     noLog: 'It wrote nothing to its log.',
-    logLater: 'The log appears when the run ends.',
+    logLater: 'Nothing written yet.',
     evidence: 'Evidence',
     openEvidence: 'Download evidence',
     started: 'Run started',
