@@ -26,6 +26,7 @@ export default defineConfig({
     locale: 'en-GB',
     timezoneId: 'UTC',
     contextOptions: { reducedMotion: 'reduce' },
+    actionTimeout: 30_000,
     trace: 'retain-on-failure',
   },
   projects: [

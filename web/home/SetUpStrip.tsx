@@ -27,7 +27,7 @@ export function SetUpStrip() {
   if (hidden || !isLoaded) return null;
   const { steps } = t.home;
   const all = [
-    { label: steps.people, to: '/people', done: (people.data?.total ?? 0) > 1 },
+    { label: steps.people, to: '/people?new=yes', done: (people.data?.total ?? 0) > 1 },
     { label: steps.controls, to: '/frameworks', done: (controls.data?.total ?? 0) > 0 },
     { label: steps.risks, to: '/risks?new=yes', done: (risks.data?.total ?? 0) > 0 },
     { label: steps.evidence, to: '/tasks', done: tasks.data?.some((task) => task.evidenceStatus !== 'none') ?? false },

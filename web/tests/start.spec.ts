@@ -2,7 +2,7 @@ import { PASSWORD } from './demo';
 import { expect, expectAccessible, test } from './server';
 import { pick } from './steps';
 
-test('an empty installation becomes an organization, and its first risk is rated', async ({ page, empty, errors }, info) => {
+test('from an empty installation to a published portal, as the pages lead', async ({ page, empty, errors }, info) => {
   test.skip(info.project.name === 'phone' || !empty.setupUrl, 'a server is set up once');
   await page.goto(empty.url);
   await expect(page).toHaveURL(/\/setup$/);
@@ -34,5 +34,56 @@ test('an empty installation becomes an organization, and its first risk is rated
   await page.getByRole('button', { name: 'Create risk' }).click();
   const drawer = page.getByRole('complementary', { name: /R-1 Backups/ });
   await expect(drawer.getByText('Critical')).toBeVisible();
+  // The rest of the way, as the home page leads.
+  const next = async (step: string) => {
+    await page.goto(empty.url);
+    await page.getByRole('region', { name: 'Set-up' }).getByRole('link', { name: step }).click();
+  };
+  await next('Invite a colleague');
+  const invitation = page.getByRole('dialog', { name: 'Invite people' });
+  await invitation.getByLabel('E-mail addresses').fill('Grace <grace@acme.example>');
+  await invitation.getByRole('button', { name: 'Invite', exact: true }).click();
+  await expect(invitation.getByRole('row', { name: /grace@acme.example/ })).toContainText('Invited');
+
+  await next('Upload evidence');
+  await page.getByRole('button', { name: 'New task' }).first().click();
+  const task = page.getByRole('dialog', { name: 'New task' });
+  await task.getByLabel('Title').fill('Test that backups can be restored');
+  await task.getByRole('button', { name: 'Create task' }).click();
+  await expect(page).toHaveURL(/\/tasks\/tsk_/);
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles({ name: 'restore.txt', mimeType: 'text/plain', buffer: Buffer.from('Restored in four hours.') });
+  await expect(page.getByRole('region', { name: 'Evidence' }).getByText('restore.txt').first()).toBeVisible();
+
+  await next('Publish a policy');
+  await page.getByRole('button', { name: 'From template' }).click();
+  const gallery = page.getByRole('dialog', { name: 'Policy templates' });
+  await gallery
+    .getByRole('button', { name: /^Access Control/ })
+    .first()
+    .click();
+  await gallery.getByRole('button', { name: 'Use this template' }).click();
+  await gallery.getByRole('button', { name: 'Create policy' }).click();
+  await page.getByRole('button', { name: 'Submit for approval' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Submit for approval' }).click();
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Your password' }).fill(PASSWORD);
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve and publish v1' }).click();
+  await expect(page.getByText('Published').first()).toBeVisible();
+
+  await next('Publish the trust portal');
+  await page.getByRole('textbox', { name: /^Address/ }).fill('acme');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await expect(page.getByText('Trust portal saved')).toBeVisible();
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /Publish/ })
+    .click();
+  await expect(page.getByText('Published').first()).toBeVisible();
+  await page.goto(`${empty.url}/trust/acme`);
+  await expect(page.getByRole('heading', { level: 1, name: 'Security at Acme' })).toBeVisible();
   expect(errors.filter((error) => !/40[01]/.test(error))).toEqual([]);
 });
