@@ -91,9 +91,13 @@ export function useEdits<T extends object>(path: RecordPath, id: string) {
   const waiting = useWaiting().find((one) => one.path === path && one.id === id);
 
   const save = useCallback(
-    async (patch: Patch, options: { undo?: boolean } = {}) => {
+    async (patch: Patch, options: { undo?: boolean; seen?: Patch } = {}) => {
       const key = keyOf(path, id);
       const before = queries.getQueryData<Versioned<T>>(key);
+      const isOvertaken = Object.entries(options.seen ?? {}).some(
+        ([name, value]) => (value ?? null) !== ((before?.data as Patch)?.[name] ?? null),
+      );
+      if (before && isOvertaken) return setConflict(path, id, { mine: patch, theirs: before });
       const edit = { path, id, patch, version: before?.version ?? null };
       if (before) queries.setQueryData(key, { ...before, data: { ...before.data, ...patch } });
       try {
@@ -112,6 +116,13 @@ export function useEdits<T extends object>(path: RecordPath, id: string) {
     [path, id],
   );
 
+  /** Saves one field. `seen` is what it was when the reader began to type: it may have been changed meanwhile. */
+  const field = useCallback(
+    (name: string) => (next: unknown, seen?: unknown) =>
+      save({ [name]: next }, seen === undefined ? {} : { seen: { [name]: seen } }),
+    [save],
+  );
+
   /** Ends the conflict: with the chosen values on top of theirs, or without mine. */
   const settle = useCallback(
     async (chosen: Patch | undefined) => {
@@ -123,5 +134,5 @@ export function useEdits<T extends object>(path: RecordPath, id: string) {
     [conflict, path, id],
   );
 
-  return { save, conflict, settle, waiting: Object.keys(waiting?.patch ?? {}) };
+  return { save, field, conflict, settle, waiting: Object.keys(waiting?.patch ?? {}) };
 }

@@ -116,7 +116,7 @@ export function Record({ id, asOf, onClose, onStep }: Props) {
               value={(control[field.name as keyof Control] ?? null) as Value}
               choices={choices(field)}
               optional={field.optional && field.name !== 'description'}
-              onSave={mayChange ? (next) => edits.save({ [field.name]: next }) : undefined}
+              onSave={mayChange ? edits.field(field.name) : undefined}
             >
               {shown(field)}
             </Field>

@@ -20,8 +20,8 @@ type Props = {
   choices?: Choice[];
   /** Whether it can be emptied. */
   optional?: boolean;
-  /** Without it the field is only read. */
-  onSave?: (value: Value) => Promise<unknown>;
+  /** Without it the field is only read. `seen` is the value when the reader began to type. */
+  onSave?: (value: Value, seen?: Value) => Promise<unknown>;
 };
 
 /** A value that is a button and turns into its input. Saved on leave or Enter; Escape leaves it as it was. */
@@ -30,13 +30,14 @@ export function Field({ name, label, kind, value, children, choices, optional, o
   const [problem, setProblem] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
   const isSaving = useRef(false);
+  const seen = useRef<Value>(undefined);
 
   async function save(next: Value) {
     if (isSaving.current || !onSave) return;
     if (next === value || (next === '' && value === null)) return leave();
     isSaving.current = true;
     try {
-      await onSave(next === '' && optional ? null : next);
+      await onSave(next === '' && optional ? null : next, draft === undefined ? undefined : seen.current);
       leave();
     } catch (error) {
       const own = error instanceof Problem ? error.errors.find((one) => one.field === name) : undefined;
@@ -114,7 +115,10 @@ export function Field({ name, label, kind, value, children, choices, optional, o
             ref={button}
             type="button"
             className={css.value}
-            onClick={() => setDraft(typeof value === 'string' ? value : '')}
+            onClick={() => {
+              seen.current = value;
+              setDraft(typeof value === 'string' ? value : '');
+            }}
           >
             <span className="hidden-visually">{label}: </span>
             {children || <span className="t3">{t.edits.none}</span>}

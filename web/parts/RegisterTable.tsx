@@ -1,7 +1,7 @@
 import { ActionIcon, Checkbox } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef, useState } from 'react';
 import { t } from '../texts';
 import css from './RegisterTable.module.css';
 
@@ -46,6 +46,53 @@ const PHONE = 64;
 /** Fewer rows than this are simply all there, so that the browser's own search finds them. */
 const FEW = 200;
 
+function toggle<T>({ selected, onSelect }: Props<T>, key: string) {
+  const next = new Set(selected);
+  if (!next.delete(key)) next.add(key);
+  onSelect?.(next);
+}
+
+type LineProps<T> = { table: Props<T>; row: T; index: number };
+
+/** One row. Scrolling does not change the table's own properties, so what stays in view is not drawn again. */
+const Line = memo(function Line<T>({ table: p, row, index }: LineProps<T>) {
+  const key = p.rowKey(row);
+  return (
+    <tr
+      className={css.row}
+      aria-rowindex={index + 1}
+      data-selected={p.selected?.has(key) || undefined}
+      data-active={p.active === key || undefined}
+    >
+      {p.selected && p.onSelect && (
+        <td className={css.pick}>
+          <Checkbox aria-label={t.table.select(p.rowName(row))} checked={p.selected.has(key)} onChange={() => toggle(p, key)} />
+        </td>
+      )}
+      {p.columns.map((column) => (
+        <td key={column.key} data-align={column.align}>
+          {column.opens ? (
+            <a
+              className={css.open}
+              data-open={key}
+              href={p.href(row)}
+              onClick={(event) => {
+                if (event.metaKey || event.ctrlKey) return;
+                event.preventDefault();
+                p.onOpen(row);
+              }}
+            >
+              {column.render(row)}
+            </a>
+          ) : (
+            column.render(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}) as <T>(props: LineProps<T>) => ReactNode;
+
 /** A register of any length: only the rows in view are in the page, and more are asked for as the end comes near. */
 export function RegisterTable<T>(p: Props<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
@@ -76,12 +123,6 @@ export function RegisterTable<T>(p: Props<T>) {
   const after = last ? rows.getTotalSize() - (last.end - rows.options.scrollMargin) : 0;
   const width = p.columns.length + (picking ? 1 : 0);
 
-  const toggle = (key: string) => {
-    const next = new Set(p.selected);
-    if (!next.delete(key)) next.add(key);
-    p.onSelect?.(next);
-  };
-
   function keys(event: KeyboardEvent) {
     const links = [...(body.current?.querySelectorAll<HTMLElement>('[data-open]') ?? [])];
     const at = links.indexOf(document.activeElement as HTMLElement);
@@ -92,7 +133,7 @@ export function RegisterTable<T>(p: Props<T>) {
       links[at + step]?.focus();
     } else if (event.key === 'x' && picking) {
       const key = links[at]?.dataset.open;
-      if (key) toggle(key);
+      if (key) toggle(p, key);
     }
   }
 
@@ -155,47 +196,7 @@ export function RegisterTable<T>(p: Props<T>) {
               )}
               {seen.map(({ index }) => {
                 const row = p.rows[index];
-                if (row === undefined) return null;
-                const key = p.rowKey(row);
-                return (
-                  <tr
-                    key={key}
-                    className={css.row}
-                    aria-rowindex={index + 1}
-                    data-selected={p.selected?.has(key) || undefined}
-                    data-active={p.active === key || undefined}
-                  >
-                    {picking && (
-                      <td className={css.pick}>
-                        <Checkbox
-                          aria-label={t.table.select(p.rowName(row))}
-                          checked={picking.selected.has(key)}
-                          onChange={() => toggle(key)}
-                        />
-                      </td>
-                    )}
-                    {p.columns.map((column) => (
-                      <td key={column.key} data-align={column.align}>
-                        {column.opens ? (
-                          <a
-                            className={css.open}
-                            data-open={key}
-                            href={p.href(row)}
-                            onClick={(event) => {
-                              if (event.metaKey || event.ctrlKey) return;
-                              event.preventDefault();
-                              p.onOpen(row);
-                            }}
-                          >
-                            {column.render(row)}
-                          </a>
-                        ) : (
-                          column.render(row)
-                        )}
-                      </td>
-                    ))}
-                  </tr>
-                );
+                return row === undefined ? null : <Line key={p.rowKey(row)} table={p} row={row} index={index} />;
               })}
               {p.loading && p.rows.length === 0 && <Skeletons columns={width} />}
               {after > 0 && (

@@ -43,7 +43,7 @@ export function Member({ id, onClose, onStep }: Props) {
         {null}
       </Drawer>
     );
-  const save = can('member:update') ? (field: string) => (next: unknown) => edits.save({ [field]: next }) : undefined;
+  const save = can('member:update') ? edits.field : undefined;
   return (
     <Drawer
       reference={t.people.states[stateOf(member)]}

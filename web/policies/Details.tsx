@@ -1,7 +1,7 @@
 import { usePeople } from '../api/people';
 import { useEdits, type Versioned } from '../api/records';
 import { useMe } from '../api/session';
-import { Field, type Kind, type Value } from '../parts/Field';
+import { Field, type Kind } from '../parts/Field';
 import { day, moment } from '../parts/format';
 import { History } from '../parts/History';
 import { Person } from '../parts/Person';
@@ -35,7 +35,7 @@ export function Details({ record }: { record: Versioned<PolicyView> }) {
   const edits = useEdits<PolicyView>('/v1/policies', policy.id);
   const labels: Record<string, string> = t.policies.fields;
   const read = reader(people.name);
-  const save = can('policy:update') ? (name: string) => (next: Value) => edits.save({ [name]: next }) : undefined;
+  const save = can('policy:update') ? edits.field : undefined;
   const persons = people.active.map(({ id, user }) => ({ value: id, label: user.name }));
 
   return (

@@ -10,7 +10,7 @@ import { useMe } from '../api/session';
 import { Comments, Composer, useComments } from '../parts/Comments';
 import { useConfirm } from '../parts/confirm';
 import { ErrorPage } from '../parts/ErrorPage';
-import { Field, type Value } from '../parts/Field';
+import { Field } from '../parts/Field';
 import { day, moment, utc } from '../parts/format';
 import { History } from '../parts/History';
 import { PageHeader } from '../parts/PageHeader';
@@ -138,7 +138,7 @@ function Page({ id }: { id: string }) {
       <div className={css.columns}>
         <div className={css.main}>
           <Unsaved edits={edits} labels={t.tasks.fields} read={reader(people)} />
-          <Fields task={task} save={edits.save} />
+          <Fields task={task} save={edits.field} />
           <EvidenceFiles task={task} section={evidence} />
           {automations.chosen && <Runs automation={automations.chosen} />}
           <Talk id={id} />
@@ -172,14 +172,14 @@ function useProofs(taskId: string) {
   ];
 }
 
-type FieldsProps = { task: TaskRecord; save: (patch: Record<string, unknown>) => Promise<unknown> };
+type FieldsProps = { task: TaskRecord; save: ReturnType<typeof useEdits>['field'] };
 
 function Fields({ task, save }: FieldsProps) {
   const people = usePeople();
   const { mayChange, mayMove } = useRights();
   const name = useNames();
   const labels = t.tasks.fields;
-  const on = (field: string, may = mayChange) => (may ? (next: Value) => save({ [field]: next }) : undefined);
+  const on = (field: string, may = mayChange) => (may ? save(field) : undefined);
   const owners = people.active.map(({ id, user }) => ({ value: id, label: user.name }));
   return (
     <section className={css.section} aria-label={t.tasks.detail.details}>

@@ -70,6 +70,8 @@ test.describe('risks', () => {
       data: { description: 'Their words' },
       headers: { 'X-Organization-Id': await organization(page, demo) },
     });
+    // The page hears of it, and still knows what the reader began with.
+    await expect(drawer.getByRole('tabpanel').getByText('Their words').first()).toBeVisible();
     await page.keyboard.press('Control+Enter');
     await expect(drawer.getByText('Somebody else saved this')).toBeVisible();
     await expect(drawer.getByText('Yours: My words')).toBeVisible();

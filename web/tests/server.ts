@@ -6,7 +6,8 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { test as base, expect, type Page } from '@playwright/test';
 import { BINARY, PASSWORD } from './demo';
 
-export type Server = { url: string; setupUrl?: string };
+/** `folder` holds its data, and with them the mails it sends. */
+export type Server = { url: string; folder: string; setupUrl?: string };
 const READY = /Attestry is ready at (\S+)/;
 const SETUP = /set it up at (\S+)/;
 
@@ -21,7 +22,7 @@ async function started(folder: string, use: (server: Server) => Promise<void>) {
     const hear = (chunk: Buffer) => {
       said += chunk.toString();
       const url = READY.exec(said)?.[1];
-      if (url) resolve({ url, setupUrl: SETUP.exec(said)?.[1] });
+      if (url) resolve({ url, folder, setupUrl: SETUP.exec(said)?.[1] });
     };
     child.stdout?.on('data', hear);
     child.stderr?.on('data', hear);

@@ -1,4 +1,6 @@
-import type { Page } from '@playwright/test';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, type Page } from '@playwright/test';
 import type { Server } from './server';
 
 export const LEAD = 'ingrid.solberg@northwind.example';
@@ -27,4 +29,16 @@ export async function ask<T = { id: string }>(page: Page, server: Server, path: 
   });
   if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
   return (answer.status() === 204 ? undefined : await answer.json()) as T;
+}
+
+/** The link to such a page in a mail to somebody. Mails are files in the folder of the server. */
+export async function mailed(server: Server, to: string, path: string): Promise<string> {
+  const folder = join(server.folder, 'mail');
+  const found = () => {
+    const all = existsSync(folder) ? readdirSync(folder).sort().reverse() : [];
+    const texts = all.map((name) => readFileSync(join(folder, name), 'utf8')).filter((text) => text.includes(to));
+    return texts.map((text) => text.match(new RegExp(`https?://[^\\s"<>]+${path}[^\\s"<>]+`))?.[0]).find(Boolean) ?? '';
+  };
+  await expect.poll(found, { message: `a mail to ${to} with a link to ${path}` }).not.toBe('');
+  return found();
 }

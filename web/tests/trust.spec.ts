@@ -1,5 +1,5 @@
 import { expect, expectAccessible, signIn, test } from './server';
-import { ask, LEAD } from './steps';
+import { ask, LEAD, mailed } from './steps';
 
 test('the overview of the portal is changed beside its preview', async ({ page, demo, errors }, info) => {
   await signIn(page, demo, LEAD);
@@ -64,12 +64,7 @@ test('an update and a question are written, published and read by visitors', asy
   expect(errors.filter((error) => !error.includes('400'))).toEqual([]);
 });
 
-test('a visitor asks for documents, and the request is approved in the console', async ({
-  page,
-  demo,
-  browser,
-  errors,
-}, info) => {
+test('a visitor asks for documents, signs and reads what the console grants', async ({ page, demo, browser, errors }, info) => {
   const who = `Vera Visitor ${info.project.name}`;
   const email = `vera.${info.project.name}@customer.example`;
   const visitor = await (await browser.newContext({ viewport: page.viewportSize() })).newPage();
@@ -84,7 +79,6 @@ test('a visitor asks for documents, and the request is approved in the console',
   await form.getByRole('button', { name: 'Request access' }).click();
   await expect(form.getByRole('status').or(form.getByRole('alert')).filter({ hasText: /\w/ }).first()).toBeVisible();
   await expectAccessible(visitor, 'a sent request');
-  await visitor.context().close();
 
   await signIn(page, demo, LEAD);
   await page.goto(`${demo.url}/trust-portal?tab=requests`);
@@ -102,6 +96,30 @@ test('a visitor asks for documents, and the request is approved in the console',
   await expect(page.getByText(`The agreement is on its way to ${email}`)).toBeVisible();
   await expect(drawer.getByText(/^Sent, not signed/)).toBeVisible();
   await expect(drawer.getByRole('button', { name: 'Send agreement again' })).toBeVisible();
+
+  await visitor.goto(await mailed(demo, email, '/trust/nda'));
+  await expect(visitor.getByRole('region', { name: 'Text of the agreement' })).toContainText('Northwind Robotics');
+  await expectAccessible(visitor, 'an agreement');
+  await visitor.getByLabel('Full name').fill(who);
+  await visitor.getByLabel('Email').fill('somebody@else.example');
+  await visitor.getByRole('checkbox').check();
+  await visitor.getByRole('button', { name: 'Sign agreement' }).click();
+  await expect(visitor.getByText(/e-mail address that requested|address that asked/).last()).toBeVisible();
+  await visitor.getByLabel('Email').fill(email);
+  await visitor.getByRole('button', { name: 'Sign agreement' }).click();
+  await expect(visitor.getByRole('heading', { name: 'Signed' })).toBeVisible();
+  await visitor.getByRole('link', { name: 'Open the documents' }).click();
+  await expect(visitor.getByRole('heading', { level: 1, name: 'Documents of Northwind Robotics' })).toBeVisible();
+  await expectAccessible(visitor, 'documents');
+  const download = visitor.waitForEvent('download');
+  await visitor
+    .getByRole('link', { name: /^Download / })
+    .first()
+    .click();
+  expect((await download).suggestedFilename()).toMatch(/\.pdf$/);
+  await visitor.context().close();
+  // The page of the one who approved hears of it.
+  await expect(drawer.getByText(/^Signed/).first()).toBeVisible();
   expect(errors.filter((error) => !error.includes('400'))).toEqual([]);
 });
 

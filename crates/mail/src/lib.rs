@@ -62,19 +62,24 @@ impl Sent {
     }
 }
 
+/// The longest line that may stand in a message as it is.
+const LONGEST_LINE: usize = 998;
+
 /// Text as it is in a file, so that a link can be read and copied; on its way by SMTP, in base64 where it is not
 /// ASCII, because not every server passes on more.
 fn part(kind: ContentType, text: &str, for_a_file: bool) -> SinglePart {
-    let encoding = match (text.is_ascii(), for_a_file) {
-        (true, _) => ContentTransferEncoding::SevenBit,
-        (false, true) => ContentTransferEncoding::EightBit,
-        (false, false) => ContentTransferEncoding::Base64,
-    };
     let builder = SinglePart::builder().header(kind);
-    match Body::new_with_encoding(text.to_owned(), encoding) {
-        Ok(body) => builder.body(body),
-        // A line too long to be sent as it is.
-        Err(_) => builder.body(text.to_owned()),
+    if for_a_file && text.lines().all(|line| line.len() <= LONGEST_LINE) {
+        let encoding = match text.is_ascii() {
+            true => ContentTransferEncoding::SevenBit,
+            false => ContentTransferEncoding::EightBit,
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        return builder.body(Body::dangerous_pre_encoded(lines.join("\r\n").into_bytes(), encoding));
+    }
+    match Body::new_with_encoding(text.to_owned(), ContentTransferEncoding::Base64) {
+        Ok(body) if !text.is_ascii() => builder.body(body),
+        _ => builder.body(text.to_owned()),
     }
 }
 
@@ -207,5 +212,23 @@ impl Mailer {
                     .singlepart(part(ContentType::TEXT_HTML, &message.html, for_a_file)),
             )
             .map_err(|error| wrong(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_in_a_file_can_be_copied() {
+        let link = format!("https://attestry.example.com/accept-invitation?token={}", "x".repeat(43));
+        for text in [format!("Open this:\n{link}\n"), format!("Öffnen:\n{link}\n")] {
+            let written = part(ContentType::TEXT_PLAIN, &text, true).formatted();
+            let written = String::from_utf8(written).unwrap();
+            assert!(written.contains(&link), "{written}");
+            assert!(written.contains(text.lines().next().unwrap()));
+        }
+        let long = part(ContentType::TEXT_PLAIN, &"y".repeat(2000), true).formatted();
+        assert!(String::from_utf8(long).unwrap().lines().all(|line| line.len() <= LONGEST_LINE));
     }
 }

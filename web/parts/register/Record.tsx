@@ -36,7 +36,7 @@ export function Record({ d, id, asOf, onClose, onStep }: Props) {
   const { ask, dialog } = useConfirm();
   const read = reader(d, people);
   const row = data?.data;
-  const save = can(`${d.entity}:update`) && !asOf ? (field: string) => (next: Value) => edits.save({ [field]: next }) : undefined;
+  const save = can(`${d.entity}:update`) && !asOf ? edits.field : undefined;
 
   if (error)
     return (
