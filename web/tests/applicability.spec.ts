@@ -73,6 +73,7 @@ test('a statement is answered, declined, approved and compared with its next ver
   browser,
   errors,
 }, info) => {
+  test.slow();
   const isPhone = info.project.name === 'phone';
   const path = await openStatement(page, demo, `Rules of the ${info.project.name}`);
   const pick1 = async (title: string, word: 'Yes' | 'No') => {

@@ -91,6 +91,7 @@ test.describe('an auditor', () => {
   ];
   test('reads every page and is offered no change', async ({ page, demo, errors }, info) => {
     test.skip(info.project.name === 'phone', alike);
+    test.slow();
     for (const path of pages) {
       await openAs(page, demo, AUDITOR, path);
       await expect(page.getByRole('heading', { name: 'Nothing here' }), path).toHaveCount(0);
@@ -103,6 +104,7 @@ test.describe('an auditor', () => {
 
   test('opens records, where nothing can be edited', async ({ page, demo, errors }, info) => {
     test.skip(info.project.name === 'phone', alike);
+    test.slow();
     await signIn(page, demo, AUDITOR);
     for (const kind of ['risks', 'vendors', 'controls', 'tasks', 'policies']) {
       const found = await ask<{ id: string }[] | { data: { id: string }[] }>(page, demo, `/v1/${kind}?limit=1`);
@@ -133,6 +135,7 @@ test.describe('an employee', () => {
 
   test('reads their pages and is offered nothing they may not do', async ({ page, demo, errors }, info) => {
     test.skip(info.project.name === 'phone', alike);
+    test.slow();
     for (const path of ['/', '/tasks', '/tasks?view=list', '/policies', '/people', '/settings/account']) {
       await openAs(page, demo, EMPLOYEE, path);
       await expect(page.getByRole('heading', { name: 'Nothing here' }), path).toHaveCount(0);
@@ -144,6 +147,7 @@ test.describe('an employee', () => {
 
   test('finds nothing where they may not look', async ({ page, demo, errors }, info) => {
     test.skip(info.project.name === 'phone', alike);
+    test.slow();
     for (const path of ['/risks', '/vendors', '/controls', '/audit', '/trust-portal', '/applicability', '/settings/keys']) {
       await openAs(page, demo, EMPLOYEE, path);
       // What one may not see reads like what is not there.
