@@ -214,6 +214,29 @@ pub(crate) async fn change_password(
     Ok(Json(Done::DONE))
 }
 
+body! {
+    /// What others see of you.
+    UpdateProfile {
+        name "name": required Name = "Your name.",
+    }
+    example json!({"name": "Ada Lovelace"})
+}
+
+/// Changes your own name
+#[utoipa::path(
+    patch, path = "/v1/auth/profile", tag = "Sign-in", request_body = UpdateProfile,
+    responses((status = 200, body = UserView, description = "The account as it is now.")),
+    extensions(("x-session" = json!(true)))
+)]
+pub(crate) async fn update_profile(
+    api: State<Api>,
+    caller: SignedIn,
+    body: Valid<UpdateProfile>,
+) -> Result<Json<UserView>, Problem> {
+    let session = &caller.session.session;
+    Ok(Json(sessions::rename(&api.ctx, session, body.0.name, caller.origin).await?.into()))
+}
+
 /// Which notices the user gets by mail.
 #[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
 #[derive(Debug, Serialize, ToSchema)]

@@ -255,6 +255,7 @@ pub(crate) async fn submit_policy_for_approval(
     params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, body = ref("#/components/schemas/Policy"), description = "The policy, published."),
+        (status = 403, description = "You are not the approver, or entered your password more than ten minutes ago."),
         (status = 409, description = "The policy does not wait for an approval, or is archived."),
         (status = 412, description = "`If-Match` does not match."),
     ),

@@ -73,7 +73,7 @@ pub(crate) fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(sessions::list_sessions))
         .routes(routes!(sessions::end_session))
         .routes(routes!(sessions::confirm_session))
-        .routes(routes!(sessions::update_profile))
+        .routes(routes!(auth::update_profile))
         .routes(routes!(auth::get_notifications, auth::update_notifications))
         .routes(routes!(auth::unsubscribe))
         .routes(routes!(auth::forgot_password))

@@ -1,10 +1,9 @@
-//! `/v1/auth/sessions` and what else a signed-in person does with their own account.
+//! `/v1/auth/sessions` and `/v1/auth/confirm`: where somebody is signed in, and that it is still them.
 
 use attestry_app::sessions;
 use attestry_domain::Time;
 use attestry_domain::id::{SessionId, kind};
 use attestry_domain::sessions::Session;
-use attestry_domain::text::Name;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -13,7 +12,6 @@ use utoipa::ToSchema;
 
 use crate::answer::problem::Problem;
 use crate::auth::Done;
-use crate::members::UserView;
 use crate::request::caller::SignedIn;
 use crate::request::json::Secret;
 use crate::request::path::PathId;
@@ -98,17 +96,17 @@ pub(crate) async fn end_session(
 }
 
 body! {
-    /// The password, given again.
+    /// The password, entered again.
     Confirm {
         password "password": required Secret = "The account's password.",
     }
     example json!({"password": "correct horse battery"})
 }
 
-/// Confirms that it is you
+/// Confirms your password
 ///
-/// Signing a policy and approving a policy or a statement of applicability need the password within the ten minutes
-/// before. Signing in counts.
+/// Signing a policy and approving a policy or a statement of applicability require that you entered your password within
+/// the last ten minutes. Signing in counts.
 #[utoipa::path(
     post, path = "/v1/auth/confirm", tag = "Sign-in", request_body = Confirm,
     responses((status = 200, body = Done, description = "The session is confirmed for ten minutes.")),
@@ -121,27 +119,4 @@ pub(crate) async fn confirm_session(
 ) -> Result<Json<Done>, Problem> {
     sessions::confirm(&api.ctx, &caller.session.session, &body.0.password.0, caller.origin).await?;
     Ok(Json(Done::DONE))
-}
-
-body! {
-    /// What others see of you.
-    UpdateProfile {
-        name "name": required Name = "Your name.",
-    }
-    example json!({"name": "Ada Lovelace"})
-}
-
-/// Changes your own name
-#[utoipa::path(
-    patch, path = "/v1/auth/profile", tag = "Sign-in", request_body = UpdateProfile,
-    responses((status = 200, body = UserView, description = "The account as it is now.")),
-    extensions(("x-session" = json!(true)))
-)]
-pub(crate) async fn update_profile(
-    api: State<Api>,
-    caller: SignedIn,
-    body: Valid<UpdateProfile>,
-) -> Result<Json<UserView>, Problem> {
-    let session = &caller.session.session;
-    Ok(Json(sessions::rename(&api.ctx, session, body.0.name, caller.origin).await?.into()))
 }

@@ -335,6 +335,7 @@ body! {
     post, path = "/v1/soa/approve", tag = "Statement of applicability", request_body = ApproveSoa,
     responses(
         (status = 200, body = DocumentResult, description = "The statement, approved."),
+        (status = 403, description = "You are not the approver, or entered your password more than ten minutes ago."),
         (status = 404, description = "There is no such statement."),
         (status = 409, description = "The statement is not awaiting approval, or was changed in the meantime."),
     ),

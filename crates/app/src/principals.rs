@@ -29,7 +29,7 @@ fn bad_key() -> Error {
     }
 }
 
-fn bad_session() -> Error {
+pub(crate) fn bad_session() -> Error {
     Error::Unauthenticated { code: "invalid_session", message: "The session has ended; sign in again." }
 }
 

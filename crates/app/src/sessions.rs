@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::jobs::SignInFailure;
 use crate::keys::Token;
 use crate::passwords;
+use crate::principals::bad_session;
 use crate::remembered::Forget;
 
 /// What the journal keeps of a session: nothing that would let somebody use it.
@@ -149,10 +150,11 @@ pub async fn end_one(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) ->
 async fn end(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<bool, Error> {
     let (by, whose, from) = (own.id, own.user_id, origin.clone());
     ctx.change_account(whose, &origin, async move |a| {
-        let found = sessions::get(a.t, id).await?.filter(|found| found.user_id == whose);
-        let Some(found) = found else { return Ok(false) };
-        a.forget(Forget::Session(found.id));
-        sessions::delete(a.t, found.id).await?;
+        // Another process may have ended it, and this one may still remember it.
+        a.forget(Forget::Session(id));
+        if !sessions::delete(a.t, id, whose).await? {
+            return Ok(false);
+        }
         let Some(user) = users::get(a.t, whose).await? else { return Ok(true) };
         let scope = |membership: &Membership| own_scope(membership, &user, by, &from);
         a.record_everywhere(scope, "session.ended", "session", id, None::<&SessionState>).await?;
@@ -167,7 +169,9 @@ pub async fn confirm(ctx: &Ctx, session: &Session, password: &str, origin: Origi
     let (kept, from) = (session.clone(), origin.clone());
     ctx.change_account(session.user_id, &origin, async move |a| {
         proof.clear(a.t).await?;
-        sessions::confirm(a.t, kept.id, a.now).await?;
+        if !sessions::confirm(a.t, kept.id, a.now).await? {
+            return Err(bad_session());
+        }
         let Some(user) = users::get(a.t, kept.user_id).await? else { return Ok(()) };
         let scope = |membership: &Membership| own_scope(membership, &user, kept.id, &from);
         let state = SessionState::from(&kept);
@@ -186,7 +190,7 @@ pub async fn must_be_confirmed(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
         true => Ok(()),
         false => Err(Error::Forbidden {
             code: "confirmation_required",
-            message: "It has been a while since you gave your password. Give it again with \
+            message: "You entered your password more than ten minutes ago. Confirm it with \
                       POST /v1/auth/confirm, then repeat this request."
                 .to_owned(),
         }),

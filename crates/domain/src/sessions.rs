@@ -21,7 +21,7 @@ pub struct Session {
 }
 
 /// How long a password that was given counts for what asks for it again.
-pub const CONFIRMED_FOR: Duration = Duration::from_mins(10);
+const CONFIRMED_FOR: Duration = Duration::from_mins(10);
 
 impl Session {
     pub fn is_confirmed(&self, now: Time) -> bool {

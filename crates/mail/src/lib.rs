@@ -69,17 +69,16 @@ const LONGEST_LINE: usize = 998;
 /// ASCII, because not every server passes on more.
 fn part(kind: ContentType, text: &str, for_a_file: bool) -> SinglePart {
     let builder = SinglePart::builder().header(kind);
-    if for_a_file && text.lines().all(|line| line.len() <= LONGEST_LINE) {
-        let encoding = match text.is_ascii() {
-            true => ContentTransferEncoding::SevenBit,
-            false => ContentTransferEncoding::EightBit,
-        };
+    let is_short = text.lines().all(|line| line.len() <= LONGEST_LINE);
+    let as_it_is = |encoding| {
         let lines: Vec<&str> = text.lines().collect();
-        return builder.body(Body::dangerous_pre_encoded(lines.join("\r\n").into_bytes(), encoding));
-    }
-    match Body::new_with_encoding(text.to_owned(), ContentTransferEncoding::Base64) {
-        Ok(body) if !text.is_ascii() => builder.body(body),
-        _ => builder.body(text.to_owned()),
+        Body::dangerous_pre_encoded(lines.join("\r\n").into_bytes(), encoding)
+    };
+    match (for_a_file && is_short, text.is_ascii()) {
+        (true, true) => builder.body(as_it_is(ContentTransferEncoding::SevenBit)),
+        (true, false) => builder.body(as_it_is(ContentTransferEncoding::EightBit)),
+        (false, true) => builder.body(text.to_owned()),
+        (false, false) => builder.header(ContentTransferEncoding::Base64).body(text.to_owned()),
     }
 }
 

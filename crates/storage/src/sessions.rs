@@ -21,7 +21,7 @@ statements! {
     OF_USER = concat!("SELECT ", columns!(), " FROM sessions s WHERE s.user_id = $1 AND s.expires_at > $2 AND s.last_seen_at >= $3 ORDER BY s.last_seen_at DESC, s.id DESC LIMIT 100");
     CONFIRM = "UPDATE sessions SET confirmed_at = $2 WHERE id = $1";
     TOUCH = "UPDATE sessions SET last_seen_at = $2, expires_at = $3 WHERE id = $1 AND last_seen_at < $2";
-    DELETE = "DELETE FROM sessions WHERE id = $1";
+    DELETE = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
     DELETE_OF_USER = "DELETE FROM sessions WHERE user_id = $1 AND id <> $2";
     DELETE_EXPIRED = "DELETE FROM sessions WHERE expires_at < $1 OR last_seen_at < $2";
 }
@@ -68,17 +68,18 @@ pub async fn of_user(t: &Tx<'_>, user: UserId, now: Time, idle_since: Time) -> R
     t.all(OF_USER, &[id(user), time(now), time(idle_since)], read).await
 }
 
-/// Notes that the user gave the password.
-pub async fn confirm(t: &Tx<'_>, session: SessionId, at: Time) -> Result<(), Error> {
-    t.execute(CONFIRM, &[id(session), time(at)]).await.map(|_| ())
+/// Notes that the user gave the password. False: the session has ended.
+pub async fn confirm(t: &Tx<'_>, session: SessionId, at: Time) -> Result<bool, Error> {
+    Ok(t.execute(CONFIRM, &[id(session), time(at)]).await? > 0)
 }
 
 pub async fn touch(t: &Tx<'_>, session: SessionId, seen: Time, expires: Time) -> Result<(), Error> {
     t.execute(TOUCH, &[id(session), time(seen), time(expires)]).await.map(|_| ())
 }
 
-pub async fn delete(t: &Tx<'_>, session: SessionId) -> Result<bool, Error> {
-    Ok(t.execute(DELETE, &[id(session)]).await? > 0)
+/// Ends a session of this user.
+pub async fn delete(t: &Tx<'_>, session: SessionId, user: UserId) -> Result<bool, Error> {
+    Ok(t.execute(DELETE, &[id(session), id(user)]).await? > 0)
 }
 
 /// Ends a user's sessions, all but one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use attestry_ai::Kind;
 use attestry_ai::fake::Reply as Answer;
 use attestry_tests::database::Engine;
-use attestry_tests::{Tenant, TestApp, both, run_assisted};
+use attestry_tests::{PASSWORD, Tenant, TestApp, both, run_assisted};
 use aws_lc_rs::digest;
 use serde_json::{Value, json};
 
@@ -16,6 +16,7 @@ both! {
     answering_completes_a_statement,
     not_applicable_needs_a_reason,
     only_the_approver_decides,
+    approving_needs_the_password_again,
     answering_after_a_decision_takes_it_back,
     a_new_version_carries_answers_over,
     another_organization_is_refused,
@@ -196,6 +197,20 @@ async fn only_the_approver_decides(app: &TestApp) {
         (&json!("declined"), &json!("8.30 needs an owner."))
     );
     assert!(!app.mails().await.is_empty(), "the approver is asked");
+}
+
+async fn approving_needs_the_password_again(app: &TestApp) {
+    let soa = Soa::of(app, &app.home).await;
+    soa.answer_all().await;
+    soa.submit().await;
+    let token = app.sign_in("ada@example.com").await;
+    let call =
+        |path: &str, body: &Value| app.call("POST", path).session(&token, &app.home.organization).json(body);
+    let approve = || call("/v1/soa/approve", &soa.body(json!({})));
+    app.clock.advance(Duration::from_mins(11));
+    approve().send().await.problem(403, "confirmation_required");
+    call("/v1/auth/confirm", &json!({"password": PASSWORD})).send().await.expect(200);
+    assert_eq!(approve().send().await.expect(200)["data"]["status"], "approved");
 }
 
 async fn answering_after_a_decision_takes_it_back(app: &TestApp) {

@@ -79,7 +79,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "confirmation_required",
         403,
         "Password required again",
-        "Signing and approving need the password within the last ten minutes: `POST /v1/auth/confirm`.",
+        "Signing and approving require the password within the last ten minutes: `POST /v1/auth/confirm`.",
     ),
     (
         "not_the_author",

@@ -73,6 +73,7 @@ impl From<PolicySignature> for SignatureView {
     params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, body = SignatureView, description = "The signature."),
+        (status = 403, description = "An API key cannot sign; or you entered your password more than ten minutes ago."),
         (status = 409, description = "No version is published, or another one than `versionId`."),
     ),
     extensions(("x-permission" = json!("policy:sign")), ("x-session" = json!(true)))
