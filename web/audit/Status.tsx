@@ -31,7 +31,7 @@ export function Status({ check, end, onShow }: { check: Check; end?: number; onS
   if (!verdict)
     return (
       <Frame tone="mute" shape="ring" title={t.audit.unknown}>
-        <p>{canVerify() ? end !== undefined && t.audit.unknownText(number(end)) : t.audit.insecure}</p>
+        <p>{canVerify() ? t.audit.unknownText(end === undefined ? '…' : number(end)) : t.audit.insecure}</p>
       </Frame>
     );
   if (verdict.state === 'broken') return <Broken verdict={verdict} onShow={onShow} />;

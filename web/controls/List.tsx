@@ -6,7 +6,6 @@ import { api } from '../api/client';
 import { usePeople } from '../api/people';
 import { useMe } from '../api/session';
 import { AssignSelect, DeleteButton, each } from '../parts/bulk';
-import { useConfirm } from '../parts/confirm';
 import { EmptyState } from '../parts/EmptyState';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
@@ -15,7 +14,6 @@ import { day, today } from '../parts/format';
 import { PageHeader } from '../parts/PageHeader';
 import { PastBar } from '../parts/PastBar';
 import { Person } from '../parts/Person';
-import { PhoneRow } from '../parts/PhoneRow';
 import { type Column, RegisterTable } from '../parts/RegisterTable';
 import { Import } from '../parts/register/Import';
 import { NewRecord } from '../parts/register/NewRecord';
@@ -147,13 +145,16 @@ function Register() {
               selected={mayChange ? selected : undefined}
               onSelect={setPicked}
               bulk={<Bulk ids={[...selected]} onDone={() => setPicked(new Set())} />}
-              phone={(row) => (
-                <PhoneRow title={row.name} onOpen={() => open(row)}>
-                  <span className="mono t3">{row.reference}</span>
-                  {row.readiness && <StatusPill {...readiness()[row.readiness.status]} />}
-                  <span className="t3">{people.name(row.assigneeId)}</span>
-                </PhoneRow>
-              )}
+              phone={(row) => ({
+                title: row.name,
+                facts: (
+                  <>
+                    <span className="mono">{row.reference}</span>
+                    {row.readiness && <StatusPill {...readiness()[row.readiness.status]} />}
+                    <span>{people.name(row.assigneeId)}</span>
+                  </>
+                ),
+              })}
               onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
               loading={list.isPending || list.isFetchingNextPage}
             />
@@ -225,7 +226,6 @@ function columns(name: (id: string | null | undefined) => string | undefined, is
 /** What can be done to all selected controls. */
 function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const { can } = useMe();
-  const { ask, dialog } = useConfirm();
   const all = (act: (id: string) => Promise<unknown>) => each('/v1/controls', ids, act).then(onDone);
   const of = (id: string) => ({ params: { path: { id } } });
   return (
@@ -235,18 +235,8 @@ function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
         onPick={(assigneeId) => void all((id) => api.PATCH('/v1/controls/{id}', { ...of(id), body: { assigneeId } }))}
       />
       {can('control:delete') && (
-        <DeleteButton
-          onClick={() =>
-            ask({
-              title: t.bulk.deleteAsk(ids.length),
-              text: t.record.deleteText,
-              verb: t.actions.delete,
-              act: () => all((id) => api.DELETE('/v1/controls/{id}', of(id))),
-            })
-          }
-        />
+        <DeleteButton count={ids.length} act={() => all((id) => api.DELETE('/v1/controls/{id}', of(id)))} />
       )}
-      {dialog}
     </>
   );
 }

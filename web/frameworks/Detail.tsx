@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Menu } from '@mantine/core';
-import { IconDots, IconHistory, IconPlus, IconReplace, IconTrash } from '@tabler/icons-react';
+import { IconDots, IconPlus, IconReplace, IconTrash } from '@tabler/icons-react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { $api, api } from '../api/client';
 import { words } from '../api/problem';
@@ -10,7 +10,6 @@ import { Drawer } from '../parts/Drawer';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
 import { FilterBar, type FilterField } from '../parts/FilterBar';
-import { iso } from '../parts/format';
 import { Glyph } from '../parts/glyphs';
 import { PageHeader } from '../parts/PageHeader';
 import { PastBar } from '../parts/PastBar';
@@ -20,6 +19,7 @@ import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { TrendLines } from '../parts/TrendLines';
 import { toast } from '../parts/toast';
+import { PastButton } from '../parts/ViewTools';
 import type { Search } from '../routes';
 import { t } from '../texts';
 import css from './frameworks.module.css';
@@ -192,16 +192,7 @@ function Page({ framework }: { framework: One }) {
                 onChange={(q) => void go({ q }, { replace: true })}
                 width={170}
               />
-              {!asOf && mayRead && (
-                <Button
-                  size="xs"
-                  variant="default"
-                  leftSection={<IconHistory size={15} stroke={1.6} />}
-                  onClick={() => void go({ asOf: monthAgo(), open: undefined })}
-                >
-                  {t.filters.asOf}
-                </Button>
-              )}
+              {mayRead && <PastButton view={view} go={go} />}
             </>
           }
         />
@@ -215,19 +206,19 @@ function Page({ framework }: { framework: One }) {
           href={({ id }) => `/frameworks/${framework.alias}?open=${id}`}
           onOpen={({ id }) => void go({ open: id })}
           active={view.open}
-          phone={(row) => (
-            <button type="button" className={`plain ${css.phone}`} onClick={() => void go({ open: row.id })}>
-              <b>{row.title}</b>
-              <span className={css.phoneFacts}>
-                <span className="mono t3">{row.code}</span>
+          phone={(row) => ({
+            title: row.title,
+            facts: (
+              <>
+                <span className="mono">{row.code}</span>
                 {row.met && <StatusPill {...looks[row.met.status]} />}
-              </span>
-            </button>
-          )}
+              </>
+            ),
+          })}
           loading={requirements.isPending}
         />
         {requirements.data && rows.length === 0 && <p className={css.none}>{t.frameworks.nothing}</p>}
-        <About framework={framework} />
+        {requirements.data && <About framework={framework} />}
       </div>
       {opened && (
         <Details
@@ -252,12 +243,6 @@ function Page({ framework }: { framework: One }) {
     </div>
   );
 }
-
-const monthAgo = () => {
-  const date = new Date();
-  date.setMonth(date.getMonth() - 1);
-  return iso(date);
-};
 
 function fits(row: Row, { q, state, theme }: Search): boolean {
   const letters = q?.toLowerCase() ?? '';
@@ -319,7 +304,7 @@ function Top({
         <p className={css.big} title={readiness && t.frameworks.scoreText(readiness.score)}>
           {readiness ? t.frameworks.percent(readiness.score) : '\u00a0'}
         </p>
-        {readiness && <StateBar readiness={readiness} name={framework.name} />}
+        <StateBar readiness={readiness} name={framework.name} />
         <ul className={css.states}>
           {(Object.keys(looks) as State[]).map((state) => (
             <li key={state}>

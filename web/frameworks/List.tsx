@@ -94,15 +94,15 @@ function List() {
             rowName={(row) => row.name}
             href={(row) => `/frameworks/${row.alias}`}
             onOpen={open}
-            phone={(row) => (
-              <button type="button" className={`plain ${css.phone}`} onClick={() => open(row)}>
-                <b>{row.name}</b>
-                <span className={css.phoneFacts}>
-                  {mayRead && <Score id={row.id} />}
-                  {mayRead && <States framework={row} />}
-                </span>
-              </button>
-            )}
+            phone={(row) => ({
+              title: row.name,
+              facts: mayRead && (
+                <>
+                  <Score id={row.id} />
+                  <States framework={row} />
+                </>
+              ),
+            })}
             loading={isPending}
           />
         </div>
@@ -121,12 +121,12 @@ function Score({ id }: { id: string }) {
   const { data } = useReadiness(id);
   return (
     <b className="num" style={{ fontWeight: 550 }}>
-      {data ? t.frameworks.percent(data.score) : ''}
+      {data ? t.frameworks.percent(data.score) : '\u00a0'}
     </b>
   );
 }
 
 function States({ framework }: { framework: Framework }) {
   const { data } = useReadiness(framework.id);
-  return data ? <StateBar readiness={data} name={framework.name} /> : null;
+  return <StateBar readiness={data} name={framework.name} />;
 }

@@ -26,7 +26,8 @@ export const countOf = ({ counts }: Readiness): Record<State, number> => ({
 });
 
 /** The states of all requirements as one bar. Their order tells them apart as well as their colour. */
-export function StateBar({ readiness, name }: { readiness: Readiness; name: string }) {
+export function StateBar({ readiness, name }: { readiness?: Readiness; name: string }) {
+  if (!readiness) return <span className={css.bar} />;
   const all = Object.entries(countOf(readiness)).filter(([, count]) => count > 0);
   const looks = states();
   const parts = all.map(([state, count]) => `${count} ${looks[state as State].label}`).join(', ');

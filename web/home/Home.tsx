@@ -110,7 +110,10 @@ function useAttention(): { groups: Group[]; isPending: boolean } {
     },
     { label: t.home.mine, items: all.filter(isMine).map((one) => task(one, 'ring', 'mute')) },
   ];
-  return { groups: groups.filter(({ items }) => items.length > 0), isPending: tasks.isPending || toSign.isLoading };
+  return {
+    groups: groups.filter(({ items }) => items.length > 0),
+    isPending: [tasks, approvals, toSign, requests].some(({ isLoading }) => isLoading),
+  };
 }
 
 export function Home() {
@@ -135,14 +138,15 @@ export function Home() {
         }
       />
       {isLead && can('organization:update') && <SetUpStrip />}
-      <div className={isLead ? css.columns : css.column}>
+      {isPending && <Bars />}
+      {/* What comes below asks for its data meanwhile, and is not pushed down by what comes above. */}
+      <div className={isLead ? css.columns : css.column} hidden={isPending}>
         <div className={css.left}>
           <Section title={t.home.needs} link={<Link to="/tasks">{t.home.allTasks}</Link>}>
             {groups.map((group) => (
               <Attention key={group.label} group={group} />
             ))}
             {!isPending && groups.length === 0 && <p className={css.calm}>{t.home.calm}</p>}
-            {isPending && <Bars />}
           </Section>
           {can('audit-log:read') && (
             <Section title={t.home.activity} link={<Link to="/audit">{t.home.log}</Link>}>
@@ -209,5 +213,11 @@ function Attention({ group }: { group: Group }) {
 
 /** The layout that the list will have. */
 function Bars() {
-  return Array.from({ length: 5 }, (_, at) => <div key={at} className={css.bar} aria-hidden="true" />);
+  return (
+    <div className={css.bars} aria-hidden="true">
+      {Array.from({ length: 5 }, (_, at) => (
+        <div key={at} />
+      ))}
+    </div>
+  );
 }

@@ -86,5 +86,5 @@ export function useReadiness(): { lines: Readiness[]; isPending: boolean } {
     const earlier = past.slice(at * (POINTS - 1), (at + 1) * (POINTS - 1)).map((one) => one.data?.score ?? 0);
     return { id, name, now: readiness?.score ?? 0, points: [...earlier, readiness?.score ?? 0] };
   });
-  return { lines, isPending: frameworks.isPending || past.some((one) => one.isPending) };
+  return { lines, isPending: [frameworks, ...now, ...past].some((one) => one.isPending) };
 }

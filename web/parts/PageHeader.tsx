@@ -7,7 +7,7 @@ type Props = {
   crumb?: ReactNode;
   /** Status beside the title. */
   state?: ReactNode;
-  /** Two to four facts a reader would otherwise count. */
+  /** Two to four facts a reader would otherwise count. Empty until they are known: their line is kept free. */
   facts?: ReactNode[];
   /** Last child is the one primary action. */
   actions?: ReactNode;

@@ -1,7 +1,7 @@
-import { ActionIcon, Checkbox } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { t } from '../texts';
 import css from './RegisterTable.module.css';
 
@@ -15,6 +15,16 @@ export type Column<T> = {
   /** The cell that opens the record. Exactly one column has it. */
   opens?: boolean;
   render: (row: T) => ReactNode;
+};
+
+/** One record on a phone: its name, and its facts below. The whole of it opens the record. */
+export type PhoneLine = {
+  title: ReactNode;
+  facts: ReactNode;
+  /** In front of both. */
+  mark?: ReactNode;
+  /** What can be done without opening it. */
+  act?: ReactNode;
 };
 
 export type Sort = { key: string; dir: 'asc' | 'desc' };
@@ -34,8 +44,8 @@ type Props<T> = {
   selected?: Set<string>;
   onSelect?: (next: Set<string>) => void;
   bulk?: ReactNode;
-  /** One record on a phone. Without it the table scrolls sideways. */
-  phone?: (row: T) => ReactNode;
+  /** Without it the table scrolls sideways on a phone. */
+  phone?: (row: T) => PhoneLine;
   /** Called when the end comes into view and there is more. */
   onMore?: () => void;
   loading?: boolean;
@@ -46,44 +56,89 @@ const PHONE = 64;
 /** Fewer rows than this are simply all there, so that the browser's own search finds them. */
 const FEW = 200;
 
-function toggle<T>({ selected, onSelect }: Props<T>, key: string) {
-  const next = new Set(selected);
-  if (!next.delete(key)) next.add(key);
-  onSelect?.(next);
+type Acts<T> = { open: (row: T) => void; toggle: (key: string) => void };
+
+/** What a row does, the same for as long as the table stands: a new page of rows does not draw those in view again. */
+function useActs<T>(p: Props<T>): Acts<T> {
+  const now = useRef(p);
+  now.current = p;
+  return useMemo(
+    () => ({
+      open: (row) => now.current.onOpen(row),
+      toggle: (key) => {
+        const next = new Set(now.current.selected);
+        if (!next.delete(key)) next.add(key);
+        now.current.onSelect?.(next);
+      },
+    }),
+    [],
+  );
 }
 
-type LineProps<T> = { table: Props<T>; row: T; index: number };
+type OpenProps<T> = { row: T; id: string; href: string; acts: Acts<T>; className?: string; children: ReactNode };
 
-/** One row. Scrolling does not change the table's own properties, so what stays in view is not drawn again. */
-const Line = memo(function Line<T>({ table: p, row, index }: LineProps<T>) {
-  const key = p.rowKey(row);
+/** A real link, so that a record can be opened in another tab. */
+function Open<T>({ row, id, href, acts, className, children }: OpenProps<T>) {
   return (
-    <tr
-      className={css.row}
-      aria-rowindex={index + 1}
-      data-selected={p.selected?.has(key) || undefined}
-      data-active={p.active === key || undefined}
+    <a
+      className={className}
+      data-open={id}
+      href={href}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        acts.open(row);
+      }}
     >
-      {p.selected && p.onSelect && (
+      {children}
+    </a>
+  );
+}
+
+type PickProps = { label: string; checked: boolean; isPartial?: boolean; onChange: () => void };
+
+function Pick({ label, checked, isPartial = false, onChange }: PickProps) {
+  return (
+    <input
+      type="checkbox"
+      className={css.box}
+      aria-label={label}
+      checked={checked}
+      onChange={onChange}
+      ref={(box) => {
+        if (box) box.indeterminate = isPartial;
+      }}
+    />
+  );
+}
+
+type LineProps<T> = {
+  row: T;
+  id: string;
+  name: string;
+  href: string;
+  index: number;
+  columns: Column<T>[];
+  isActive: boolean;
+  /** Undefined: rows cannot be selected. */
+  isSelected?: boolean;
+  acts: Acts<T>;
+};
+
+const Line = memo(function Line<T>({ row, id, name, href, index, columns, isActive, isSelected, acts }: LineProps<T>) {
+  return (
+    <tr className={css.row} aria-rowindex={index + 1} data-selected={isSelected || undefined} data-active={isActive || undefined}>
+      {isSelected !== undefined && (
         <td className={css.pick}>
-          <Checkbox aria-label={t.table.select(p.rowName(row))} checked={p.selected.has(key)} onChange={() => toggle(p, key)} />
+          <Pick label={t.table.select(name)} checked={isSelected} onChange={() => acts.toggle(id)} />
         </td>
       )}
-      {p.columns.map((column) => (
+      {columns.map((column) => (
         <td key={column.key} data-align={column.align}>
           {column.opens ? (
-            <a
-              className={css.open}
-              data-open={key}
-              href={p.href(row)}
-              onClick={(event) => {
-                if (event.metaKey || event.ctrlKey) return;
-                event.preventDefault();
-                p.onOpen(row);
-              }}
-            >
+            <Open row={row} id={id} href={href} acts={acts} className={css.open}>
               {column.render(row)}
-            </a>
+            </Open>
           ) : (
             column.render(row)
           )}
@@ -97,6 +152,7 @@ const Line = memo(function Line<T>({ table: p, row, index }: LineProps<T>) {
 export function RegisterTable<T>(p: Props<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const list = useRef<HTMLUListElement>(null);
+  const acts = useActs(p);
   const picking = p.selected && p.onSelect ? { selected: p.selected, onSelect: p.onSelect } : undefined;
   const height = HEIGHT[p.density ?? 'regular'];
   const narrow = useNarrow() && p.phone !== undefined;
@@ -133,7 +189,7 @@ export function RegisterTable<T>(p: Props<T>) {
       links[at + step]?.focus();
     } else if (event.key === 'x' && picking) {
       const key = links[at]?.dataset.open;
-      if (key) toggle(p, key);
+      if (key) acts.toggle(key);
     }
   }
 
@@ -151,10 +207,10 @@ export function RegisterTable<T>(p: Props<T>) {
               <tr>
                 {picking && (
                   <th style={{ width: 52 }} scope="col">
-                    <Checkbox
-                      aria-label={t.table.selectAll}
+                    <Pick
+                      label={t.table.selectAll}
                       checked={picking.selected.size === p.rows.length && p.rows.length > 0}
-                      indeterminate={picking.selected.size > 0 && picking.selected.size < p.rows.length}
+                      isPartial={picking.selected.size > 0 && picking.selected.size < p.rows.length}
                       onChange={() => picking.onSelect(picking.selected.size ? new Set() : new Set(p.rows.map(p.rowKey)))}
                     />
                   </th>
@@ -196,7 +252,22 @@ export function RegisterTable<T>(p: Props<T>) {
               )}
               {seen.map(({ index }) => {
                 const row = p.rows[index];
-                return row === undefined ? null : <Line key={p.rowKey(row)} table={p} row={row} index={index} />;
+                if (row === undefined) return null;
+                const key = p.rowKey(row);
+                return (
+                  <Line
+                    key={key}
+                    row={row}
+                    id={key}
+                    name={p.rowName(row)}
+                    href={p.href(row)}
+                    index={index}
+                    columns={p.columns}
+                    isActive={p.active === key}
+                    isSelected={picking?.selected.has(key)}
+                    acts={acts}
+                  />
+                );
               })}
               {p.loading && p.rows.length === 0 && <Skeletons columns={width} />}
               {after > 0 && (
@@ -217,9 +288,19 @@ export function RegisterTable<T>(p: Props<T>) {
         >
           {seen.map(({ index }) => {
             const row = p.rows[index];
-            return row === undefined ? null : (
-              <li key={p.rowKey(row)} data-index={index} ref={rows.measureElement}>
-                {p.phone?.(row)}
+            const line = row === undefined ? undefined : p.phone?.(row);
+            if (row === undefined || line === undefined) return null;
+            const key = p.rowKey(row);
+            return (
+              <li key={key} data-index={index} ref={rows.measureElement}>
+                <Open row={row} id={key} href={p.href(row)} acts={acts} className={css.phone}>
+                  {line.mark}
+                  <span>
+                    <b>{line.title}</b>
+                    <span className={css.facts}>{line.facts}</span>
+                  </span>
+                </Open>
+                {line.act}
               </li>
             );
           })}

@@ -35,7 +35,7 @@ export function TrendLines({
     style: { fontVariantNumeric: 'tabular-nums' },
   } as const;
   return (
-    <div ref={ref}>
+    <div ref={ref} style={{ minHeight: height }}>
       {w > 0 && (
         <svg width={w} height={height} role="img" aria-label={caption} style={{ display: 'block', overflow: 'visible' }}>
           {ticks.map((t) => (

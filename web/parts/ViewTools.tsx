@@ -29,16 +29,22 @@ export function ViewTools({ view, go }: { view: Search; go: Go }) {
         ]}
         visibleFrom="sm"
       />
-      {!view.asOf && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconHistory size={15} stroke={1.6} />}
-          onClick={() => void go({ asOf: monthAgo(), open: undefined })}
-        >
-          {t.filters.asOf}
-        </Button>
-      )}
+      <PastButton view={view} go={go} />
     </>
+  );
+}
+
+/** The way into the past, unless the page is there already. */
+export function PastButton({ view, go }: { view: Search; go: Go }) {
+  if (view.asOf) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<IconHistory size={15} stroke={1.6} />}
+      onClick={() => void go({ asOf: monthAgo(), open: undefined })}
+    >
+      {t.filters.asOf}
+    </Button>
   );
 }

@@ -4,6 +4,7 @@ import { usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { t } from '../texts';
+import { useConfirm } from './confirm';
 import { Glyph } from './glyphs';
 import type { Status } from './StatusPill';
 import { toast } from './toast';
@@ -62,10 +63,23 @@ export function AssignSelect({ label, more = [], onPick }: { label: string; more
   );
 }
 
-export function DeleteButton({ onClick }: { onClick: () => void }) {
+/** What is asked before the selected records are deleted. */
+type Question = { title: string; text: string; verb: string };
+
+export function DeleteButton({ count, ask: words, act }: { count: number; ask?: Question; act: () => Promise<unknown> }) {
+  const { ask, dialog } = useConfirm();
+  const usual = { title: t.bulk.deleteAsk(count), text: t.record.deleteText, verb: t.actions.delete };
   return (
-    <Button size="xs" variant="subtle" leftSection={<IconTrash size={14} stroke={1.6} />} onClick={onClick}>
-      {t.actions.delete}
-    </Button>
+    <>
+      <Button
+        size="xs"
+        variant="subtle"
+        leftSection={<IconTrash size={14} stroke={1.6} />}
+        onClick={() => ask({ ...(words ?? usual), act })}
+      >
+        {t.actions.delete}
+      </Button>
+      {dialog}
+    </>
   );
 }

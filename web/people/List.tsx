@@ -13,7 +13,7 @@ import { FilterBar, type FilterField } from '../parts/FilterBar';
 import { day, moment } from '../parts/format';
 import { PageHeader } from '../parts/PageHeader';
 import { Avatar } from '../parts/Person';
-import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { type Column, type PhoneLine, RegisterTable } from '../parts/RegisterTable';
 import { SearchInput } from '../parts/SearchInput';
 import { Specimen } from '../parts/Specimen';
 import { StatusPill } from '../parts/StatusPill';
@@ -106,7 +106,7 @@ function Everybody() {
           selected={can('member:update') ? selected : undefined}
           onSelect={setSelected}
           bulk={<Bulk ids={[...selected]} onDone={() => setSelected(new Set())} />}
-          phone={(row) => <Phone row={row} onOpen={() => open(row)} />}
+          phone={phone}
           onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
           loading={list.isPending || list.isFetchingNextPage}
         />
@@ -213,20 +213,18 @@ function columns(isNarrow: boolean, me: string | undefined): Column<Row>[] {
   return all.filter((one) => one !== false);
 }
 
-function Phone({ row, onOpen }: { row: Row; onOpen: () => void }) {
-  return (
-    <button type="button" className={`plain ${css.phone}`} onClick={onOpen}>
-      <Avatar name={row.user.name} size={32} />
-      <span className={css.phoneWords}>
-        <b className="clip">{row.user.name}</b>
-        <span className="t3 clip">
-          {roleWords(row.role)} · {row.user.email}
-        </span>
+const phone = (row: Row): PhoneLine => ({
+  mark: <Avatar name={row.user.name} size={32} />,
+  title: row.user.name,
+  facts: (
+    <>
+      <span className="clip">
+        {roleWords(row.role)} · {row.user.email}
       </span>
       <StatusPill {...states()[stateOf(row)]} />
-    </button>
-  );
-}
+    </>
+  ),
+});
 
 /** Changes everybody who is selected; tells how many could not be changed, and why. */
 function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {

@@ -1,7 +1,6 @@
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import { IconDots, IconFileTypePdf, IconPencil, IconPlus, IconTemplate } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import { download } from '../api/download';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
@@ -67,7 +66,7 @@ export function Policies() {
         actions={<Actions all={all} mayCreate={mayCreate} go={(next) => void go(next)} />}
       />
       <Waiting rows={toSign.data?.data ?? []} />
-      {!isEmpty && seesAll && (
+      {!isEmpty && seesAll && !toSign.isLoading && (
         <div className={css.filters}>
           <FilterBar
             filters={filters}
@@ -84,7 +83,8 @@ export function Policies() {
       {isEmpty ? (
         <Empty mayCreate={mayCreate} go={(next) => void go(next)} />
       ) : (
-        <div className={css.table}>
+        // Not pushed down by what waits for a signature.
+        <div className={css.table} hidden={toSign.isLoading}>
           {!seesAll && <h2 className={css.heading}>{t.policies.allPublished}</h2>}
           <RegisterTable
             caption={t.policies.title}
@@ -96,15 +96,20 @@ export function Policies() {
             onOpen={open}
             sort={seesAll ? { key: view.sort ?? 'name', dir: view.order === 'desc' ? 'desc' : 'asc' } : undefined}
             onSort={seesAll ? ({ key, dir }) => void go({ sort: key, order: dir }) : undefined}
-            phone={(row) => (
-              <Phone row={row} onOpen={() => open(row)}>
-                {seesAll ? (
-                  <Signed row={row} must={signers(people.active).map(({ id }) => id)} />
-                ) : (
-                  <OwnSignature row={row} {...mine} />
-                )}
-              </Phone>
-            )}
+            phone={(row) => ({
+              title: row.name,
+              facts: (
+                <>
+                  <StatusPill {...statusOf(row)} />
+                  <span className="num">{version(row)}</span>
+                  {seesAll ? (
+                    <Signed row={row} must={signers(people.active).map(({ id }) => id)} />
+                  ) : (
+                    <OwnSignature row={row} {...mine} />
+                  )}
+                </>
+              ),
+            })}
             onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
             loading={list.isPending || list.isFetchingNextPage}
           />
@@ -246,19 +251,6 @@ function ownColumns(mine: Mine): Column<PolicyView>[] {
     },
     { key: 'signed', header: columns.signature, width: 150, render: (row) => <OwnSignature row={row} {...mine} /> },
   ];
-}
-
-function Phone({ row, onOpen, children }: { row: PolicyView; onOpen: () => void; children: ReactNode }) {
-  return (
-    <button type="button" className={`plain ${css.phone}`} onClick={onOpen}>
-      <span className={css.phoneTitle}>{row.name}</span>
-      <span className={css.phoneFacts}>
-        <StatusPill {...statusOf(row)} />
-        <span className="num t3">{version(row)}</span>
-        {children}
-      </span>
-    </button>
-  );
 }
 
 function Empty({ mayCreate, go }: { mayCreate: boolean; go: (next: Record<string, string>) => void }) {

@@ -5,5 +5,5 @@ import { risks } from './fields';
 
 export function Risks() {
   const { can } = useMe();
-  return can('risk:read') ? <Register d={risks()} /> : <MissingPage />;
+  return can('risk:read') ? <Register of={risks} /> : <MissingPage />;
 }

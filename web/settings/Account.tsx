@@ -17,8 +17,8 @@ export function Account() {
     <>
       <Who />
       <Look />
-      <Notices />
       <Password />
+      <Notices />
       <Sessions />
     </>
   );

@@ -11,7 +11,7 @@ import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { FormBody, useForm } from './form';
-import { Fetched, Section } from './Section';
+import { Fetched, Head, Section } from './Section';
 import css from './settings.module.css';
 
 type Key = Schemas['ApiKey'];
@@ -59,18 +59,7 @@ function List({ keys }: { keys: Key[] }) {
   return (
     <table className={css.table}>
       <caption className="hidden-visually">{t.settings.sections.keys}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{columns.name}</th>
-          <th scope="col">{columns.scopes}</th>
-          <th scope="col">{columns.member}</th>
-          <th scope="col">{columns.used}</th>
-          <th scope="col">{columns.expires}</th>
-          <th>
-            <span className="hidden-visually">{t.record.more}</span>
-          </th>
-        </tr>
-      </thead>
+      <Head columns={[columns.name, columns.scopes, columns.member, columns.used, columns.expires]} />
       <tbody>
         {keys.map((key) => (
           <Line key={key.id} of={key} />

@@ -9,7 +9,7 @@ import { moment } from '../parts/format';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { FormBody, useForm } from './form';
-import { Fetched, Section } from './Section';
+import { Fetched, Head, Section } from './Section';
 import css from './settings.module.css';
 
 const PATH = '/v1/organization/secrets';
@@ -45,15 +45,7 @@ export function Secrets() {
           ) : (
             <table className={css.table}>
               <caption className="hidden-visually">{t.settings.sections.secrets}</caption>
-              <thead>
-                <tr>
-                  <th scope="col">{texts.columns.name}</th>
-                  <th scope="col">{texts.columns.updated}</th>
-                  <th>
-                    <span className="hidden-visually">{t.record.more}</span>
-                  </th>
-                </tr>
-              </thead>
+              <Head columns={[texts.columns.name, texts.columns.updated]} />
               <tbody>
                 {data.map(({ name, updatedAt }) => (
                   <tr key={name}>

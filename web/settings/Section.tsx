@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { SectionError } from '../parts/ErrorPage';
+import { t } from '../texts';
 import css from './settings.module.css';
 
 type Props = { title: string; lead?: string; actions?: ReactNode; children: ReactNode };
@@ -17,6 +18,24 @@ export function Section({ title, lead, actions, children }: Props) {
       </div>
       {children}
     </section>
+  );
+}
+
+/** The columns of a table whose last one holds what can be done to a row. */
+export function Head({ columns }: { columns: string[] }) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((column) => (
+          <th key={column} scope="col">
+            {column}
+          </th>
+        ))}
+        <th>
+          <span className="hidden-visually">{t.record.more}</span>
+        </th>
+      </tr>
+    </thead>
   );
 }
 

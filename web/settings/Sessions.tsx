@@ -7,7 +7,7 @@ import { StatusPill } from '../parts/StatusPill';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { browser } from './browser';
-import { Fetched, Section } from './Section';
+import { Fetched, Head, Section } from './Section';
 import css from './settings.module.css';
 
 type Session = Schemas['Session'];
@@ -51,17 +51,7 @@ export function Sessions() {
         {({ data }) => (
           <table className={css.table}>
             <caption className="hidden-visually">{texts.title}</caption>
-            <thead>
-              <tr>
-                <th scope="col">{texts.columns.browser}</th>
-                <th scope="col">{texts.columns.address}</th>
-                <th scope="col">{texts.columns.started}</th>
-                <th scope="col">{texts.columns.used}</th>
-                <th>
-                  <span className="hidden-visually">{t.record.more}</span>
-                </th>
-              </tr>
-            </thead>
+            <Head columns={[texts.columns.browser, texts.columns.address, texts.columns.started, texts.columns.used]} />
             <tbody>
               {data.map((session) => (
                 <Line key={session.id} session={session} onEnd={() => void (session.isCurrent ? signOut() : end([session]))} />

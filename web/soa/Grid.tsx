@@ -51,7 +51,9 @@ export type GridProps = {
 /** The statement as a grid: one tab stop, one active cell, everything by keys. */
 export function Grid({ rows, answers, mayChange, selected, onSelect, open, onOpen, target, foot }: GridProps) {
   const people = usePeople();
-  const { ref: box, width } = useElementSize();
+  const { ref: box, width: measured } = useElementSize();
+  // Before it is measured, as wide as the page has room for.
+  const width = measured || (document.getElementById('main')?.clientWidth ?? 0);
   const grid = useRef<HTMLTableElement>(null);
   const [active, setActive] = useState<Place>();
   const [editing, setEditing] = useState<Editing>();

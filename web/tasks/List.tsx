@@ -53,11 +53,13 @@ export function Tasks() {
       <PageHeader
         title={t.tasks.title}
         facts={
-          all.data && [
-            <b key="all">{t.tasks.count(all.data.length)}</b>,
-            ...(late ? [<span key="late">{t.tasks.overdue(late)}</span>] : []),
-            ...(stale ? [<span key="stale">{t.tasks.stale(stale)}</span>] : []),
-          ]
+          all.data
+            ? [
+                <b key="all">{t.tasks.count(all.data.length)}</b>,
+                ...(late ? [<span key="late">{t.tasks.overdue(late)}</span>] : []),
+                ...(stale ? [<span key="stale">{t.tasks.stale(stale)}</span>] : []),
+              ]
+            : []
         }
         actions={<Actions query={queryOf(view)} mayCreate={mayCreate} open={open} />}
       />

@@ -4,12 +4,10 @@ import { api } from '../api/client';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
 import { AssignSelect, DeleteButton, StatusMenu } from '../parts/bulk';
-import { useConfirm } from '../parts/confirm';
 import { Freshness } from '../parts/Freshness';
 import { day } from '../parts/format';
 import { Person } from '../parts/Person';
-import { PhoneRow } from '../parts/PhoneRow';
-import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { type Column, type PhoneLine, RegisterTable } from '../parts/RegisterTable';
 import { StatusPill, StatusSelect } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
@@ -45,7 +43,7 @@ export function Table({ rows, loading }: { rows: Task[]; loading: boolean }) {
         selected={rights.mayChange ? selected : undefined}
         onSelect={setPicked}
         bulk={<Bulk ids={[...selected]} onDone={() => setPicked(new Set())} />}
-        phone={(row) => <Phone row={row} onOpen={() => open(row)} />}
+        phone={phone}
         loading={loading}
       />
       {!loading && rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
@@ -97,21 +95,21 @@ function columns(name: (id: string | null) => string | undefined, mayMove: (task
   ];
 }
 
-function Phone({ row, onOpen }: { row: Task; onOpen: () => void }) {
-  return (
-    <PhoneRow title={row.title} onOpen={onOpen}>
+const phone = (row: Task): PhoneLine => ({
+  title: row.title,
+  facts: (
+    <>
       <span className="mono t3">{row.reference}</span>
       <StatusPill {...statuses()[row.status]} />
       <Due task={row} />
       <Evidence task={row} />
-    </PhoneRow>
-  );
-}
+    </>
+  ),
+});
 
 /** Changes all selected tasks, or none of them. */
 function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const { can } = useMe();
-  const { ask, dialog } = useConfirm();
   const NOBODY = 'nobody';
   async function done(act: Promise<unknown>, told: string) {
     await act;
@@ -134,17 +132,11 @@ function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
       />
       {can('task:delete') && (
         <DeleteButton
-          onClick={() =>
-            ask({
-              title: t.tasks.deleteAsk(ids.length),
-              text: t.tasks.deleteText,
-              verb: t.tasks.deleteTasks(ids.length),
-              act: remove,
-            })
-          }
+          count={ids.length}
+          ask={{ title: t.tasks.deleteAsk(ids.length), text: t.tasks.deleteText, verb: t.tasks.deleteTasks(ids.length) }}
+          act={remove}
         />
       )}
-      {dialog}
     </>
   );
 }

@@ -20,9 +20,25 @@ const pages = [
   '/nowhere',
 ];
 
+declare global {
+  interface Window {
+    shifted: number;
+  }
+}
+
+/** Adds up how far things moved without the reader doing anything, as browsers measure it: more than 0.1 is felt. */
+function watchShifts() {
+  window.shifted = 0;
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.shifted += (entry as unknown as { value: number }).value;
+  });
+  observer.observe({ type: 'layout-shift', buffered: true });
+}
+
 for (const path of pages)
   test(`${path} is whole and accessible`, async ({ page, demo, errors }, info) => {
     await signIn(page, demo, LEAD);
+    await page.addInitScript(watchShifts);
     await page.goto(`${demo.url}${path}`);
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
     await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
@@ -33,6 +49,9 @@ for (const path of pages)
       await page.screenshot({ path: `pictures/${name}.png` });
       await expectAccessible(page, name);
     }
+    expect(await page.evaluate(() => window.shifted), 'what is shown stays where it is while the rest is loaded').toBeLessThan(
+      0.1,
+    );
     const sideways = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     expect(sideways, 'the page does not scroll sideways').toBe(false);
     expect(errors.filter((error) => !error.includes('404'))).toEqual([]);

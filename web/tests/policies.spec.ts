@@ -57,6 +57,7 @@ test('a policy goes from a template to a signature', async ({ page, demo, browse
   await expect(page.getByText('Saved when you leave the text')).toBeVisible();
   await expectAccessible(page, 'the editor');
   await page.getByRole('button', { name: 'Done' }).click();
+  await expect(page.getByRole('button', { name: 'Edit', exact: true })).toBeVisible();
   await expect(page.getByText('Desks are empty at night.')).toBeVisible();
   await page.reload();
   await expect(page.getByText('Desks are empty at night.')).toBeVisible();

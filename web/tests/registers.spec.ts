@@ -22,7 +22,7 @@ test.describe('risks', () => {
   test('a record is edited where it stands, undone, commented on and given a file', async ({ page, demo }, info) => {
     await signIn(page, demo, LEAD);
     await page.goto(`${demo.url}/risks?sort=createdAt&order=${info.project.name === 'phone' ? 'asc' : 'desc'}`);
-    if (info.project.name === 'phone') await page.getByRole('list', { name: 'Risks' }).getByRole('button').first().click();
+    if (info.project.name === 'phone') await page.getByRole('list', { name: 'Risks' }).getByRole('link').first().click();
     else await page.getByRole('table').getByRole('link').first().click();
     const drawer = page.getByRole('complementary', { name: /^R-\d+/ });
     await expect(drawer).toBeVisible();

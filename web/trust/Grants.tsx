@@ -44,6 +44,8 @@ export function Grants() {
         await refetch(ACCESS);
       },
     });
+  const act = (row: Grant) =>
+    row.status === 'active' && can('trust-access:review') && <Revoke row={row} onPick={() => revoke(row)} />;
   const columns: Column<Grant>[] = [
     { key: 'who', header: texts.who, opens: true, render: (row) => `${row.name} · ${row.email}` },
     { key: 'status', header: t.trust.requests.state, width: 110, render: (row) => <StatusPill {...statusOf(row.status)} /> },
@@ -60,7 +62,7 @@ export function Grants() {
       header: texts.act,
       width: 100,
       align: 'right',
-      render: (row) => row.status === 'active' && can('trust-access:review') && <Revoke row={row} onPick={() => revoke(row)} />,
+      render: act,
     },
   ];
   if (list.error) return <SectionError error={list.error} onRetry={() => void list.refetch()} />;
@@ -88,18 +90,17 @@ export function Grants() {
         rowName={(row) => row.name}
         href={(row) => `/trust-portal?tab=visits&grant=${row.id}`}
         onOpen={open}
-        phone={(row) => (
-          <div className={css.phone}>
-            <button type="button" className="plain" onClick={() => open(row)}>
-              <b>{row.name}</b> <span className="t3">{row.email}</span>
-            </button>
-            <span className={css.phoneFacts}>
+        phone={(row) => ({
+          title: row.name,
+          facts: (
+            <>
+              <span className="clip">{row.email}</span>
               <StatusPill {...statusOf(row.status)} />
               {texts.until} {day((row.revokedAt ?? row.expiresAt).slice(0, 10))}
-              {row.status === 'active' && can('trust-access:review') && <Revoke row={row} onPick={() => revoke(row)} />}
-            </span>
-          </div>
-        )}
+            </>
+          ),
+          act: act(row),
+        })}
         onMore={list.more}
         loading={list.isPending || list.isFetchingNextPage}
       />

@@ -67,14 +67,16 @@ function Portal() {
         title={t.nav.trust}
         state={settings && <Status status={settings.status} />}
         facts={
-          settings && [
-            <span key="url" className={css.address}>
-              {settings.url.replace(/^https?:\/\//, '')}
-            </span>,
-            ...(waiting ? [<b key="waiting">{t.trust.facts.waiting(waiting)}</b>] : []),
-            ...(active === undefined ? [] : [<span key="active">{t.trust.facts.active(active)}</span>]),
-            <span key="subscribers">{t.trust.facts.subscribers(settings.subscriberCount)}</span>,
-          ]
+          settings
+            ? [
+                <span key="url" className={css.address}>
+                  {settings.url.replace(/^https?:\/\//, '')}
+                </span>,
+                ...(waiting ? [<b key="waiting">{t.trust.facts.waiting(waiting)}</b>] : []),
+                ...(active === undefined ? [] : [<span key="active">{t.trust.facts.active(active)}</span>]),
+                <span key="subscribers">{t.trust.facts.subscribers(settings.subscriberCount)}</span>,
+              ]
+            : []
         }
         actions={settings && <Actions form={form} mayChange={can('trust-portal:update')} />}
       />

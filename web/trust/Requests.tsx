@@ -78,15 +78,15 @@ export function Requests({ settings }: { settings: Settings | undefined }) {
           href={(row) => `/trust-portal?tab=requests&open=${row.id}`}
           onOpen={open}
           active={view.open}
-          phone={(row) => (
-            <button type="button" className={`plain ${css.phone}`} onClick={() => open(row)}>
-              <b>{row.name}</b>
-              <span className={css.phoneFacts}>
+          phone={(row) => ({
+            title: row.name,
+            facts: (
+              <>
                 <StatusPill {...statusOf(row.status)} />
                 {row.company} · {moment(row.createdAt)}
-              </span>
-            </button>
-          )}
+              </>
+            ),
+          })}
           onMore={all.more}
           loading={all.isPending || all.isFetchingNextPage}
         />

@@ -49,14 +49,7 @@ export function Visits() {
         rowName={(row) => row.name}
         href={(row) => `/trust-portal?tab=visits&grant=${row.grantId}`}
         onOpen={(row) => only(row.grantId)}
-        phone={(row) => (
-          <div className={css.phone}>
-            <b>{what(row)}</b>
-            <span className={css.phoneFacts}>
-              {row.name} · {moment(row.at)}
-            </span>
-          </div>
-        )}
+        phone={(row) => ({ title: what(row), facts: `${row.name} · ${moment(row.at)}` })}
         onMore={list.more}
         loading={list.isPending || list.isFetchingNextPage}
       />

@@ -5,5 +5,5 @@ import { vendors } from './fields';
 
 export function Vendors() {
   const { can } = useMe();
-  return can('vendor:read') ? <Register d={vendors()} /> : <MissingPage />;
+  return can('vendor:read') ? <Register of={vendors} /> : <MissingPage />;
 }

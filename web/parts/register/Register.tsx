@@ -1,6 +1,6 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { IconPlus, IconTableImport } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { usePeople } from '../../api/people';
 import { useMe } from '../../api/session';
 import { t } from '../../texts';
@@ -9,7 +9,6 @@ import { ExportMenu } from '../ExportMenu';
 import { FilterBar } from '../FilterBar';
 import { PageHeader } from '../PageHeader';
 import { PastBar } from '../PastBar';
-import { PhoneRow } from '../PhoneRow';
 import { RegisterTable } from '../RegisterTable';
 import { StatusPill } from '../StatusPill';
 import { useView } from '../search';
@@ -29,7 +28,8 @@ import { Record } from './Record';
 import css from './Register.module.css';
 
 /** A register of rated things: the table, its filters, the heat map, one open record, the past. */
-export function Register({ d }: { d: Definition }) {
+export function Register({ of }: { of: () => Definition }) {
+  const d = useMemo(of, [of]);
   const { view, change: go } = useView();
   const { can } = useMe();
   const people = usePeople();
@@ -56,6 +56,11 @@ export function Register({ d }: { d: Definition }) {
   const isEmpty = all === 0 && !hasFilters && !asOf;
   const sort = { key: view.sort ?? 'residualScore', dir: (view.order ?? 'desc') as 'asc' | 'desc' };
   const open = (row: Row) => void go({ open: row.id });
+  const isNarrow = view.open !== undefined;
+  const shown = useMemo(
+    () => columns(d, people.name, { mayChange, isNarrow, now: now.data }),
+    [d, people.name, mayChange, isNarrow, now.data],
+  );
   const step = (by: 1 | -1) => {
     const next = rows[rows.findIndex((row) => row.id === view.open) + by];
     if (next) void go({ open: next.id }, { replace: true });
@@ -141,7 +146,7 @@ export function Register({ d }: { d: Definition }) {
               <RegisterTable
                 caption={d.texts.title}
                 rows={rows}
-                columns={columns(d, people.name, { mayChange, isNarrow: view.open !== undefined, now: now.data })}
+                columns={shown}
                 rowKey={(row) => row.id}
                 rowName={(row) => row.reference}
                 href={(row) => `${d.page}?open=${row.id}`}
@@ -153,13 +158,16 @@ export function Register({ d }: { d: Definition }) {
                 selected={mayChange ? selected : undefined}
                 onSelect={setPicked}
                 bulk={<Bulk d={d} ids={[...selected]} onDone={() => setPicked(new Set())} />}
-                phone={(row) => (
-                  <PhoneRow title={d.name(row)} onOpen={() => open(row)}>
-                    <span className="mono t3">{row.reference}</span>
-                    <Scores row={row} />
-                    <StatusPill {...statusOf(d, row.status)} />
-                  </PhoneRow>
-                )}
+                phone={(row) => ({
+                  title: d.name(row),
+                  facts: (
+                    <>
+                      <span className="mono">{row.reference}</span>
+                      <Scores row={row} />
+                      <StatusPill {...statusOf(d, row.status)} />
+                    </>
+                  ),
+                })}
                 onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
                 loading={list.isPending || list.isFetchingNextPage}
               />
