@@ -1,8 +1,9 @@
-import { Menu, Select, TextInput } from '@mantine/core';
+import { Menu, Select } from '@mantine/core';
 import { $api, api } from '../api/client';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { useMe } from '../api/session';
+import { Day } from '../parts/Day';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
 import { FilterBar, type FilterField } from '../parts/FilterBar';
@@ -10,7 +11,7 @@ import { PageHeader } from '../parts/PageHeader';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import type { Search } from '../routes';
-import { language, t } from '../texts';
+import { t } from '../texts';
 import css from './audit.module.css';
 import { useCheck } from './check';
 import { ACTIONS, actionOf, actionWord, entityWord, FILTERS, queryOf, useEntries, useHead } from './entries';
@@ -124,22 +125,6 @@ const choice = (entityType: string, verb: string) => ({
   value: actionOf(entityType, verb),
   label: actionWord(actionOf(entityType, verb)),
 });
-
-function Day({ label, value, onChange }: { label: string; value?: string; onChange: (next: string | undefined) => void }) {
-  return (
-    <div className={css.day}>
-      <span aria-hidden="true">{label}</span>
-      <TextInput
-        aria-label={label}
-        size="xs"
-        type="date"
-        lang={language}
-        value={value?.slice(0, 10) ?? ''}
-        onChange={(event) => onChange(event.currentTarget.value || undefined)}
-      />
-    </div>
-  );
-}
 
 /** Everybody and every key that may have acted. */
 function useActors() {

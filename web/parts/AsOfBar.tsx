@@ -46,10 +46,10 @@ export function AsOfBar({ what, date, step, steps, first, onStep, onReturn }: Pr
   );
 }
 
-/** A value that has changed since: the past value is shown, today's is one hover away. */
-export function Was({ children, now }: { children: ReactNode; now: string }) {
+/** A value that has changed since: the past value is shown, the later one is one hover away. */
+export function Was({ children, later }: { children: ReactNode; later: string }) {
   return (
-    <Tooltip label={t.past.now(now)}>
+    <Tooltip label={later}>
       <span className={css.was} tabIndex={0}>
         {children}
       </span>

@@ -19,5 +19,8 @@ export function useView() {
   return { view, change };
 }
 
+/** The day that is shown, for a link to something of that day. */
+export const pastOf = ({ asOf }: Search): Search => (asOf ? { asOf } : {});
+
 const trimmed = (search: Search): Search =>
   Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined && value !== ''));

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { type DragEvent, useState } from 'react';
 import { Glyph } from '../parts/glyphs';
 import { Avatar } from '../parts/Person';
+import { pastOf, useView } from '../parts/search';
 import { t } from '../texts';
 import css from './Board.module.css';
 import { order, type Status, statuses, type Task } from './fields';
@@ -157,6 +158,7 @@ type CardProps = {
 
 function Card({ task, isDragged, isBefore, onDrag, onUp, onDown }: CardProps) {
   const rights = useRights();
+  const { view } = useView();
   const name = useNames()(task.assigneeId);
   const mayMove = rights.mayMove(task);
   return (
@@ -174,7 +176,7 @@ function Card({ task, isDragged, isBefore, onDrag, onUp, onDown }: CardProps) {
       onDragEnd={() => onDrag(undefined)}
     >
       <div className={css.top}>
-        <Link to="/tasks/$id" params={{ id: task.id }} className={css.title} draggable={false}>
+        <Link to="/tasks/$id" params={{ id: task.id }} search={pastOf(view)} className={css.title} draggable={false}>
           {task.title}
         </Link>
         {mayMove && (

@@ -14,9 +14,10 @@ import { Field } from '../parts/Field';
 import { day, moment, utc } from '../parts/format';
 import { History } from '../parts/History';
 import { PageHeader } from '../parts/PageHeader';
+import { PastBar } from '../parts/PastBar';
 import { Person } from '../parts/Person';
 import { StatusPill } from '../parts/StatusPill';
-import { useView } from '../parts/search';
+import { pastOf, useView } from '../parts/search';
 import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import { Automations } from './Automations';
@@ -35,7 +36,9 @@ export function Task() {
 }
 
 function Page({ id }: { id: string }) {
-  const { data, error, refetch: again } = useRecord<TaskRecord>('/v1/tasks', id);
+  const { view, change } = useView();
+  const { asOf } = view;
+  const { data, error, refetch: again } = useRecord<TaskRecord>('/v1/tasks', id, asOf);
   const { can } = useMe();
   const { mayMove } = useRights();
   const name = useNames();
@@ -60,12 +63,13 @@ function Page({ id }: { id: string }) {
     await refetch('/v1/tasks');
   };
   return (
-    <div className={css.page}>
+    <div className={css.page} data-past={asOf ? true : undefined}>
+      {asOf && <PastBar what={task.title} asOf={asOf} onChange={(date) => void change({ asOf: date })} />}
       <PageHeader
         title={task.title}
         crumb={
           <>
-            <Link to="/tasks" className={css.crumb}>
+            <Link to="/tasks" search={pastOf(view)} className={css.crumb}>
               {t.tasks.title}
             </Link>
             <IconChevronRight size={12} aria-hidden="true" />
@@ -73,7 +77,7 @@ function Page({ id }: { id: string }) {
           </>
         }
         state={
-          task.evidenceStatus === 'stale' ? (
+          task.evidenceStatus === 'stale' && !asOf ? (
             <StatusPill label={words.evidenceStale} tone="bad" shape="alert" loud />
           ) : (
             <StatusPill {...statuses()[task.status]} loud />
@@ -82,7 +86,7 @@ function Page({ id }: { id: string }) {
         facts={[
           <Person key="owner" name={name(task.assigneeId)} />,
           task.dueDate ? (
-            <span key="due" className={isLate(task) ? css.late : undefined}>
+            <span key="due" className={isLate(task, asOf) ? css.late : undefined}>
               {words.due} <b>{day(task.dueDate)}</b>
             </span>
           ) : (
@@ -90,11 +94,11 @@ function Page({ id }: { id: string }) {
           ),
           <span key="every">{task.frequency ? t.tasks.frequency[task.frequency] : t.tasks.once}</span>,
           <Evidence key="evidence" task={task} />,
-          ...proofs,
+          ...(asOf ? [] : proofs),
         ]}
         actions={
           <>
-            {can('task:delete') && (
+            {can('task:delete') && !asOf && (
               <Menu position="bottom-end">
                 <Menu.Target>
                   <ActionIcon aria-label={words.more} size={32}>
@@ -118,7 +122,7 @@ function Page({ id }: { id: string }) {
                 </Menu.Dropdown>
               </Menu>
             )}
-            {can('attachment:create') && (
+            {can('attachment:create') && !asOf && (
               <Button
                 variant="default"
                 leftSection={<IconPlus size={16} stroke={1.6} />}
@@ -139,11 +143,12 @@ function Page({ id }: { id: string }) {
         <div className={css.main}>
           <Unsaved edits={edits} labels={t.tasks.fields} read={reader(people)} />
           <Fields task={task} save={edits.field} />
-          <EvidenceFiles task={task} section={evidence} />
-          {automations.chosen && <Runs automation={automations.chosen} />}
-          <Talk id={id} />
+          {/* Files, runs and comments are those of today. */}
+          {!asOf && <EvidenceFiles task={task} section={evidence} />}
+          {!asOf && automations.chosen && <Runs automation={automations.chosen} />}
+          {!asOf && <Talk id={id} />}
         </div>
-        {automations.isShown && <Automations taskId={id} automations={automations} />}
+        {!asOf && automations.isShown && <Automations taskId={id} automations={automations} />}
       </div>
       {dialog}
     </div>
@@ -214,7 +219,7 @@ function Fields({ task, save }: FieldsProps) {
           <Person name={name(task.assigneeId)} />
         </Field>
         <Field name="dueDate" label={labels.dueDate} kind="date" value={task.dueDate} optional onSave={on('dueDate')}>
-          {task.dueDate && <span className={isLate(task) ? css.late : undefined}>{day(task.dueDate)}</span>}
+          {task.dueDate && day(task.dueDate)}
         </Field>
         <Field
           name="frequency"

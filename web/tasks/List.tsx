@@ -8,15 +8,18 @@ import { SectionError } from '../parts/ErrorPage';
 import { save, TABLES } from '../parts/ExportMenu';
 import { FilterBar } from '../parts/FilterBar';
 import { PageHeader } from '../parts/PageHeader';
+import { PastBar } from '../parts/PastBar';
 import { Import } from '../parts/register/Import';
 import { NewRecord } from '../parts/register/NewRecord';
 import { SearchInput } from '../parts/SearchInput';
 import { Specimen } from '../parts/Specimen';
-import { useView } from '../parts/search';
+import { pastOf, useView } from '../parts/search';
 import { useShortcuts } from '../parts/shortcuts';
+import { PastButton } from '../parts/ViewTools';
 import { t } from '../texts';
 import { Board } from './Board';
 import { filters, formed, isLate } from './fields';
+import css from './List.module.css';
 import { FILTERS, queryOf, useTasks } from './queries';
 import { Table } from './Table';
 import { Templates } from './Templates';
@@ -30,8 +33,9 @@ export function Tasks() {
   const isList = view.view === 'list';
   // The order of the table has nothing to say on a board.
   const list = useTasks(isList ? view : { ...view, sort: undefined, order: undefined });
-  const all = useTasks({});
-  const mayCreate = can('task:create');
+  const { asOf } = view;
+  const all = useTasks(pastOf(view));
+  const mayCreate = can('task:create') && !asOf;
   useShortcuts({ n: mayCreate ? () => void change({ new: 'yes' }) : undefined });
 
   const fields = filters(people);
@@ -41,15 +45,16 @@ export function Tasks() {
     if (!field || value === undefined) return [];
     return [{ key, field: field.label, is: field.values.find((one) => one.value === value)?.label ?? value }];
   });
-  const isEmpty = all.data?.length === 0;
-  const late = all.data?.filter(isLate).length ?? 0;
+  const isEmpty = all.data?.length === 0 && !asOf;
+  const late = all.data?.filter((task) => isLate(task, asOf)).length ?? 0;
   const stale = all.data?.filter((task) => task.evidenceStatus === 'stale').length ?? 0;
   const set = (key: string, value: string | undefined) => void change({ [key]: value });
   const open = (what: 'new' | 'templates' | 'import') => () => void change({ [what]: 'yes' });
   const close = (what: 'new' | 'templates' | 'import') => () => void change({ [what]: undefined }, { replace: true });
 
   return (
-    <>
+    <div className={css.page} data-past={asOf ? true : undefined}>
+      {asOf && <PastBar what={t.tasks.title} asOf={asOf} onChange={(date) => void change({ asOf: date })} />}
       <PageHeader
         title={t.tasks.title}
         facts={
@@ -83,6 +88,7 @@ export function Tasks() {
                 ]}
               />
               <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} />
+              {can('task:read') && <PastButton view={view} go={change} />}
             </>
           }
         />
@@ -104,7 +110,7 @@ export function Tasks() {
       )}
       {view.templates && mayCreate && <Templates tasks={all.data ?? []} onClose={close('templates')} />}
       {view.import && mayCreate && <Import d={formed()} onClose={close('import')} />}
-    </>
+    </div>
   );
 }
 

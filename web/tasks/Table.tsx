@@ -9,7 +9,7 @@ import { day } from '../parts/format';
 import { Person } from '../parts/Person';
 import { type Column, type PhoneLine, RegisterTable } from '../parts/RegisterTable';
 import { StatusPill, StatusSelect } from '../parts/StatusPill';
-import { useView } from '../parts/search';
+import { pastOf, useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { freshness, isLate, type Status, statuses, type Task } from './fields';
@@ -26,7 +26,7 @@ export function Table({ rows, loading }: { rows: Task[]; loading: boolean }) {
   const [picked, setPicked] = useState(new Set<string>());
   // What a filter has taken away is not changed unseen.
   const selected = new Set(rows.map(({ id }) => id).filter((id) => picked.has(id)));
-  const open = (row: Task) => void navigate({ to: '/tasks/$id', params: { id: row.id } });
+  const open = (row: Task) => void navigate({ to: '/tasks/$id', params: { id: row.id }, search: pastOf(view) });
   const sort = { key: view.sort ?? 'board', dir: (view.order ?? 'asc') as 'asc' | 'desc' };
   return (
     <>
@@ -36,7 +36,7 @@ export function Table({ rows, loading }: { rows: Task[]; loading: boolean }) {
         columns={columns(name, rights.mayMove)}
         rowKey={(row) => row.id}
         rowName={(row) => row.reference}
-        href={(row) => `/tasks/${row.id}`}
+        href={(row) => `/tasks/${row.id}${view.asOf ? `?asOf=${view.asOf}` : ''}`}
         onOpen={open}
         sort={sort}
         onSort={({ key, dir }) => void change({ sort: key, order: dir })}
@@ -52,13 +52,16 @@ export function Table({ rows, loading }: { rows: Task[]; loading: boolean }) {
 }
 
 export function Due({ task }: { task: Task }) {
-  return task.dueDate && <span className={isLate(task) ? css.late : 't2'}>{day(task.dueDate)}</span>;
+  const { asOf } = useView().view;
+  return task.dueDate && <span className={isLate(task, asOf) ? css.late : 't2'}>{day(task.dueDate)}</span>;
 }
 
 /** How fresh the latest evidence of a task is. */
 export function Evidence({ task }: { task: Task }) {
+  const { asOf } = useView().view;
   if (!task.lastEvidenceDate) return <span className="t3">{t.tasks.detail.noEvidence}</span>;
-  const fresh = freshness(task.lastEvidenceDate, task.frequency);
+  // How long it lasts is counted from today.
+  const fresh = asOf ? undefined : freshness(task.lastEvidenceDate, task.frequency);
   return fresh ? <Freshness {...fresh} /> : <span className="t2">{day(task.lastEvidenceDate)}</span>;
 }
 

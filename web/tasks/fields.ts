@@ -58,7 +58,8 @@ export function formed(): Formed {
   };
 }
 
-export const isLate = (task: Task) => task.status !== 'done' && task.dueDate !== null && task.dueDate < today();
+/** Whether a task is or was overdue on a day. */
+export const isLate = (task: Task, on = today()) => task.status !== 'done' && task.dueDate !== null && task.dueDate < on;
 
 const MONTHS: Partial<Record<Frequency, number>> = { monthly: 1, quarterly: 3, yearly: 12 };
 const DAYS: Record<Frequency, number> = { daily: 1, weekly: 7, monthly: 30, quarterly: 91, yearly: 365 };

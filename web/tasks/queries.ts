@@ -12,7 +12,7 @@ import { placed, type Target, updates } from './ordering';
 type Query = NonNullable<paths['/v1/tasks']['get']['parameters']['query']>;
 
 export const FILTERS = ['status', 'assigneeId', 'department', 'frequency', 'overdue'] as const;
-const TAKEN = [...FILTERS, 'q', 'sort', 'order'] as const;
+const TAKEN = [...FILTERS, 'q', 'sort', 'order', 'asOf'] as const;
 
 /** The words of the address that the list and the export take. */
 export function queryOf(view: Search): Record<string, string> {

@@ -1,14 +1,17 @@
 import { usePeople } from '../api/people';
 import { useMe } from '../api/session';
+import { useView } from '../parts/search';
 import type { Task } from './fields';
 
-/** Who may only do what is assigned to them changes the status of that, and nothing else. */
+/** Who may only do what is assigned to them changes the status of that, and nothing else. The past is nobody's to change. */
 export function useRights() {
   const { can, memberId } = useMe();
-  const mayChange = can('task:update');
+  const { view } = useView();
+  const isNow = view.asOf === undefined;
+  const mayChange = isNow && can('task:update');
   return {
     mayChange,
-    mayMove: (task: Task) => mayChange || (can('task:assigned') && task.assigneeId === memberId),
+    mayMove: (task: Task) => mayChange || (isNow && can('task:assigned') && task.assigneeId === memberId),
   };
 }
 

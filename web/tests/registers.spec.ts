@@ -7,16 +7,21 @@ test.describe('risks', () => {
     test.skip(info.project.name === 'phone', 'the heat map is beside the table on wide screens');
     await signIn(page, demo, LEAD);
     await page.goto(`${demo.url}/risks`);
-    const cell = page
-      .getByRole('group', { name: /Heat map/ })
-      .getByRole('button', { name: /: [1-9]/ })
-      .first();
-    const count = Number(/: (\d+)/.exec((await cell.getAttribute('aria-label')) ?? '')?.[1]);
-    await cell.click();
-    await expect(page.getByText(`${count} of `)).toBeVisible();
-    await expect(page).toHaveURL(/residualLikelihood=/);
-    await page.goBack();
-    await expect(page).not.toHaveURL(/residualLikelihood=/);
+    for (const [map, field] of [
+      ['Inherent', /[?&]likelihood=/],
+      ['Residual', /[?&]residualLikelihood=/],
+    ] as const) {
+      const cell = page
+        .getByRole('group', { name: `Heat map: ${map}` })
+        .getByRole('button', { name: /: [1-9]/ })
+        .first();
+      const count = Number(/: (\d+)/.exec((await cell.getAttribute('aria-label')) ?? '')?.[1]);
+      await cell.click();
+      await expect(page.getByText(`${count} of `)).toBeVisible();
+      await expect(page).toHaveURL(field);
+      await page.goBack();
+      await expect(page).not.toHaveURL(field);
+    }
   });
 
   test('a record is edited where it stands, undone, commented on and given a file', async ({ page, demo }, info) => {
@@ -84,10 +89,19 @@ test.describe('risks', () => {
     await signIn(page, demo, LEAD);
     await page.goto(`${demo.url}/risks`);
     await page.getByRole('button', { name: 'As of' }).click();
-    await expect(page.getByText('Risks as it was on')).toBeVisible();
+    await expect(page.getByText('Risks as of')).toBeVisible();
     await expect(page.getByRole('button', { name: 'New risk' })).toHaveCount(0);
     await page.getByRole('slider', { name: 'Date shown' }).fill('100');
     await expect(page).toHaveURL(/asOf=2025|asOf=2026/);
+    const changed = page.getByRole('radio', { name: /^[1-9]\d* (changed|added)$/ }).first();
+    await expect(changed).toBeAttached();
+    // Compared with the next day, hardly anything has changed.
+    const asOf = new URL(page.url()).searchParams.get('asOf') ?? '';
+    const next = new Date(Date.parse(asOf) + 86_400_000).toISOString().slice(0, 10);
+    const before = await page.getByRole('radiogroup', { name: /What changed/ }).textContent();
+    await page.getByLabel('Compared with').fill(next);
+    await expect(page).toHaveURL(new RegExp(`until=${next}`));
+    await expect(page.getByRole('radiogroup', { name: /What changed/ })).not.toHaveText(before ?? '');
     await page.getByRole('button', { name: 'Return to today' }).click();
     await expect(page).not.toHaveURL(/asOf/);
   });

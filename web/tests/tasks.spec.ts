@@ -163,3 +163,21 @@ test('a script with a mistake is refused at its line; mended, it runs and passes
   await expect(side.getByText('version 3', { exact: true })).toBeVisible();
   expect(errors.filter((error) => !error.includes('400'))).toEqual([]);
 });
+
+test('the board can be turned into its past, where nothing can be moved', async ({ page, demo, errors }, info) => {
+  test.skip(info.project.name === 'phone', 'the same code at another width');
+  await signIn(page, demo, LEAD);
+  await page.goto(`${demo.url}/tasks`);
+  await expect(page.getByRole('button', { name: /^Move / }).first()).toBeVisible();
+  await page.getByRole('button', { name: 'As of' }).click();
+  await expect(page.getByText('Tasks as of')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^(Move |New task|Import|From templates)/ })).toHaveCount(0);
+  await page.getByRole('region', { name: 'Board' }).getByRole('link').first().click();
+  await expect(page).toHaveURL(/\/tasks\/tsk_.*asOf=/);
+  await expect(page.getByText('Read-only')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^(Title|Status|Owner):|Mark done|Add evidence/ })).toHaveCount(0);
+  await expectAccessible(page, 'a task as it was');
+  await page.getByRole('button', { name: 'Return to today' }).click();
+  await expect(page.getByRole('button', { name: /^Title:/ })).toBeVisible();
+  expect(errors).toEqual([]);
+});

@@ -360,7 +360,7 @@ pub(crate) async fn views<R: Exposed>(
     mut records: Vec<Record<R>>,
     at: Option<Time>,
 ) -> Result<Vec<View<R, ShownOf<R>>>, Problem> {
-    let today = today(api, scope);
+    let today = day(api, scope, at);
     let shown = beside.find(api, scope, &mut records, at).await?;
     Ok(records.into_iter().zip(shown).map(|(record, beside)| View { record, today, beside }).collect())
 }
@@ -382,9 +382,9 @@ impl<R: Stored, B: Shown> Serialize for View<R, B> {
     }
 }
 
-/// Which day it is for whoever asks.
-fn today(api: &Api, scope: &Scope) -> Date {
-    scope.today(api.ctx.now())
+/// Which day it is for whoever asks, or was at the moment that they ask about.
+fn day(api: &Api, scope: &Scope, as_of: Option<Time>) -> Date {
+    scope.today(as_of.unwrap_or_else(|| api.ctx.now()))
 }
 
 #[derive(Serialize)]
@@ -469,8 +469,9 @@ impl<R: Exposed> Narrowed<R> {
         Self { wanted, is_due, as_of: query.as_of("asOf") }
     }
 
-    /// What is wanted on a given day, and as of when.
-    fn on(self, today: Date) -> (Wanted<R>, Option<Time>) {
+    /// What is wanted, and as of when.
+    fn by(self, api: &Api, scope: &Scope) -> (Wanted<R>, Option<Time>) {
+        let today = day(api, scope, self.as_of);
         let by = if R::DUE.on_the_day { today } else { today.plus_days(-1) };
         (Wanted { due_by: self.is_due.then_some(by), ..self.wanted }, self.as_of)
     }
@@ -514,7 +515,7 @@ async fn list<R: Exposed>(
     query: ValidQuery<ListQuery<R>>,
 ) -> Result<Json<List<R, ShownOf<R>>>, Problem> {
     let ValidQuery(ListQuery { narrowed, beside, page, total }) = query;
-    let (wanted, as_of) = narrowed.on(today(&api, &scope));
+    let (wanted, as_of) = narrowed.by(&api, &scope);
     let (sort, order) = (page.sort, page.order);
     let mut found = R::page(&api.ctx, &scope, &wanted, page, as_of).await?;
     let total = match total {
@@ -553,7 +554,7 @@ async fn list_bare<R: Exposed>(
     uri: Uri,
 ) -> Result<Response, Problem> {
     let ValidQuery(BareQuery { narrowed, beside, mut page, is_paged }) = query;
-    let (wanted, as_of) = narrowed.on(today(&api, &scope));
+    let (wanted, as_of) = narrowed.by(&api, &scope);
     let (sort, order) = (page.sort, page.order);
     let mut rows = Vec::new();
     let next = loop {

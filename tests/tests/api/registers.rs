@@ -111,6 +111,8 @@ async fn reviews_fall_due(app: &TestApp) {
     assert_eq!(each(app, "risks", "reviewDue=true&asOf=2026-11-15", "title").await, ["past", "today"]);
     app.clock.advance(Duration::from_hours(24));
     assert_eq!(each(app, "risks", "reviewDue=true", "title").await, ["past", "today", "later"]);
+    let then = "reviewDue=true&asOf=2026-11-15";
+    assert_eq!(each(app, "risks", then, "title").await, ["past", "today"], "what was due then");
     for wrong in ["2026-02-30", "15.11.2026", "2026-11-15T00:00:00Z", ""] {
         let body = json!({"title": "a", "description": "b", "category": "other", "reviewDate": wrong});
         assert_eq!(app.post("/v1/risks", &body).send().await.wrong_fields(), ["reviewDate"], "{wrong}");

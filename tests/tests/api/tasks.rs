@@ -370,6 +370,8 @@ async fn evidence_is_fresh_for_a_period(app: &TestApp) {
     assert_eq!(sent["effectiveDate"], "2026-11-01");
     app.clock.advance(DAY * 20);
     assert_eq!(status().await.0, "stale", "time goes by");
+    let then = app.get(&format!("{}?asOf=2026-11-16", path(&task))).send().await.expect(200);
+    assert_eq!(then["evidenceStatus"], "fresh", "as it was then");
     app.work().await;
 }
 

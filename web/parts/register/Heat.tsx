@@ -1,4 +1,3 @@
-import { SegmentedControl } from '@mantine/core';
 import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { Glyph } from '../glyphs';
@@ -10,34 +9,20 @@ import css from './Register.module.css';
 
 type Props = { d: Definition; view: Search; go: (next: Search) => void };
 
-/** The matrix beside the table: a cell narrows the table down, and so does a status. */
+/** Before and after treatment, beside the table: a cell narrows the table down, and so does a status. */
 export function Heat({ d, view, go }: Props) {
   const { data } = useMatrix(d);
-  const when = view.heat === 'inherent' ? 'inherent' : 'residual';
-  const { likelihood, impact } = d.ratings[when];
-  const [l, i] = [likelihoods.indexOf(view[likelihood] as never) + 1, impacts.indexOf(view[impact] as never) + 1];
   return (
     <section className={css.heat} aria-label={t.scales.heatMap}>
-      <div className={css.heatHead}>
-        <h2>{t.scales.heatMap}</h2>
-        <SegmentedControl
-          aria-label={t.scales.heatMap}
-          value={when}
-          onChange={(heat) => go({ heat, ...noCell(d) })}
-          data={[
-            { value: 'inherent', label: t.scales.inherent },
-            { value: 'residual', label: t.scales.residual },
-          ]}
-        />
+      <h2>{t.scales.heatMap}</h2>
+      <div className={css.maps}>
+        {(['inherent', 'residual'] as const).map((when) => (
+          <div key={when}>
+            <h3>{t.scales[when]}</h3>
+            <Ratings d={d} view={view} go={go} when={when} cells={data?.[when]} />
+          </div>
+        ))}
       </div>
-      <HeatMap
-        label={`${t.scales.heatMap}: ${t.scales[when]}`}
-        counts={counts(data?.[when])}
-        selected={l && i ? { l, i } : undefined}
-        onSelect={(cell) =>
-          go({ ...noCell(d), ...(cell ? { [likelihood]: likelihoods[cell.l - 1], [impact]: impacts[cell.i - 1] } : {}) })
-        }
-      />
       <HeatLegend />
       {data && data.notAssessed > 0 && (
         <button type="button" className="plain link" onClick={() => go({ isAssessed: 'false' })}>
@@ -54,6 +39,23 @@ export function Heat({ d, view, go }: Props) {
           ))}
       </ul>
     </section>
+  );
+}
+
+type RatingsProps = Props & { when: 'inherent' | 'residual'; cells: Parameters<typeof counts>[0] };
+
+function Ratings({ d, view, go, when, cells }: RatingsProps) {
+  const { likelihood, impact } = d.ratings[when];
+  const [l, i] = [likelihoods.indexOf(view[likelihood] as never) + 1, impacts.indexOf(view[impact] as never) + 1];
+  return (
+    <HeatMap
+      label={`${t.scales.heatMap}: ${t.scales[when]}`}
+      counts={counts(cells)}
+      selected={l && i ? { l, i } : undefined}
+      onSelect={(cell) =>
+        go({ ...noCell(d), ...(cell ? { [likelihood]: likelihoods[cell.l - 1], [impact]: impacts[cell.i - 1] } : {}) })
+      }
+    />
   );
 }
 

@@ -4,9 +4,11 @@ import { useMemo, useState } from 'react';
 import { usePeople } from '../../api/people';
 import { useMe } from '../../api/session';
 import { t } from '../../texts';
+import { Day } from '../Day';
 import { SectionError } from '../ErrorPage';
 import { ExportMenu } from '../ExportMenu';
 import { FilterBar } from '../FilterBar';
+import { day, today } from '../format';
 import { PageHeader } from '../PageHeader';
 import { PastBar } from '../PastBar';
 import { RegisterTable } from '../RegisterTable';
@@ -38,7 +40,9 @@ export function Register({ of }: { of: () => Definition }) {
   const mayChange = can(`${d.entity}:update`) && !asOf;
   const mayCreate = can(`${d.entity}:create`) && !asOf;
   const [picked, setPicked] = useState(new Set<string>());
-  const now = useAll(d, undefined, asOf !== undefined);
+  // What is compared with: a later day, or today.
+  const until = asOf && view.until && view.until > asOf ? view.until : undefined;
+  const now = useAll(d, until, asOf !== undefined);
   const then = useAll(d, asOf, asOf !== undefined);
   const since = asOf && now.data && then.data ? changes(then.data, now.data) : undefined;
   const kind = since && (['changed', 'added', 'gone'] as const).find((one) => one === view.changed);
@@ -57,10 +61,10 @@ export function Register({ of }: { of: () => Definition }) {
   const sort = { key: view.sort ?? 'residualScore', dir: (view.order ?? 'desc') as 'asc' | 'desc' };
   const open = (row: Row) => void go({ open: row.id });
   const isNarrow = view.open !== undefined;
-  const shown = useMemo(
-    () => columns(d, people.name, { mayChange, isNarrow, now: now.data }),
-    [d, people.name, mayChange, isNarrow, now.data],
-  );
+  const shown = useMemo(() => {
+    const say = (value: string) => (until ? t.past.on(day(until), value) : t.past.now(value));
+    return columns(d, people.name, { mayChange, isNarrow, later: now.data && { rows: now.data, say } });
+  }, [d, people.name, mayChange, isNarrow, now.data, until]);
   const step = (by: 1 | -1) => {
     const next = rows[rows.findIndex((row) => row.id === view.open) + by];
     if (next) void go({ open: next.id }, { replace: true });
@@ -73,7 +77,7 @@ export function Register({ of }: { of: () => Definition }) {
           <PastBar
             what={d.texts.title}
             asOf={asOf}
-            onChange={(date) => void go({ asOf: date, ...(date ? {} : { changed: undefined }) })}
+            onChange={(date) => void go({ asOf: date, ...(date ? {} : { changed: undefined, until: undefined }) })}
           />
         )}
         <PageHeader
@@ -120,6 +124,15 @@ export function Register({ of }: { of: () => Definition }) {
             view={
               <>
                 <ViewTools view={view} go={go} />
+                {asOf && (
+                  <Day
+                    label={t.past.comparedWith}
+                    value={until ?? today()}
+                    min={asOf}
+                    max={today()}
+                    onChange={(date) => void go({ until: date === today() ? undefined : date })}
+                  />
+                )}
                 {since && (
                   <SegmentedControl
                     aria-label={t.past.changed}

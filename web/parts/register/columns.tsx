@@ -17,14 +17,14 @@ type Options = {
   mayChange: boolean;
   /** A record is open beside the table. */
   isNarrow: boolean;
-  /** The rows as they are today, if these are of the past. */
-  now?: Map<string, Row>;
+  /** The rows as they were later, and how that is said of a value, if these are of the past. */
+  later?: { rows: Map<string, Row>; say: (value: string) => string };
 };
 
-export function columns(d: Definition, name: Names, { mayChange, isNarrow, now: current }: Options): Column<Row>[] {
+export function columns(d: Definition, name: Names, { mayChange, isNarrow, later }: Options): Column<Row>[] {
   const since = (row: Row, changed: (now: Row) => boolean, text: (now: Row) => string, shown: ReactNode) => {
-    const now = current?.get(row.id);
-    return now && changed(now) ? <Was now={text(now)}>{shown}</Was> : shown;
+    const now = later?.rows.get(row.id);
+    return later && now && changed(now) ? <Was later={later.say(text(now))}>{shown}</Was> : shown;
   };
   const all: (Column<Row> | false)[] = [
     {

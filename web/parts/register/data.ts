@@ -7,7 +7,7 @@ import type { Definition, Row } from './definition';
 const door = api as any;
 const PAGE = 200;
 /** Words of the address that change the view and not the set. */
-const VIEW = ['open', 'density', 'heat', 'new', 'import', 'changed'];
+const VIEW = ['open', 'density', 'new', 'import', 'changed', 'until'];
 
 type Page = { data: Row[]; nextCursor?: string | null; total?: number };
 

@@ -15,7 +15,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use http::Method;
 
-use super::{Exposed, Field, Narrowed, today};
+use super::{Exposed, Field, Narrowed, day};
 use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::answer::tables::export::{Column, Shape, all_rows, download};
@@ -92,8 +92,8 @@ pub(super) async fn export<R: Exposed>(
     method: Method,
 ) -> Result<Response, Problem> {
     let ValidQuery(ExportQuery { narrowed, shape, sorting: (sort, order) }) = query;
-    let today = today(&api, &scope);
-    let (wanted, as_of) = narrowed.on(today);
+    let (wanted, as_of) = narrowed.by(&api, &scope);
+    let today = day(&api, &scope, as_of);
     if method != Method::HEAD {
         let (format, asked) = (shape.format.as_str(), asked.unwrap_or_default());
         journal::exported(&api.ctx, &scope, R::ACTIONS.exported, R::ENTITY, format, &asked).await?;
