@@ -44,19 +44,20 @@ fn main() {
         }
         let known = TYPES.iter().find(|(known, _)| *known == extension);
         let (_, kind) = known.unwrap_or_else(|| panic!("{} has no content type in TYPES", path.display()));
-        let packed = |extension: &str| {
-            let beside = PathBuf::from(format!("{}.{extension}", path.display()));
-            if beside.exists() { format!("Some(include_bytes!({beside:?}))") } else { "None".to_owned() }
+        let packed = |extension: &str| PathBuf::from(format!("{}.{extension}", path.display()));
+        let (gzip, brotli) = (packed("gz"), packed("br"));
+        let content = if gzip.exists() && brotli.exists() {
+            format!("Packed {{ gzip: include_bytes!({gzip:?}), brotli: include_bytes!({brotli:?}) }}")
+        } else {
+            format!("Plain(include_bytes!({path:?}))")
         };
         let mut fingerprint = DefaultHasher::new();
         fs::read(path).expect("the file can be read").hash(&mut fingerprint);
         let name = path.strip_prefix(&dist).expect("a file of the folder").display();
         writeln!(
             list,
-            "File {{ path: \"/{name}\", content_type: {kind:?}, fingerprint: \"{:016x}\", plain: include_bytes!({path:?}), gzip: {}, brotli: {} }},",
+            "File {{ path: \"/{name}\", content_type: {kind:?}, fingerprint: \"{:016x}\", content: Content::{content} }},",
             fingerprint.finish(),
-            packed("gz"),
-            packed("br")
         )
         .expect("a string takes it");
     }

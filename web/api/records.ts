@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
@@ -37,6 +37,8 @@ export function useRecord<T>(path: RecordPath, id: string | undefined, asOf?: st
     queryKey: ['record', path, id, asOf ?? null],
     queryFn: () => fetchRecord<T>(path, id ?? '', asOf),
     enabled: id !== undefined,
+    // Another day of the same record; it stays until that one is there.
+    placeholderData: asOf ? keepPreviousData : undefined,
   });
 }
 

@@ -19,7 +19,7 @@ import { Import } from '../parts/register/Import';
 import { NewRecord } from '../parts/register/NewRecord';
 import { Specimen } from '../parts/Specimen';
 import { StatusPill } from '../parts/StatusPill';
-import { useView } from '../parts/search';
+import { addressOf, pastOf, useView } from '../parts/search';
 import { useShortcuts } from '../parts/shortcuts';
 import { ViewTools } from '../parts/ViewTools';
 import type { Search } from '../routes';
@@ -49,7 +49,7 @@ function Register() {
   // What a filter has taken away is not changed unseen.
   const selected = new Set(list.rows.map(({ id }) => id).filter((id) => picked.has(id)));
   const all = useTotal(asOf ? { asOf } : {});
-  const late = useTotal({ reviewDue: true }, !asOf);
+  const late = useTotal({ reviewDue: true, ...(asOf ? { asOf } : {}) });
   const { byId } = useRequirements(view.requirementId !== undefined);
   useShortcuts({ n: mayCreate ? () => void go({ new: 'yes' }) : undefined });
 
@@ -133,10 +133,10 @@ function Register() {
             <RegisterTable
               caption={t.controls.title}
               rows={list.rows}
-              columns={columns(people.name, view.open !== undefined)}
+              columns={columns(people.name, view.open !== undefined, asOf ?? today())}
               rowKey={(row) => row.id}
               rowName={(row) => row.reference}
-              href={(row) => `/controls?open=${row.id}`}
+              href={(row) => addressOf('/controls', { open: row.id, ...pastOf(view) })}
               onOpen={open}
               active={view.open}
               sort={sort}
@@ -177,7 +177,9 @@ function Register() {
   );
 }
 
-function columns(name: (id: string | null | undefined) => string | undefined, isNarrow: boolean): Column<Control>[] {
+type Names = (id: string | null | undefined) => string | undefined;
+
+function columns(name: Names, isNarrow: boolean, on: string): Column<Control>[] {
   const words = t.controls.columns;
   const parts = (row: Control, kind: 'policies' | 'tasks') => {
     const part = row.readiness?.[kind];
@@ -216,8 +218,7 @@ function columns(name: (id: string | null | undefined) => string | undefined, is
       header: words.review,
       width: 100,
       align: 'right',
-      render: (row) =>
-        row.reviewDate && <span className={row.reviewDate < today() ? css.late : 't2'}>{day(row.reviewDate)}</span>,
+      render: (row) => row.reviewDate && <span className={row.reviewDate < on ? css.late : 't2'}>{day(row.reviewDate)}</span>,
     },
   ];
   return all.filter((one) => one !== false);

@@ -16,7 +16,7 @@ import { PastBar } from '../parts/PastBar';
 import { type Column, RegisterTable } from '../parts/RegisterTable';
 import { SearchInput } from '../parts/SearchInput';
 import { StatusPill } from '../parts/StatusPill';
-import { useView } from '../parts/search';
+import { addressOf, pastOf, useView } from '../parts/search';
 import { TrendLines } from '../parts/TrendLines';
 import { toast } from '../parts/toast';
 import { PastButton } from '../parts/ViewTools';
@@ -203,7 +203,7 @@ function Page({ framework }: { framework: One }) {
           columns={columns(mayRead, view.open !== undefined)}
           rowKey={({ id }) => id}
           rowName={({ code }) => code}
-          href={({ id }) => `/frameworks/${framework.alias}?open=${id}`}
+          href={({ id }) => addressOf(`/frameworks/${framework.alias}`, { open: id, ...pastOf(view) })}
           onOpen={({ id }) => void go({ open: id })}
           active={view.open}
           phone={(row) => ({
@@ -218,7 +218,7 @@ function Page({ framework }: { framework: One }) {
           loading={requirements.isPending}
         />
         {requirements.data && rows.length === 0 && <p className={css.none}>{t.frameworks.nothing}</p>}
-        {requirements.data && <About framework={framework} />}
+        {!requirements.isPending && <About framework={framework} />}
       </div>
       {opened && (
         <Details

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { usePeople } from '../api/people';
 import { useMe } from '../api/session';
+import { SectionError } from '../parts/ErrorPage';
 import { day, daysUntil, longDay } from '../parts/format';
 import { Glyph, type Shape, type Tone } from '../parts/glyphs';
 import { PageHeader } from '../parts/PageHeader';
@@ -11,10 +12,10 @@ import { to } from '../parts/to';
 import { t } from '../texts';
 import { Activity } from './Activity';
 import css from './Home.module.css';
-import { useApprovals, useRequests, useTasks, useToSign } from './queries';
+import { isFirst, useApprovals, useRequests, useTasks, useToSign } from './queries';
 import { ReadinessChart } from './ReadinessChart';
 import { RiskMaps } from './RiskMaps';
-import { SetUpStrip } from './SetUpStrip';
+import { SetUpStrip, useSetUp } from './SetUpStrip';
 
 type Item = {
   id: string;
@@ -33,8 +34,10 @@ type Group = { label: string; items: Item[] };
 /** How many of a group are shown; the rest is a page away. */
 const SHOWN = 5;
 
+type Failed = { error: unknown; refetch: () => unknown };
+
 /** What somebody must do, in the order of how much it burns. */
-function useAttention(): { groups: Group[]; isPending: boolean } {
+function useAttention(): { groups: Group[]; isPending: boolean; failed?: Failed } {
   const { can, memberId } = useMe();
   const people = usePeople();
   const isLead = can('risk:read');
@@ -42,6 +45,7 @@ function useAttention(): { groups: Group[]; isPending: boolean } {
   const approvals = useApprovals();
   const toSign = useToSign();
   const requests = useRequests();
+  const asked = [tasks, approvals, toSign, requests];
   const all = tasks.data ?? [];
   const task = (one: (typeof all)[number], shape: Shape, tone: Tone): Item => ({
     id: one.id,
@@ -112,20 +116,24 @@ function useAttention(): { groups: Group[]; isPending: boolean } {
   ];
   return {
     groups: groups.filter(({ items }) => items.length > 0),
-    isPending: [tasks, approvals, toSign, requests].some(({ isLoading }) => isLoading),
+    isPending: asked.some(isFirst),
+    failed: asked.find(({ error }) => error),
   };
 }
 
 export function Home() {
   const { can } = useMe();
-  const { groups, isPending } = useAttention();
+  const attention = useAttention();
+  const { groups, failed } = attention;
+  const setUp = useSetUp();
+  const isPending = attention.isPending || setUp.isPending;
   const isLead = can('risk:read');
   const tasks = useTasks(isLead ? {} : { assigneeId: useMe().memberId });
   const count = groups.filter(({ label }) => label !== t.home.mine || !isLead).reduce((sum, { items }) => sum + items.length, 0);
   const evidenced = (tasks.data ?? []).filter((task) => task.evidenceStatus !== 'none');
   const fresh = evidenced.filter((task) => task.evidenceStatus === 'fresh').length;
   return (
-    <div className={css.page}>
+    <div className={css.page} aria-busy={isPending}>
       <PageHeader
         title={isPending ? t.nav.home : isLead ? t.home.attention(count) : t.home.work(count)}
         facts={[longDay(new Date()), ...(isLead && evidenced.length > 0 ? [t.home.evidence(fresh, evidenced.length)] : [])]}
@@ -137,7 +145,7 @@ export function Home() {
           )
         }
       />
-      {isLead && can('organization:update') && <SetUpStrip />}
+      {!isPending && setUp.steps.length > 0 && <SetUpStrip steps={setUp.steps} hide={setUp.hide} />}
       {isPending && <Bars />}
       {/* What comes below asks for its data meanwhile, and is not pushed down by what comes above. */}
       <div className={isLead ? css.columns : css.column} hidden={isPending}>
@@ -146,7 +154,8 @@ export function Home() {
             {groups.map((group) => (
               <Attention key={group.label} group={group} />
             ))}
-            {!isPending && groups.length === 0 && <p className={css.calm}>{t.home.calm}</p>}
+            {failed && <SectionError error={failed.error} onRetry={() => void failed.refetch()} />}
+            {!isPending && !failed && groups.length === 0 && <p className={css.calm}>{t.home.calm}</p>}
           </Section>
           {can('audit-log:read') && (
             <Section title={t.home.activity} link={<Link to="/audit">{t.home.log}</Link>}>

@@ -3,28 +3,34 @@ import { useLocalStorage } from '@mantine/hooks';
 import { IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { $api } from '../api/client';
+import { useMe } from '../api/session';
 import { Glyph } from '../parts/glyphs';
 import { to } from '../parts/to';
 import { t } from '../texts';
 import css from './Home.module.css';
-import { useTasks } from './queries';
+import { isFirst, useTasks } from './queries';
 
-/** What a new organization does first. It goes away when all is done, or when it is sent away. */
-export function SetUpStrip() {
-  const [hidden, setHidden] = useLocalStorage({
+type Step = { label: string; to: string; done: boolean };
+
+/** What a new organization does first. Nothing, once all is done or it was sent away. */
+export function useSetUp(): { steps: Step[]; isPending: boolean; hide: () => void } {
+  const { can } = useMe();
+  const [isHidden, setHidden] = useLocalStorage({
     key: 'attestry.set-up-hidden',
     defaultValue: false,
     getInitialValueInEffect: false,
   });
+  const enabled = can('organization:update') && can('risk:read') && !isHidden;
   const one = { limit: 1, total: true } as const;
-  const people = $api.useQuery('get', '/v1/people', { params: { query: one } });
-  const risks = $api.useQuery('get', '/v1/risks', { params: { query: one } });
-  const policies = $api.useQuery('get', '/v1/policies', { params: { query: { ...one, isPublished: true } } });
-  const controls = $api.useQuery('get', '/v1/controls', { params: { query: one } });
-  const portal = $api.useQuery('get', '/v1/trust-portal/settings');
+  const people = $api.useQuery('get', '/v1/people', { params: { query: one } }, { enabled });
+  const risks = $api.useQuery('get', '/v1/risks', { params: { query: one } }, { enabled });
+  const policies = $api.useQuery('get', '/v1/policies', { params: { query: { ...one, isPublished: true } } }, { enabled });
+  const controls = $api.useQuery('get', '/v1/controls', { params: { query: one } }, { enabled });
+  const portal = $api.useQuery('get', '/v1/trust-portal/settings', {}, { enabled });
   const tasks = useTasks();
-  const isLoaded = people.data && risks.data && policies.data && controls.data && tasks.data;
-  if (hidden || !isLoaded) return null;
+  const asked = [people, risks, policies, controls, portal, tasks];
+  const hide = () => setHidden(true);
+  if (!enabled || asked.some(({ data }) => data === undefined)) return { steps: [], isPending: asked.some(isFirst), hide };
   const { steps } = t.home;
   const all = [
     { label: steps.people, to: '/people?new=yes', done: (people.data?.total ?? 0) > 1 },
@@ -34,8 +40,11 @@ export function SetUpStrip() {
     { label: steps.policies, to: '/policies', done: (policies.data?.total ?? 0) > 0 },
     { label: steps.portal, to: '/trust-portal', done: portal.data?.status === 'published' },
   ];
+  return { steps: all.every(({ done }) => done) ? [] : all, isPending: false, hide };
+}
+
+export function SetUpStrip({ steps: all, hide }: { steps: Step[]; hide: () => void }) {
   const done = all.filter((step) => step.done).length;
-  if (done === all.length) return null;
   return (
     <section className={css.strip} aria-label={t.home.setUp}>
       <b>{t.home.setUp}</b>
@@ -58,7 +67,7 @@ export function SetUpStrip() {
           </li>
         ))}
       </ul>
-      <ActionIcon aria-label={t.home.hideSetUp} onClick={() => setHidden(true)}>
+      <ActionIcon aria-label={t.home.hideSetUp} onClick={hide}>
         <IconX size={16} />
       </ActionIcon>
     </section>

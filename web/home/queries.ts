@@ -6,6 +6,10 @@ import { iso } from '../parts/format';
 type Task = Schemas['Task'];
 export type Readiness = { id: string; name: string; now: number; points: number[] };
 
+/** Whether it is on its way for the first time. What failed once no longer holds up the page. */
+export const isFirst = ({ isLoading, failureCount }: { isLoading: boolean; failureCount: number }) =>
+  isLoading && failureCount === 0;
+
 export function useTasks(query: { assigneeId?: string } = {}) {
   return useQuery({
     queryKey: ['home', '/v1/tasks', query],

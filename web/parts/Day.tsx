@@ -1,11 +1,15 @@
 import { TextInput } from '@mantine/core';
+import { useEffect, useState } from 'react';
 import { language } from '../texts';
 import css from './Day.module.css';
 
 type Props = { label: string; value?: string; min?: string; max?: string; onChange: (next: string | undefined) => void };
 
-/** A date in a bar, with its label in front of it. */
-export function Day({ label, value, min, max, onChange }: Props) {
+/** A date in a bar, with its label in front of it. What is half typed or out of range stays in the field. */
+export function Day({ label, value, min = '2000-01-01', max, onChange }: Props) {
+  const given = value?.slice(0, 10) ?? '';
+  const [text, setText] = useState(given);
+  useEffect(() => setText(given), [given]);
   return (
     <div className={css.day}>
       <span aria-hidden="true">{label}</span>
@@ -16,8 +20,11 @@ export function Day({ label, value, min, max, onChange }: Props) {
         lang={language}
         min={min}
         max={max}
-        value={value?.slice(0, 10) ?? ''}
-        onChange={(event) => onChange(event.currentTarget.value || undefined)}
+        value={text}
+        onChange={({ currentTarget: { value, validity } }) => {
+          setText(value);
+          if (validity.valid) onChange(value || undefined);
+        }}
       />
     </div>
   );

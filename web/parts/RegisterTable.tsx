@@ -58,7 +58,7 @@ const FEW = 200;
 
 type Acts<T> = { open: (row: T) => void; toggle: (key: string) => void };
 
-/** What a row does, the same for as long as the table stands: a new page of rows does not draw those in view again. */
+/** What a row does, the same for as long as the table stands: rows whose columns stay the same are not drawn again. */
 function useActs<T>(p: Props<T>): Acts<T> {
   const now = useRef(p);
   now.current = p;
@@ -285,6 +285,7 @@ export function RegisterTable<T>(p: Props<T>) {
           ref={list}
           style={{ paddingTop: Math.max(0, before), paddingBottom: Math.max(0, after) }}
           aria-label={p.caption}
+          aria-busy={p.loading}
         >
           {seen.map(({ index }) => {
             const row = p.rows[index];

@@ -66,7 +66,7 @@ export function AssignSelect({ label, more = [], onPick }: { label: string; more
 /** What is asked before the selected records are deleted. */
 type Question = { title: string; text: string; verb: string };
 
-export function DeleteButton({ count, ask: words, act }: { count: number; ask?: Question; act: () => Promise<unknown> }) {
+export function DeleteButton({ count, question, act }: { count: number; question?: Question; act: () => Promise<unknown> }) {
   const { ask, dialog } = useConfirm();
   const usual = { title: t.bulk.deleteAsk(count), text: t.record.deleteText, verb: t.actions.delete };
   return (
@@ -75,7 +75,7 @@ export function DeleteButton({ count, ask: words, act }: { count: number; ask?: 
         size="xs"
         variant="subtle"
         leftSection={<IconTrash size={14} stroke={1.6} />}
-        onClick={() => ask({ ...(words ?? usual), act })}
+        onClick={() => ask({ ...(question ?? usual), act })}
       >
         {t.actions.delete}
       </Button>

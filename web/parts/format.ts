@@ -17,6 +17,9 @@ export function iso(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
+/** The day after. */
+export const nextDay = (date: string) => iso(new Date(startOf(date).getTime() + 1.5 * DAY));
+
 /** How many days from today; negative in the past. */
 export function daysUntil(date: string): number {
   return Math.round((startOf(date).getTime() - startOf(today()).getTime()) / DAY);

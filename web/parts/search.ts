@@ -22,5 +22,11 @@ export function useView() {
 /** The day that is shown, for a link to something of that day. */
 export const pastOf = ({ asOf }: Search): Search => (asOf ? { asOf } : {});
 
+/** An address for a link that the browser opens by itself. */
+export const addressOf = (path: string, search: Search) => {
+  const query = new URLSearchParams(trimmed(search) as Record<string, string>).toString();
+  return query ? `${path}?${query}` : path;
+};
+
 const trimmed = (search: Search): Search =>
   Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined && value !== ''));

@@ -32,6 +32,7 @@ export function Policies() {
   const people = usePeople();
   const list = usePolicies(view);
   const toSign = useToSign();
+  const isWaiting = toSign.isLoading && toSign.failureCount === 0;
   const all = useTotal({});
   const seesAll = can('policy:read');
   const waiting = useTotal({ status: 'needs_review' }, seesAll);
@@ -66,7 +67,7 @@ export function Policies() {
         actions={<Actions all={all} mayCreate={mayCreate} go={(next) => void go(next)} />}
       />
       <Waiting rows={toSign.data?.data ?? []} />
-      {!isEmpty && seesAll && !toSign.isLoading && (
+      {!isEmpty && seesAll && !isWaiting && (
         <div className={css.filters}>
           <FilterBar
             filters={filters}
@@ -84,7 +85,7 @@ export function Policies() {
         <Empty mayCreate={mayCreate} go={(next) => void go(next)} />
       ) : (
         // Not pushed down by what waits for a signature.
-        <div className={css.table} hidden={toSign.isLoading}>
+        <div className={css.table} hidden={isWaiting}>
           {!seesAll && <h2 className={css.heading}>{t.policies.allPublished}</h2>}
           <RegisterTable
             caption={t.policies.title}

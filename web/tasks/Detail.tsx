@@ -32,11 +32,19 @@ import { Evidence } from './Table';
 
 export function Task() {
   const { id = '' } = useParams({ strict: false });
-  return <Page key={id} id={id} />;
+  const { view, change } = useView();
+  return (
+    <div className={css.page} data-past={view.asOf ? true : undefined}>
+      {view.asOf && (
+        <PastBar what={t.tasks.title} asOf={view.asOf} onChange={(asOf) => void change({ asOf }, { replace: true })} />
+      )}
+      <Page key={id} id={id} />
+    </div>
+  );
 }
 
 function Page({ id }: { id: string }) {
-  const { view, change } = useView();
+  const { view } = useView();
   const { asOf } = view;
   const { data, error, refetch: again } = useRecord<TaskRecord>('/v1/tasks', id, asOf);
   const { can } = useMe();
@@ -63,8 +71,7 @@ function Page({ id }: { id: string }) {
     await refetch('/v1/tasks');
   };
   return (
-    <div className={css.page} data-past={asOf ? true : undefined}>
-      {asOf && <PastBar what={task.title} asOf={asOf} onChange={(date) => void change({ asOf: date })} />}
+    <>
       <PageHeader
         title={task.title}
         crumb={
@@ -77,7 +84,7 @@ function Page({ id }: { id: string }) {
           </>
         }
         state={
-          task.evidenceStatus === 'stale' && !asOf ? (
+          task.evidenceStatus === 'stale' ? (
             <StatusPill label={words.evidenceStale} tone="bad" shape="alert" loud />
           ) : (
             <StatusPill {...statuses()[task.status]} loud />
@@ -151,7 +158,7 @@ function Page({ id }: { id: string }) {
         {!asOf && automations.isShown && <Automations taskId={id} automations={automations} />}
       </div>
       {dialog}
-    </div>
+    </>
   );
 }
 

@@ -9,7 +9,7 @@ import { day } from '../parts/format';
 import { Person } from '../parts/Person';
 import { type Column, type PhoneLine, RegisterTable } from '../parts/RegisterTable';
 import { StatusPill, StatusSelect } from '../parts/StatusPill';
-import { pastOf, useView } from '../parts/search';
+import { addressOf, pastOf, useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { freshness, isLate, type Status, statuses, type Task } from './fields';
@@ -36,7 +36,7 @@ export function Table({ rows, loading }: { rows: Task[]; loading: boolean }) {
         columns={columns(name, rights.mayMove)}
         rowKey={(row) => row.id}
         rowName={(row) => row.reference}
-        href={(row) => `/tasks/${row.id}${view.asOf ? `?asOf=${view.asOf}` : ''}`}
+        href={(row) => addressOf(`/tasks/${row.id}`, pastOf(view))}
         onOpen={open}
         sort={sort}
         onSort={({ key, dir }) => void change({ sort: key, order: dir })}
@@ -60,8 +60,7 @@ export function Due({ task }: { task: Task }) {
 export function Evidence({ task }: { task: Task }) {
   const { asOf } = useView().view;
   if (!task.lastEvidenceDate) return <span className="t3">{t.tasks.detail.noEvidence}</span>;
-  // How long it lasts is counted from today.
-  const fresh = asOf ? undefined : freshness(task.lastEvidenceDate, task.frequency);
+  const fresh = freshness(task.lastEvidenceDate, task.frequency, asOf);
   return fresh ? <Freshness {...fresh} /> : <span className="t2">{day(task.lastEvidenceDate)}</span>;
 }
 
@@ -136,7 +135,7 @@ function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
       {can('task:delete') && (
         <DeleteButton
           count={ids.length}
-          ask={{ title: t.tasks.deleteAsk(ids.length), text: t.tasks.deleteText, verb: t.tasks.deleteTasks(ids.length) }}
+          question={{ title: t.tasks.deleteAsk(ids.length), text: t.tasks.deleteText, verb: t.tasks.deleteTasks(ids.length) }}
           act={remove}
         />
       )}

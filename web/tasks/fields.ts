@@ -74,9 +74,9 @@ export function after(date: string, frequency: Frequency): string {
 }
 
 /** How many days evidence stays fresh; negative for as many as it has been stale. Nothing if it never grows stale. */
-export function freshness(date: string, frequency: Frequency | null): { left: number; every: number } | undefined {
+export function freshness(date: string, frequency: Frequency | null, on = today()): { left: number; every: number } | undefined {
   if (!frequency) return undefined;
-  const left = daysUntil(after(date, frequency));
+  const left = daysUntil(after(date, frequency)) - daysUntil(on);
   // It is stale on the very day that its period ends.
   return { left: left > 0 ? left : left - 1, every: DAYS[frequency] };
 }

@@ -62,7 +62,8 @@ export async function move(task: Task, target: Target): Promise<boolean> {
 
 /** What is shown until the server has answered. */
 function show(id: string, target: Target) {
-  queries.setQueriesData<Task[]>({ predicate: ({ queryKey }) => queryKey[0] === 'get' && queryKey[1] === '/v1/tasks' }, (list) =>
-    Array.isArray(list) ? placed(list, id, target) : list,
-  );
+  // Lists of the past stay as they were.
+  const isNow = ({ queryKey: [method, path, asked] }: { queryKey: readonly unknown[] }) =>
+    method === 'get' && path === '/v1/tasks' && !(asked as { params?: { query?: Query } })?.params?.query?.asOf;
+  queries.setQueriesData<Task[]>({ predicate: isNow }, (list) => (Array.isArray(list) ? placed(list, id, target) : list));
 }

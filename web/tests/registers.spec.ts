@@ -91,17 +91,17 @@ test.describe('risks', () => {
     await page.getByRole('button', { name: 'As of' }).click();
     await expect(page.getByText('Risks as of')).toBeVisible();
     await expect(page.getByRole('button', { name: 'New risk' })).toHaveCount(0);
+    const dayIn = () => new URL(page.url()).searchParams.get('asOf') ?? '';
+    const monthAgo = dayIn();
     await page.getByRole('slider', { name: 'Date shown' }).fill('100');
-    await expect(page).toHaveURL(/asOf=2025|asOf=2026/);
-    const changed = page.getByRole('radio', { name: /^[1-9]\d* (changed|added)$/ }).first();
-    await expect(changed).toBeAttached();
-    // Compared with the next day, hardly anything has changed.
-    const asOf = new URL(page.url()).searchParams.get('asOf') ?? '';
-    const next = new Date(Date.parse(asOf) + 86_400_000).toISOString().slice(0, 10);
-    const before = await page.getByRole('radiogroup', { name: /What changed/ }).textContent();
+    await expect.poll(dayIn).not.toBe(monthAgo);
+    // Much of the register came later; hardly anything did on the very next day.
+    const added = page.getByRole('radiogroup', { name: /What changed/ }).getByText(/^\d+ added$/);
+    await expect(added).toHaveText(/^[1-9]\d+ added$/);
+    const next = new Date(Date.parse(dayIn()) + 86_400_000).toISOString().slice(0, 10);
     await page.getByLabel('Compared with').fill(next);
     await expect(page).toHaveURL(new RegExp(`until=${next}`));
-    await expect(page.getByRole('radiogroup', { name: /What changed/ })).not.toHaveText(before ?? '');
+    await expect(added).toHaveText(/^\d added$/);
     await page.getByRole('button', { name: 'Return to today' }).click();
     await expect(page).not.toHaveURL(/asOf/);
   });

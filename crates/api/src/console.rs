@@ -1,6 +1,6 @@
 //! The console: its pages are one document, its files are served as they were packed when it was built.
 
-use attestry_ui::{CONSOLE, File, WITHOUT_CONSOLE};
+use attestry_ui::{CONSOLE, Content, File, WITHOUT_CONSOLE};
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -95,19 +95,22 @@ fn is_named_by_content(path: &str) -> bool {
 /// A file, packed the best way that the client takes. What is named by its content is kept for good; everything else is
 /// asked about each time, which its fingerprint answers.
 fn served(file: &'static File, headers: &HeaderMap) -> Response {
-    let packed = [("br", file.brotli), ("gzip", file.gzip)];
     let takes = |encoding: &str| {
         listed(headers, &ACCEPT_ENCODING).any(|(name, _)| name.eq_ignore_ascii_case(encoding))
     };
-    let found = packed.into_iter().find_map(|(name, bytes)| Some((name, bytes.filter(|_| takes(name))?)));
-    let (encoding, bytes) = found.map_or((None, file.plain), |(name, bytes)| (Some(name), bytes));
+    let (encoding, bytes) = match file.content {
+        Content::Packed { brotli, .. } if takes("br") => (Some("br"), Some(brotli)),
+        Content::Packed { gzip, .. } if takes("gzip") => (Some("gzip"), Some(gzip)),
+        Content::Packed { .. } => (None, None),
+        Content::Plain(bytes) => (None, Some(bytes)),
+    };
     let is_fixed = is_named_by_content(file.path);
     let tag = format!("\"{}-{}\"", file.fingerprint, encoding.unwrap_or("plain"));
     let cache = if is_fixed { "public, max-age=31536000, immutable" } else { "no-cache" };
     let mut response = if conditions::is_known(headers, &tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        Bytes::from_static(bytes).into_response()
+        bytes.map_or_else(|| Bytes::from(file.content.plain()), Bytes::from_static).into_response()
     };
     let mut set = |name: HeaderName, text: &str| {
         if let Ok(value) = HeaderValue::from_str(text) {

@@ -384,7 +384,7 @@ impl<R: Stored, B: Shown> Serialize for View<R, B> {
 
 /// Which day it is for whoever asks, or was at the moment that they ask about.
 fn day(api: &Api, scope: &Scope, as_of: Option<Time>) -> Date {
-    scope.today(as_of.unwrap_or_else(|| api.ctx.now()))
+    as_of.map_or_else(|| scope.today(api.ctx.now()), |at| scope.day_at(at))
 }
 
 #[derive(Serialize)]

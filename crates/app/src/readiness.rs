@@ -18,7 +18,7 @@ use crate::registers;
 
 /// The policies and tasks that are in place.
 pub async fn in_place(ctx: &Ctx, scope: &Scope, at: Option<Time>) -> Result<InPlace, Error> {
-    let today = scope.today(at.unwrap_or(ctx.now()));
+    let today = at.map_or_else(|| scope.today(ctx.now()), |at| scope.day_at(at));
     let Some(at) = at else {
         let own = scope.clone();
         let found = ctx.db.read(async move |t| {

@@ -526,6 +526,13 @@ impl Scope {
         self.principal().map_or_else(|| Date::of(now), |principal| principal.zone.date_of(now))
     }
 
+    /// Which day it was at a moment of the past. The end of a day is what a plain date stands for: that day, in every
+    /// time zone.
+    pub fn day_at(&self, at: Time) -> Date {
+        let day = Date::of(at);
+        if day.end() == at { day } else { self.today(at) }
+    }
+
     pub fn auth_type(&self) -> Option<AuthType> {
         self.principal().map(|principal| principal.credential.auth_type())
     }

@@ -1,14 +1,39 @@
 //! What a browser gets: the built console of `web/`, and a few plain pages.
 
-/// A file of the console, as it is and packed.
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+
+/// A file of the console.
 #[derive(Debug)]
 pub struct File {
     pub path: &'static str,
     pub content_type: &'static str,
     pub fingerprint: &'static str,
-    pub plain: &'static [u8],
-    pub gzip: Option<&'static [u8]>,
-    pub brotli: Option<&'static [u8]>,
+    pub content: Content,
+}
+
+/// Texts are carried packed only: nearly every client takes one of the two.
+#[derive(Debug, Clone, Copy)]
+pub enum Content {
+    Plain(&'static [u8]),
+    Packed { gzip: &'static [u8], brotli: &'static [u8] },
+}
+
+impl Content {
+    /// The content for a client that takes nothing packed.
+    #[must_use]
+    pub fn plain(self) -> Vec<u8> {
+        match self {
+            Self::Plain(bytes) => bytes.to_vec(),
+            Self::Packed { gzip, .. } => {
+                let mut text = Vec::new();
+                // What the build packed can be unpacked; a test does it with every file.
+                let _ = GzDecoder::new(gzip).read_to_end(&mut text);
+                text
+            }
+        }
+    }
 }
 
 /// What `npm run build` made, in the order of the paths. Nothing, if this was built without Node.
@@ -35,3 +60,15 @@ pub const PAGES: &[(&str, &str, &str)] = &[
 ];
 
 pub const HTML: &str = "text/html; charset=utf-8";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_can_be_unpacked() {
+        for File { path, content, .. } in FILES {
+            assert!(!content.plain().is_empty(), "{path}");
+        }
+    }
+}

@@ -113,6 +113,8 @@ async fn reviews_fall_due(app: &TestApp) {
     assert_eq!(each(app, "risks", "reviewDue=true", "title").await, ["past", "today", "later"]);
     let then = "reviewDue=true&asOf=2026-11-15";
     assert_eq!(each(app, "risks", then, "title").await, ["past", "today"], "what was due then");
+    app.patch("/v1/organization", &json!({"timeZone": "Pacific/Kiritimati"})).send().await.expect(200);
+    assert_eq!(each(app, "risks", then, "title").await, ["past", "today"], "a date is that day everywhere");
     for wrong in ["2026-02-30", "15.11.2026", "2026-11-15T00:00:00Z", ""] {
         let body = json!({"title": "a", "description": "b", "category": "other", "reviewDate": wrong});
         assert_eq!(app.post("/v1/risks", &body).send().await.wrong_fields(), ["reviewDate"], "{wrong}");

@@ -22,10 +22,10 @@ import { type Definition, type FieldDefinition, type Row, statusOf, value } from
 import { Rating } from './Rating';
 import { reader } from './reading';
 
-type Props = { d: Definition; id: string; asOf?: string; onClose: () => void; onStep: (step: 1 | -1) => void };
+type Props = { d: Definition; id: string; asOf?: string; isPast: boolean; onClose: () => void; onStep: (step: 1 | -1) => void };
 
 /** One record, edited where it stands, with its history, comments and files. */
-export function Record({ d, id, asOf, onClose, onStep }: Props) {
+export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
   const { data, error, refetch: again } = useRecord<Row>(d.path, id, asOf);
   const { can } = useMe();
   const people = usePeople();
@@ -36,7 +36,7 @@ export function Record({ d, id, asOf, onClose, onStep }: Props) {
   const { ask, dialog } = useConfirm();
   const read = reader(d, people);
   const row = data?.data;
-  const save = can(`${d.entity}:update`) && !asOf ? edits.field : undefined;
+  const save = can(`${d.entity}:update`) && !isPast ? edits.field : undefined;
 
   if (error)
     return (
@@ -69,7 +69,7 @@ export function Record({ d, id, asOf, onClose, onStep }: Props) {
       onClose={onClose}
       onStep={onStep}
       more={
-        can(`${d.entity}:delete`) && !asOf ? (
+        can(`${d.entity}:delete`) && !isPast ? (
           <Menu.Item
             leftSection={<IconTrash size={15} stroke={1.6} />}
             onClick={() =>
@@ -80,7 +80,7 @@ export function Record({ d, id, asOf, onClose, onStep }: Props) {
           </Menu.Item>
         ) : undefined
       }
-      foot={!asOf && can('comment:create') ? <Composer entityType={d.entity} entityId={id} /> : undefined}
+      foot={!isPast && can('comment:create') ? <Composer entityType={d.entity} entityId={id} /> : undefined}
     >
       <Unsaved edits={edits} labels={d.labels} read={read} />
       <dl style={{ margin: '12px 0 20px' }}>

@@ -8,12 +8,12 @@ import { Day } from '../Day';
 import { SectionError } from '../ErrorPage';
 import { ExportMenu } from '../ExportMenu';
 import { FilterBar } from '../FilterBar';
-import { day, today } from '../format';
+import { day, nextDay, today } from '../format';
 import { PageHeader } from '../PageHeader';
 import { PastBar } from '../PastBar';
 import { RegisterTable } from '../RegisterTable';
 import { StatusPill } from '../StatusPill';
-import { useView } from '../search';
+import { addressOf, pastOf, useView } from '../search';
 import { useShortcuts } from '../shortcuts';
 import { ViewTools } from '../ViewTools';
 import { Bulk } from './Bulk';
@@ -50,7 +50,7 @@ export function Register({ of }: { of: () => Definition }) {
   // What a filter has taken away is not changed unseen.
   const selected = new Set(rows.map(({ id }) => id).filter((id) => picked.has(id)));
   const all = useTotal(d, asOf ? { asOf } : {});
-  const late = useTotal(d, { reviewDue: true }, !asOf);
+  const late = useTotal(d, { reviewDue: true, ...(asOf ? { asOf } : {}) });
   const unowned = list.rows.filter((row) => !row.assigneeId).length;
   const isComplete = !list.hasNextPage;
   useShortcuts({ n: mayCreate ? () => void go({ new: 'yes' }) : undefined });
@@ -63,8 +63,9 @@ export function Register({ of }: { of: () => Definition }) {
   const isNarrow = view.open !== undefined;
   const shown = useMemo(() => {
     const say = (value: string) => (until ? t.past.on(day(until), value) : t.past.now(value));
-    return columns(d, people.name, { mayChange, isNarrow, later: now.data && { rows: now.data, say } });
-  }, [d, people.name, mayChange, isNarrow, now.data, until]);
+    const later = asOf && now.data ? { rows: now.data, say } : undefined;
+    return columns(d, people.name, { mayChange, isNarrow, on: asOf ?? today(), later });
+  }, [d, people.name, mayChange, isNarrow, asOf, now.data, until]);
   const step = (by: 1 | -1) => {
     const next = rows[rows.findIndex((row) => row.id === view.open) + by];
     if (next) void go({ open: next.id }, { replace: true });
@@ -128,9 +129,9 @@ export function Register({ of }: { of: () => Definition }) {
                   <Day
                     label={t.past.comparedWith}
                     value={until ?? today()}
-                    min={asOf}
+                    min={nextDay(asOf)}
                     max={today()}
-                    onChange={(date) => void go({ until: date === today() ? undefined : date })}
+                    onChange={(date) => void go({ until: date === today() ? undefined : date }, { replace: true })}
                   />
                 )}
                 {since && (
@@ -140,9 +141,9 @@ export function Register({ of }: { of: () => Definition }) {
                     onChange={(changed) => void go({ changed })}
                     data={[
                       { value: '', label: t.past.all },
-                      { value: 'changed', label: t.past.changedSince(since.changed.length) },
-                      { value: 'added', label: t.past.addedSince(since.added.length) },
-                      { value: 'gone', label: t.past.goneSince(since.gone.length) },
+                      { value: 'changed', label: t.past.changedRows(since.changed.length) },
+                      { value: 'added', label: t.past.addedRows(since.added.length) },
+                      { value: 'gone', label: t.past.goneRows(since.gone.length) },
                     ]}
                   />
                 )}
@@ -151,6 +152,9 @@ export function Register({ of }: { of: () => Definition }) {
           />
         )}
         {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
+        {[now, then].map(
+          ({ error, refetch }, at) => error && <SectionError key={at} error={error} onRetry={() => void refetch()} />,
+        )}
         {isEmpty ? (
           <Empty d={d} mayCreate={mayCreate} onNew={() => void go({ new: 'yes' })} onImport={() => void go({ import: 'yes' })} />
         ) : (
@@ -162,7 +166,7 @@ export function Register({ of }: { of: () => Definition }) {
                 columns={shown}
                 rowKey={(row) => row.id}
                 rowName={(row) => row.reference}
-                href={(row) => `${d.page}?open=${row.id}`}
+                href={(row) => addressOf(d.page, { open: row.id, ...pastOf(view) })}
                 onOpen={open}
                 active={view.open}
                 sort={sort}
@@ -191,7 +195,16 @@ export function Register({ of }: { of: () => Definition }) {
         )}
       </div>
       {view.open && (
-        <Record key={view.open} d={d} id={view.open} asOf={asOf} onClose={() => void go({ open: undefined })} onStep={step} />
+        <Record
+          key={view.open}
+          d={d}
+          id={view.open}
+          // What was added later is shown as it was later.
+          asOf={kind === 'added' ? until : asOf}
+          isPast={asOf !== undefined}
+          onClose={() => void go({ open: undefined })}
+          onStep={step}
+        />
       )}
       {view.new && (
         <NewRecord

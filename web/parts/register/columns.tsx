@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { Was } from '../AsOfBar';
-import { day, today } from '../format';
+import { day } from '../format';
 import { Person } from '../Person';
 import type { Column } from '../RegisterTable';
 import { StatusPill, StatusSelect } from '../StatusPill';
@@ -17,11 +17,13 @@ type Options = {
   mayChange: boolean;
   /** A record is open beside the table. */
   isNarrow: boolean;
+  /** The day that is shown. */
+  on: string;
   /** The rows as they were later, and how that is said of a value, if these are of the past. */
   later?: { rows: Map<string, Row>; say: (value: string) => string };
 };
 
-export function columns(d: Definition, name: Names, { mayChange, isNarrow, later }: Options): Column<Row>[] {
+export function columns(d: Definition, name: Names, { mayChange, isNarrow, on, later }: Options): Column<Row>[] {
   const since = (row: Row, changed: (now: Row) => boolean, text: (now: Row) => string, shown: ReactNode) => {
     const now = later?.rows.get(row.id);
     return later && now && changed(now) ? <Was later={later.say(text(now))}>{shown}</Was> : shown;
@@ -83,8 +85,7 @@ export function columns(d: Definition, name: Names, { mayChange, isNarrow, later
       header: d.texts.columns.review,
       width: 100,
       align: 'right',
-      render: (row) =>
-        row.reviewDate && <span className={row.reviewDate < today() ? css.late : 't2'}>{day(row.reviewDate)}</span>,
+      render: (row) => row.reviewDate && <span className={row.reviewDate < on ? css.late : 't2'}>{day(row.reviewDate)}</span>,
     },
   ];
   return all.filter((one) => one !== false);

@@ -72,6 +72,7 @@ export function useAll(d: Definition, asOf: string | undefined, enabled: boolean
       return all;
     },
     enabled,
+    placeholderData: keepPreviousData,
   });
 }
 
