@@ -20,3 +20,7 @@ export function refetch(...prefixes: string[]) {
       queryKey.some((part) => typeof part === 'string' && prefixes.some((prefix) => part.startsWith(prefix))),
   });
 }
+
+/** Whether it is on its way for the first time: what failed once holds up nothing any more. */
+export const isFirst = (query: { isLoading: boolean; failureCount: number; errorUpdateCount: number }) =>
+  query.isLoading && query.failureCount === 0 && query.errorUpdateCount === 0;

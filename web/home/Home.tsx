@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { usePeople } from '../api/people';
+import { isFirst } from '../api/query';
 import { useMe } from '../api/session';
 import { SectionError } from '../parts/ErrorPage';
 import { day, daysUntil, longDay } from '../parts/format';
@@ -12,7 +13,7 @@ import { to } from '../parts/to';
 import { t } from '../texts';
 import { Activity } from './Activity';
 import css from './Home.module.css';
-import { isFirst, useApprovals, useRequests, useTasks, useToSign } from './queries';
+import { useApprovals, useRequests, useTasks, useToSign } from './queries';
 import { ReadinessChart } from './ReadinessChart';
 import { RiskMaps } from './RiskMaps';
 import { SetUpStrip, useSetUp } from './SetUpStrip';
@@ -34,10 +35,10 @@ type Group = { label: string; items: Item[] };
 /** How many of a group are shown; the rest is a page away. */
 const SHOWN = 5;
 
-type Failed = { error: unknown; refetch: () => unknown };
+type Failed = { failureReason: unknown; refetch: () => unknown };
 
 /** What somebody must do, in the order of how much it burns. */
-function useAttention(): { groups: Group[]; isPending: boolean; failed?: Failed } {
+function useAttention(): { groups: Group[]; isPending: boolean; isKnown: boolean; failed?: Failed } {
   const { can, memberId } = useMe();
   const people = usePeople();
   const isLead = can('risk:read');
@@ -117,14 +118,15 @@ function useAttention(): { groups: Group[]; isPending: boolean; failed?: Failed 
   return {
     groups: groups.filter(({ items }) => items.length > 0),
     isPending: asked.some(isFirst),
-    failed: asked.find(({ error }) => error),
+    isKnown: asked.every(({ data, isEnabled }) => data !== undefined || !isEnabled),
+    failed: asked.find(({ failureReason }) => failureReason),
   };
 }
 
 export function Home() {
   const { can } = useMe();
   const attention = useAttention();
-  const { groups, failed } = attention;
+  const { groups, failed, isKnown } = attention;
   const setUp = useSetUp();
   const isPending = attention.isPending || setUp.isPending;
   const isLead = can('risk:read');
@@ -135,7 +137,7 @@ export function Home() {
   return (
     <div className={css.page} aria-busy={isPending}>
       <PageHeader
-        title={isPending ? t.nav.home : isLead ? t.home.attention(count) : t.home.work(count)}
+        title={isPending || !isKnown ? t.nav.home : isLead ? t.home.attention(count) : t.home.work(count)}
         facts={[longDay(new Date()), ...(isLead && evidenced.length > 0 ? [t.home.evidence(fresh, evidenced.length)] : [])]}
         actions={
           can('task:create') && (
@@ -154,8 +156,8 @@ export function Home() {
             {groups.map((group) => (
               <Attention key={group.label} group={group} />
             ))}
-            {failed && <SectionError error={failed.error} onRetry={() => void failed.refetch()} />}
-            {!isPending && !failed && groups.length === 0 && <p className={css.calm}>{t.home.calm}</p>}
+            {failed && <SectionError error={failed.failureReason} onRetry={() => void failed.refetch()} />}
+            {isKnown && groups.length === 0 && <p className={css.calm}>{t.home.calm}</p>}
           </Section>
           {can('audit-log:read') && (
             <Section title={t.home.activity} link={<Link to="/audit">{t.home.log}</Link>}>

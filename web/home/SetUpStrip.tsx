@@ -3,12 +3,13 @@ import { useLocalStorage } from '@mantine/hooks';
 import { IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { $api } from '../api/client';
+import { isFirst } from '../api/query';
 import { useMe } from '../api/session';
 import { Glyph } from '../parts/glyphs';
 import { to } from '../parts/to';
 import { t } from '../texts';
 import css from './Home.module.css';
-import { isFirst, useTasks } from './queries';
+import { useTasks } from './queries';
 
 type Step = { label: string; to: string; done: boolean };
 
@@ -27,7 +28,7 @@ export function useSetUp(): { steps: Step[]; isPending: boolean; hide: () => voi
   const policies = $api.useQuery('get', '/v1/policies', { params: { query: { ...one, isPublished: true } } }, { enabled });
   const controls = $api.useQuery('get', '/v1/controls', { params: { query: one } }, { enabled });
   const portal = $api.useQuery('get', '/v1/trust-portal/settings', {}, { enabled });
-  const tasks = useTasks();
+  const tasks = useTasks({}, enabled);
   const asked = [people, risks, policies, controls, portal, tasks];
   const hide = () => setHidden(true);
   if (!enabled || asked.some(({ data }) => data === undefined)) return { steps: [], isPending: asked.some(isFirst), hide };

@@ -6,17 +6,14 @@ import { iso } from '../parts/format';
 type Task = Schemas['Task'];
 export type Readiness = { id: string; name: string; now: number; points: number[] };
 
-/** Whether it is on its way for the first time. What failed once no longer holds up the page. */
-export const isFirst = ({ isLoading, failureCount }: { isLoading: boolean; failureCount: number }) =>
-  isLoading && failureCount === 0;
-
-export function useTasks(query: { assigneeId?: string } = {}) {
+export function useTasks(query: { assigneeId?: string } = {}, enabled = true) {
   return useQuery({
     queryKey: ['home', '/v1/tasks', query],
     queryFn: async (): Promise<Task[]> => {
       const { data } = await api.GET('/v1/tasks', { params: { query } });
       return Array.isArray(data) ? data : [];
     },
+    enabled,
   });
 }
 

@@ -9,6 +9,7 @@ type Props = { label: string; value?: string; min?: string; max?: string; onChan
 export function Day({ label, value, min = '2000-01-01', max, onChange }: Props) {
   const given = value?.slice(0, 10) ?? '';
   const [text, setText] = useState(given);
+  const [isWrong, setWrong] = useState(false);
   useEffect(() => setText(given), [given]);
   return (
     <div className={css.day}>
@@ -23,7 +24,13 @@ export function Day({ label, value, min = '2000-01-01', max, onChange }: Props) 
         value={text}
         onChange={({ currentTarget: { value, validity } }) => {
           setText(value);
+          setWrong(!validity.valid);
           if (validity.valid) onChange(value || undefined);
+        }}
+        error={isWrong}
+        onBlur={() => {
+          setText(given);
+          setWrong(false);
         }}
       />
     </div>

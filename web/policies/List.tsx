@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { download } from '../api/download';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
+import { isFirst } from '../api/query';
 import { useMe } from '../api/session';
 import { EmptyState } from '../parts/EmptyState';
 import { SectionError } from '../parts/ErrorPage';
@@ -32,7 +33,7 @@ export function Policies() {
   const people = usePeople();
   const list = usePolicies(view);
   const toSign = useToSign();
-  const isWaiting = toSign.isLoading && toSign.failureCount === 0;
+  const isWaiting = isFirst(toSign);
   const all = useTotal({});
   const seesAll = can('policy:read');
   const waiting = useTotal({ status: 'needs_review' }, seesAll);

@@ -208,7 +208,7 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
                 </Button>
               )}
               {mayDecide ? (
-                <Button data-primary onClick={() => setAsked('approve')}>
+                <Button data-primary disabled={!fetched.data} onClick={() => setAsked('approve')}>
                   {t.soa.approve.button}
                 </Button>
               ) : mayUpdate && document.status === 'approved' ? (
@@ -216,7 +216,7 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
                   {t.soa.next.button}
                 </Button>
               ) : mayUpdate && document.status !== 'needs_review' ? (
-                <Button data-primary onClick={submit}>
+                <Button data-primary disabled={!fetched.data} onClick={submit}>
                   {t.soa.submit.button}
                 </Button>
               ) : null}

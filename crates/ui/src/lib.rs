@@ -69,6 +69,9 @@ mod tests {
     fn every_file_can_be_unpacked() {
         for File { path, content, .. } in FILES {
             assert!(!content.plain().is_empty(), "{path}");
+            if let Content::Packed { gzip, .. } = content {
+                assert!(GzDecoder::new(*gzip).read_to_end(&mut Vec::new()).is_ok(), "{path}");
+            }
         }
     }
 }

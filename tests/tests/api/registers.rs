@@ -109,11 +109,22 @@ async fn reviews_fall_due(app: &TestApp) {
     assert_eq!(each(app, "risks", "reviewDue=true", "title").await, ["past", "today"]);
     assert_eq!(each(app, "risks", "reviewDue=false", "title").await.len(), 4);
     assert_eq!(each(app, "risks", "reviewDue=true&asOf=2026-11-15", "title").await, ["past", "today"]);
-    app.clock.advance(Duration::from_hours(24));
+    let zone =
+        async |name: &str| app.patch("/v1/organization", &json!({"timeZone": name})).send().await.expect(200);
+    zone("Pacific/Kiritimati").await;
+    app.clock.advance(Duration::from_hours(2));
+    assert_eq!(
+        each(app, "risks", "reviewDue=true", "title").await,
+        ["past", "today", "later"],
+        "it is the 16th there"
+    );
+    assert_eq!(each(app, "risks", "reviewDue=true&asOf=2026-11-15", "title").await, ["past", "today"]);
+    zone("UTC").await;
+    app.clock.advance(Duration::from_hours(22));
     assert_eq!(each(app, "risks", "reviewDue=true", "title").await, ["past", "today", "later"]);
     let then = "reviewDue=true&asOf=2026-11-15";
     assert_eq!(each(app, "risks", then, "title").await, ["past", "today"], "what was due then");
-    app.patch("/v1/organization", &json!({"timeZone": "Pacific/Kiritimati"})).send().await.expect(200);
+    zone("Pacific/Kiritimati").await;
     assert_eq!(each(app, "risks", then, "title").await, ["past", "today"], "a date is that day everywhere");
     for wrong in ["2026-02-30", "15.11.2026", "2026-11-15T00:00:00Z", ""] {
         let body = json!({"title": "a", "description": "b", "category": "other", "reviewDate": wrong});

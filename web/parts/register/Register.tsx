@@ -45,6 +45,9 @@ export function Register({ of }: { of: () => Definition }) {
   const now = useAll(d, until, asOf !== undefined);
   const then = useAll(d, asOf, asOf !== undefined);
   const since = asOf && now.data && then.data ? changes(then.data, now.data) : undefined;
+  const comparing = asOf && !list.error ? [now, then].find(({ error }) => error) : undefined;
+  // What was added later is shown as it was later.
+  const isLater = view.open !== undefined && then.data?.has(view.open) === false && now.data?.has(view.open) === true;
   const kind = since && (['changed', 'added', 'gone'] as const).find((one) => one === view.changed);
   const rows = kind ? (since?.[kind] ?? []) : list.rows;
   // What a filter has taken away is not changed unseen.
@@ -152,9 +155,7 @@ export function Register({ of }: { of: () => Definition }) {
           />
         )}
         {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
-        {[now, then].map(
-          ({ error, refetch }, at) => error && <SectionError key={at} error={error} onRetry={() => void refetch()} />,
-        )}
+        {comparing && <SectionError error={comparing.error} onRetry={() => void comparing.refetch()} />}
         {isEmpty ? (
           <Empty d={d} mayCreate={mayCreate} onNew={() => void go({ new: 'yes' })} onImport={() => void go({ import: 'yes' })} />
         ) : (
@@ -166,7 +167,7 @@ export function Register({ of }: { of: () => Definition }) {
                 columns={shown}
                 rowKey={(row) => row.id}
                 rowName={(row) => row.reference}
-                href={(row) => addressOf(d.page, { open: row.id, ...pastOf(view) })}
+                href={(row) => addressOf(d.page, { ...pastOf(view), until, changed: kind, open: row.id })}
                 onOpen={open}
                 active={view.open}
                 sort={sort}
@@ -194,13 +195,12 @@ export function Register({ of }: { of: () => Definition }) {
           </div>
         )}
       </div>
-      {view.open && (
+      {view.open && !(asOf && (now.isPending || then.isPending)) && (
         <Record
           key={view.open}
           d={d}
           id={view.open}
-          // What was added later is shown as it was later.
-          asOf={kind === 'added' ? until : asOf}
+          asOf={isLater ? until : asOf}
           isPast={asOf !== undefined}
           onClose={() => void go({ open: undefined })}
           onStep={step}

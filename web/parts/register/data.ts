@@ -60,7 +60,8 @@ export function useMatrix(d: Definition) {
 /** All rows by their id, as they are or were, to show what has changed between. */
 export function useAll(d: Definition, asOf: string | undefined, enabled: boolean) {
   return useQuery({
-    queryKey: ['all', d.path, asOf ?? null],
+    // What is not asked for has no day, and nothing of another day's.
+    queryKey: ['all', d.path, enabled ? (asOf ?? null) : undefined],
     queryFn: async (): Promise<Map<string, Row>> => {
       const all = new Map<string, Row>();
       let cursor: string | undefined;

@@ -69,7 +69,7 @@ impl Query {
         if moment.start() > self.now {
             self.note(name, "must not be in the future");
         }
-        Some(moment.end().min(self.now))
+        Some(moment.end())
     }
 
     pub(crate) fn finish(mut self) -> Result<(), Problem> {
