@@ -27,7 +27,7 @@ export default defineConfig({
     timezoneId: 'UTC',
     contextOptions: { reducedMotion: 'reduce' },
     actionTimeout: 30_000,
-    // Recording each step costs a third of the time: `TRACE=1` for a test that fails.
+    // Recording every step slows all tests down: set `TRACE=1` to look into one that fails.
     trace: process.env.TRACE ? 'retain-on-failure' : 'off',
     screenshot: 'only-on-failure',
   },

@@ -21,6 +21,6 @@ export function refetch(...prefixes: string[]) {
   });
 }
 
-/** Whether it is on its way for the first time: what failed once holds up nothing any more. */
+/** Whether it is on its way for the first time. What has failed once no longer holds up a page. */
 export const isFirst = (query: { isLoading: boolean; failureCount: number; errorUpdateCount: number }) =>
   query.isLoading && query.failureCount === 0 && query.errorUpdateCount === 0;

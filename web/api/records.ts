@@ -37,7 +37,7 @@ export function useRecord<T>(path: RecordPath, id: string | undefined, asOf?: st
     queryKey: ['record', path, id, asOf ?? null],
     queryFn: () => fetchRecord<T>(path, id ?? '', asOf),
     enabled: id !== undefined,
-    // Another day of the same record; it stays until that one is there.
+    // The day that is shown stays until the next one is loaded.
     placeholderData: asOf ? keepPreviousData : undefined,
   });
 }

@@ -48,8 +48,8 @@ function Register() {
   const [picked, setPicked] = useState(new Set<string>());
   // What a filter has taken away is not changed unseen.
   const selected = new Set(list.rows.map(({ id }) => id).filter((id) => picked.has(id)));
-  const all = useTotal(asOf ? { asOf } : {});
-  const late = useTotal({ reviewDue: true, ...(asOf ? { asOf } : {}) });
+  const all = useTotal(pastOf(view));
+  const late = useTotal({ reviewDue: true, ...pastOf(view) });
   const { byId } = useRequirements(view.requirementId !== undefined);
   useShortcuts({ n: mayCreate ? () => void go({ new: 'yes' }) : undefined });
 
@@ -90,7 +90,7 @@ function Register() {
   return (
     <div className={css.page} data-past={asOf ? true : undefined}>
       <div className={css.main}>
-        {asOf && <PastBar what={t.controls.title} asOf={asOf} onChange={(date) => void go({ asOf: date })} />}
+        {asOf && <PastBar what={t.controls.title} asOf={asOf} onChange={(date) => void go({ asOf: date }, { replace: true })} />}
         <PageHeader
           title={t.controls.title}
           facts={facts}

@@ -108,7 +108,7 @@ function Page({ framework }: { framework: One }) {
   return (
     <div className={css.page} data-past={asOf ? true : undefined}>
       <div className={css.main}>
-        {asOf && <PastBar what={framework.name} asOf={asOf} onChange={(date) => void go({ asOf: date })} />}
+        {asOf && <PastBar what={framework.name} asOf={asOf} onChange={(date) => void go({ asOf: date }, { replace: true })} />}
         <PageHeader
           title={framework.name}
           crumb={<Link to="/frameworks">{t.frameworks.title}</Link>}

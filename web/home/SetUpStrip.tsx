@@ -13,7 +13,7 @@ import { useTasks } from './queries';
 
 type Step = { label: string; to: string; done: boolean };
 
-/** What a new organization does first. Nothing, once all is done or it was sent away. */
+/** What a new organization does first. Nothing, once all of it is done or it was dismissed. */
 export function useSetUp(): { steps: Step[]; isPending: boolean; hide: () => void } {
   const { can } = useMe();
   const [isHidden, setHidden] = useLocalStorage({

@@ -5,7 +5,7 @@ import css from './Day.module.css';
 
 type Props = { label: string; value?: string; min?: string; max?: string; onChange: (next: string | undefined) => void };
 
-/** A date in a bar, with its label in front of it. What is half typed or out of range stays in the field. */
+/** A date in a bar, with its label in front of it. Half a date, or one out of range, goes no further than the field. */
 export function Day({ label, value, min = '2000-01-01', max, onChange }: Props) {
   const given = value?.slice(0, 10) ?? '';
   const [text, setText] = useState(given);

@@ -43,7 +43,7 @@ function Now({ now, name, ...button }: { now: Status; name: string } & Component
 
 function Choices({ now, options, onChange, name }: SelectProps & { now: Status }) {
   const [isOpened, setOpened] = useState(false);
-  // Opened after the button has the focus, which comes back to it.
+  // Opened once the button has the focus, so that the focus returns to it.
   useEffect(() => setOpened(true), []);
   return (
     <Menu width={180} position="bottom-start" opened={isOpened} onChange={setOpened}>

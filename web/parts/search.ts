@@ -20,7 +20,7 @@ export function useView() {
 }
 
 /** The day that is shown, for a link to something of that day. */
-export const pastOf = ({ asOf }: Search): Search => (asOf ? { asOf } : {});
+export const pastOf = ({ asOf }: Search): Record<string, string> => (asOf ? { asOf } : {});
 
 /** An address for a link that the browser opens by itself. */
 export const addressOf = (path: string, search: Search) => {

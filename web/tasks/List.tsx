@@ -54,7 +54,7 @@ export function Tasks() {
 
   return (
     <div className={css.page} data-past={asOf ? true : undefined}>
-      {asOf && <PastBar what={t.tasks.title} asOf={asOf} onChange={(date) => void change({ asOf: date })} />}
+      {asOf && <PastBar what={t.tasks.title} asOf={asOf} onChange={(date) => void change({ asOf: date }, { replace: true })} />}
       <PageHeader
         title={t.tasks.title}
         facts={

@@ -98,7 +98,7 @@ export async function signInByForm(page: Page, server: Server, email: string) {
 /** WCAG 2.2 AA, as far as a machine can tell. */
 export async function expectAccessible(page: Page, name: string) {
   const found = await new AxeBuilder({ page })
-    // No page has frames of other servers, for which each check would open a page of its own.
+    // Otherwise each check opens a page of its own, for frames of other origins. There are none.
     .setLegacyMode()
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
     .analyze();

@@ -99,10 +99,13 @@ fn served(file: &'static File, headers: &HeaderMap) -> Response {
         listed(headers, &ACCEPT_ENCODING).any(|(name, _)| name.eq_ignore_ascii_case(encoding))
     };
     let (encoding, bytes) = match file.content {
-        Content::Packed { brotli, .. } if takes("br") => (Some("br"), Some(brotli)),
-        Content::Packed { gzip, .. } if takes("gzip") => (Some("gzip"), Some(gzip)),
-        Content::Packed { .. } => (None, None),
-        Content::Plain(bytes) => (None, Some(bytes)),
+        Content::Packed { brotli, .. } if takes("br") => (Some("br"), Bytes::from_static(brotli)),
+        Content::Packed { gzip, .. } if takes("gzip") => (Some("gzip"), Bytes::from_static(gzip)),
+        Content::Packed { gzip, .. } => match attestry_ui::unpacked(gzip) {
+            Ok(text) => (None, text.into()),
+            Err(error) => return Problem::internal(error).into_response(),
+        },
+        Content::Plain(bytes) => (None, Bytes::from_static(bytes)),
     };
     let is_fixed = is_named_by_content(file.path);
     let tag = format!("\"{}-{}\"", file.fingerprint, encoding.unwrap_or("plain"));
@@ -110,7 +113,7 @@ fn served(file: &'static File, headers: &HeaderMap) -> Response {
     let mut response = if conditions::is_known(headers, &tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        bytes.map_or_else(|| Bytes::from(file.content.plain()), Bytes::from_static).into_response()
+        bytes.into_response()
     };
     let mut set = |name: HeaderName, text: &str| {
         if let Ok(value) = HeaderValue::from_str(text) {

@@ -360,7 +360,7 @@ pub(crate) async fn views<R: Exposed>(
     mut records: Vec<Record<R>>,
     at: Option<Time>,
 ) -> Result<Vec<View<R, ShownOf<R>>>, Problem> {
-    let today = day(api, scope, at);
+    let today = scope.day(at, api.ctx.now());
     let shown = beside.find(api, scope, &mut records, at).await?;
     Ok(records.into_iter().zip(shown).map(|(record, beside)| View { record, today, beside }).collect())
 }
@@ -380,11 +380,6 @@ impl<R: Stored, B: Shown> Serialize for View<R, B> {
         self.beside.write(&mut map)?;
         map.end()
     }
-}
-
-/// Which day it is for whoever asks, or was at the moment that they ask about.
-fn day(api: &Api, scope: &Scope, as_of: Option<Time>) -> Date {
-    as_of.map_or_else(|| scope.today(api.ctx.now()), |at| scope.day_at(at))
 }
 
 #[derive(Serialize)]
@@ -469,9 +464,8 @@ impl<R: Exposed> Narrowed<R> {
         Self { wanted, is_due, as_of: query.as_of("asOf") }
     }
 
-    /// What is wanted, and as of when.
-    fn by(self, api: &Api, scope: &Scope) -> (Wanted<R>, Option<Time>) {
-        let today = day(api, scope, self.as_of);
+    /// What is wanted on a given day, and as of when.
+    fn on(self, today: Date) -> (Wanted<R>, Option<Time>) {
         let by = if R::DUE.on_the_day { today } else { today.plus_days(-1) };
         (Wanted { due_by: self.is_due.then_some(by), ..self.wanted }, self.as_of)
     }
@@ -515,7 +509,8 @@ async fn list<R: Exposed>(
     query: ValidQuery<ListQuery<R>>,
 ) -> Result<Json<List<R, ShownOf<R>>>, Problem> {
     let ValidQuery(ListQuery { narrowed, beside, page, total }) = query;
-    let (wanted, as_of) = narrowed.by(&api, &scope);
+    let today = scope.day(narrowed.as_of, api.ctx.now());
+    let (wanted, as_of) = narrowed.on(today);
     let (sort, order) = (page.sort, page.order);
     let mut found = R::page(&api.ctx, &scope, &wanted, page, as_of).await?;
     let total = match total {
@@ -554,7 +549,8 @@ async fn list_bare<R: Exposed>(
     uri: Uri,
 ) -> Result<Response, Problem> {
     let ValidQuery(BareQuery { narrowed, beside, mut page, is_paged }) = query;
-    let (wanted, as_of) = narrowed.by(&api, &scope);
+    let today = scope.day(narrowed.as_of, api.ctx.now());
+    let (wanted, as_of) = narrowed.on(today);
     let (sort, order) = (page.sort, page.order);
     let mut rows = Vec::new();
     let next = loop {

@@ -1,4 +1,4 @@
-//! `/v1/auth/sessions` and `/v1/auth/confirm`: where somebody is signed in, and that it is still them.
+//! `/v1/auth/sessions` and `/v1/auth/confirm`: where you are signed in, and entering your password again.
 
 use attestry_app::sessions;
 use attestry_domain::Time;

@@ -18,7 +18,7 @@ use crate::registers;
 
 /// The policies and tasks that are in place.
 pub async fn in_place(ctx: &Ctx, scope: &Scope, at: Option<Time>) -> Result<InPlace, Error> {
-    let today = at.map_or_else(|| scope.today(ctx.now()), |at| scope.day_at(at));
+    let today = scope.day(at, ctx.now());
     let Some(at) = at else {
         let own = scope.clone();
         let found = ctx.db.read(async move |t| {

@@ -526,11 +526,12 @@ impl Scope {
         self.principal().map_or_else(|| Date::of(now), |principal| principal.zone.date_of(now))
     }
 
-    /// Which day it was at a moment of the past. The end of a day is what a plain date stands for: that day, in every
-    /// time zone.
-    pub fn day_at(&self, at: Time) -> Date {
-        let day = Date::of(at);
-        if day.end() == at { day } else { self.today(at) }
+    /// Which day it is, or was at the moment that is asked about. A plain date is asked about by the end of its day in
+    /// UTC, and is that day in every time zone.
+    pub fn day(&self, asked: Option<Time>, now: Time) -> Date {
+        let at = asked.unwrap_or(now);
+        let date = Date::of(at);
+        if asked == Some(date.end()) { date } else { self.today(at) }
     }
 
     pub fn auth_type(&self) -> Option<AuthType> {

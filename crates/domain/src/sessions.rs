@@ -20,7 +20,7 @@ pub struct Session {
     pub confirmed_at: Time,
 }
 
-/// How long a password that was given counts for what asks for it again.
+/// How long entering the password counts for what asks for it again.
 const CONFIRMED_FOR: Duration = Duration::from_mins(10);
 
 impl Session {

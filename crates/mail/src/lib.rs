@@ -62,7 +62,7 @@ impl Sent {
     }
 }
 
-/// The longest line that may stand in a message as it is.
+/// The longest line that RFC 5322 allows.
 const LONGEST_LINE: usize = 998;
 
 /// Text as it is in a file, so that a link can be read and copied; on its way by SMTP, in base64 where it is not

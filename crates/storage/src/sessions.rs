@@ -68,7 +68,7 @@ pub async fn of_user(t: &Tx<'_>, user: UserId, now: Time, idle_since: Time) -> R
     t.all(OF_USER, &[id(user), time(now), time(idle_since)], read).await
 }
 
-/// Notes that the user gave the password. False: the session has ended.
+/// Notes that the user entered the password. False: the session has ended.
 pub async fn confirm(t: &Tx<'_>, session: SessionId, at: Time) -> Result<bool, Error> {
     Ok(t.execute(CONFIRM, &[id(session), time(at)]).await? > 0)
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use attestry_tests::{PASSWORD, TestApp, both, token_in};
 use serde_json::{Value, json};
 
+use crate::audit_logs::tamper;
+
 both! {
     signing_in_gives_a_cookie_and_the_same_token,
     the_session_shows_the_user_and_their_organizations,
@@ -342,6 +344,9 @@ async fn signing_and_approving_need_the_password_again(app: &TestApp) {
     confirm(PASSWORD).send().await.expect(200);
     call(&sign).send().await.expect(200);
     app.work().await;
+    // Ended by another process, and still remembered by this one.
+    tamper(app, "DELETE FROM sessions").await;
+    confirm(PASSWORD).send().await.problem(401, "invalid_session");
 }
 
 async fn people_change_their_own_name(app: &TestApp) {

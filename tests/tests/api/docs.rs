@@ -141,6 +141,7 @@ async fn the_console_is_packed_and_kept_by_browsers(app: &TestApp) {
         assert!(reply.header("content-type").is_some_and(|kind| kind.starts_with("text/javascript")));
         assert_eq!(reply.header("vary"), Some("accept-encoding"));
     }
+    assert!(plain.text().contains("assets/app-"), "unpacked for whoever accepts nothing packed");
     let tag = plain.header("etag").expect("a fingerprint");
     let again = app.call("GET", script).header("if-none-match", tag).send().await;
     assert_eq!((again.status.as_u16(), again.text().len()), (304, 0));

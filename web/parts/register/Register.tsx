@@ -18,7 +18,8 @@ import { useShortcuts } from '../shortcuts';
 import { ViewTools } from '../ViewTools';
 import { Bulk } from './Bulk';
 import { columns } from './columns';
-import { changes, queryOf, useAll, useRows, useTotal } from './data';
+import { useComparison } from './comparison';
+import { queryOf, useRows, useTotal } from './data';
 import { type Definition, type Row, statusOf } from './definition';
 import { Empty } from './Empty';
 import { noCell, ownerFilter, shownFilters } from './filters';
@@ -40,20 +41,13 @@ export function Register({ of }: { of: () => Definition }) {
   const mayChange = can(`${d.entity}:update`) && !asOf;
   const mayCreate = can(`${d.entity}:create`) && !asOf;
   const [picked, setPicked] = useState(new Set<string>());
-  // What is compared with: a later day, or today.
-  const until = asOf && view.until && view.until > asOf ? view.until : undefined;
-  const now = useAll(d, until, asOf !== undefined);
-  const then = useAll(d, asOf, asOf !== undefined);
-  const since = asOf && now.data && then.data ? changes(then.data, now.data) : undefined;
-  const comparing = asOf && !list.error ? [now, then].find(({ error }) => error) : undefined;
-  // What was added later is shown as it was later.
-  const isLater = view.open !== undefined && then.data?.has(view.open) === false && now.data?.has(view.open) === true;
-  const kind = since && (['changed', 'added', 'gone'] as const).find((one) => one === view.changed);
+  const compared = useComparison(d, view);
+  const { until, since, kind } = compared;
   const rows = kind ? (since?.[kind] ?? []) : list.rows;
   // What a filter has taken away is not changed unseen.
   const selected = new Set(rows.map(({ id }) => id).filter((id) => picked.has(id)));
-  const all = useTotal(d, asOf ? { asOf } : {});
-  const late = useTotal(d, { reviewDue: true, ...(asOf ? { asOf } : {}) });
+  const all = useTotal(d, pastOf(view));
+  const late = useTotal(d, { reviewDue: true, ...pastOf(view) });
   const unowned = list.rows.filter((row) => !row.assigneeId).length;
   const isComplete = !list.hasNextPage;
   useShortcuts({ n: mayCreate ? () => void go({ new: 'yes' }) : undefined });
@@ -66,9 +60,9 @@ export function Register({ of }: { of: () => Definition }) {
   const isNarrow = view.open !== undefined;
   const shown = useMemo(() => {
     const say = (value: string) => (until ? t.past.on(day(until), value) : t.past.now(value));
-    const later = asOf && now.data ? { rows: now.data, say } : undefined;
+    const later = compared.later && { rows: compared.later, say };
     return columns(d, people.name, { mayChange, isNarrow, on: asOf ?? today(), later });
-  }, [d, people.name, mayChange, isNarrow, asOf, now.data, until]);
+  }, [d, people.name, mayChange, isNarrow, asOf, compared.later, until]);
   const step = (by: 1 | -1) => {
     const next = rows[rows.findIndex((row) => row.id === view.open) + by];
     if (next) void go({ open: next.id }, { replace: true });
@@ -81,7 +75,9 @@ export function Register({ of }: { of: () => Definition }) {
           <PastBar
             what={d.texts.title}
             asOf={asOf}
-            onChange={(date) => void go({ asOf: date, ...(date ? {} : { changed: undefined, until: undefined }) })}
+            onChange={(date) =>
+              void go({ asOf: date, ...(date ? {} : { changed: undefined, until: undefined }) }, { replace: true })
+            }
           />
         )}
         <PageHeader
@@ -155,7 +151,9 @@ export function Register({ of }: { of: () => Definition }) {
           />
         )}
         {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
-        {comparing && <SectionError error={comparing.error} onRetry={() => void comparing.refetch()} />}
+        {!list.error && compared.failed && (
+          <SectionError error={compared.failed.error} onRetry={() => void compared.failed?.refetch()} />
+        )}
         {isEmpty ? (
           <Empty d={d} mayCreate={mayCreate} onNew={() => void go({ new: 'yes' })} onImport={() => void go({ import: 'yes' })} />
         ) : (
@@ -195,12 +193,12 @@ export function Register({ of }: { of: () => Definition }) {
           </div>
         )}
       </div>
-      {view.open && !(asOf && (now.isPending || then.isPending)) && (
+      {view.open && !compared.isPending && (
         <Record
           key={view.open}
           d={d}
           id={view.open}
-          asOf={isLater ? until : asOf}
+          asOf={compared.day}
           isPast={asOf !== undefined}
           onClose={() => void go({ open: undefined })}
           onStep={step}

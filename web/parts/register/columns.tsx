@@ -19,7 +19,7 @@ type Options = {
   isNarrow: boolean;
   /** The day that is shown. */
   on: string;
-  /** The rows as they were later, and how that is said of a value, if these are of the past. */
+  /** The rows as they were later and how their values read, if these are of the past. */
   later?: { rows: Map<string, Row>; say: (value: string) => string };
 };
 

@@ -60,7 +60,7 @@ export function useMatrix(d: Definition) {
 /** All rows by their id, as they are or were, to show what has changed between. */
 export function useAll(d: Definition, asOf: string | undefined, enabled: boolean) {
   return useQuery({
-    // What is not asked for has no day, and nothing of another day's.
+    // Without a key of its own, what is not asked for would report today's error and rows.
     queryKey: ['all', d.path, enabled ? (asOf ?? null) : undefined],
     queryFn: async (): Promise<Map<string, Row>> => {
       const all = new Map<string, Row>();

@@ -202,5 +202,6 @@ pub(crate) async fn get_framework_readiness(
 ) -> Result<Json<ReadinessView>, Problem> {
     let framework = named.found(&api, &scope).await?;
     let found = readiness::of(&api.ctx, &scope, &framework, at).await?;
-    Ok(Json(ReadinessView::new(framework.id, at.unwrap_or(api.ctx.now()).min(api.ctx.now()), &found)))
+    let now = api.ctx.now();
+    Ok(Json(ReadinessView::new(framework.id, at.map_or(now, |at| at.min(now)), &found)))
 }

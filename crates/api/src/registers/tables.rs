@@ -15,7 +15,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use http::Method;
 
-use super::{Exposed, Field, Narrowed, day};
+use super::{Exposed, Field, Narrowed};
 use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::answer::tables::export::{Column, Shape, all_rows, download};
@@ -92,8 +92,8 @@ pub(super) async fn export<R: Exposed>(
     method: Method,
 ) -> Result<Response, Problem> {
     let ValidQuery(ExportQuery { narrowed, shape, sorting: (sort, order) }) = query;
-    let (wanted, as_of) = narrowed.by(&api, &scope);
-    let today = day(&api, &scope, as_of);
+    let today = scope.day(narrowed.as_of, api.ctx.now());
+    let (wanted, as_of) = narrowed.on(today);
     if method != Method::HEAD {
         let (format, asked) = (shape.format.as_str(), asked.unwrap_or_default());
         journal::exported(&api.ctx, &scope, R::ACTIONS.exported, R::ENTITY, format, &asked).await?;
