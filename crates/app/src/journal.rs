@@ -66,7 +66,7 @@ pub(crate) struct Entry {
 /// Starts the chain of a new organization.
 pub(crate) async fn begin(work: &Work<'_>, scope: &Scope) -> Result<(), Error> {
     let head = Head { organization_id: scope.organization(), sequence: 0, hash: GENESIS, at: work.now };
-    Ok(journal::new_head(work.t, &signed(&work.ctx.keys, head)?).await?)
+    Ok(journal::new_head(work.t, signed(&work.ctx.keys, head)?).await?)
 }
 
 #[derive(Serialize)]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use attestry_db::{Error as DbError, Held, Note, Seal};
+use attestry_db::{Error as DbError, Held, Note, Seal, Statement};
 use attestry_domain::clock::Ids;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Entry, GENESIS, Head, sha256};
@@ -40,9 +40,10 @@ impl Seal for Sealer {
         t: &'t Tx<'t>,
         held: Option<Held>,
         notes: Vec<Note>,
-    ) -> BoxFuture<'t, Result<(), DbError>> {
+    ) -> BoxFuture<'t, Result<Vec<Statement>, DbError>> {
         async move {
             let held = held.and_then(|held| held.downcast::<HeldEnd>().ok());
+            let mut statements = Vec::new();
             let mut chains: BTreeMap<OrganizationId, Vec<Unsealed>> = BTreeMap::new();
             for note in notes {
                 if let Ok(entry) = note.downcast::<Unsealed>() {
@@ -63,9 +64,9 @@ impl Seal for Sealer {
                 }
                 let Last { sequence, hash, at, .. } = last;
                 let head = Head { organization_id: organization, sequence, hash, at };
-                journal::append(t, &sealed, &signed(&self.keys, head).map_err(broken)?).await?;
+                statements.extend(journal::append(sealed, signed(&self.keys, head).map_err(broken)?));
             }
-            Ok(())
+            Ok(statements)
         }
         .boxed()
     }

@@ -305,14 +305,16 @@ pub(crate) async fn commit(
     held: Option<Held>,
     notes: Vec<Note>,
 ) -> Result<(), Error> {
+    let mut last = Vec::new();
     if let Some(seal) = seal.filter(|_| !notes.is_empty()) {
         let sealed = seal.seal(&Tx::new(Inner::Postgres(session)), held, notes).await;
         if session.met_conflict() || session.is_lost() {
             return Err(Error::Conflict);
         }
-        sealed?;
+        last = sealed?;
     }
-    session.finish("COMMIT").await
+    let committed = session.commit(&last).await;
+    if session.met_conflict() { Err(Error::Conflict) } else { committed }
 }
 
 /// What a writer is told once it is known how the commit went.

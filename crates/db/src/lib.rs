@@ -28,7 +28,7 @@ use std::time::Duration;
 pub use error::{Constraint, Error};
 pub use migrate::{Migration, Pending};
 pub use row::Row;
-pub use seal::{Held, Note, Seal};
+pub use seal::{Held, Note, Seal, Statement};
 pub use statement::sqlite_text;
 pub use tx::Tx;
 pub use value::Value;

@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Hook, Manager, ManagerConfig, Pool, QueueMode, RecyclingMethod, Runtime};
 use futures_util::future;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_postgres::AsyncMessage;
@@ -80,6 +80,8 @@ impl Postgres {
         let pool = Pool::builder(manager)
             .max_size(connections.max(1))
             .runtime(Runtime::Tokio1)
+            // The one that was used last has its statements and pages at hand.
+            .queue_mode(QueueMode::Lifo)
             .wait_timeout(Some(QUEUE_TIMEOUT))
             .create_timeout(Some(QUEUE_TIMEOUT))
             .post_create(Hook::async_fn(move |client, _| {

@@ -7,22 +7,31 @@ use futures_util::future::BoxFuture;
 
 use crate::error::Error;
 use crate::tx::Tx;
+use crate::value::Value;
 
 /// What a body leaves for whoever commits. Only the [`Seal`] knows what it is.
 pub type Note = Box<dyn Any + Send>;
 /// What a lane holds from its first statement to its commit.
 pub type Held = Box<dyn Any + Send>;
 
+/// A statement with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    pub sql: &'static str,
+    pub params: Vec<Value<'static>>,
+}
+
 pub trait Seal: Send + Sync + std::fmt::Debug {
     /// Holds what the writers of a lane would wait for sooner or later. Asked before anything else is touched, so that
     /// two processes never wait for each other.
     fn hold<'t>(&'t self, t: &'t Tx<'t>, lane: u128) -> BoxFuture<'t, Result<Held, Error>>;
 
-    /// Writes what the bodies left, in the order of their ends. `held`: what this transaction holds already.
+    /// What is to be written for what the bodies left, in the order of their ends: it is run together with the commit.
+    /// `held`: what this transaction holds already.
     fn seal<'t>(
         &'t self,
         t: &'t Tx<'t>,
         held: Option<Held>,
         notes: Vec<Note>,
-    ) -> BoxFuture<'t, Result<(), Error>>;
+    ) -> BoxFuture<'t, Result<Vec<Statement>, Error>>;
 }

@@ -12,6 +12,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use crate::error::Error;
+use crate::seal::Statement;
 use crate::value::Value;
 
 /// Begins a body, so that it can be taken back alone.
@@ -172,6 +173,28 @@ impl Session {
 
     pub(crate) async fn control(&self, words: &str) -> Result<(), Error> {
         self.client()?.batch_execute(words).await.map_err(|error| self.noted(error))
+    }
+
+    /// Runs the last statements of a transaction and commits it, all in one flight: should one of them fail, PostgreSQL
+    /// takes everything back.
+    pub(crate) async fn commit(&self, last: &[Statement]) -> Result<(), Error> {
+        if last.is_empty() {
+            return self.finish("COMMIT").await;
+        }
+        let client = self.client()?;
+        let prepared = future::try_join_all(last.iter().map(|one| client.prepare_cached(one.sql)));
+        let prepared = prepared.await.map_err(|error| self.noted(error))?;
+        let params: Vec<_> = last.iter().map(|one| borrowed(&one.params)).collect();
+        let changes = prepared.iter().zip(&params).map(|(sql, params)| client.execute(sql, params));
+        // Polled in this order, all of it is on the wire before anything is answered.
+        let (changed, committed) =
+            future::join(future::join_all(changes), client.batch_execute("COMMIT")).await;
+        for changed in changed {
+            changed.map_err(|error| self.noted(error))?;
+        }
+        committed.map_err(|error| self.noted(error))?;
+        self.finished.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Ends the transaction, if one was begun.

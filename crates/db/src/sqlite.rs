@@ -321,7 +321,13 @@ where
 fn seal_notes(connection: &Mutex<Connection>, seal: &Sealed, notes: Vec<Note>) -> Result<(), Error> {
     let Some(seal) = seal.get().filter(|_| !notes.is_empty()) else { return Ok(()) };
     let tx = Tx::new(Inner::Sqlite(connection));
-    match catch_unwind(AssertUnwindSafe(|| seal.seal(&tx, None, notes).now_or_never())) {
+    let sealed = async {
+        for one in seal.seal(&tx, None, notes).await? {
+            tx.execute(one.sql, &one.params).await?;
+        }
+        Ok(())
+    };
+    match catch_unwind(AssertUnwindSafe(|| sealed.now_or_never())) {
         Ok(Some(result)) => result,
         Ok(None) => Err(Error::ForeignAwait),
         Err(panic) => Err(Error::Panic(panic_text(panic.as_ref()))),

@@ -58,6 +58,12 @@ impl<'a, const N: usize> From<&'a [u8; N]> for Value<'a> {
     }
 }
 
+impl From<Vec<u8>> for Value<'_> {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(Cow::Owned(bytes))
+    }
+}
+
 impl From<i64> for Value<'_> {
     fn from(value: i64) -> Self {
         Self::Int(value)

@@ -1,13 +1,12 @@
 //! The journal's rows. Only `app::journal` appends; nothing updates an entry but the erasure of a
 //! state.
 
-use attestry_db::{Error, Row, Tx, Value};
+use attestry_db::{Error, Row, Statement, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Scope};
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::journal::{Entry, EntryFilter, Hash, Head, ShownEntry};
 use attestry_domain::page::{After, Key, Order, Page};
-use futures_util::future::{try_join, try_join_all};
 
 use crate::sql::{Columns, id, opt_id, opt_time, time};
 use crate::text::{Sql, insert};
@@ -144,59 +143,59 @@ pub async fn lock_head(t: &Tx<'_>, organization: OrganizationId) -> Result<Optio
     .await
 }
 
-fn values(entry: &Entry) -> [Value<'_>; 16] {
+fn values(entry: Entry) -> [Value<'static>; 16] {
     [
         id(entry.id),
         id(entry.organization_id),
         Value::Int(entry.sequence),
         time(entry.at),
         Value::from(entry.actor_type.as_str()),
-        Value::from(&entry.actor_id),
+        Value::from(entry.actor_id),
         opt_id(entry.member_id),
         Value::from(entry.auth_type.map(AuthType::as_str)),
-        Value::from(&entry.action),
-        Value::from(&entry.entity_type),
-        Value::from(&entry.entity_id),
-        Value::from(entry.state.as_ref()),
-        Value::from(entry.state_hash.as_ref()),
-        Value::from(&entry.request_id),
-        Value::from(entry.ip.as_ref()),
-        Value::from(&entry.hash),
+        Value::from(entry.action),
+        Value::from(entry.entity_type),
+        Value::from(entry.entity_id),
+        Value::from(entry.state),
+        Value::from(entry.state_hash.map(Vec::from)),
+        Value::from(entry.request_id),
+        Value::from(entry.ip),
+        Value::from(Vec::from(entry.hash)),
     ]
 }
 
-/// Appends entries and moves the head behind them. On PostgreSQL all of it travels together.
-pub async fn append(t: &Tx<'_>, entries: &[Entry], head: &SignedHead) -> Result<(), Error> {
+/// Appends entries and moves the head behind them.
+pub fn append(entries: Vec<Entry>, head: SignedHead) -> Vec<Statement> {
     const MANY: &[(usize, &str)] =
         &[(32, INSERT_32), (16, INSERT_16), (8, INSERT_8), (4, INSERT_4), (2, INSERT_2), (1, INSERT_1)];
-    let (mut rest, mut inserts) = (entries, Vec::new());
+    let mut left = entries.len();
+    let mut entries = entries.into_iter();
+    let mut statements = Vec::new();
     for (count, sql) in MANY {
-        while rest.len() >= *count {
-            let (some, more) = rest.split_at(*count);
-            let params: Vec<Value<'_>> = some.iter().flat_map(values).collect();
-            inserts.push((*sql, params));
-            rest = more;
+        while left >= *count {
+            let params = entries.by_ref().take(*count).flat_map(values).collect();
+            statements.push(Statement { sql, params });
+            left -= count;
         }
     }
-    let inserted = try_join_all(inserts.iter().map(|(sql, params)| t.execute(sql, params)));
-    try_join(inserted, put_head(t, SET_HEAD, head)).await.map(|_| ())
+    statements.push(Statement { sql: SET_HEAD, params: head_values(head).into() });
+    statements
 }
 
-async fn put_head(t: &Tx<'_>, sql: &'static str, signed: &SignedHead) -> Result<(), Error> {
-    let params = [
+fn head_values(signed: SignedHead) -> [Value<'static>; 6] {
+    [
         id(signed.head.organization_id),
         Value::Int(signed.head.sequence),
-        Value::from(&signed.head.hash),
+        Value::from(Vec::from(signed.head.hash)),
         time(signed.head.at),
-        Value::from(&signed.signing_key),
-        Value::from(signed.signature.as_slice()),
-    ];
-    t.execute(sql, &params).await.map(|_| ())
+        Value::from(signed.signing_key),
+        Value::from(signed.signature),
+    ]
 }
 
 /// Starts the chain of a new organization.
-pub async fn new_head(t: &Tx<'_>, signed: &SignedHead) -> Result<(), Error> {
-    put_head(t, NEW_HEAD, signed).await
+pub async fn new_head(t: &Tx<'_>, signed: SignedHead) -> Result<(), Error> {
+    t.execute(NEW_HEAD, &head_values(signed)).await.map(drop)
 }
 
 pub async fn head(t: &Tx<'_>, organization: OrganizationId) -> Result<Option<SignedHead>, Error> {

@@ -20,6 +20,7 @@ both! {
     one_organization_cannot_see_anothers_log,
     a_chain_never_runs_backwards,
     a_failed_change_leaves_no_entry_and_harms_nobody,
+    a_change_that_cannot_be_recorded_is_not_kept,
 }
 
 fn home(app: &TestApp) -> OrganizationId {
@@ -246,5 +247,21 @@ async fn a_failed_change_leaves_no_entry_and_harms_nobody(app: &TestApp) {
         reply.problem(409, "last_owner");
     }
     assert_eq!(app.entries(&app.home).await, before + 12);
+    assert!(matches!(verify(&app.ctx, home(app), &[]).await, Ok(Verdict::Intact { .. })));
+}
+
+async fn a_change_that_cannot_be_recorded_is_not_kept(app: &TestApp) {
+    let path = format!("/v1/people/{}", app.home.member);
+    app.patch(&path, &json!({"department": "it"})).send().await.expect(200);
+    // An entry stands where the next one belongs.
+    tamper(app, "INSERT INTO journal (org_id, sequence, id, at, actor_type, actor_id, action, entity_type, entity_id, request_id, hash) SELECT org_id, sequence + 1, 'aud_x', at, 'system', 'x', 'x', 'x', 'x', 'x', hash FROM journal_heads").await;
+    for _ in 0..3 {
+        let refused = app.patch(&path, &json!({"department": "hr"})).send().await;
+        assert!(refused.status.is_server_error(), "{}", refused.status);
+    }
+    assert_eq!(app.take_errors().len(), 3, "an operator learns of it");
+    assert_eq!(app.get(&path).send().await.expect(200)["department"], "it");
+    tamper(app, "DELETE FROM journal WHERE id = 'aud_x'").await;
+    app.patch(&path, &json!({"department": "hr"})).send().await.expect(200);
     assert!(matches!(verify(&app.ctx, home(app), &[]).await, Ok(Verdict::Intact { .. })));
 }

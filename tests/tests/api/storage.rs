@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use attestry_app::Error;
-use attestry_db::{Error as DbError, Value};
+use attestry_db::{Error as DbError, Tx, Value};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::risks::{RiskCategory, RiskStatus, TreatmentStrategy};
 use attestry_domain::subjects::Subject;
@@ -14,6 +14,7 @@ use attestry_storage::{archive, instance, jobs, statements};
 use attestry_tests::database::Database;
 use attestry_tests::{Engine, TestApp, both, run};
 use futures_util::FutureExt;
+use futures_util::future::{Either, join_all, select};
 
 /// So many, whosever they are.
 fn most(in_all: i64) -> jobs::Most {
@@ -26,6 +27,7 @@ both! {
     an_error_rolls_back_its_own_transaction_alone,
     a_swallowed_error_is_not_told_as_success,
     a_cancelled_write_leaves_the_connection_usable,
+    writers_of_a_lane_harm_nobody_beside_them,
     jobs_are_claimed_once,
     organizations_take_turns_in_the_queue,
     an_end_is_written_by_the_holder_of_the_lease,
@@ -282,6 +284,66 @@ async fn a_cancelled_write_leaves_the_connection_usable(app: &TestApp) {
         let _ = futures_util::future::select(Box::pin(write), Box::pin(tokio::task::yield_now())).await;
     }
     app.ctx.db.write(async |t| instance::put(t, "y", "1").await).await.expect("still works");
+}
+
+/// A counter that is read and then written: two that run at once would lose a count.
+async fn count_up(t: &Tx<'_>, counter: &str) -> Result<(), Error> {
+    let now = instance::get(t, counter).await?.map_or(0, |count| count.parse::<i64>().expect("a number"));
+    Ok(instance::put(t, counter, &(now + 1).to_string()).await?)
+}
+
+async fn writers_of_a_lane_harm_nobody_beside_them(app: &TestApp) {
+    const COUNTERS: [&str; 4] = ["counter 0", "counter 1", "counter 2", "counter 3"];
+    let db = &app.ctx.db;
+    let write = async |number: usize| {
+        let counter = COUNTERS[number % COUNTERS.len()];
+        let written = db.write_in(7, async move |t| {
+            match number % 9 {
+                // Nothing was changed yet.
+                1 => {
+                    instance::get(t, counter).await?;
+                    return Err(Error::NotFound("reason"));
+                }
+                _ => count_up(t, counter).await?,
+            }
+            match number % 9 {
+                2 => Err(Error::NotFound("reason")),
+                5 => {
+                    t.execute("INSERT INTO organizations (id) VALUES (NULL)", &[]).await?;
+                    Ok(())
+                }
+                _ => Ok(()),
+            }
+        });
+        if number % 13 == 6 {
+            // Whoever waited for it hangs up.
+            let some = async {
+                for _ in 0..number {
+                    tokio::task::yield_now().await;
+                }
+            };
+            return match select(Box::pin(written), Box::pin(some)).await {
+                Either::Left((written, _)) => written.is_ok().then_some(counter),
+                Either::Right(_) => None,
+            };
+        }
+        match (number % 9, written.await) {
+            (1 | 2, Err(Error::NotFound("reason"))) | (5, Err(_)) => None,
+            (_, Ok(())) => Some(counter),
+            (_, unexpected) => panic!("{number}: {unexpected:?}"),
+        }
+    };
+    let mut told: BTreeMap<&str, i64> = BTreeMap::new();
+    for counter in join_all((0..200).map(write)).await.into_iter().flatten() {
+        *told.entry(counter).or_default() += 1;
+    }
+    for (counter, told) in told {
+        let found = db.read(async move |t| instance::get(t, counter).await).await.expect("a read");
+        let kept: i64 = found.expect("a count").parse().expect("a number");
+        // Nobody knows of those who hung up whether they were in time: four of each counter at most.
+        assert!((told..=told + 4).contains(&kept), "{counter}: {told} were told, {kept} are kept");
+    }
+    db.write_in(7, async |t| count_up(t, "counter 4").await).await.expect("the lane goes on");
 }
 
 async fn jobs_are_claimed_once(app: &TestApp) {
