@@ -313,8 +313,7 @@ pub(crate) async fn commit(
         }
         last = sealed?;
     }
-    let committed = session.commit(&last).await;
-    if session.met_conflict() { Err(Error::Conflict) } else { committed }
+    session.commit(&last).await
 }
 
 /// What a writer is told once it is known how the commit went.

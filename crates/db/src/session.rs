@@ -183,7 +183,11 @@ impl Session {
         }
         let client = self.client()?;
         let prepared = future::try_join_all(last.iter().map(|one| client.prepare_cached(one.sql)));
-        let prepared = prepared.await.map_err(|error| self.noted(error))?;
+        let prepared = prepared.await.map_err(|error| match self.noted(error) {
+            // Lost before the commit was sent: it can be tried again.
+            Error::Unavailable(_) if self.is_lost() => Error::Conflict,
+            error => error,
+        })?;
         let params: Vec<_> = last.iter().map(|one| borrowed(&one.params)).collect();
         let changes = prepared.iter().zip(&params).map(|(sql, params)| client.execute(sql, params));
         // Polled in this order, all of it is on the wire before anything is answered.

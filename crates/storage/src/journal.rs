@@ -164,7 +164,7 @@ fn values(entry: Entry) -> [Value<'static>; 16] {
     ]
 }
 
-/// Appends entries and moves the head behind them.
+/// The statements that append entries and move the head behind them.
 pub fn append(entries: Vec<Entry>, head: SignedHead) -> Vec<Statement> {
     const MANY: &[(usize, &str)] =
         &[(32, INSERT_32), (16, INSERT_16), (8, INSERT_8), (4, INSERT_4), (2, INSERT_2), (1, INSERT_1)];

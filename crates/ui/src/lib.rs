@@ -60,7 +60,7 @@ mod tests {
     fn every_file_can_be_unpacked() {
         for File { path, content, .. } in FILES {
             if let Content::Packed { gzip, .. } = content {
-                assert!(unpacked(gzip).is_ok_and(|text| text.len() > gzip.len() / 2), "{path}");
+                assert!(unpacked(gzip).is_ok_and(|text| !text.is_empty()), "{path}");
             }
         }
     }

@@ -253,7 +253,7 @@ async fn a_failed_change_leaves_no_entry_and_harms_nobody(app: &TestApp) {
 async fn a_change_that_cannot_be_recorded_is_not_kept(app: &TestApp) {
     let path = format!("/v1/people/{}", app.home.member);
     app.patch(&path, &json!({"department": "it"})).send().await.expect(200);
-    // An entry stands where the next one belongs.
+    // Something is already where the next entry belongs.
     tamper(app, "INSERT INTO journal (org_id, sequence, id, at, actor_type, actor_id, action, entity_type, entity_id, request_id, hash) SELECT org_id, sequence + 1, 'aud_x', at, 'system', 'x', 'x', 'x', 'x', 'x', hash FROM journal_heads").await;
     for _ in 0..3 {
         let refused = app.patch(&path, &json!({"department": "hr"})).send().await;
