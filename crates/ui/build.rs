@@ -1,4 +1,5 @@
-//! Lists the files of the built console, so that the binary carries them. Without them it still builds.
+//! Lists the files that the binary carries: the built console, without which it still builds, and the page to browse the
+//! API with.
 
 #![expect(
     clippy::expect_used,
@@ -11,7 +12,13 @@ use std::env;
 use std::fmt::Write;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Cursor, Read, Write as _};
 use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
+use zip::ZipArchive;
 
 const TYPES: &[(&str, &str)] = &[
     ("html", "text/html; charset=utf-8"),
@@ -29,39 +36,80 @@ fn files(folder: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-fn main() {
-    let dist = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo names the folder")).join("dist");
-    println!("cargo:rerun-if-changed={}", dist.display());
+/// A line of the list.
+struct Listed {
+    path: String,
+    line: String,
+}
+
+impl Listed {
+    fn new(path: String, bytes: &[u8], content: &str) -> Self {
+        let known = TYPES.iter().find(|(extension, _)| path.ends_with(&format!(".{extension}")));
+        let (_, kind) = known.unwrap_or_else(|| panic!("{path} has no content type in TYPES"));
+        let mut fingerprint = DefaultHasher::new();
+        bytes.hash(&mut fingerprint);
+        let line = format!(
+            "File {{ path: {path:?}, content_type: {kind:?}, fingerprint: \"{:016x}\", content: Content::{content} }},",
+            fingerprint.finish(),
+        );
+        Self { path, line }
+    }
+}
+
+/// What `npm run build` made.
+fn console(dist: &Path) -> Vec<Listed> {
     let mut all = Vec::new();
-    files(&dist, &mut all);
-    // The order in which they are looked up.
-    all.sort_by_key(|path| path.display().to_string());
-    let mut list = String::from("&[\n");
-    for path in &all {
+    files(dist, &mut all);
+    let is_own = |path: &PathBuf| {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        if path.file_name().is_some_and(|name| name == ".gitkeep") || ["br", "gz"].contains(&extension) {
-            continue;
-        }
-        let known = TYPES.iter().find(|(known, _)| *known == extension);
-        let (_, kind) = known.unwrap_or_else(|| panic!("{} has no content type in TYPES", path.display()));
+        path.file_name().is_some_and(|name| name != ".gitkeep") && !["br", "gz"].contains(&extension)
+    };
+    let listed = |path: &PathBuf| {
         let packed = |extension: &str| PathBuf::from(format!("{}.{extension}", path.display()));
         let (gzip, brotli) = (packed("gz"), packed("br"));
         let content = if gzip.exists() && brotli.exists() {
-            format!("Packed {{ gzip: include_bytes!({gzip:?}), brotli: include_bytes!({brotli:?}) }}")
+            format!("Packed {{ gzip: include_bytes!({gzip:?}), brotli: Some(include_bytes!({brotli:?})) }}")
         } else {
             format!("Plain(include_bytes!({path:?}))")
         };
-        let mut fingerprint = DefaultHasher::new();
-        fs::read(path).expect("the file can be read").hash(&mut fingerprint);
-        let name = path.strip_prefix(&dist).expect("a file of the folder").display();
-        writeln!(
-            list,
-            "File {{ path: \"/{name}\", content_type: {kind:?}, fingerprint: \"{:016x}\", content: Content::{content} }},",
-            fingerprint.finish(),
-        )
-        .expect("a string takes it");
+        let name = path.strip_prefix(dist).expect("a file of the folder").display();
+        Listed::new(format!("/{name}"), &fs::read(path).expect("the file can be read"), &content)
+    };
+    all.iter().filter(|path| is_own(path)).map(listed).collect()
+}
+
+/// The two files of Swagger UI that its page needs.
+fn swagger(out: &Path) -> Vec<Listed> {
+    let mut archive = ZipArchive::new(Cursor::new(SWAGGER_UI_VENDORED)).expect("an archive");
+    let names: Vec<String> = archive.file_names().flatten().map(Into::into).collect();
+    ["swagger-ui-bundle.js", "swagger-ui.css"]
+        .map(|name| {
+            let path =
+                names.iter().find(|path| path.ends_with(&format!("/dist/{name}"))).expect("it is there");
+            let mut text = Vec::new();
+            archive.by_name(path).expect("it is there").read_to_end(&mut text).expect("it can be read");
+            let gzip = out.join(format!("{name}.gz"));
+            let mut encoder = GzEncoder::new(fs::File::create(&gzip).expect("a file"), Compression::best());
+            encoder.write_all(&text).and_then(|()| encoder.try_finish()).expect("it is written");
+            let content = format!("Packed {{ gzip: include_bytes!({gzip:?}), brotli: None }}");
+            Listed::new(format!("/docs/{name}"), &text, &content)
+        })
+        .into()
+}
+
+fn main() {
+    let folder = |name: &str| PathBuf::from(env::var(name).expect("cargo names the folder"));
+    let (dist, out) = (folder("CARGO_MANIFEST_DIR").join("dist"), folder("OUT_DIR"));
+    println!("cargo:rerun-if-changed={}", dist.display());
+    println!("cargo:rerun-if-changed=build.rs");
+    let mut all = console(&dist);
+    all.extend(swagger(&out));
+    // The order in which they are looked up.
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut list = String::from("&[\n");
+    for file in &all {
+        writeln!(list, "{}", file.line).expect("a string takes it");
     }
     list.push(']');
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo names the folder")).join("files.rs");
-    fs::write(out, list).expect("the list is written");
+    fs::write(out.join("files.rs"), list).expect("the list is written");
 }

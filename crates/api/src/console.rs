@@ -40,7 +40,10 @@ const AREAS: &[&str] = &[
 ];
 
 pub(crate) fn routes() -> Router<Api> {
-    let mut router = Router::new().route("/", get(start)).route("/assets/{*path}", get(asset));
+    let mut router = Router::new()
+        .route("/", get(start))
+        .route("/assets/{*path}", get(asset))
+        .route("/docs/{*path}", get(asset));
     for (path, content_type, text) in attestry_ui::PAGES {
         router = router.route(path, get(async || docs::page(content_type, *text)));
     }
@@ -99,7 +102,9 @@ fn served(file: &'static File, headers: &HeaderMap) -> Response {
         listed(headers, &ACCEPT_ENCODING).any(|(name, _)| name.eq_ignore_ascii_case(encoding))
     };
     let (encoding, bytes) = match file.content {
-        Content::Packed { brotli, .. } if takes("br") => (Some("br"), Bytes::from_static(brotli)),
+        Content::Packed { brotli: Some(brotli), .. } if takes("br") => {
+            (Some("br"), Bytes::from_static(brotli))
+        }
         Content::Packed { gzip, .. } if takes("gzip") => (Some("gzip"), Bytes::from_static(gzip)),
         Content::Packed { gzip, .. } => match attestry_ui::unpacked(gzip) {
             Ok(text) => (None, text.into()),

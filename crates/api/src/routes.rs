@@ -236,10 +236,8 @@ pub fn router(api: Api) -> Router {
     let router = documented
         .route("/v1/openapi.json", get(docs::openapi))
         .route("/docs", get(docs::root))
-        .route("/docs/", get(docs::index))
         .route("/docs/errors", get(docs::errors))
         .route("/docs/guide", get(docs::guide))
-        .route("/docs/{*path}", get(docs::asset))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/metrics", get(metrics::metrics))

@@ -1,13 +1,15 @@
-//! Runs a tenant's script in a process of its own: the same binary, started with a hidden command, which gives up
-//! everything but memory, processor time and two pipes before it reads the script.
+//! Runs a tenant's script in a process of its own, which gives up everything but memory, processor time and a socket before
+//! it reads the script. The same binary, started with a hidden command, gets the engine ready once; the processes of the
+//! scripts are forked from it.
 //!
-//! What a script may do beyond computing, it asks the [`Host`] for. The parent believes nothing the child says: it counts
-//! calls and bytes itself, and kills the child when the time is up or the [`run`](Sandbox::run) is dropped.
+//! What a script may do beyond computing, it asks the [`Host`] for. The server believes nothing the child says: it counts
+//! calls and bytes itself, and has the child killed when the time is up or the [`run`](Sandbox::run) is dropped.
 
 mod child;
 mod limits;
 mod pool;
 mod run;
+mod template;
 mod wire;
 
 use futures_util::future::BoxFuture;
@@ -16,8 +18,10 @@ use serde_json::value::RawValue;
 
 pub use crate::child::child;
 #[doc(hidden)]
-pub use crate::child::confine::confine;
+pub use crate::child::confine::Walls;
 pub use crate::child::confine::{Confinement, confinement};
+#[doc(hidden)]
+pub use crate::child::forks::forks;
 pub use crate::limits::{Code, Failure, Limits};
 pub use crate::pool::{Sandbox, Settings};
 

@@ -2,14 +2,17 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::os::unix::net;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::BufReader;
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-use crate::{Failure, Host, Limits, Mistake, Outcome, Script, run, wire};
+use crate::template::{Process, Template};
+use crate::{Failure, Host, Limits, Mistake, Outcome, Script, run};
 
 /// How children are started, and what their scripts may use.
 #[derive(Clone, Debug)]
@@ -56,59 +59,45 @@ impl Sandbox {
     pub fn new(settings: Settings) -> Self {
         let pool = Arc::new(Pool { settings, waiting: Mutex::default() });
         if tokio::runtime::Handle::try_current().is_ok() {
-            pool.refill();
+            pool.refill(&mut pool.waiting());
         }
         Self { pool }
     }
 
     /// Runs a script to its end. Dropping the future kills it.
     pub async fn run<H: Host>(&self, script: Script, host: Arc<H>) -> Result<Outcome, Failure> {
-        run::run(self.pool.take()?, &self.pool.settings.limits, script, host).await
+        run::run(&self.pool, script, host).await
     }
 
     /// Whether a source is a script: its syntax, its imports, and that it has a default export. Nothing of it runs.
     pub async fn check(&self, source: &str) -> Result<Result<(), Mistake>, Failure> {
-        run::check(self.pool.take()?, &self.pool.settings.limits, source).await
+        run::check(&self.pool, source).await
     }
 
     pub fn limits(&self) -> &Limits {
         &self.pool.settings.limits
     }
-
-    /// Ends the children that wait; no script is run from now on.
-    pub async fn close(&self) {
-        let waiting = {
-            let mut waiting = self.pool.waiting();
-            waiting.closed = true;
-            std::mem::take(&mut waiting.workers)
-        };
-        for mut worker in waiting {
-            if let Err(error) = worker.process.kill().await {
-                tracing::debug!(%error, "a waiting sandbox could not be ended");
-            }
-        }
-    }
 }
 
 #[derive(Debug)]
-struct Pool {
-    settings: Settings,
+pub(crate) struct Pool {
+    pub(crate) settings: Settings,
     waiting: Mutex<Waiting>,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
     workers: VecDeque<Worker>,
-    starting: usize,
-    closed: bool,
+    /// What children are forked from, once there was one.
+    template: Option<Arc<Template>>,
 }
 
 /// A child, killed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    pub(crate) process: Child,
-    pub(crate) input: ChildStdin,
-    pub(crate) output: BufReader<ChildStdout>,
+    pub(crate) process: Process,
+    pub(crate) input: OwnedWriteHalf,
+    pub(crate) output: BufReader<OwnedReadHalf>,
 }
 
 impl Pool {
@@ -116,67 +105,45 @@ impl Pool {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(self: &Arc<Self>) -> Result<Worker, Failure> {
-        let taken = {
-            let mut waiting = self.waiting();
-            if waiting.closed {
-                return Err(Failure::unavailable("The server is shutting down and runs no more scripts."));
-            }
-            // One may have been killed from outside while it waited.
-            std::iter::from_fn(|| waiting.workers.pop_front())
-                .find_map(|mut worker| matches!(worker.process.try_wait(), Ok(None)).then_some(worker))
-        };
-        let worker = taken.map_or_else(|| self.start(), Ok);
-        self.refill();
+    /// A child that waits, or a new one; another takes its place.
+    pub(crate) fn take(&self) -> Result<Worker, Failure> {
+        let mut waiting = self.waiting();
+        let waits =
+            std::iter::from_fn(|| waiting.workers.pop_front()).find(|worker| worker.process.is_trusted());
+        let worker = waits.map_or_else(|| self.start(&mut waiting), Ok);
+        self.refill(&mut waiting);
         worker
     }
 
-    /// Starts as many children as are missing, in tasks of their own: whoever took one does not wait for the next.
-    fn refill(self: &Arc<Self>) {
-        let missing = {
-            let mut waiting = self.waiting();
-            let missing = self.settings.ready.saturating_sub(waiting.workers.len() + waiting.starting);
-            waiting.starting += missing;
-            missing
-        };
-        for _ in 0..missing {
-            let pool = Arc::clone(self);
-            tokio::spawn(async move {
-                let started = pool.start();
-                let mut waiting = pool.waiting();
-                waiting.starting -= 1;
-                if !waiting.closed {
-                    waiting.workers.extend(started);
-                }
-            });
+    /// Starts as many children as are missing. None is waited for.
+    fn refill(&self, waiting: &mut Waiting) {
+        while waiting.workers.len() < self.settings.ready {
+            match self.start(waiting) {
+                Ok(worker) => waiting.workers.push_back(worker),
+                Err(_) => return,
+            }
         }
     }
 
-    fn start(&self) -> Result<Worker, Failure> {
-        self.spawn().map_err(|error| {
+    fn start(&self, waiting: &mut Waiting) -> Result<Worker, Failure> {
+        self.fork(waiting).map_err(|error| {
             tracing::error!(program = %self.settings.program.display(), %error, "no sandbox could be started");
             Failure::unavailable("The server could not start a process for the script.")
         })
     }
 
-    fn spawn(&self) -> std::io::Result<Worker> {
-        let mut process = Command::new(&self.settings.program)
-            .args(&self.settings.arguments)
-            .env_clear()
-            .env(wire::LIMITS, serde_json::to_string(&self.settings.limits)?)
-            // Otherwise the allocator maps a gigabyte, more than the child may.
-            .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
-            .current_dir("/")
-            // A Ctrl-C in the terminal is for the server, which may want to wait for its scripts.
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()?;
-        let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
-            return Err(std::io::Error::other("the process has no pipes"));
+    fn fork(&self, waiting: &mut Waiting) -> io::Result<Worker> {
+        let template = waiting.template.as_ref().filter(|template| !template.is_used_up());
+        let (process, socket) = match template.map(Template::fork) {
+            Some(Err(error)) if error.kind() == ErrorKind::BrokenPipe => self.fork_from_another(waiting)?,
+            Some(forked) => forked?,
+            None => self.fork_from_another(waiting)?,
         };
+        let (output, input) = UnixStream::from_std(socket)?.into_split();
         Ok(Worker { process, input, output: BufReader::new(output) })
+    }
+
+    fn fork_from_another(&self, waiting: &mut Waiting) -> io::Result<(Process, net::UnixStream)> {
+        waiting.template.insert(Template::start(&self.settings)?).fork()
     }
 }

@@ -1,4 +1,4 @@
-//! One script in one child, seen from the parent.
+//! One script in one child, seen from the server.
 
 use std::os::unix::process::ExitStatusExt;
 use std::panic::AssertUnwindSafe;
@@ -7,19 +7,26 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use nix::sys::signal::Signal;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use serde_json::value::RawValue;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::ChildStdin;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-use crate::pool::Worker;
+use crate::pool::{Pool, Worker};
+use crate::template::Process;
 use crate::wire::{self, Down, Up};
 use crate::{Code, Failure, Host, Limits, Mistake, Outcome, Script};
 
 /// How long a child may take until it is ready.
 const START: Duration = Duration::from_secs(10);
+
+/// How many children are tried before the server gives up.
+const ATTEMPTS: usize = 5;
 
 /// How many calls of one script are answered at the same time; the others wait.
 const AT_ONCE: usize = 8;
@@ -30,27 +37,18 @@ const DEPTH: usize = 100;
 /// Bytes of a message that a child made up.
 const MESSAGE: usize = 4 << 10;
 
-pub(crate) async fn run<H: Host>(
-    worker: Worker,
-    limits: &Limits,
-    script: Script,
-    host: Arc<H>,
-) -> Result<Outcome, Failure> {
+pub(crate) async fn run<H: Host>(pool: &Pool, script: Script, host: Arc<H>) -> Result<Outcome, Failure> {
     let message = Down::Run { source: script.source, context: &script.context };
-    let mut talk = Talk::begin(worker, limits, &message).await?;
+    let mut talk = Talk::begin(pool, &message).await?;
     match talk.listen(&host).await? {
-        Up::Done(outcome) => received(outcome, limits),
+        Up::Done(outcome) => received(outcome, talk.limits),
         _ => Err(broken()),
     }
 }
 
-pub(crate) async fn check(
-    worker: Worker,
-    limits: &Limits,
-    source: &str,
-) -> Result<Result<(), Mistake>, Failure> {
+pub(crate) async fn check(pool: &Pool, source: &str) -> Result<Result<(), Mistake>, Failure> {
     let message = Down::Check { source: source.to_owned() };
-    let mut talk = Talk::begin(worker, limits, &message).await?;
+    let mut talk = Talk::begin(pool, &message).await?;
     match talk.listen(&Arc::new(Nobody)).await? {
         Up::Checked(mistake) => Ok(mistake.map_or(Ok(()), Err)),
         _ => Err(broken()),
@@ -75,7 +73,7 @@ fn mended(json: &RawValue) -> Result<Box<RawValue>, Failure> {
     RawValue::from_string(wire::mend(json.get())).map_err(|_| broken())
 }
 
-/// A child that does not keep to the language of the pipe is no longer the program that was started.
+/// A child that does not keep to the language of the socket is no longer the program that was started.
 fn broken() -> Failure {
     let message = "The script tried something that its sandbox does not allow, and was stopped.".to_owned();
     Failure { code: Code::Confinement, message }
@@ -96,6 +94,31 @@ impl Host for Nobody {
     fn log(&self, _line: String) {}
 }
 
+fn not_started() -> Failure {
+    Failure::unavailable("The server could not start a process for the script.")
+}
+
+/// A child that waits for its script. One that has ended before it saw one is replaced.
+async fn ready(pool: &Pool) -> Result<(Listener, OwnedWriteHalf), Failure> {
+    for _ in 0..ATTEMPTS {
+        let Worker { process, input, output } = pool.take()?;
+        let mut worker = Listener { process, output };
+        match worker.receive(&pool.settings.limits).await {
+            Ok(Up::Ready) if worker.is_alive() => return Ok((worker, input)),
+            Ok(Up::Refused(reason)) => {
+                tracing::error!(%reason, "scripts cannot be confined on this system, so none is run");
+                return Err(Failure::unavailable(
+                    "The server cannot confine scripts, so it runs none. Its log tells the operator why.",
+                ));
+            }
+            // Its template may be gone, and then all that wait are.
+            _ => worker.process.retire_template(),
+        }
+    }
+    tracing::error!(program = %pool.settings.program.display(), "no sandbox became ready");
+    Err(not_started())
+}
+
 /// The conversation with one child.
 struct Talk<'a> {
     worker: Listener,
@@ -111,46 +134,37 @@ struct Talk<'a> {
 
 /// What is left of a worker when a task of its own writes.
 struct Listener {
-    process: tokio::process::Child,
-    output: tokio::io::BufReader<tokio::process::ChildStdout>,
+    process: Process,
+    output: BufReader<OwnedReadHalf>,
 }
 
 /// Why there is no message.
 enum Lost {
-    /// The child ended, or its pipe did.
+    /// The child ended, or closed its socket.
     Ended,
     /// It sent too much, or something else than a message.
     Garbage,
 }
 
 impl<'a> Talk<'a> {
-    /// Waits until the child is ready and hands it its work.
-    async fn begin(worker: Worker, limits: &'a Limits, message: &Down<'_>) -> Result<Self, Failure> {
-        let Worker { process, input, output } = worker;
-        let mut worker = Listener { process, output };
-        match timeout(START, worker.receive(limits)).await {
-            Ok(Ok(Up::Ready)) => {}
-            Ok(Ok(Up::Refused(reason))) => {
-                tracing::error!(%reason, "scripts cannot be confined on this system, so none is run");
-                return Err(Failure::unavailable(
-                    "The server cannot confine scripts, so it runs none. Its log tells the operator why.",
-                ));
-            }
-            _ => {
-                tracing::error!(status = ?worker.process.try_wait(), "a sandbox did not become ready");
-                return Err(Failure::unavailable("The server could not start a process for the script."));
-            }
-        }
+    /// Hands the work to a child that is ready.
+    async fn begin(pool: &'a Pool, message: &Down<'_>) -> Result<Self, Failure> {
         let message = wire::frame(message).map_err(|error| {
             tracing::error!(%error, "a script could not be handed over");
             Failure::unavailable("The script could not be handed to its process.")
         })?;
+        let limits = &pool.settings.limits;
+        let (worker, input) = timeout(START, ready(pool)).await.unwrap_or_else(|_| Err(not_started()))?;
+        Ok(Self::with(worker, input, limits, message))
+    }
+
+    fn with(worker: Listener, input: OwnedWriteHalf, limits: &'a Limits, message: Vec<u8>) -> Self {
         let (replies, queue) = mpsc::unbounded_channel();
         let mut tasks = JoinSet::new();
         // Never in the task that reads: each side would wait for the other to read.
         tasks.spawn(write(input, message, queue));
         let places = Arc::new(Semaphore::new(AT_ONCE));
-        Ok(Self { worker, limits, started: Instant::now(), replies, places, tasks, calls: 0, logged: 0 })
+        Self { worker, limits, started: Instant::now(), replies, places, tasks, calls: 0, logged: 0 }
     }
 
     /// Answers calls until the child says how it ended, or time is up.
@@ -225,14 +239,13 @@ impl<'a> Talk<'a> {
 
     /// Why a child ended without a word.
     async fn died(&mut self) -> Failure {
-        let status = match self.worker.process.wait().await {
-            Ok(status) => status,
-            Err(error) => {
-                tracing::error!(%error, "the end of a sandbox is unknown");
-                return Failure::unavailable("The process of the script ended.");
-            }
+        let Some(status) = self.worker.process.end().await else {
+            tracing::error!("the end of a sandbox is unknown");
+            return Failure::unavailable("The process of the script ended.");
         };
         tracing::warn!(%status, "a sandbox died");
+        // Whoever crashed it may know more now about the memory of the next one.
+        self.worker.process.retire_template();
         match status.signal().and_then(|signal| Signal::try_from(signal).ok()) {
             Some(Signal::SIGSYS) => broken(),
             Some(Signal::SIGXCPU) => self.limits.exceeded(Code::CpuTimeLimit),
@@ -253,6 +266,14 @@ impl<'a> Talk<'a> {
 }
 
 impl Listener {
+    /// Whether a child that was ready still is: it may have been killed from outside while it waited.
+    fn is_alive(&self) -> bool {
+        let socket: &UnixStream = self.output.get_ref().as_ref();
+        // The runtime may not have noticed yet.
+        let peeked = recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+        matches!(peeked, Ok((1.., _)) | Err(Errno::WOULDBLOCK))
+    }
+
     async fn receive(&mut self, limits: &Limits) -> Result<Up, Lost> {
         let length = self.output.read_u32_le().await.map_err(|_| Lost::Ended)?;
         let length = usize::try_from(length).map_err(|_| Lost::Garbage)?;
@@ -266,7 +287,7 @@ impl Listener {
 }
 
 /// Writes until there is nothing more to say or nobody reads.
-async fn write(mut input: ChildStdin, first: Vec<u8>, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
+async fn write(mut input: OwnedWriteHalf, first: Vec<u8>, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
     let mut next = Some(first);
     while let Some(frame) = next {
         if input.write_all(&frame).await.is_err() {

@@ -1,4 +1,5 @@
-//! What parent and child say to each other: a length of four bytes, then JSON.
+//! What server and child say to each other: a length of four bytes, then JSON. And what the server orders from the
+//! template that children are forked from.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -14,7 +15,42 @@ pub(crate) const OUT_OF_MEMORY: i32 = 3;
 /// The bytes of a frame before its JSON.
 pub(crate) const HEADER: usize = 4;
 
-/// From the parent to the child.
+/// The bytes of an [`Order`].
+pub(crate) const ORDER: usize = 5;
+
+/// Stands for the status of a process that was never started.
+pub(crate) const UNKNOWN: i32 = -1;
+
+/// What the server wants from the template. The server numbers the children.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Fork a child. Its end of a socket comes along.
+    Start(u32),
+    /// Kill a child and answer with its status, as `wait` gives it: four bytes.
+    End(u32),
+}
+
+impl Order {
+    pub(crate) fn bytes(self) -> [u8; ORDER] {
+        let (kind, number) = match self {
+            Self::Start(number) => (b's', number),
+            Self::End(number) => (b'e', number),
+        };
+        let [a, b, c, d] = number.to_le_bytes();
+        [kind, a, b, c, d]
+    }
+
+    pub(crate) fn parse([kind, number @ ..]: [u8; ORDER]) -> Option<Self> {
+        let number = u32::from_le_bytes(number);
+        match kind {
+            b's' => Some(Self::Start(number)),
+            b'e' => Some(Self::End(number)),
+            _ => None,
+        }
+    }
+}
+
+/// From the server to the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Down<'a> {
     Run {
@@ -31,7 +67,7 @@ pub(crate) enum Down<'a> {
     Refusal(u32, String),
 }
 
-/// From the child to the parent.
+/// From the child to the server.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Up {
     /// Confined, and ready to read a script.
@@ -48,7 +84,7 @@ pub(crate) enum Up {
     Checked(Option<Mistake>),
 }
 
-/// A message as it goes over the pipe.
+/// A message as it goes over the socket.
 pub(crate) fn frame(message: &impl Serialize) -> Result<Vec<u8>, String> {
     let mut frame = vec![0; HEADER];
     serde_json::to_writer(&mut frame, message).map_err(|error| error.to_string())?;
@@ -116,6 +152,14 @@ mod tests {
     fn depth_ignores_what_is_quoted() {
         assert_eq!(depth("1"), 0);
         assert_eq!(depth(r#"{"a[\"[":[[],{}]}"#), 3);
+    }
+
+    #[test]
+    fn orders_are_read_as_they_were_written() {
+        for order in [Order::Start(0), Order::Start(u32::MAX), Order::End(0x0102_0304)] {
+            assert_eq!(Order::parse(order.bytes()), Some(order));
+        }
+        assert_eq!(Order::parse(*b"x\0\0\0\0"), None);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 #![expect(clippy::expect_used, reason = "test code")]
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -22,7 +21,7 @@ static TURN: Mutex<()> = Mutex::const_new(());
 /// Waits for a turn, and for what the test before has killed.
 async fn turn() -> MutexGuard<'static, ()> {
     let turn = TURN.lock().await;
-    eventually("none is left of the test before", || children().is_empty()).await;
+    eventually("none is left of the test before", || templates().is_empty()).await;
     turn
 }
 
@@ -48,18 +47,34 @@ impl Host for Peer {
     fn log(&self, _line: String) {}
 }
 
-/// The processes that this one has started and that have not ended.
-fn children() -> BTreeSet<i32> {
-    let own = std::process::id().to_string();
+/// The living processes that one of these has started.
+fn started_by(parents: &BTreeSet<i32>) -> BTreeSet<i32> {
     let processes = std::fs::read_dir("/proc").expect("there is /proc").flatten();
     processes
         .filter_map(|entry| {
             let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
             let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-            let (state, parent) = (fields.next()?, fields.next()?);
-            (parent == own && state != "Z").then(|| entry.file_name().to_str()?.parse().ok())?
+            let (state, parent) = (fields.next()?, fields.next()?.parse().ok()?);
+            (parents.contains(&parent) && state != "Z").then(|| entry.file_name().to_str()?.parse().ok())?
         })
         .collect()
+}
+
+/// The processes from which children are forked.
+fn templates() -> BTreeSet<i32> {
+    started_by(&BTreeSet::from([std::process::id().cast_signed()]))
+}
+
+fn children() -> BTreeSet<i32> {
+    started_by(&templates())
+}
+
+/// Whether they have ended; who waits for them is another matter.
+fn are_gone(processes: &BTreeSet<i32>) -> bool {
+    processes.iter().all(|pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.is_empty() || stat.contains(") Z ")
+    })
 }
 
 /// Looks again until it is so.
@@ -103,10 +118,7 @@ async fn a_run_that_is_dropped_leaves_no_process() {
         assert_eq!(running.len(), 1);
         run.abort();
         assert!(run.await.is_err_and(|error| error.is_cancelled()));
-        eventually("the child is gone", || {
-            running.iter().all(|pid| !Path::new(&format!("/proc/{pid}")).exists())
-        })
-        .await;
+        eventually("the child is gone", || are_gone(&running)).await;
     }
 }
 
@@ -124,20 +136,29 @@ async fn children_wait_and_end_with_the_sandbox() {
     drop(sandbox);
     clone.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
     eventually("three wait again", || children().len() == 3).await;
+    let (template, waiting) = (templates(), children());
+    assert_eq!(template.len(), 1);
     drop(clone);
-    eventually("none is left", || children().is_empty()).await;
+    eventually("none is left", || are_gone(&template) && are_gone(&waiting)).await;
 }
 
 #[tokio::test]
-async fn a_closed_sandbox_runs_nothing() {
+async fn a_child_that_waits_is_confined() {
     let _turn = turn().await;
-    let sandbox = waiting(2);
-    eventually("two wait", || children().len() == 2).await;
-    sandbox.close().await;
-    eventually("none is left", || children().is_empty()).await;
-    let failure = sandbox.run(script(PASSES), Arc::new(Peer::default())).await.unwrap_err();
-    assert_eq!(failure.code, Code::Unavailable);
-    assert!(children().is_empty());
+    let sandbox = waiting(1);
+    eventually("it waits", || children().len() == 1).await;
+    let child = children().pop_first().expect("it waits");
+    let of = |name: &str| std::fs::read_to_string(format!("/proc/{child}/{name}")).expect("it waits");
+    eventually("it has closed itself in", || of("status").contains("Seccomp_filters:\t2")).await;
+    let (status, limits) = (of("status"), of("limits"));
+    for line in ["NoNewPrivs:\t1", "Seccomp:\t2", "Threads:\t1"] {
+        assert!(status.lines().any(|found| found == line), "{line} in {status}");
+    }
+    for name in ["Max processes", "Max file size", "Max core file size"] {
+        let line = limits.lines().find(|line| line.starts_with(name)).expect(name);
+        assert_eq!(line[name.len()..].split_whitespace().take(2).collect::<Vec<_>>(), ["0", "0"], "{line}");
+    }
+    drop(sandbox);
 }
 
 #[tokio::test]
@@ -150,6 +171,40 @@ async fn children_that_were_killed_are_replaced() {
     }
     eventually("they are dead", || children().is_empty()).await;
     sandbox.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
+}
+
+#[tokio::test]
+async fn children_die_with_their_template_and_another_takes_over() {
+    let _turn = turn().await;
+    let sandbox = waiting(4);
+    let host = Arc::new(Peer::default());
+    let run = tokio::spawn({
+        let (sandbox, host) = (sandbox.clone(), Arc::clone(&host));
+        let source = "export default async (ctx) => { await ctx.dns('a'); for (;;); }";
+        async move { sandbox.run(script(source), host).await }
+    });
+    eventually("it runs", || host.called.load(Ordering::SeqCst) && children().len() == 5).await;
+    let (template, forked) = (templates(), children());
+    for pid in &template {
+        kill(Pid::from_raw(*pid), Signal::SIGKILL).expect("it is ours");
+    }
+    eventually("all are gone", || are_gone(&forked)).await;
+    assert_eq!(run.await.expect("it ends").unwrap_err().code, Code::Unavailable);
+    sandbox.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
+    assert!(templates().is_disjoint(&template));
+}
+
+#[tokio::test]
+async fn a_template_does_not_serve_forever() {
+    let _turn = turn().await;
+    let sandbox = waiting(1);
+    let mut seen = BTreeSet::new();
+    for _ in 0..600 {
+        sandbox.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
+        seen.extend(templates());
+    }
+    assert!(seen.len() >= 3, "{seen:?}");
+    eventually("those that are used up have ended", || templates().len() == 1).await;
 }
 
 #[tokio::test]
@@ -175,6 +230,41 @@ async fn a_child_killed_from_outside_is_nobodys_fault() {
         let failure = run.await.expect("it ends").unwrap_err();
         assert_eq!(failure.code, code, "{signal}: {failure}");
     }
+}
+
+#[tokio::test]
+async fn another_template_takes_over_after_a_crash() {
+    let _turn = turn().await;
+    let sandbox = waiting(1);
+    let host = Arc::new(Peer::default());
+    let run = tokio::spawn({
+        let (sandbox, host) = (sandbox.clone(), Arc::clone(&host));
+        async move { sandbox.run(script(WAITS), host).await }
+    });
+    eventually("it runs", || host.called.load(Ordering::SeqCst) && children().len() == 2).await;
+    let before = templates();
+    for pid in children() {
+        kill(Pid::from_raw(pid), Signal::SIGILL).expect("it is ours");
+    }
+    assert_eq!(run.await.expect("it ends").unwrap_err().code, Code::ScriptError);
+    sandbox.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
+    eventually("another has taken over", || templates().len() == 1 && templates().is_disjoint(&before)).await;
+}
+
+#[tokio::test]
+async fn a_template_that_is_stuck_is_replaced() {
+    let _turn = turn().await;
+    let sandbox = waiting(1);
+    eventually("it waits", || children().len() == 1).await;
+    let before = templates();
+    for pid in &before {
+        kill(Pid::from_raw(*pid), Signal::SIGSTOP).expect("it is ours");
+    }
+    // One child waits already; the next cannot be forked, and after some seconds comes from another template.
+    for _ in 0..2 {
+        sandbox.run(script(PASSES), Arc::new(Peer::default())).await.expect("it passes");
+    }
+    eventually("it was killed", || are_gone(&before)).await;
 }
 
 #[tokio::test]
@@ -208,14 +298,10 @@ async fn a_child_is_not_believed() {
         ("", u32::MAX, Code::Confinement),
         (r#"{"Exceeded""#, 7, Code::ScriptError),
     ] {
-        let length = u32::try_from(said.len()).expect("it is short").saturating_add(missing).to_le_bytes();
-        let header = length.map(|byte| format!(r"\{byte:03o}")).concat();
-        // It reads a line, and the context holds the end of one.
-        let shell = format!(r#"printf '\007\000\000\000"Ready"'; read -r _; printf '{header}%s' '{said}'"#);
-        let arguments = vec!["-c".into(), shell.into()];
-        let sandbox = Sandbox::new(Settings { program: "/bin/sh".into(), arguments, ..settings(0) });
-        let context = RawValue::from_string("[\n]".to_owned()).expect("it is JSON");
-        let run = sandbox.run(Script { context, ..script("") }, Arc::new(Peer::default()));
+        let program = env!("CARGO_BIN_EXE_sandbox-impostor").into();
+        let arguments = vec![said.into(), missing.to_string().into()];
+        let sandbox = Sandbox::new(Settings { program, arguments, ..settings(0) });
+        let run = sandbox.run(script(PASSES), Arc::new(Peer::default()));
         let failure = run.await.expect_err(said);
         assert_eq!(failure.code, code, "{said}: {failure}");
     }

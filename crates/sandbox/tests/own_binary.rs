@@ -53,7 +53,6 @@ async fn scripts_run() {
         let outcome = sandbox.run(script(source), Arc::new(Echo)).await.expect("it passes");
         assert_eq!((outcome.verdict, outcome.summary.as_str()), (Verdict::Pass, "it"));
     }
-    sandbox.close().await;
 }
 
 async fn bombs_end() {

@@ -98,8 +98,8 @@ enum Command {
     },
 }
 
-/// The command with which the server starts a process for a script. It comes before everything else: what the process
-/// has opened, it would have to close again.
+/// The command with which the server starts the process that scripts are forked from. It comes before everything else: what it
+/// has opened, each of them would have to close again.
 const SANDBOX_CHILD: &str = "sandbox-child";
 
 fn main() -> ExitCode {

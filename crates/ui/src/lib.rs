@@ -1,10 +1,10 @@
-//! What a browser gets: the built console of `web/`, and a few plain pages.
+//! What a browser gets: the built console of `web/`, the page to browse the API with, and a few plain pages.
 
 use std::io::{self, Read};
 
 use flate2::read::GzDecoder;
 
-/// A file of the console.
+/// A file of the console or of Swagger UI.
 #[derive(Debug)]
 pub struct File {
     pub path: &'static str,
@@ -17,7 +17,7 @@ pub struct File {
 #[derive(Debug, Clone, Copy)]
 pub enum Content {
     Plain(&'static [u8]),
-    Packed { gzip: &'static [u8], brotli: &'static [u8] },
+    Packed { gzip: &'static [u8], brotli: Option<&'static [u8]> },
 }
 
 /// For the few clients that accept neither.
@@ -27,7 +27,7 @@ pub fn unpacked(gzip: &[u8]) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// What `npm run build` made, in the order of the paths. Nothing, if this was built without Node.
+/// What `npm run build` made, unless this was built without Node, and Swagger UI; in the order of the paths.
 pub static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// The page of the console; what it shows is up to its script.
@@ -43,6 +43,8 @@ pub fn file(path: &str) -> Option<&'static File> {
 
 /// Path, content type, text.
 pub const PAGES: &[(&str, &str, &str)] = &[
+    ("/docs/", HTML, include_str!("../assets/docs.html")),
+    ("/docs/swagger-initializer.js", "text/javascript; charset=utf-8", include_str!("../assets/docs.js")),
     ("/trust/nda", HTML, include_str!("../assets/trust-nda.html")),
     ("/trust/access", HTML, include_str!("../assets/trust-access.html")),
     ("/trust/confirm", HTML, include_str!("../assets/trust-confirm.html")),

@@ -1,19 +1,16 @@
-//! The documentation the server carries with it: the OpenAPI document, a page to browse and try it
-//! (Swagger UI, embedded, no other host involved), and the list of error codes.
+//! The documentation the server carries with it: the OpenAPI document, the guide, and the list of error codes. The page to
+//! browse and try the interface is a file like those of the console.
 
 use std::fmt::Write;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use utoipa_swagger_ui::{Config, serve};
 
-use crate::answer::problem::{CODES, Problem};
+use crate::answer::problem::CODES;
 use crate::document::openapi::document;
 use crate::layers::PagePolicy;
-use crate::state::Api;
 
 /// The page brings styles in attributes and small images as data.
 pub(crate) const POLICY: PagePolicy = PagePolicy(
@@ -29,33 +26,6 @@ pub(crate) async fn openapi() -> Response {
 
 pub(crate) async fn root() -> Redirect {
     Redirect::temporary("/docs/")
-}
-
-pub(crate) async fn index() -> Result<Response, Problem> {
-    file("index.html")
-}
-
-pub(crate) async fn asset(State(_): State<Api>, Path(path): Path<String>) -> Result<Response, Problem> {
-    file(&path)
-}
-
-fn file(path: &str) -> Result<Response, Problem> {
-    static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
-        Arc::new(
-            Config::from("/v1/openapi.json")
-                .try_it_out_enabled(true)
-                .default_models_expand_depth(0)
-                .display_request_duration(true),
-        )
-    });
-    let found = serve(path, Arc::clone(&CONFIG)).map_err(|error| Problem::internal(error.to_string()))?;
-    let found = found.ok_or_else(|| Problem::not_found("page"))?;
-    if path == "index.html" {
-        let text = String::from_utf8_lossy(&found.bytes)
-            .replace("<title>Swagger UI</title>", "<title>API · Attestry</title>");
-        return Ok(page(&found.content_type, text));
-    }
-    Ok(page(&found.content_type, found.bytes.into_owned()))
 }
 
 /// A page or a part of one, under the policy for pages.

@@ -37,7 +37,7 @@ pub(super) fn wait<'js>(ctx: &Ctx<'js>, number: u32) -> rquickjs::Result<Promise
 
 pub(super) struct Engine<'js> {
     ctx: Ctx<'js>,
-    /// What the prelude made: `context` and `start`.
+    /// What the prelude made: `begin`, `context` and `start`.
     prelude: Object<'js>,
     limits: Limits,
     room: Room,
@@ -50,6 +50,12 @@ impl<'js> Engine<'js> {
         let prelude: Function = ctx.eval_with_options(PRELUDE, options)?;
         let prelude = prelude.call((native::functions(&ctx, limits)?,))?;
         Ok(Self { ctx, prelude, limits: limits.clone(), room: Room::new(limits.memory) })
+    }
+
+    /// From here on what happens is the script's doing.
+    pub(super) fn begin(&self) -> rquickjs::Result<()> {
+        self.room.start();
+        self.prelude.get::<_, Function>("begin")?.call(())
     }
 
     pub(super) fn run(&self, source: &str, context: &str) -> Up {

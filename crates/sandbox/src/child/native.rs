@@ -35,6 +35,7 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>, limits: &Limits) -> Result<Object<'
     add(ctx, &functions, "atob", atob)?;
     add(ctx, &functions, "btoa", btoa)?;
     add(ctx, &functions, "digest", digest)?;
+    add(ctx, &functions, "number", numbers())?;
     add(ctx, &functions, "random", random)?;
     add(ctx, &functions, "url", query::url)?;
     add(ctx, &functions, "urlWith", query::url_with)?;
@@ -125,4 +126,25 @@ fn random(ctx: Ctx<'_>, length: u16) -> Result<ArrayBuffer<'_>> {
     let mut bytes = vec![0; usize::from(length)];
     getrandom::fill(&mut bytes).map_err(|_| Exception::throw_message(&ctx, "There is no randomness"))?;
     ArrayBuffer::new_copy(ctx, bytes)
+}
+
+/// Numbers from 0 to 1 without 1, by Vigna's xorshift64*. The engine would begin with the same one in every process that is
+/// forked from the same other.
+fn numbers() -> impl for<'js> Fn(Ctx<'js>) -> Result<f64> {
+    let last = Cell::new(0_u64);
+    move |ctx| {
+        let mut next = last.get();
+        while next == 0 {
+            next = getrandom::u64().map_err(|_| Exception::throw_message(&ctx, "There is no randomness"))?;
+        }
+        next ^= next >> 12;
+        next ^= next << 25;
+        next ^= next >> 27;
+        last.set(next);
+        // The upper 53 bits, as many as fit into the fraction of a number.
+        let bits = next.wrapping_mul(0x2545_f491_4f6c_dd1d);
+        let high = u32::try_from(bits >> 32).unwrap_or_default();
+        let low = u32::try_from(bits & 0xffff_ffff).unwrap_or_default() >> 11;
+        Ok((f64::from(high) + f64::from(low) / f64::from(1 << 21)) / f64::from(1 << 16) / f64::from(1 << 16))
+    }
 }

@@ -1,4 +1,4 @@
-//! The two pipes to the parent. Whatever goes wrong with them ends the process: there is nobody left to tell.
+//! The socket to the server. Whatever goes wrong with it ends the process: there is nobody left to tell.
 
 use std::io::{Read, Write, stdin, stdout};
 use std::process::exit;
@@ -20,7 +20,7 @@ pub(super) fn exceeded(code: Code) -> ! {
     exit(0)
 }
 
-/// The next message, still to be parsed. The process ends with the pipe.
+/// The next message, still to be parsed. The process ends with the socket.
 pub(super) fn receive() -> Vec<u8> {
     let mut pipe = stdin().lock();
     let mut header = [0; HEADER];

@@ -407,6 +407,23 @@
     return found;
   };
 
+  // The engine's own starts with the same number in all children of a template.
+  Math.random = {
+    random() {
+      return native.number();
+    },
+  }.random;
+
+  // The engine's clock counts from the start of the template.
+  const { now: wallClock } = Date;
+  const clock = performance.now.bind(performance);
+  let timeOrigin = 0;
+  let origin = 0;
+  const begin = () => {
+    timeOrigin = wallClock();
+    origin = clock();
+  };
+
   const random = (length) => new Uint8Array(native.random(length));
 
   const getRandomValues = (view) => {
@@ -435,12 +452,19 @@
     btoa,
     console: { debug: log, error: log, info: log, log, warn: log },
     crypto: freeze({ getRandomValues, randomUUID, subtle: freeze({ digest }) }),
+    performance: freeze({
+      now: () => clock() - origin,
+      get timeOrigin() {
+        return timeOrigin;
+      },
+    }),
   };
   for (const name of keys(globals)) {
     defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true });
   }
 
   return {
+    begin,
     context: ({ now = null, event = null, task = null, parameters = null }) =>
       freeze({ fetch, secret, dns, tls, log, now, event, task, parameters }),
     start: async (main, ctx) => await main(ctx),

@@ -1,5 +1,7 @@
 //! Whether the script's memory was full at some time.
 
+use std::cell::Cell;
+
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::unistd::{SysconfVar, sysconf};
 
@@ -8,20 +10,25 @@ use nix::unistd::{SysconfVar, sysconf};
 #[derive(Debug)]
 pub(super) struct Room {
     memory: usize,
-    touched: usize,
+    before: Cell<usize>,
 }
 
 impl Room {
     pub(super) fn new(memory: usize) -> Self {
-        Self { memory, touched: touched() }
+        Self { memory, before: Cell::new(0) }
+    }
+
+    /// What is touched from now on is the script's doing.
+    pub(super) fn start(&self) {
+        self.before.set(touched());
     }
 
     pub(super) fn was_full(&self) -> bool {
-        touched().saturating_sub(self.touched) >= self.memory / 2
+        touched().saturating_sub(self.before.get()) >= self.memory / 2
     }
 }
 
-/// The bytes of all pages that were ever used.
+/// The bytes of all pages that this process has used since it was forked.
 fn touched() -> usize {
     let number = |count: i64| usize::try_from(count).unwrap_or_default();
     let pages = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| number(usage.minor_page_faults()));

@@ -1,6 +1,7 @@
 //! What a script can do.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::common::{Peer, evidence, limits, run, sandbox, script};
 use attestry_sandbox::{Code, Verdict};
@@ -316,4 +317,33 @@ async fn two_hundred_scripts_run_eight_at_once() {
         lane.unwrap();
     }
     assert_eq!(host.calls().len(), 200);
+}
+
+#[tokio::test]
+async fn runs_forked_from_the_same_process_share_neither_randomness_nor_a_clock() {
+    let sandbox = sandbox(limits());
+    let source = "export default () => ({ status: 'pass', summary: '', evidence: [
+        Math.random(), Math.random.name, Math.random.length, crypto.randomUUID(), performance.now()] })";
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let started = Instant::now();
+        let outcome = sandbox.run(script(source), Arc::new(Peer::default())).await.expect("it passes");
+        let took = started.elapsed().as_secs_f64() * 1e3;
+        let evidence: serde_json::Value =
+            serde_json::from_str(outcome.evidence.expect("it has some").get()).expect("it is JSON");
+        let number = evidence[0].as_f64().expect("a number");
+        assert!((0.0..1.0).contains(&number), "{evidence}");
+        assert_eq!((&evidence[1], &evidence[2]), (&json!("random"), &json!(0)));
+        assert!(evidence[4].as_f64().is_some_and(|elapsed| elapsed < took), "{evidence}");
+        seen.push((evidence[0].to_string(), evidence[3].to_string()));
+    }
+    assert!(seen[0].0 != seen[1].0 && seen[1].0 != seen[2].0, "{seen:?}");
+    assert!(seen[0].1 != seen[1].1 && seen[1].1 != seen[2].1, "{seen:?}");
+    let spread = evidence(
+        "let [sum, least, most] = [0, 1, 0];
+         for (let i = 0; i < 1e4; i++) { const n = Math.random(); sum += n; least = Math.min(least, n); most = Math.max(most, n) }
+         return { status: 'pass', summary: '', evidence: [sum > 4500 && sum < 5500, least < 0.01, most > 0.99 && most < 1] }",
+    )
+    .await;
+    assert_eq!(spread, json!([true, true, true]));
 }

@@ -11,18 +11,25 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
 use super::{Confinement, limit, syscalls};
 
-pub(super) fn confine() -> Result<(), String> {
+/// Programs for the kernel, in the order in which they are handed over.
+pub(super) type Filters = [BpfProgram; 2];
+
+pub(super) fn build() -> Result<Filters, String> {
     // No other process of the same user reads the memory of this one.
     prctl::set_dumpable(false).map_err(|error| format!("dumpable: {error}"))?;
     // Pages are counted one by one. Where they cannot be kept small, only a message is less exact.
     let _ = prctl::set_thp_disable(true);
     prctl::set_no_new_privs().map_err(|error| format!("no_new_privs: {error}"))?;
+    filters()
+}
+
+pub(super) fn close(filters: &Filters) -> Result<(), String> {
     // A second wall: where the kernel lacks it, seccomp stands alone.
     let _ = ruleset().and_then(RulesetCreated::restrict_self);
     // Landlock needed a descriptor.
     limit(Resource::RLIMIT_NOFILE, 3, 3)?;
-    for filter in filters()? {
-        apply_filter(&filter).map_err(|error| format!("seccomp: {error}"))?;
+    for filter in filters {
+        apply_filter(&syscalls::of_this_process(filter)).map_err(|error| format!("seccomp: {error}"))?;
     }
     Ok(())
 }
@@ -39,7 +46,7 @@ fn ruleset() -> Result<RulesetCreated, RulesetError> {
 
 /// Two filters, of which the stricter verdict holds: some calls fail, so that libraries go on without them; whatever is not
 /// allowed kills.
-fn filters() -> Result<[BpfProgram; 2], String> {
+fn filters() -> Result<Filters, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let arch = std::env::consts::ARCH.try_into().map_err(|error| wrong(&error))?;
     let refused = syscalls::refused().map_err(|error| wrong(&error))?;

@@ -60,13 +60,32 @@ pub fn confinement() -> Confinement {
     Confinement::Absent
 }
 
-/// Confines this process for good.
-pub fn confine(limits: &Limits) -> Result<(), String> {
-    close_inherited();
-    limit_resources(limits)?;
+/// What can be given up, or got ready, before the last process is forked.
+#[derive(Debug)]
+pub struct Walls {
     #[cfg(target_os = "linux")]
-    linux::confine()?;
-    Ok(())
+    filters: linux::Filters,
+}
+
+impl Walls {
+    /// Gives up what the process that forks has no need of either.
+    pub fn build() -> Result<Self, String> {
+        close_inherited();
+        limit(Resource::RLIMIT_CORE, 0, 0)?;
+        limit(Resource::RLIMIT_FSIZE, 0, 0)?;
+        Ok(Self {
+            #[cfg(target_os = "linux")]
+            filters: linux::build()?,
+        })
+    }
+
+    /// Gives up everything else.
+    pub fn close(&self, limits: &Limits) -> Result<(), String> {
+        limit_resources(limits)?;
+        #[cfg(target_os = "linux")]
+        linux::close(&self.filters)?;
+        Ok(())
+    }
 }
 
 /// Closes every descriptor but the three standard ones.
@@ -90,8 +109,6 @@ fn limit_resources(limits: &Limits) -> Result<(), String> {
     let cpu = limits.cpu.saturating_add(Duration::from_millis(999)).as_secs().saturating_add(1);
     // The softer of the two tells by its signal what happened.
     limit(Resource::RLIMIT_CPU, cpu, cpu.saturating_add(1))?;
-    limit(Resource::RLIMIT_CORE, 0, 0)?;
-    limit(Resource::RLIMIT_FSIZE, 0, 0)?;
     #[cfg(target_os = "linux")]
     {
         // Not the address space: allocators reserve far more than they use.

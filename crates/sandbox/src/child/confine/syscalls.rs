@@ -11,7 +11,7 @@ use libc::{
     SYS_tgkill, SYS_tkill, SYS_uname, SYS_write,
 };
 use seccompiler::SeccompCmpArgLen::{Dword, Qword};
-use seccompiler::{BackendError, SeccompCmpOp, SeccompCondition, SeccompRule};
+use seccompiler::{BackendError, BpfProgram, SeccompCmpOp, SeccompCondition, SeccompRule, sock_filter};
 
 pub(super) type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -66,6 +66,17 @@ const REFUSED_BEFORE: [i64; 6] =
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_BEFORE: [i64; 0] = [];
 
+/// Stands for the number of the process in a filter that was compiled before there was one. No process has it, and no other
+/// number of a filter is as large.
+const OWN: u32 = 0x7fff_fffe;
+
+/// The filter with the number of this process.
+pub(super) fn of_this_process(filter: &BpfProgram) -> BpfProgram {
+    let own = std::process::id();
+    let filled = |k| if k == OWN { own } else { k };
+    filter.iter().map(|instruction| sock_filter { k: filled(instruction.k), ..instruction.clone() }).collect()
+}
+
 pub(super) fn allowed() -> Result<Rules, BackendError> {
     let mut rules: Rules = ALLOWED.into_iter().map(|call| (call, Vec::new())).collect();
     rules.insert(SYS_read, vec![first_is(0)?]);
@@ -73,9 +84,8 @@ pub(super) fn allowed() -> Result<Rules, BackendError> {
     rules.insert(SYS_mprotect, vec![SeccompRule::new(vec![not_executable()?])?]);
     rules.insert(SYS_mmap, vec![SeccompRule::new(vec![not_executable()?, private_memory()?])?]);
     // A process that aborts sends itself a signal.
-    let own = u64::from(std::process::id());
-    rules.insert(SYS_tgkill, vec![first_is(own)?]);
-    rules.insert(SYS_tkill, vec![first_is(own)?]);
+    rules.insert(SYS_tgkill, vec![first_is(u64::from(OWN))?]);
+    rules.insert(SYS_tkill, vec![first_is(u64::from(OWN))?]);
     Ok(rules)
 }
 
@@ -100,4 +110,23 @@ fn private_memory() -> Result<SeccompCondition, BackendError> {
     let wanted = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS).unsigned_abs();
     let ignored = libc::MAP_NORESERVE.unsigned_abs();
     SeccompCondition::new(3, Dword, SeccompCmpOp::MaskedEq(u64::from(!ignored)), u64::from(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_the_process_is_filled_in() {
+        let arch = std::env::consts::ARCH.try_into().expect("it is known");
+        let allow = seccompiler::SeccompAction::Allow;
+        let kill = seccompiler::SeccompAction::KillProcess;
+        let rules = allowed().expect("they are rules");
+        let filter = seccompiler::SeccompFilter::new(rules, kill, allow, arch).expect("a filter");
+        let filter: BpfProgram = filter.try_into().expect("it can be compiled");
+        let with = |filter: &BpfProgram, number| filter.iter().filter(|one| one.k == number).count();
+        assert_eq!(with(&filter, OWN), 2, "tgkill and tkill");
+        let filled = of_this_process(&filter);
+        assert_eq!((with(&filled, OWN), with(&filled, std::process::id())), (0, 2));
+    }
 }

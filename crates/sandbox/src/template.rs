@@ -1,0 +1,181 @@
+//! The process that children are forked from, seen from the server.
+
+use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use tokio::sync::oneshot;
+
+use crate::wire::{self, Order};
+use crate::{Limits, Settings};
+
+// Children of one template have the same addresses in memory, and what one script found out about them must not serve
+// many others.
+const MOST_CHILDREN: u32 = 250;
+const MOST_TIME: Duration = Duration::from_hours(1);
+
+/// How long the process may take to answer: less than a run waits for its child, so that another can take over.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Ends when it is dropped, and every child that is left with it.
+#[derive(Debug)]
+pub(crate) struct Template {
+    tasks: Sender<Task>,
+    began: Instant,
+    forked: AtomicU32,
+    is_retired: AtomicBool,
+}
+
+/// What the thread has to do that talks to the process.
+#[derive(Debug)]
+enum Task {
+    Start(u32, UnixStream),
+    End(u32, Option<oneshot::Sender<ExitStatus>>),
+}
+
+/// A child. Killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Process {
+    template: Arc<Template>,
+    number: u32,
+    has_ended: bool,
+}
+
+impl Template {
+    /// Whether there is such a program is found out by a thread; without it there are no children.
+    pub(crate) fn start(settings: &Settings) -> io::Result<Arc<Self>> {
+        let (own, theirs) = UnixStream::pair()?;
+        own.set_read_timeout(Some(PATIENCE))?;
+        own.set_write_timeout(Some(PATIENCE))?;
+        let command = command(settings, theirs.into())?;
+        let (tasks, queue) = channel();
+        thread::Builder::new().name("sandbox".to_owned()).spawn(move || run(command, own, queue))?;
+        let (forked, is_retired) = (AtomicU32::new(0), AtomicBool::new(false));
+        Ok(Arc::new(Self { tasks, began: Instant::now(), forked, is_retired }))
+    }
+
+    /// Whether another is to take over.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.forked.load(Ordering::Relaxed) >= MOST_CHILDREN || !self.is_trusted()
+    }
+
+    fn is_trusted(&self) -> bool {
+        !self.is_retired.load(Ordering::Relaxed) && self.began.elapsed() < MOST_TIME
+    }
+
+    /// Has a child forked that gets the other end of the socket. A broken pipe says that the process has ended.
+    pub(crate) fn fork(self: &Arc<Self>) -> io::Result<(Process, UnixStream)> {
+        let (own, theirs) = UnixStream::pair()?;
+        own.set_nonblocking(true)?;
+        let number = self.forked.fetch_add(1, Ordering::Relaxed);
+        self.tasks.send(Task::Start(number, theirs)).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok((Process { template: Arc::clone(self), number, has_ended: false }, own))
+    }
+}
+
+impl Process {
+    /// Kills the child, unless it has ended already. How it ended is unknown if its template has ended, too.
+    pub(crate) async fn end(&mut self) -> Option<ExitStatus> {
+        let (answer, status) = oneshot::channel();
+        self.has_ended = true;
+        self.template.tasks.send(Task::End(self.number, Some(answer))).ok()?;
+        status.await.ok()
+    }
+
+    /// Whether its template may still serve.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.template.is_trusted()
+    }
+
+    /// Has another template take over: this one is gone, or a script may have learnt too much about it.
+    pub(crate) fn retire_template(&self) {
+        self.template.is_retired.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            // It fails only if the template has ended, and every child with it.
+            let _ = self.template.tasks.send(Task::End(self.number, None));
+        }
+    }
+}
+
+fn command(settings: &Settings, control: OwnedFd) -> io::Result<Command> {
+    let Settings { program, arguments, limits, .. } = settings;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .env(wire::LIMITS, serde_json::to_string::<Limits>(limits)?)
+        // Otherwise the allocator maps a gigabyte, more than a child may.
+        .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
+        .current_dir("/")
+        // A Ctrl-C in the terminal is for the server, which may want to wait for its scripts.
+        .process_group(0)
+        .stdin(control)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    Ok(command)
+}
+
+/// Starts the process and passes on what is to be done, until nobody is left who could ask for something.
+fn run(mut command: Command, control: UnixStream, tasks: Receiver<Task>) {
+    let started = command.spawn();
+    // It holds the other end of the socket.
+    drop(command);
+    match started {
+        Ok(process) => serve(process, control, tasks),
+        Err(error) => tracing::error!(%error, "the sandbox could not be started"),
+    }
+}
+
+fn serve(mut process: Child, mut control: UnixStream, tasks: Receiver<Task>) {
+    while let Ok(task) = tasks.recv() {
+        if let Err(error) = pass_on(&mut control, task) {
+            tracing::warn!(%error, "the process that scripts are forked from does not answer; another takes over");
+            // It may be stuck. Its children die with it.
+            let _ = process.kill();
+            break;
+        }
+    }
+    // Nobody waits for an answer any more, and without the socket the process ends by itself.
+    drop((tasks, control));
+    if let Err(error) = process.wait() {
+        tracing::debug!(%error, "the process that scripts are forked from cannot be waited for");
+    }
+}
+
+fn pass_on(control: &mut UnixStream, task: Task) -> io::Result<()> {
+    match task {
+        Task::Start(number, socket) => {
+            let descriptors = [socket.as_fd()];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut extra = SendAncillaryBuffer::new(&mut space);
+            extra.push(SendAncillaryMessage::ScmRights(&descriptors));
+            let order = Order::Start(number).bytes();
+            sendmsg(&control, &[IoSlice::new(&order)], &mut extra, SendFlags::empty())?;
+        }
+        Task::End(number, answer) => {
+            control.write_all(&Order::End(number).bytes())?;
+            let mut status = [0; 4];
+            control.read_exact(&mut status)?;
+            let status = i32::from_le_bytes(status);
+            if let Some(answer) = answer.filter(|_| status != wire::UNKNOWN) {
+                // Whoever asked may have lost interest.
+                let _ = answer.send(ExitStatus::from_raw(status));
+            }
+        }
+    }
+    Ok(())
+}
