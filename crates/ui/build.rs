@@ -1,5 +1,5 @@
-//! Lists the files that the binary carries: the built console, without which it still builds, and the page to browse the
-//! API with.
+//! Lists the files that the binary carries: the built console, without which it still builds, the OpenAPI document, and what
+//! the page to browse it needs.
 
 #![expect(
     clippy::expect_used,
@@ -78,31 +78,37 @@ fn console(dist: &Path) -> Vec<Listed> {
     all.iter().filter(|path| is_own(path)).map(listed).collect()
 }
 
+/// Packs a text and lists it.
+fn packed(out: &Path, path: &str, text: &[u8]) -> Listed {
+    let name = path.rsplit('/').next().expect("a name");
+    let gzip = out.join(format!("{name}.gz"));
+    let mut encoder = GzEncoder::new(fs::File::create(&gzip).expect("a file"), Compression::best());
+    encoder.write_all(text).and_then(|()| encoder.try_finish()).expect("it is written");
+    let content = format!("Packed {{ gzip: include_bytes!({gzip:?}), brotli: None }}");
+    Listed::new(path.to_owned(), text, &content)
+}
+
 /// The two files of Swagger UI that its page needs.
-fn swagger(out: &Path) -> Vec<Listed> {
+fn swagger(out: &Path) -> [Listed; 2] {
     let mut archive = ZipArchive::new(Cursor::new(SWAGGER_UI_VENDORED)).expect("an archive");
     let names: Vec<String> = archive.file_names().flatten().map(Into::into).collect();
-    ["swagger-ui-bundle.js", "swagger-ui.css"]
-        .map(|name| {
-            let path =
-                names.iter().find(|path| path.ends_with(&format!("/dist/{name}"))).expect("it is there");
-            let mut text = Vec::new();
-            archive.by_name(path).expect("it is there").read_to_end(&mut text).expect("it can be read");
-            let gzip = out.join(format!("{name}.gz"));
-            let mut encoder = GzEncoder::new(fs::File::create(&gzip).expect("a file"), Compression::best());
-            encoder.write_all(&text).and_then(|()| encoder.try_finish()).expect("it is written");
-            let content = format!("Packed {{ gzip: include_bytes!({gzip:?}), brotli: None }}");
-            Listed::new(format!("/docs/{name}"), &text, &content)
-        })
-        .into()
+    ["swagger-ui-bundle.js", "swagger-ui.css"].map(|name| {
+        let path = names.iter().find(|path| path.ends_with(&format!("/dist/{name}"))).expect("it is there");
+        let mut text = Vec::new();
+        archive.by_name(path).expect("it is there").read_to_end(&mut text).expect("it can be read");
+        packed(out, &format!("/docs/{name}"), &text)
+    })
 }
 
 fn main() {
     let folder = |name: &str| PathBuf::from(env::var(name).expect("cargo names the folder"));
     let (dist, out) = (folder("CARGO_MANIFEST_DIR").join("dist"), folder("OUT_DIR"));
     println!("cargo:rerun-if-changed={}", dist.display());
+    let document = folder("CARGO_MANIFEST_DIR").join("../api/openapi.json");
+    println!("cargo:rerun-if-changed={}", document.display());
     println!("cargo:rerun-if-changed=build.rs");
     let mut all = console(&dist);
+    all.push(packed(&out, "/v1/openapi.json", &fs::read(document).expect("the document can be read")));
     all.extend(swagger(&out));
     // The order in which they are looked up.
     all.sort_by(|a, b| a.path.cmp(&b.path));

@@ -20,11 +20,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::HttpMethod;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::answer::conditions::Conditions;
 use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
+use crate::document::listed::Listed;
 use crate::document::operations::{Described, capitalized, json_of, path_id, reference};
 use crate::request::caller::{Granted, OwnName, must_be_own};
 use crate::request::path::{ParentId, PathId};
@@ -240,7 +240,7 @@ async fn remove<H: Holder>(
 }
 
 /// The five operations on the attachments of one kind of thing.
-fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
+fn routes_of<H: Holder>(all: Listed) -> Listed {
     use HttpMethod::{Delete, Get, Post};
     let noun = H::Kind::NOUN;
     let described = |method, under: &str, permission, id: String, summary: String| {
@@ -279,8 +279,7 @@ fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
     let linked = described(Get, download, read, format!("get_{noun}_attachment_link"), linked)
         .says("The audit log records this as a download.")
         .answers(200, "The link, and how long it works.", json_of("AttachmentLink"));
-    OpenApiRouter::new()
-        .routes(listed.by(get(list::<H>)))
+    all.routes(listed.by(get(list::<H>)))
         .routes(created.by(post(create::<H>)))
         .routes(shown.by(get(show::<H>)))
         .routes(removed.by(routing::delete(remove::<H>)))
@@ -288,8 +287,7 @@ fn routes_of<H: Holder>() -> OpenApiRouter<Api> {
 }
 
 /// The routes of everything that files can be attached to.
-pub(crate) fn routes() -> OpenApiRouter<Api> {
-    let mut all = OpenApiRouter::new();
+pub(crate) fn routes(mut all: Listed) -> Listed {
     macro_rules! holders {
         ([] $($name:ident $word:literal $many:literal $parameter:literal $see:ty, $what:ident $type:ty;)*) => {
             $({
@@ -303,7 +301,7 @@ pub(crate) fn routes() -> OpenApiRouter<Api> {
                     const MANY: &'static str = $many;
                     holders!(@$what);
                 }
-                all = all.merge(routes_of::<$name>());
+                all = all.with(routes_of::<$name>);
             })*
         };
         (@register) => {
@@ -318,18 +316,16 @@ pub(crate) fn routes() -> OpenApiRouter<Api> {
         };
     }
     subjects!(holders);
-    let components = all.get_openapi_mut().components.get_or_insert_default();
-    for (name, schema) in [
-        ("AttachmentList", AttachmentList::schema()),
-        ("Attachment", AttachmentView::schema()),
-        ("AttachmentDeletion", AttachmentDeletion::schema()),
-        ("CreateAttachment", CreateAttachment::schema()),
-        ("AttachmentForm", AttachmentForm::schema()),
-        ("OwnName", OwnName::schema()),
-    ] {
-        components.schemas.insert(name.to_owned(), schema);
-    }
-    all
+    all.schemas(|| {
+        vec![
+            ("AttachmentList", AttachmentList::schema()),
+            ("Attachment", AttachmentView::schema()),
+            ("AttachmentDeletion", AttachmentDeletion::schema()),
+            ("CreateAttachment", CreateAttachment::schema()),
+            ("AttachmentForm", AttachmentForm::schema()),
+            ("OwnName", OwnName::schema()),
+        ]
+    })
 }
 
 async fn link(

@@ -40,10 +40,10 @@ const AREAS: &[&str] = &[
 ];
 
 pub(crate) fn routes() -> Router<Api> {
-    let mut router = Router::new()
-        .route("/", get(start))
-        .route("/assets/{*path}", get(asset))
-        .route("/docs/{*path}", get(asset));
+    let mut router = Router::new().route("/", get(start)).route(attestry_ui::OPENAPI, get(asset));
+    for folder in ["assets", "docs"] {
+        router = router.route(&format!("/{folder}/{{*path}}"), get(asset));
+    }
     for (path, content_type, text) in attestry_ui::PAGES {
         router = router.route(path, get(async || docs::page(content_type, *text)));
     }

@@ -22,6 +22,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::answer::conditions::{Conditions, with_tag};
 use crate::answer::problem::Problem;
+use crate::document::listed::Listed;
 use crate::document::operations::schema;
 use crate::registers::{self, Beside, Exposed, Names, Shown, Wire};
 use crate::request::caller::Granted;
@@ -306,9 +307,6 @@ pub(crate) async fn deny_policy(
 }
 
 /// Every operation of a policy as a register, with what its document needs.
-pub(crate) fn routes() -> utoipa_axum::router::OpenApiRouter<Api> {
-    let mut all = registers::routes::<Policy>();
-    let components = all.get_openapi_mut().components.get_or_insert_default();
-    components.schemas.insert("EditorNode".to_owned(), texts::node_schema());
-    all
+pub(crate) fn routes(listed: Listed) -> Listed {
+    registers::routes::<Policy>(listed).schemas(|| vec![("EditorNode", texts::node_schema())])
 }

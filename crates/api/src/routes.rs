@@ -1,4 +1,4 @@
-//! The one list of routes. What is listed in `routes!` is documented by its own handler, so a route
+//! The one list of routes. What is listed in `operations!` is documented by its own handler, so a route
 //! cannot exist undocumented.
 
 use std::sync::Arc;
@@ -16,11 +16,10 @@ use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, V
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::automations::{checks, hosts, runs, versions};
 use crate::document::docs;
+use crate::document::listed::{Listed, operations};
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::state::Api;
 use crate::trust_access::{agreements, grants, page, public, reading, requests};
@@ -62,179 +61,179 @@ pub const PUBLIC: &[(&str, &str)] = &[
     ("get", "/v1/trust-access/access/{token}/compliance-resources/{framework}"),
 ];
 
-pub(crate) fn documented() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
-        .routes(routes!(health::health))
-        .routes(routes!(setup::get_setup, setup::set_up))
-        .routes(routes!(auth::login))
-        .routes(routes!(auth::logout))
-        .routes(routes!(auth::get_session))
-        .routes(routes!(auth::change_password))
-        .routes(routes!(sessions::list_sessions))
-        .routes(routes!(sessions::end_session))
-        .routes(routes!(sessions::confirm_session))
-        .routes(routes!(auth::update_profile))
-        .routes(routes!(auth::get_notifications, auth::update_notifications))
-        .routes(routes!(auth::unsubscribe))
-        .routes(routes!(auth::forgot_password))
-        .routes(routes!(auth::reset_password))
-        .routes(routes!(auth::look_up_invitation))
-        .routes(routes!(auth::accept_invitation))
-        .routes(routes!(
+pub(crate) fn all(listed: Listed) -> Listed {
+    listed
+        .routes(operations!(health::health))
+        .routes(operations!(setup::get_setup, setup::set_up))
+        .routes(operations!(auth::login))
+        .routes(operations!(auth::logout))
+        .routes(operations!(auth::get_session))
+        .routes(operations!(auth::change_password))
+        .routes(operations!(sessions::list_sessions))
+        .routes(operations!(sessions::end_session))
+        .routes(operations!(sessions::confirm_session))
+        .routes(operations!(auth::update_profile))
+        .routes(operations!(auth::get_notifications, auth::update_notifications))
+        .routes(operations!(auth::unsubscribe))
+        .routes(operations!(auth::forgot_password))
+        .routes(operations!(auth::reset_password))
+        .routes(operations!(auth::look_up_invitation))
+        .routes(operations!(auth::accept_invitation))
+        .routes(operations!(
             organization::get_organization,
             organization::update_organization,
             organization::delete_organization
         ))
-        .routes(routes!(api_keys::list_api_keys, api_keys::create_api_key))
-        .routes(routes!(api_keys::list_available_scopes))
-        .routes(routes!(api_keys::revoke_api_key))
-        .routes(routes!(members::list_members, members::create_member))
-        .routes(routes!(members::create_members))
-        .routes(routes!(members::invite_member))
-        .routes(routes!(members::get_member, members::update_member, members::delete_member))
-        .merge(registers::rated_routes::<Risk>())
-        .merge(registers::rated_routes::<Vendor>())
-        .merge(registers::routes::<Task>())
-        .routes(routes!(tasks::set_task_status, tasks::delete_tasks))
-        .routes(routes!(tasks::assign_tasks))
-        .routes(routes!(tasks::reorder_tasks))
-        .routes(routes!(task_templates::create_tasks_from_templates))
-        .routes(routes!(task_templates::list_task_templates))
-        .merge(of_policies())
-        .merge(of_frameworks())
-        .merge(of_portals())
-        .routes(routes!(automations::list_automations, automations::create_automation))
-        .routes(routes!(runs::list_task_runs))
-        .routes(routes!(
+        .routes(operations!(api_keys::list_api_keys, api_keys::create_api_key))
+        .routes(operations!(api_keys::list_available_scopes))
+        .routes(operations!(api_keys::revoke_api_key))
+        .routes(operations!(members::list_members, members::create_member))
+        .routes(operations!(members::create_members))
+        .routes(operations!(members::invite_member))
+        .routes(operations!(members::get_member, members::update_member, members::delete_member))
+        .with(registers::rated_routes::<Risk>)
+        .with(registers::rated_routes::<Vendor>)
+        .with(registers::routes::<Task>)
+        .routes(operations!(tasks::set_task_status, tasks::delete_tasks))
+        .routes(operations!(tasks::assign_tasks))
+        .routes(operations!(tasks::reorder_tasks))
+        .routes(operations!(task_templates::create_tasks_from_templates))
+        .routes(operations!(task_templates::list_task_templates))
+        .with(of_policies)
+        .with(of_frameworks)
+        .with(of_portals)
+        .routes(operations!(automations::list_automations, automations::create_automation))
+        .routes(operations!(runs::list_task_runs))
+        .routes(operations!(
             automations::get_automation,
             automations::update_automation,
             automations::delete_automation
         ))
-        .routes(routes!(versions::list_automation_versions, versions::create_automation_version))
-        .routes(routes!(runs::list_automation_runs, runs::run_automation))
-        .routes(routes!(runs::get_run))
-        .routes(routes!(runs::cancel_run))
-        .routes(routes!(checks::list_automation_checks))
-        .routes(routes!(secrets::list_secrets))
-        .routes(routes!(secrets::set_secret, secrets::delete_secret))
-        .routes(routes!(hosts::get_automation_hosts, hosts::set_automation_hosts))
-        .routes(routes!(comments::list_comments, comments::create_comment))
-        .routes(routes!(comments::update_comment, comments::delete_comment))
-        .merge(attachments::routes())
-        .routes(routes!(attachments::get_attachment_link))
-        .routes(routes!(files::get_file))
-        .routes(routes!(audit_logs::list_audit_logs))
-        .routes(routes!(audit_logs::export_audit_logs))
-        .routes(routes!(audit_logs::get_audit_head))
-        .routes(routes!(events::follow_events))
+        .routes(operations!(versions::list_automation_versions, versions::create_automation_version))
+        .routes(operations!(runs::list_automation_runs, runs::run_automation))
+        .routes(operations!(runs::get_run))
+        .routes(operations!(runs::cancel_run))
+        .routes(operations!(checks::list_automation_checks))
+        .routes(operations!(secrets::list_secrets))
+        .routes(operations!(secrets::set_secret, secrets::delete_secret))
+        .routes(operations!(hosts::get_automation_hosts, hosts::set_automation_hosts))
+        .routes(operations!(comments::list_comments, comments::create_comment))
+        .routes(operations!(comments::update_comment, comments::delete_comment))
+        .with(attachments::routes)
+        .routes(operations!(attachments::get_attachment_link))
+        .routes(operations!(files::get_file))
+        .routes(operations!(audit_logs::list_audit_logs))
+        .routes(operations!(audit_logs::export_audit_logs))
+        .routes(operations!(audit_logs::get_audit_head))
+        .routes(operations!(events::follow_events))
 }
 
-fn of_policies() -> OpenApiRouter<Api> {
-    policies::routes()
-        .routes(routes!(policies::submit_policy_for_approval))
-        .routes(routes!(policies::approve_policy))
-        .routes(routes!(policies::deny_policy))
-        .routes(routes!(chat::ask_about_policy))
-        .routes(routes!(prints::print_policy))
-        .routes(routes!(prints::print_policies))
-        .routes(routes!(signing::sign_policy))
-        .routes(routes!(signing::remind_policy_signers))
-        .routes(routes!(signing::list_policy_signatures))
-        .routes(routes!(signing::list_policies_to_sign))
-        .routes(routes!(policy_versions::list_policy_versions))
-        .routes(routes!(policy_versions::get_policy_version))
-        .routes(routes!(comparisons::diff_policy_versions))
-        .routes(routes!(comparisons::compare_policy))
-        .routes(routes!(policy_versions::get_policy_file))
-        .routes(routes!(templates::list_policy_templates))
-        .routes(routes!(templates::get_policy_template))
-        .routes(routes!(templates::create_policy_from_template))
+fn of_policies(listed: Listed) -> Listed {
+    listed
+        .with(policies::routes)
+        .routes(operations!(policies::submit_policy_for_approval))
+        .routes(operations!(policies::approve_policy))
+        .routes(operations!(policies::deny_policy))
+        .routes(operations!(chat::ask_about_policy))
+        .routes(operations!(prints::print_policy))
+        .routes(operations!(prints::print_policies))
+        .routes(operations!(signing::sign_policy))
+        .routes(operations!(signing::remind_policy_signers))
+        .routes(operations!(signing::list_policy_signatures))
+        .routes(operations!(signing::list_policies_to_sign))
+        .routes(operations!(policy_versions::list_policy_versions))
+        .routes(operations!(policy_versions::get_policy_version))
+        .routes(operations!(comparisons::diff_policy_versions))
+        .routes(operations!(comparisons::compare_policy))
+        .routes(operations!(policy_versions::get_policy_file))
+        .routes(operations!(templates::list_policy_templates))
+        .routes(operations!(templates::get_policy_template))
+        .routes(operations!(templates::create_policy_from_template))
 }
 
 /// Frameworks, and what an organization says and does about them.
-fn of_frameworks() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
-        .routes(routes!(frameworks::list_frameworks, frameworks::own::create_framework))
-        .routes(routes!(
+fn of_frameworks(listed: Listed) -> Listed {
+    listed
+        .routes(operations!(frameworks::list_frameworks, frameworks::own::create_framework))
+        .routes(operations!(
             frameworks::get_framework,
             frameworks::own::replace_framework,
             frameworks::own::delete_framework
         ))
-        .routes(routes!(frameworks::own::export_framework))
-        .routes(routes!(frameworks::list_requirements))
-        .routes(routes!(frameworks::readiness::get_framework_readiness))
-        .merge(registers::routes::<Control>())
-        .routes(routes!(controls::link_control))
-        .routes(routes!(controls::unlink_control))
-        .routes(routes!(controls::create_controls_from_framework))
-        .merge(registers::routes::<ContextEntry>())
-        .routes(routes!(soa::ensure_soa_setup))
-        .routes(routes!(soa::create_soa_document))
-        .routes(routes!(soa::save_soa_answer))
-        .routes(routes!(soa::confirm_soa_answers))
-        .routes(routes!(soa::filling::fill_soa))
-        .routes(routes!(soa::submit_soa))
-        .routes(routes!(soa::approve_soa))
-        .routes(routes!(soa::decline_soa))
-        .routes(routes!(soa::list_soa_documents))
-        .routes(routes!(soa::get_soa_document))
-        .routes(routes!(soa::statements::list_soa_rows))
-        .routes(routes!(soa::statements::list_soa_gaps))
-        .routes(routes!(soa::statements::diff_soa_documents))
-        .routes(routes!(soa::exports::export_soa))
-        .routes(routes!(soa::exports::verify_soa))
+        .routes(operations!(frameworks::own::export_framework))
+        .routes(operations!(frameworks::list_requirements))
+        .routes(operations!(frameworks::readiness::get_framework_readiness))
+        .with(registers::routes::<Control>)
+        .routes(operations!(controls::link_control))
+        .routes(operations!(controls::unlink_control))
+        .routes(operations!(controls::create_controls_from_framework))
+        .with(registers::routes::<ContextEntry>)
+        .routes(operations!(soa::ensure_soa_setup))
+        .routes(operations!(soa::create_soa_document))
+        .routes(operations!(soa::save_soa_answer))
+        .routes(operations!(soa::confirm_soa_answers))
+        .routes(operations!(soa::filling::fill_soa))
+        .routes(operations!(soa::submit_soa))
+        .routes(operations!(soa::approve_soa))
+        .routes(operations!(soa::decline_soa))
+        .routes(operations!(soa::list_soa_documents))
+        .routes(operations!(soa::get_soa_document))
+        .routes(operations!(soa::statements::list_soa_rows))
+        .routes(operations!(soa::statements::list_soa_gaps))
+        .routes(operations!(soa::statements::diff_soa_documents))
+        .routes(operations!(soa::exports::export_soa))
+        .routes(operations!(soa::exports::verify_soa))
 }
 
 /// The trust portal, and access to what it keeps.
-fn of_portals() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
-        .routes(routes!(trust_portal::get_portal_settings, trust_portal::update_portal_settings))
-        .routes(routes!(trust_portal::domains::get_domain_status))
-        .routes(routes!(trust_portal::certificates::upload_certificate))
-        .routes(routes!(trust_portal::certificates::list_certificates))
-        .routes(routes!(trust_portal::certificates::get_certificate_link))
-        .routes(routes!(trust_portal::certificates::delete_certificate))
-        .routes(routes!(trust_portal::posts::list_portal_posts, trust_portal::posts::create_portal_post))
-        .routes(routes!(
+fn of_portals(listed: Listed) -> Listed {
+    listed
+        .routes(operations!(trust_portal::get_portal_settings, trust_portal::update_portal_settings))
+        .routes(operations!(trust_portal::domains::get_domain_status))
+        .routes(operations!(trust_portal::certificates::upload_certificate))
+        .routes(operations!(trust_portal::certificates::list_certificates))
+        .routes(operations!(trust_portal::certificates::get_certificate_link))
+        .routes(operations!(trust_portal::certificates::delete_certificate))
+        .routes(operations!(trust_portal::posts::list_portal_posts, trust_portal::posts::create_portal_post))
+        .routes(operations!(
             trust_portal::posts::get_portal_post,
             trust_portal::posts::update_portal_post,
             trust_portal::posts::delete_portal_post
         ))
-        .routes(routes!(requests::list_access_requests))
-        .routes(routes!(requests::get_access_request))
-        .routes(routes!(requests::approve_access_request))
-        .routes(routes!(requests::deny_access_request))
-        .routes(routes!(requests::resend_nda))
-        .routes(routes!(requests::preview_nda))
-        .routes(routes!(requests::download_nda))
-        .routes(routes!(grants::list_access_grants))
-        .routes(routes!(grants::revoke_access_grant))
-        .routes(routes!(grants::list_portal_visits))
-        .routes(routes!(public::get_public_portal))
-        .routes(routes!(public::request_access))
-        .routes(routes!(public::reclaim_access))
-        .routes(routes!(public::subscribe))
-        .routes(routes!(public::confirm_subscription))
-        .routes(routes!(public::end_subscription))
-        .routes(routes!(agreements::get_nda))
-        .routes(routes!(agreements::preview_own_nda))
-        .routes(routes!(agreements::sign_nda))
-        .routes(routes!(agreements::verify_nda_code))
-        .routes(routes!(agreements::verify_nda_file))
-        .routes(routes!(reading::get_access))
-        .routes(routes!(reading::list_readable_policies))
-        .routes(routes!(reading::download_readable_policies))
-        .routes(routes!(reading::download_readable_policy))
-        .routes(routes!(reading::list_readable_certificates))
-        .routes(routes!(reading::download_readable_certificate))
+        .routes(operations!(requests::list_access_requests))
+        .routes(operations!(requests::get_access_request))
+        .routes(operations!(requests::approve_access_request))
+        .routes(operations!(requests::deny_access_request))
+        .routes(operations!(requests::resend_nda))
+        .routes(operations!(requests::preview_nda))
+        .routes(operations!(requests::download_nda))
+        .routes(operations!(grants::list_access_grants))
+        .routes(operations!(grants::revoke_access_grant))
+        .routes(operations!(grants::list_portal_visits))
+        .routes(operations!(public::get_public_portal))
+        .routes(operations!(public::request_access))
+        .routes(operations!(public::reclaim_access))
+        .routes(operations!(public::subscribe))
+        .routes(operations!(public::confirm_subscription))
+        .routes(operations!(public::end_subscription))
+        .routes(operations!(agreements::get_nda))
+        .routes(operations!(agreements::preview_own_nda))
+        .routes(operations!(agreements::sign_nda))
+        .routes(operations!(agreements::verify_nda_code))
+        .routes(operations!(agreements::verify_nda_file))
+        .routes(operations!(reading::get_access))
+        .routes(operations!(reading::list_readable_policies))
+        .routes(operations!(reading::download_readable_policies))
+        .routes(operations!(reading::download_readable_policy))
+        .routes(operations!(reading::list_readable_certificates))
+        .routes(operations!(reading::download_readable_certificate))
 }
 
 /// The whole HTTP interface, and the console beside it.
 pub fn router(api: Api) -> Router {
-    let (documented, _) = documented().split_for_parts();
     let small = SizeAbove::new(1024).and(DefaultPredicate::new()).and(not_as_stored);
-    let router = documented
-        .route("/v1/openapi.json", get(docs::openapi))
+    let router = all(Listed::served())
+        .into_router()
         .route("/docs", get(docs::root))
         .route("/docs/errors", get(docs::errors))
         .route("/docs/guide", get(docs::guide))

@@ -1,10 +1,10 @@
-//! What a browser gets: the built console of `web/`, the page to browse the API with, and a few plain pages.
+//! What a browser gets: the built console of `web/`, the OpenAPI document with a page to browse it, and a few plain pages.
 
 use std::io::{self, Read};
 
 use flate2::read::GzDecoder;
 
-/// A file of the console or of Swagger UI.
+/// A file of the console, of Swagger UI, or the OpenAPI document.
 #[derive(Debug)]
 pub struct File {
     pub path: &'static str,
@@ -27,7 +27,8 @@ pub fn unpacked(gzip: &[u8]) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// What `npm run build` made, unless this was built without Node, and Swagger UI; in the order of the paths.
+/// What `npm run build` made, unless this was built without Node, the OpenAPI document and Swagger UI; in the order of the
+/// paths.
 pub static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// The page of the console; what it shows is up to its script.
@@ -39,6 +40,18 @@ pub const WITHOUT_CONSOLE: &str = include_str!("../assets/without-console.html")
 #[must_use]
 pub fn file(path: &str) -> Option<&'static File> {
     FILES.binary_search_by(|file| file.path.cmp(path)).ok().and_then(|at| FILES.get(at))
+}
+
+/// The OpenAPI document.
+pub const OPENAPI: &str = "/v1/openapi.json";
+
+/// What a file says, without its packing.
+#[must_use]
+pub fn text(path: &str) -> Option<Vec<u8>> {
+    match file(path)?.content {
+        Content::Plain(bytes) => Some(bytes.to_vec()),
+        Content::Packed { gzip, .. } => unpacked(gzip).ok(),
+    }
 }
 
 /// Path, content type, text.

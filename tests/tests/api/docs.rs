@@ -92,7 +92,11 @@ fn every_code_is_in_the_documentation_once() {
 }
 
 async fn the_pages_come_from_this_server_alone(app: &TestApp) {
-    assert_eq!(app.call("GET", "/v1/openapi.json").send().await.json(), attestry_api::document());
+    let document = app.call("GET", "/v1/openapi.json").send().await;
+    assert_eq!(document.json(), attestry_api::document());
+    let tag = document.header("etag").expect("it can be asked about").to_owned();
+    let again = app.call("GET", "/v1/openapi.json").header("if-none-match", &tag).send().await;
+    assert_eq!((again.status.as_u16(), again.text().len()), (304, 0));
     for path in [
         "/",
         "/setup",

@@ -1,15 +1,13 @@
-//! The documentation the server carries with it: the OpenAPI document, the guide, and the list of error codes. The page to
-//! browse and try the interface is a file like those of the console.
+//! The documentation the server carries with it: the guide and the list of error codes. The OpenAPI document and the page
+//! to browse it are files like those of the console.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
 
 use axum::response::{IntoResponse, Redirect, Response};
-use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 
 use crate::answer::problem::CODES;
-use crate::document::openapi::document;
 use crate::layers::PagePolicy;
 
 /// The page brings styles in attributes and small images as data.
@@ -17,12 +15,6 @@ pub(crate) const POLICY: PagePolicy = PagePolicy(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
      connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
 );
-
-static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
-
-pub(crate) async fn openapi() -> Response {
-    ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-cache")], DOCUMENT.clone()).into_response()
-}
 
 pub(crate) async fn root() -> Redirect {
     Redirect::temporary("/docs/")

@@ -7,14 +7,16 @@ use std::sync::LazyLock;
 use attestry_domain::access::Permission;
 use attestry_domain::text::Parse;
 use http::Method;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 
 use crate::answer::problem::CODES;
-use crate::request::bodies::MULTIPART;
+use crate::document::listed::Listed;
 use crate::request::body_limits::{SMALL_BODY, largest_body};
 use crate::request::facts::Facts;
-use crate::routes::{PUBLIC, documented};
+use crate::routes::{PUBLIC, all};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -52,31 +54,69 @@ use crate::routes::{PUBLIC, documented};
 )]
 struct Base;
 
+/// The parts of an operation in the document that facts come from.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(default)]
+    parameters: Vec<WrittenParameter>,
+    #[serde(rename = "requestBody")]
+    body: Option<WrittenBody>,
+    #[serde(rename = "x-permission")]
+    permission: Option<String>,
+    #[serde(rename = "x-stream")]
+    stream: Option<IgnoredAny>,
+    #[serde(rename = "x-body-limit")]
+    body_limit: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct WrittenParameter {
+    r#in: String,
+}
+
+#[derive(Deserialize)]
+struct WrittenBody {
+    content: WrittenContent,
+}
+
+#[derive(Deserialize)]
+struct WrittenContent {
+    #[serde(rename = "multipart/form-data")]
+    form: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct WrittenDocument {
+    paths: HashMap<String, HashMap<String, Written>>,
+}
+
 static FACTS: LazyLock<HashMap<String, Vec<(Method, Facts)>>> = LazyLock::new(|| {
-    let document = document();
-    let mut facts = HashMap::new();
-    for (path, item) in document["paths"].as_object().into_iter().flatten() {
-        let of_path: &mut Vec<_> = facts.entry(path.clone()).or_default();
-        for (name, operation) in item.as_object().into_iter().flatten() {
-            let word = operation["x-permission"].as_str();
-            let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
-            let known = Facts {
-                is_public: PUBLIC.contains(&(name, path)),
-                permission: word.and_then(|word| Permission::parse(word).ok()),
-                takes_query: parameters.iter().any(|parameter| parameter["in"] == "query"),
-                is_stream: operation.get("x-stream").is_some(),
-                takes_form: !operation["requestBody"]["content"][MULTIPART].is_null(),
-                body_limit: match operation.get("requestBody") {
-                    Some(_) => operation[BODY_LIMIT].as_u64().and_then(|limit| usize::try_from(limit).ok()),
-                    None => Some(SMALL_BODY),
-                },
-            };
-            if let Ok(method) = Method::from_bytes(name.to_uppercase().as_bytes()) {
-                of_path.push((method, known));
-            }
-        }
-    }
-    facts
+    let document = attestry_ui::text(attestry_ui::OPENAPI).unwrap_or_default();
+    let written: WrittenDocument = serde_json::from_slice(&document).unwrap_or_else(|error| {
+        // A test reads the document that is built in.
+        tracing::error!(%error, "the OpenAPI document cannot be read");
+        WrittenDocument { paths: HashMap::new() }
+    });
+    let facts = |path: &str, name: &str, operation: Written| Facts {
+        is_public: PUBLIC.contains(&(name, path)),
+        permission: operation.permission.and_then(|word| Permission::parse(&word).ok()),
+        takes_query: operation.parameters.iter().any(|parameter| parameter.r#in == "query"),
+        is_stream: operation.stream.is_some(),
+        takes_form: operation.body.as_ref().is_some_and(|body| body.content.form.is_some()),
+        body_limit: operation.body.map_or(Some(SMALL_BODY), |_| operation.body_limit),
+    };
+    written
+        .paths
+        .into_iter()
+        .map(|(path, item)| {
+            let known = item.into_iter().filter_map(|(name, operation)| {
+                let method = Method::from_bytes(name.to_uppercase().as_bytes()).ok()?;
+                Some((method, facts(&path, &name, operation)))
+            });
+            let known = known.collect();
+            (path, known)
+        })
+        .collect()
 });
 
 /// What is known of an operation; nothing of what is not in the document.
@@ -96,10 +136,11 @@ const METHODS: &[&str] = &["get", "post", "put", "patch", "delete"];
 /// How many bytes a body of an operation can have, where its schema says so.
 const BODY_LIMIT: &str = "x-body-limit";
 
-/// The whole document.
+/// The whole document, as the code describes it. A server answers with what was written down when it was built, which a test
+/// holds against this.
 pub fn document() -> Value {
     let mut api = Base::openapi();
-    api.merge(documented().into_openapi());
+    api.merge(all(Listed::described()).into_document());
     let mut document = serde_json::to_value(api).unwrap_or_default();
     document["info"]["version"] = json!(env!("CARGO_PKG_VERSION"));
     document["servers"] = json!([{"url": "/", "description": "This server"}]);
@@ -275,4 +316,26 @@ fn is_single(path: &str, operation: &Value) -> bool {
         operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].as_str().unwrap_or("");
     (path.ends_with('}') && !UNTAGGED.contains(&path))
         || ["/Organization", "/PortalSettings"].iter().any(|one| schema.ends_with(one))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_has_facts() {
+        let document = document();
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            for (name, operation) in item.as_object().expect("operations") {
+                let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
+                let facts = facts(&method, path).expect("`make openapi` was run after the last change");
+                assert_eq!(
+                    facts.permission.map(Permission::as_str),
+                    operation["x-permission"].as_str(),
+                    "{path}"
+                );
+            }
+        }
+        assert!(facts(&Method::GET, "/v1/openapi.json").is_none());
+    }
 }

@@ -9,8 +9,8 @@ use utoipa::openapi::path::{
     HttpMethod, Operation, Parameter, ParameterBuilder, ParameterIn, PathItem, Paths,
 };
 use utoipa::openapi::{RefOr, Required, Schema};
-use utoipa_axum::router::UtoipaMethodRouter;
 
+use crate::document::listed::{self, Operations};
 use crate::state::Api;
 
 /// A reference to a schema of the document.
@@ -128,7 +128,12 @@ impl Described {
     }
 
     /// The route, with its documentation.
-    pub(crate) fn by(self, handler: MethodRouter<Api>) -> UtoipaMethodRouter<Api> {
+    pub(crate) fn by(self, handler: MethodRouter<Api>) -> Operations {
+        let routes = vec![(self.path.clone(), handler)];
+        Operations { routes, described: Box::new(move || self.written()) }
+    }
+
+    fn written(self) -> listed::Described {
         let mut operation = json!({
             "tags": [self.tag],
             "summary": self.summary,
@@ -165,6 +170,6 @@ impl Described {
         let operation: Operation = serde_json::from_value(operation).unwrap_or_default();
         let mut paths = Paths::new();
         paths.paths.insert(self.path, PathItem::new(self.method, operation));
-        (Vec::new(), paths, handler)
+        listed::Described { paths, schemas: Vec::new() }
     }
 }

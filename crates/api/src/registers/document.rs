@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa_axum::router::OpenApiRouter;
 
 use super::matrix::{CellView, MatrixView};
 use super::{AuthInfo, AuthenticatedUser, Beside, Exposed, How, Names, Narrowed, as_of_parameter};
@@ -19,6 +18,7 @@ use crate::answer::tables::export::Shape;
 use crate::answer::tables::import::{DryRun, ImportResult};
 use crate::answer::tables::{CSV, XLSX};
 use crate::audit_logs::EntryList;
+use crate::document::listed::Listed;
 use crate::document::operations::{Described, capitalized, json_of, path_id, reference, schema};
 use crate::state::Api;
 
@@ -259,7 +259,7 @@ impl<R: Exposed> Document<R> {
 }
 
 /// The routes of a register whose rows are rated: the same, and the matrix.
-pub(crate) fn rated_routes<R: Exposed + StoredRating>() -> OpenApiRouter<Api> {
+pub(crate) fn rated_routes<R: Exposed + StoredRating>(listed: Listed) -> Listed {
     let Names { one, many, .. } = R::NAMES;
     let counted = match R::HIDDEN {
         Some(_) => "The counts. Archived ones are not counted.",
@@ -272,26 +272,23 @@ pub(crate) fn rated_routes<R: Exposed + StoredRating>() -> OpenApiRouter<Api> {
         counted,
         json_of("MatrixView"),
     );
-    routes::<R>().routes(described.by(get(super::matrix::show_matrix::<R>)))
+    routes::<R>(listed).routes(described.by(get(super::matrix::show_matrix::<R>)))
 }
 
 /// The routes of a register, with their documentation.
-pub(crate) fn routes<R: Exposed>() -> OpenApiRouter<Api> {
-    let mut all = OpenApiRouter::new();
+pub(crate) fn routes<R: Exposed>(mut listed: Listed) -> Listed {
     let tables = if R::TABLES { Document::<R>::tables() } else { Vec::new() };
     for (described, handler) in Document::<R>::rows().into_iter().chain(tables) {
-        all = all.routes(described.by(handler));
+        listed = listed.routes(described.by(handler));
     }
-    let components = all.get_openapi_mut().components.get_or_insert_default();
-    components.schemas.extend(Document::<R>::schemas());
-    let shared = [
-        ("AuthInfo", AuthInfo::schema()),
-        ("AuthenticatedUser", AuthenticatedUser::schema()),
-        ("MatrixView", MatrixView::schema()),
-        ("CellView", CellView::schema()),
-        ("EntryList", EntryList::schema()),
-        ("ImportResult", ImportResult::schema()),
-    ];
-    components.schemas.extend(shared.map(|(name, schema)| (name.to_owned(), schema)));
-    all
+    listed.schemas(Document::<R>::schemas).schemas(|| {
+        vec![
+            ("AuthInfo", AuthInfo::schema()),
+            ("AuthenticatedUser", AuthenticatedUser::schema()),
+            ("MatrixView", MatrixView::schema()),
+            ("CellView", CellView::schema()),
+            ("EntryList", EntryList::schema()),
+            ("ImportResult", ImportResult::schema()),
+        ]
+    })
 }

@@ -1,0 +1,143 @@
+//! The list of routes, read for one of two purposes: to serve them, or to describe them in the document. A server does only
+//! the first: the document takes longer to make than everything else at its start.
+
+use axum::Router;
+use axum::routing::MethodRouter;
+use utoipa::__dev::{SchemaReferences, Tags};
+use utoipa::openapi::path::Paths;
+use utoipa::openapi::{OpenApi, RefOr, Schema};
+
+use crate::state::Api;
+
+/// Operations, and how they are described.
+pub(crate) struct Operations {
+    pub(crate) routes: Vec<(String, MethodRouter<Api>)>,
+    pub(crate) described: Box<dyn FnOnce() -> Described>,
+}
+
+/// What the document says of operations.
+#[derive(Default)]
+pub(crate) struct Described {
+    pub(crate) paths: Paths,
+    pub(crate) schemas: Vec<(String, RefOr<Schema>)>,
+}
+
+impl Described {
+    /// Adds what `utoipa::path` has written down.
+    pub(crate) fn add<P: utoipa::Path + Tags<'static> + SchemaReferences>(&mut self) {
+        let mut operation = P::operation();
+        let tags = P::tags();
+        if !tags.is_empty() {
+            operation.tags.get_or_insert_default().extend(tags.iter().map(ToString::to_string));
+        }
+        self.paths.add_path_operation(P::path(), P::methods(), operation);
+        P::schemas(&mut self.schemas);
+    }
+}
+
+pub(crate) enum Listed {
+    Served(Router<Api>),
+    Described(Box<OpenApi>),
+}
+
+impl Listed {
+    /// Nothing yet, to be served.
+    pub(crate) fn served() -> Self {
+        Self::Served(Router::new())
+    }
+
+    /// Nothing yet, to be described.
+    pub(crate) fn described() -> Self {
+        Self::Described(Box::default())
+    }
+
+    pub(crate) fn routes(self, operations: Operations) -> Self {
+        match self {
+            Self::Served(router) => Self::Served(
+                operations
+                    .routes
+                    .into_iter()
+                    .fold(router, |all, (path, handlers)| all.route(&path, handlers)),
+            ),
+            Self::Described(mut document) => {
+                let Described { paths, schemas } = (operations.described)();
+                for (path, item) in paths.paths {
+                    match document.paths.paths.get_mut(&path) {
+                        Some(known) => known.merge_operations(item),
+                        None => {
+                            document.paths.paths.insert(path, item);
+                        }
+                    }
+                }
+                document.components.get_or_insert_default().schemas.extend(schemas);
+                Self::Described(document)
+            }
+        }
+    }
+
+    /// Adds what another part of the list has.
+    pub(crate) fn with(self, part: impl FnOnce(Self) -> Self) -> Self {
+        part(self)
+    }
+
+    /// Adds schemas that no operation brings with it.
+    pub(crate) fn schemas<N: Into<String>>(
+        mut self,
+        schemas: impl FnOnce() -> Vec<(N, RefOr<Schema>)>,
+    ) -> Self {
+        if let Self::Described(document) = &mut self {
+            let components = document.components.get_or_insert_default();
+            components.schemas.extend(schemas().into_iter().map(|(name, schema)| (name.into(), schema)));
+        }
+        self
+    }
+
+    pub(crate) fn into_router(self) -> Router<Api> {
+        match self {
+            Self::Served(router) => router,
+            Self::Described(_) => Router::new(),
+        }
+    }
+
+    pub(crate) fn into_document(self) -> OpenApi {
+        match self {
+            Self::Served(_) => OpenApi::default(),
+            Self::Described(document) => *document,
+        }
+    }
+}
+
+/// The operations of handlers on one path, which `utoipa::path` describes.
+macro_rules! operations {
+    ($($($part:ident)::+),+ $(,)?) => {
+        $crate::document::listed::Operations {
+            routes: vec![$($crate::document::listed::operations!(@route [] $($part)::+ => $($part)::+)),+],
+            described: Box::new(|| {
+                let mut described = $crate::document::listed::Described::default();
+                $($crate::document::listed::operations!(@describe described [] $($part)::+);)+
+                described
+            }),
+        }
+    };
+    (@route [$($module:ident)*] $next:ident :: $($rest:ident)::+ => $handler:path) => {
+        $crate::document::listed::operations!(@route [$($module)* $next] $($rest)::+ => $handler)
+    };
+    (@route [$($module:ident)*] $name:ident => $handler:path) => {
+        utoipa_axum::paste! {{
+            use utoipa_axum::PathItemExt as _;
+            let methods = <$($module::)* [<__path_ $name>] as utoipa::Path>::methods();
+            let handlers = methods.iter().fold(axum::routing::MethodRouter::new(), |all, method| {
+                all.on(method.to_method_filter(), $handler)
+            });
+            (<$($module::)* [<__path_ $name>] as utoipa::Path>::path(), handlers)
+        }}
+    };
+    (@describe $described:ident [$($module:ident)*] $next:ident :: $($rest:ident)::+) => {
+        $crate::document::listed::operations!(@describe $described [$($module)* $next] $($rest)::+)
+    };
+    (@describe $described:ident [$($module:ident)*] $name:ident) => {
+        utoipa_axum::paste! { $described.add::<$($module::)* [<__path_ $name>]>() }
+    };
+}
+
+pub(crate) use operations;
