@@ -51,7 +51,7 @@ pub(crate) struct Process {
 }
 
 impl Template {
-    /// Whether there is such a program is found out by a thread; without it there are no children.
+    /// The program is started by a thread of its own. If it cannot be, the children end before they are ready.
     pub(crate) fn start(settings: &Settings) -> io::Result<Arc<Self>> {
         let (own, theirs) = UnixStream::pair()?;
         own.set_read_timeout(Some(PATIENCE))?;

@@ -98,8 +98,8 @@ enum Command {
     },
 }
 
-/// The command with which the server starts the process that scripts are forked from. It comes before everything else: what it
-/// has opened, each of them would have to close again.
+/// The command with which the server starts the process that scripts are forked from. It is handled before everything else:
+/// whatever is open by then would have to be closed again.
 const SANDBOX_CHILD: &str = "sandbox-child";
 
 fn main() -> ExitCode {

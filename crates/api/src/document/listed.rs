@@ -1,4 +1,4 @@
-//! The list of routes, read for one of two purposes: to serve them, or to describe them in the document. A server does only
+//! The list of routes, read for one of two purposes: to serve them, or to document them. A server does only
 //! the first: the document takes longer to make than everything else at its start.
 
 use axum::Router;
@@ -9,20 +9,20 @@ use utoipa::openapi::{OpenApi, RefOr, Schema};
 
 use crate::state::Api;
 
-/// Operations, and how they are described.
+/// Operations, and how they are documented.
 pub(crate) struct Operations {
     pub(crate) routes: Vec<(String, MethodRouter<Api>)>,
-    pub(crate) described: Box<dyn FnOnce() -> Described>,
+    pub(crate) documented: Box<dyn FnOnce() -> Documented>,
 }
 
 /// What the document says of operations.
 #[derive(Default)]
-pub(crate) struct Described {
+pub(crate) struct Documented {
     pub(crate) paths: Paths,
     pub(crate) schemas: Vec<(String, RefOr<Schema>)>,
 }
 
-impl Described {
+impl Documented {
     /// Adds what `utoipa::path` has written down.
     pub(crate) fn add<P: utoipa::Path + Tags<'static> + SchemaReferences>(&mut self) {
         let mut operation = P::operation();
@@ -37,7 +37,7 @@ impl Described {
 
 pub(crate) enum Listed {
     Served(Router<Api>),
-    Described(Box<OpenApi>),
+    Documented(Box<OpenApi>),
 }
 
 impl Listed {
@@ -46,9 +46,9 @@ impl Listed {
         Self::Served(Router::new())
     }
 
-    /// Nothing yet, to be described.
-    pub(crate) fn described() -> Self {
-        Self::Described(Box::default())
+    /// Nothing yet, to be documented.
+    pub(crate) fn documented() -> Self {
+        Self::Documented(Box::default())
     }
 
     pub(crate) fn routes(self, operations: Operations) -> Self {
@@ -59,8 +59,8 @@ impl Listed {
                     .into_iter()
                     .fold(router, |all, (path, handlers)| all.route(&path, handlers)),
             ),
-            Self::Described(mut document) => {
-                let Described { paths, schemas } = (operations.described)();
+            Self::Documented(mut document) => {
+                let Documented { paths, schemas } = (operations.documented)();
                 for (path, item) in paths.paths {
                     match document.paths.paths.get_mut(&path) {
                         Some(known) => known.merge_operations(item),
@@ -70,7 +70,7 @@ impl Listed {
                     }
                 }
                 document.components.get_or_insert_default().schemas.extend(schemas);
-                Self::Described(document)
+                Self::Documented(document)
             }
         }
     }
@@ -85,7 +85,7 @@ impl Listed {
         mut self,
         schemas: impl FnOnce() -> Vec<(N, RefOr<Schema>)>,
     ) -> Self {
-        if let Self::Described(document) = &mut self {
+        if let Self::Documented(document) = &mut self {
             let components = document.components.get_or_insert_default();
             components.schemas.extend(schemas().into_iter().map(|(name, schema)| (name.into(), schema)));
         }
@@ -95,14 +95,14 @@ impl Listed {
     pub(crate) fn into_router(self) -> Router<Api> {
         match self {
             Self::Served(router) => router,
-            Self::Described(_) => Router::new(),
+            Self::Documented(_) => Router::new(),
         }
     }
 
     pub(crate) fn into_document(self) -> OpenApi {
         match self {
             Self::Served(_) => OpenApi::default(),
-            Self::Described(document) => *document,
+            Self::Documented(document) => *document,
         }
     }
 }
@@ -112,10 +112,10 @@ macro_rules! operations {
     ($($($part:ident)::+),+ $(,)?) => {
         $crate::document::listed::Operations {
             routes: vec![$($crate::document::listed::operations!(@route [] $($part)::+ => $($part)::+)),+],
-            described: Box::new(|| {
-                let mut described = $crate::document::listed::Described::default();
-                $($crate::document::listed::operations!(@describe described [] $($part)::+);)+
-                described
+            documented: Box::new(|| {
+                let mut documented = $crate::document::listed::Documented::default();
+                $($crate::document::listed::operations!(@document documented [] $($part)::+);)+
+                documented
             }),
         }
     };
@@ -132,11 +132,11 @@ macro_rules! operations {
             (<$($module::)* [<__path_ $name>] as utoipa::Path>::path(), handlers)
         }}
     };
-    (@describe $described:ident [$($module:ident)*] $next:ident :: $($rest:ident)::+) => {
-        $crate::document::listed::operations!(@describe $described [$($module)* $next] $($rest)::+)
+    (@document $documented:ident [$($module:ident)*] $next:ident :: $($rest:ident)::+) => {
+        $crate::document::listed::operations!(@document $documented [$($module)* $next] $($rest)::+)
     };
-    (@describe $described:ident [$($module:ident)*] $name:ident) => {
-        utoipa_axum::paste! { $described.add::<$($module::)* [<__path_ $name>]>() }
+    (@document $documented:ident [$($module:ident)*] $name:ident) => {
+        utoipa_axum::paste! { $documented.add::<$($module::)* [<__path_ $name>]>() }
     };
 }
 

@@ -140,7 +140,7 @@ const BODY_LIMIT: &str = "x-body-limit";
 /// holds against this.
 pub fn document() -> Value {
     let mut api = Base::openapi();
-    api.merge(all(Listed::described()).into_document());
+    api.merge(all(Listed::documented()).into_document());
     let mut document = serde_json::to_value(api).unwrap_or_default();
     document["info"]["version"] = json!(env!("CARGO_PKG_VERSION"));
     document["servers"] = json!([{"url": "/", "description": "This server"}]);
@@ -321,17 +321,33 @@ fn is_single(path: &str, operation: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::bodies::MULTIPART;
 
     #[test]
-    fn every_operation_has_facts() {
+    fn facts_are_what_the_document_says() {
         let document = document();
         for (path, item) in document["paths"].as_object().expect("paths") {
             for (name, operation) in item.as_object().expect("operations") {
                 let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
                 let facts = facts(&method, path).expect("`make openapi` was run after the last change");
+                let (body, query) = (operation.get("requestBody"), &json!("query"));
+                let parameters = operation["parameters"].as_array();
+                let limit = body.map_or(json!(SMALL_BODY), |_| operation[BODY_LIMIT].clone());
                 assert_eq!(
                     facts.permission.map(Permission::as_str),
                     operation["x-permission"].as_str(),
+                    "{path}"
+                );
+                assert_eq!(facts.is_stream, operation.get("x-stream").is_some(), "{path}");
+                assert_eq!(json!(facts.body_limit), limit, "{path}");
+                assert_eq!(
+                    facts.takes_form,
+                    body.is_some_and(|body| body["content"].get(MULTIPART).is_some()),
+                    "{path}"
+                );
+                assert_eq!(
+                    facts.takes_query,
+                    parameters.is_some_and(|all| all.iter().any(|one| one["in"] == *query)),
                     "{path}"
                 );
             }

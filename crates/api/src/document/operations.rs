@@ -10,7 +10,7 @@ use utoipa::openapi::path::{
 };
 use utoipa::openapi::{RefOr, Required, Schema};
 
-use crate::document::listed::{self, Operations};
+use crate::document::listed::{Documented, Operations};
 use crate::state::Api;
 
 /// A reference to a schema of the document.
@@ -130,10 +130,10 @@ impl Described {
     /// The route, with its documentation.
     pub(crate) fn by(self, handler: MethodRouter<Api>) -> Operations {
         let routes = vec![(self.path.clone(), handler)];
-        Operations { routes, described: Box::new(move || self.written()) }
+        Operations { routes, documented: Box::new(move || self.written()) }
     }
 
-    fn written(self) -> listed::Described {
+    fn written(self) -> Documented {
         let mut operation = json!({
             "tags": [self.tag],
             "summary": self.summary,
@@ -170,6 +170,6 @@ impl Described {
         let operation: Operation = serde_json::from_value(operation).unwrap_or_default();
         let mut paths = Paths::new();
         paths.paths.insert(self.path, PathItem::new(self.method, operation));
-        listed::Described { paths, schemas: Vec::new() }
+        Documented { paths, schemas: Vec::new() }
     }
 }

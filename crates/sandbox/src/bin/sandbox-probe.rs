@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     forks(|| {
         let template = getppid();
         // What is still open is counted before nothing can be opened any more.
-        let open = fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+        let open = fs::read_dir("/proc/self/fd").map_or(usize::MAX, Iterator::count);
         if !walls.as_ref().is_ok_and(|walls| walls.close(&limits).is_ok()) {
             return;
         }
