@@ -303,7 +303,8 @@ async fn change(
     };
     members::update(c.t, c.scope, &after).await?;
     record(c, action, &after, &user)?;
-    if !after.role.permissions().contains(Permission::SoaApprove) {
+    let may_approve = |member: &Member| member.role.permissions().contains(Permission::SoaApprove);
+    if may_approve(old) && !may_approve(&after) {
         soa::release_approvals(c, old.id).await?;
     }
     // A link that was sent to one person must not admit another, or somebody who is wanted no longer.

@@ -9,6 +9,7 @@ use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Entry, GENESIS, Head, sha256};
 use attestry_storage::Tx;
 use attestry_storage::journal::{self, Last, SignedHead};
+use attestry_storage::registers::LastNumber;
 use futures_util::future::{BoxFuture, FutureExt};
 
 use crate::events::Events;
@@ -43,7 +44,8 @@ impl Seal for Sealer {
     ) -> BoxFuture<'t, Result<Vec<Statement>, DbError>> {
         async move {
             let held = held.and_then(|held| held.downcast::<HeldEnd>().ok());
-            let mut statements = Vec::new();
+            let numbers = notes.iter().filter_map(|note| note.downcast_ref::<LastNumber>());
+            let mut statements = LastNumber::statements(numbers.copied());
             let mut chains: BTreeMap<OrganizationId, Vec<Unsealed>> = BTreeMap::new();
             for note in notes {
                 if let Ok(entry) = note.downcast::<Unsealed>() {

@@ -8,8 +8,8 @@
 //!
 //! Most bodies that fail do so before they change anything, and then there is nothing to take back. One that fails later
 //! takes the whole transaction with it: whoever shared it was not answered yet and runs again, and for a while the lane
-//! is careful and puts a savepoint before each body. The same holds when the transaction is lost otherwise (the
-//! connection broke, a deadlock, a writer was cancelled in the middle).
+//! is careful: it puts a savepoint before each body, and no change is queued. The same holds when the transaction is
+//! lost otherwise (the connection broke, a deadlock, a queued change failed, a writer was cancelled in the middle).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -126,7 +126,7 @@ impl Lane {
         Self { number, open: Mutex::default(), waiting: AtomicUsize::new(0), careful: AtomicUsize::new(0) }
     }
 
-    pub(crate) async fn write<T, E, F>(&self, postgres: &Postgres, body: &F) -> Attempt<T, E>
+    pub(crate) async fn write<T, E, F>(&self, postgres: &Postgres, body: &F, queues: bool) -> Attempt<T, E>
     where
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
@@ -150,11 +150,12 @@ impl Lane {
                 Err(error) => return Attempt::Ended(Err(error.into())),
             },
         };
+        open.session.let_queue(queues && !open.careful);
         let (result, notes) = self.run(&mut open, body).await;
         if let Err(lost) = settle(&open.session, open.careful, result.is_ok()).await {
             open.outcome.send_replace(Some(Err(Error::Conflict)));
-            if open.bodies > 0 {
-                self.careful.store(CAREFUL, Ordering::Relaxed);
+            if open.bodies > 0 || matches!(lost, Lost::Conflict) {
+                self.be_careful();
             }
             return match (lost, result) {
                 (Lost::Conflict, Err(error)) => Attempt::Again(Some(error)),
@@ -183,8 +184,14 @@ impl Lane {
             return self.shared(outcome, result).await;
         }
         let committed = open.commit_to_the_end().await;
+        // Before the next one begins: it may have to be careful.
+        let answer = self.answer(committed, result);
         drop(turn);
-        answer(committed, result)
+        answer
+    }
+
+    fn be_careful(&self) {
+        self.careful.store(CAREFUL, Ordering::Relaxed);
     }
 
     /// Whether the next transaction is to be careful.
@@ -198,7 +205,8 @@ impl Lane {
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        let (session, tx) = (&open.session, Tx::new(Inner::Postgres(&open.session)));
+        let session = &open.session;
+        let tx = Tx::after(Inner::Postgres(session), &open.notes);
         let result = match &open.seal {
             Some(seal) if open.held.is_none() => {
                 let held_by = Tx::new(Inner::Postgres(session));
@@ -233,7 +241,7 @@ impl Lane {
         loop {
             let settled = tokio::time::timeout(PATIENCE, outcome.wait_for(Option::is_some)).await;
             match settled.map(|known| known.map(|known| known.clone())) {
-                Ok(Ok(committed)) => return answer(committed.unwrap_or(Err(Error::Conflict)), result),
+                Ok(Ok(committed)) => return self.answer(committed.unwrap_or(Err(Error::Conflict)), result),
                 // The transaction was dropped with the task that held it.
                 Ok(Err(_)) => return Attempt::Again(None),
                 Err(_) => {
@@ -247,10 +255,24 @@ impl Lane {
             }
         }
     }
+
+    /// What a writer is told once it is known how the commit went.
+    fn answer<T, E: From<Error>>(&self, committed: Result<(), Error>, result: Result<T, E>) -> Attempt<T, E> {
+        match (committed, result) {
+            // A body that refused by itself changed nothing, whatever became of the rest.
+            (_, Err(error)) => Attempt::Ended(Err(error)),
+            (Ok(()), Ok(value)) => Attempt::Ended(Ok(value)),
+            (Err(Error::Conflict), Ok(_)) => {
+                self.be_careful();
+                Attempt::Again(None)
+            }
+            (Err(error), Ok(_)) => Attempt::Ended(Err(error.into())),
+        }
+    }
 }
 
 enum Lost {
-    /// The transaction met another, or its connection broke.
+    /// The transaction met another, its connection broke, or a queued change failed.
     Conflict,
     /// A body failed after it had changed something.
     Spoiled,
@@ -314,15 +336,4 @@ pub(crate) async fn commit(
         last = sealed?;
     }
     session.commit(&last).await
-}
-
-/// What a writer is told once it is known how the commit went.
-fn answer<T, E: From<Error>>(committed: Result<(), Error>, result: Result<T, E>) -> Attempt<T, E> {
-    match (committed, result) {
-        // A body that refused by itself changed nothing, whatever became of the rest.
-        (_, Err(error)) => Attempt::Ended(Err(error)),
-        (Ok(()), Ok(value)) => Attempt::Ended(Ok(value)),
-        (Err(Error::Conflict), Ok(_)) => Attempt::Again(None),
-        (Err(error), Ok(_)) => Attempt::Ended(Err(error.into())),
-    }
 }

@@ -8,6 +8,7 @@
 //! - [`Db::write`]: one transaction. It may run more than once (a conflict, a lost connection), so
 //!   a body must be repeatable; an error rolls it back and harms nobody else.
 
+mod batch;
 mod error;
 mod lane;
 mod migrate;
@@ -25,10 +26,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use batch::{RowChange, RowValues, SIZES, Statement};
 pub use error::{Constraint, Error};
 pub use migrate::{Migration, Pending};
 pub use row::Row;
-pub use seal::{Held, Note, Seal, Statement};
+pub use seal::{Held, Note, Seal};
 pub use statement::sqlite_text;
 pub use tx::Tx;
 pub use value::Value;

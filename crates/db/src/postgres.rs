@@ -167,11 +167,13 @@ impl Postgres {
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        let (lane, mut tries) = (self.lanes.enter(lane), Tries(1));
+        let (lane, mut tries, mut is_first) = (self.lanes.enter(lane), Tries(1), true);
         loop {
-            if let Some(result) = tries.after(lane.write(self, &body).await).await {
+            // One that is run again makes its changes at once, and so meets its own error.
+            if let Some(result) = tries.after(lane.write(self, &body, is_first).await).await {
                 return result;
             }
+            is_first = false;
         }
     }
 

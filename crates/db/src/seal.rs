@@ -5,21 +5,14 @@ use std::any::Any;
 
 use futures_util::future::BoxFuture;
 
+use crate::batch::Statement;
 use crate::error::Error;
 use crate::tx::Tx;
-use crate::value::Value;
 
-/// What a body leaves for whoever commits. Only the [`Seal`] knows what it is.
-pub type Note = Box<dyn Any + Send>;
+/// What a body leaves for whoever commits, and for the bodies after it.
+pub type Note = Box<dyn Any + Send + Sync>;
 /// What a lane holds from its first statement to its commit.
 pub type Held = Box<dyn Any + Send>;
-
-/// A statement with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Statement {
-    pub sql: &'static str,
-    pub params: Vec<Value<'static>>,
-}
 
 pub trait Seal: Send + Sync + std::fmt::Debug {
     /// Holds what the writers of a lane would wait for sooner or later. Asked before anything else is touched, so that

@@ -5,14 +5,16 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 use deadpool_postgres::Object;
 use futures_util::{TryStreamExt, future};
-use tokio_postgres::Row;
+use tokio_postgres::error::{DbError, Severity};
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Statement as Prepared};
 
+use crate::batch::{Queue, RowChange, RowValues, Statement};
 use crate::error::Error;
-use crate::seal::Statement;
 use crate::value::Value;
 
 /// Begins a body, so that it can be taken back alone.
@@ -25,6 +27,11 @@ pub(crate) struct Session {
     client: Option<Object>,
     /// What travels ahead of the next statements, one each: a `BEGIN`, a savepoint.
     ahead: Mutex<VecDeque<&'static str>>,
+    /// Changes that travel with the next statement or the commit.
+    queue: Mutex<Queue>,
+    /// Whether the present body may queue changes. Otherwise they are made at once, so that an error reaches the body
+    /// that caused it.
+    queues: AtomicBool,
     begun: AtomicBool,
     finished: AtomicBool,
     conflict: AtomicBool,
@@ -52,6 +59,8 @@ impl Session {
         Self {
             client: Some(client),
             ahead: Mutex::new(ahead.iter().copied().collect()),
+            queue: Mutex::default(),
+            queues: AtomicBool::new(false),
             begun: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             conflict: AtomicBool::new(false),
@@ -63,6 +72,10 @@ impl Session {
 
     fn ahead(&self) -> MutexGuard<'_, VecDeque<&'static str>> {
         self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn client(&self) -> Result<&Object, Error> {
@@ -91,23 +104,80 @@ impl Session {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Prepares statements. A connection that is lost here has committed nothing: it can be tried again.
+    async fn prepared(&self, texts: &[&'static str]) -> Result<Vec<Prepared>, Error> {
+        let client = self.client()?;
+        let each = texts.chunk_by(|one, next| std::ptr::eq(*one, *next)).map(async |same| {
+            let prepared = client.prepare_cached(same[0]).await?;
+            Ok(vec![prepared; same.len()])
+        });
+        let prepared: Result<Vec<_>, _> = future::try_join_all(each).await;
+        prepared.map(|prepared| prepared.into_iter().flatten().collect()).map_err(|error| {
+            match self.noted(error) {
+                Error::Unavailable(_) if self.is_lost() => Error::Conflict,
+                error => error,
+            }
+        })
+    }
+
+    /// The queued changes, prepared. They stay in the queue until all of them are: whatever the body runs at the same
+    /// time must not overtake them.
+    async fn changes_ahead(&self) -> Result<(Vec<Prepared>, Vec<Statement>), Error> {
+        let mut prepared = Vec::new();
+        let mut texts = Vec::new();
+        loop {
+            {
+                let mut queue = self.queue();
+                let now = queue.texts();
+                if now == texts {
+                    return Ok((prepared, queue.take()));
+                }
+                texts = now;
+            }
+            prepared = self.prepared(&texts).await.map_err(|_| self.lost_by_queue())?;
+        }
+    }
+
     /// Runs `statement`, with what must travel ahead of it.
     async fn within<T>(
         &self,
         statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Error> {
+        let (prepared, changes) = self.changes_ahead().await?;
         let ahead = self.ahead().pop_front();
-        let result = match ahead {
-            Some(ahead) => {
-                self.begun.store(true, Ordering::Relaxed);
-                let ahead = self.client()?.batch_execute(ahead);
-                // Polled in this order, both are on the wire before either is answered.
-                let (begun, result) = future::join(ahead, statement).await;
-                begun.and(result)
+        if ahead.is_none() && changes.is_empty() {
+            return statement.await.map_err(|error| self.noted(error));
+        }
+        self.begun.store(true, Ordering::Relaxed);
+        let client = self.client()?;
+        let ahead = async {
+            match ahead {
+                Some(words) => client.batch_execute(words).await,
+                None => Ok(()),
             }
-            None => statement.await,
         };
+        let changes = executed(client, &prepared, &changes);
+        // Polled in this order, all of it is on the wire before anything is answered.
+        let (begun, changed, result) = future::join3(ahead, changes, statement).await;
+        begun.map_err(|error| self.noted(error))?;
+        changed.map_err(|error| self.queued_failed(error))?;
         result.map_err(|error| self.noted(error))
+    }
+
+    /// A queued change failed. If PostgreSQL has refused it, nothing can have been committed; otherwise nobody knows.
+    fn queued_failed(&self, error: tokio_postgres::Error) -> Error {
+        let severity = error.as_db_error().and_then(DbError::parsed_severity);
+        match severity {
+            Some(Severity::Error) => self.lost_by_queue(),
+            _ => self.noted(error),
+        }
+    }
+
+    /// The transaction is lost to a queued change. Whose it was is found out by running its bodies again, which then make
+    /// their changes at once.
+    fn lost_by_queue(&self) -> Error {
+        self.conflict.store(true, Ordering::Relaxed);
+        Error::Conflict
     }
 
     pub(crate) async fn query(&self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
@@ -152,8 +222,23 @@ impl Session {
         .await
     }
 
+    /// Makes a change whose row count nobody needs: with the next statement, or the commit.
+    pub(crate) async fn execute_later(&self, change: RowChange, row: RowValues) -> Result<(), Error> {
+        if !self.queues.load(Ordering::Relaxed) {
+            return self.execute(change.single(), &row).await.map(drop);
+        }
+        self.dirty.store(true, Ordering::Relaxed);
+        self.queue().push(change, row);
+        Ok(())
+    }
+
     pub(crate) async fn prepare(&self, sql: &str) -> Result<(), Error> {
         self.client()?.prepare(sql).await.map(|_| ()).map_err(|error| self.noted(error))
+    }
+
+    /// Whether the next body may queue changes.
+    pub(crate) fn let_queue(&self, queues: bool) {
+        self.queues.store(queues, Ordering::Relaxed);
     }
 
     /// Makes ready for another body in the same transaction; `careful`: a savepoint travels ahead of it.
@@ -178,25 +263,17 @@ impl Session {
     /// Runs the last statements of a transaction and commits it, all in one flight: should one of them fail, PostgreSQL
     /// takes everything back.
     pub(crate) async fn commit(&self, last: &[Statement]) -> Result<(), Error> {
-        if last.is_empty() {
+        if last.is_empty() && self.queue().is_empty() {
             return self.finish("COMMIT").await;
         }
-        let client = self.client()?;
-        let prepared = future::try_join_all(last.iter().map(|one| client.prepare_cached(one.sql)));
-        let prepared = prepared.await.map_err(|error| match self.noted(error) {
-            // Lost before the commit was sent: it can be tried again.
-            Error::Unavailable(_) if self.is_lost() => Error::Conflict,
-            error => error,
-        })?;
-        let params: Vec<_> = last.iter().map(|one| borrowed(&one.params)).collect();
-        let changes = prepared.iter().zip(&params).map(|(sql, params)| client.execute(sql, params));
-        // Polled in this order, all of it is on the wire before anything is answered.
-        let (changed, committed) =
-            future::join(future::join_all(changes), client.batch_execute("COMMIT")).await;
-        for changed in changed {
-            changed.map_err(|error| self.noted(error))?;
-        }
-        committed.map_err(|error| self.noted(error))?;
+        let texts: Vec<_> = last.iter().map(|one| one.sql).collect();
+        let (client, prepared) = (self.client()?, self.prepared(&texts).await?);
+        self.within(async {
+            let last = executed(client, &prepared, last);
+            let (changed, committed) = future::join(last, client.batch_execute("COMMIT")).await;
+            changed.and(committed)
+        })
+        .await?;
         self.finished.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -217,6 +294,24 @@ impl Session {
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
+}
+
+/// Runs statements together; the error is that of the first one that failed.
+async fn executed(
+    client: &Object,
+    prepared: &[Prepared],
+    statements: &[Statement],
+) -> Result<(), tokio_postgres::Error> {
+    let params: Vec<_> = statements.iter().map(|one| borrowed(&one.params)).collect();
+    let all = prepared.iter().zip(&params).map(|(sql, params)| client.execute(sql, params));
+    let mut all: Vec<_> = all.map(|one| Box::pin(future::maybe_done(one))).collect();
+    // `join_all` does not promise to poll all of many futures at once.
+    let all_ended = future::poll_fn(|context| {
+        let pending = all.iter_mut().filter_map(|one| one.as_mut().poll(context).is_pending().then_some(()));
+        if pending.count() > 0 { Poll::Pending } else { Poll::Ready(()) }
+    });
+    all_ended.await;
+    all.iter_mut().filter_map(|one| one.as_mut().take_output()).try_for_each(|one| one.map(drop))
 }
 
 fn borrowed<'p>(params: &'p [Value<'p>]) -> Vec<&'p (dyn ToSql + Sync)> {

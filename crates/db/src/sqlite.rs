@@ -212,7 +212,8 @@ impl Sqlite {
                 return;
             }
             watch.start(!snapshot, gone);
-            let result = if snapshot { in_snapshot(connection, &body) } else { run(connection, &body).0 };
+            let result =
+                if snapshot { in_snapshot(connection, &body) } else { run(connection, &body, &[]).0 };
             watch.stop();
             // Nobody waits any more: there is nobody to tell.
             let _ = reply.send(result);
@@ -299,12 +300,12 @@ async fn blocking<T: Send + 'static>(
 
 /// Polls a body once: on SQLite every statement is ready at once, so a body that is not has
 /// awaited something else.
-fn run<T, E, F>(connection: &Mutex<Connection>, body: &F) -> (Result<T, E>, Vec<Note>)
+fn run<T, E, F>(connection: &Mutex<Connection>, body: &F, earlier: &[Note]) -> (Result<T, E>, Vec<Note>)
 where
     F: AsyncFn(&Tx<'_>) -> Result<T, E>,
     E: From<Error>,
 {
-    let tx = Tx::new(Inner::Sqlite(connection));
+    let tx = Tx::after(Inner::Sqlite(connection), earlier);
     let result = match catch_unwind(AssertUnwindSafe(|| body(&tx).now_or_never())) {
         Ok(Some(result)) => result,
         Ok(None) => Err(Error::ForeignAwait.into()),
@@ -349,7 +350,7 @@ where
 {
     let locked = || connection.lock().unwrap_or_else(PoisonError::into_inner);
     locked().execute_batch("BEGIN").map_err(Error::from)?;
-    let (result, _) = run(connection, body);
+    let (result, _) = run(connection, body, &[]);
     locked().execute_batch("ROLLBACK").map_err(Error::from)?;
     result
 }
@@ -359,8 +360,8 @@ trait Work: Send {
     /// Whether nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
     /// Runs the body and keeps its result; `true` when its changes are to stay.
-    fn run(&mut self, connection: &Mutex<Connection>) -> bool;
-    /// What the body left for the commit.
+    fn run(&mut self, connection: &Mutex<Connection>, earlier: &[Note]) -> bool;
+    /// What the body left for the commit and for the bodies after it.
     fn take_notes(&mut self) -> Vec<Note>;
     /// What the body did is on disk, or it did nothing: tells the caller what it returned.
     fn committed(self: Box<Self>);
@@ -385,8 +386,8 @@ where
         self.reply.is_closed()
     }
 
-    fn run(&mut self, connection: &Mutex<Connection>) -> bool {
-        let (result, notes) = run(connection, &self.body);
+    fn run(&mut self, connection: &Mutex<Connection>, earlier: &[Note]) -> bool {
+        let (result, notes) = run(connection, &self.body, earlier);
         let keep = result.is_ok();
         self.notes = if keep { notes } else { Vec::new() };
         self.result = Some(result);
@@ -438,11 +439,15 @@ fn write_batch(
         return first.failed(error);
     }
     let mut done: Vec<Box<dyn Work>> = Vec::new();
+    let mut notes = Vec::new();
     let mut next = Some(first);
     while let Some(mut work) = next.take() {
         if !work.is_abandoned() {
-            match run_one(connection, work.as_mut()) {
-                Ok(Ran::Kept | Ran::LeftNothing) => done.push(work),
+            match run_one(connection, work.as_mut(), &notes) {
+                Ok(Ran::Kept | Ran::LeftNothing) => {
+                    notes.extend(work.take_notes());
+                    done.push(work);
+                }
                 Ok(Ran::Spoiled) => {
                     let _ = statement(connection, "ROLLBACK");
                     work.committed();
@@ -461,7 +466,6 @@ fn write_batch(
             next = waiting.try_recv().ok();
         }
     }
-    let notes = done.iter_mut().flat_map(|work| work.take_notes()).collect();
     if let Err(error) = seal_notes(connection, seal, notes) {
         let _ = statement(connection, "ROLLBACK");
         if done.len() == 1 {
@@ -484,7 +488,7 @@ fn write_batch(
 fn write_alone(connection: &Mutex<Connection>, mut work: Box<dyn Work>, seal: &Sealed) {
     let mut attempt = || -> Result<(), Error> {
         statement(connection, "BEGIN IMMEDIATE")?;
-        if run_one(connection, work.as_mut())? == Ran::Spoiled {
+        if run_one(connection, work.as_mut(), &[])? == Ran::Spoiled {
             return statement(connection, "ROLLBACK");
         }
         seal_notes(connection, seal, work.take_notes())?;
@@ -511,10 +515,10 @@ enum Ran {
 }
 
 /// Runs one body. An error means that the transaction around it is gone.
-fn run_one(connection: &Mutex<Connection>, work: &mut dyn Work) -> Result<Ran, Error> {
+fn run_one(connection: &Mutex<Connection>, work: &mut dyn Work, earlier: &[Note]) -> Result<Ran, Error> {
     let changes = || connection.lock().unwrap_or_else(PoisonError::into_inner).total_changes();
     let before = changes();
-    let keep = work.run(connection);
+    let keep = work.run(connection, earlier);
     if connection.lock().unwrap_or_else(PoisonError::into_inner).is_autocommit() {
         return Err(Error::Unavailable("SQLite rolled the transaction back".to_owned()));
     }

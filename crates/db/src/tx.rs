@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 
+use crate::batch::{RowChange, RowValues};
 use crate::error::Error;
 use crate::row::{self, Row};
 use crate::seal::Note;
@@ -14,6 +15,8 @@ use crate::value::Value;
 pub struct Tx<'c> {
     inner: Inner<'c>,
     notes: Mutex<Vec<Note>>,
+    /// What bodies before this one left in the same transaction.
+    earlier: &'c [Note],
     /// The first statement that failed on SQLite; PostgreSQL's session knows its own.
     failed: Mutex<Option<Error>>,
 }
@@ -34,7 +37,12 @@ pub(crate) enum Inner<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(inner: Inner<'c>) -> Self {
-        Self { inner, notes: Mutex::default(), failed: Mutex::default() }
+        Self::after(inner, &[])
+    }
+
+    /// For a body that shares the transaction of others.
+    pub(crate) fn after(inner: Inner<'c>, earlier: &'c [Note]) -> Self {
+        Self { inner, notes: Mutex::default(), earlier, failed: Mutex::default() }
     }
 
     /// What was left for whoever commits.
@@ -48,8 +56,15 @@ impl<'c> Tx<'c> {
     }
 
     /// Leaves something for whoever commits this transaction; see [`crate::Seal`].
-    pub fn leave(&self, note: impl Any + Send) {
+    pub fn leave(&self, note: impl Any + Send + Sync) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(note));
+    }
+
+    /// What `wanted` takes from the last note in this transaction, by this body or one before it, from which it takes
+    /// anything.
+    pub fn last_note<N: Any, T>(&self, wanted: impl Fn(&N) -> Option<T>) -> Option<T> {
+        let find = |notes: &[Note]| notes.iter().rev().find_map(|note| wanted(note.downcast_ref::<N>()?));
+        find(&self.notes.lock().unwrap_or_else(PoisonError::into_inner)).or_else(|| find(self.earlier))
     }
 
     /// All rows, each read by `map`.
@@ -145,6 +160,15 @@ impl<'c> Tx<'c> {
                 })
             }
             Inner::Postgres(session) => session.execute(sql, params).await,
+        }
+    }
+
+    /// Makes a change whose row count nobody needs. It is made before the next statement of the transaction and before
+    /// its commit, and travels with them, together with its like; should it fail, the body is run again and told.
+    pub async fn execute_later(&self, change: RowChange, row: RowValues) -> Result<(), Error> {
+        match &self.inner {
+            Inner::Sqlite(_) => self.execute(change.single(), &row).await.map(drop),
+            Inner::Postgres(session) => session.execute_later(change, row).await,
         }
     }
 

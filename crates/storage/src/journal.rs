@@ -1,7 +1,7 @@
 //! The journal's rows. Only `app::journal` appends; nothing updates an entry but the erasure of a
 //! state.
 
-use attestry_db::{Error, Row, Statement, Tx, Value};
+use attestry_db::{Error, Row, RowChange, RowValues, SIZES, Statement, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Scope};
 use attestry_domain::id::{MemberId, OrganizationId};
@@ -50,24 +50,23 @@ const COLUMNS: &[&str] = &[
     "hash",
 ];
 
-/// For one row, two, four …: any number is a few statements.
-static INSERT: [Sql<4096>; 6] = [
-    insert("journal", COLUMNS, 1),
-    insert("journal", COLUMNS, 2),
-    insert("journal", COLUMNS, 4),
-    insert("journal", COLUMNS, 8),
-    insert("journal", COLUMNS, 16),
-    insert("journal", COLUMNS, 32),
+static INSERT: [Sql<4096>; SIZES.len()] = [
+    insert("journal", COLUMNS, SIZES[0]),
+    insert("journal", COLUMNS, SIZES[1]),
+    insert("journal", COLUMNS, SIZES[2]),
+    insert("journal", COLUMNS, SIZES[3]),
+    insert("journal", COLUMNS, SIZES[4]),
+    insert("journal", COLUMNS, SIZES[5]),
 ];
 
 statements! {
     LOCK_HEAD = "SELECT sequence, hash, at, listens FROM journal_heads WHERE org_id = $1 FOR UPDATE";
-    INSERT_1 = INSERT[0].as_str();
-    INSERT_2 = INSERT[1].as_str();
-    INSERT_4 = INSERT[2].as_str();
-    INSERT_8 = INSERT[3].as_str();
-    INSERT_16 = INSERT[4].as_str();
-    INSERT_32 = INSERT[5].as_str();
+    INSERT_32 = INSERT[0].as_str();
+    INSERT_16 = INSERT[1].as_str();
+    INSERT_8 = INSERT[2].as_str();
+    INSERT_4 = INSERT[3].as_str();
+    INSERT_2 = INSERT[4].as_str();
+    INSERT_1 = INSERT[5].as_str();
     NEW_HEAD = "INSERT INTO journal_heads (org_id, sequence, hash, at, signing_key, signature) VALUES ($1, $2, $3, $4, $5, $6)";
     SET_HEAD = "UPDATE journal_heads SET sequence = $2, hash = $3, at = $4, signing_key = $5, signature = $6 WHERE org_id = $1";
     GET_HEAD = "SELECT org_id, sequence, hash, at, signing_key, signature FROM journal_heads WHERE org_id = $1";
@@ -143,8 +142,8 @@ pub async fn lock_head(t: &Tx<'_>, organization: OrganizationId) -> Result<Optio
     .await
 }
 
-fn values(entry: Entry) -> [Value<'static>; 16] {
-    [
+fn values(entry: Entry) -> RowValues {
+    vec![
         id(entry.id),
         id(entry.organization_id),
         Value::Int(entry.sequence),
@@ -166,18 +165,9 @@ fn values(entry: Entry) -> [Value<'static>; 16] {
 
 /// The statements that append entries and move the head behind them.
 pub fn append(entries: Vec<Entry>, head: SignedHead) -> Vec<Statement> {
-    const MANY: &[(usize, &str)] =
-        &[(32, INSERT_32), (16, INSERT_16), (8, INSERT_8), (4, INSERT_4), (2, INSERT_2), (1, INSERT_1)];
-    let mut left = entries.len();
-    let mut entries = entries.into_iter();
-    let mut statements = Vec::new();
-    for (count, sql) in MANY {
-        while left >= *count {
-            let params = entries.by_ref().take(*count).flat_map(values).collect();
-            statements.push(Statement { sql, params });
-            left -= count;
-        }
-    }
+    const APPEND: RowChange =
+        RowChange::Batched([INSERT_32, INSERT_16, INSERT_8, INSERT_4, INSERT_2, INSERT_1]);
+    let mut statements = APPEND.statements(entries.into_iter().map(values));
     statements.push(Statement { sql: SET_HEAD, params: head_values(head).into() });
     statements
 }

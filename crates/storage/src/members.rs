@@ -1,6 +1,6 @@
 //! Members, always together with the user they are.
 
-use attestry_db::{Error, Row, Tx, Value};
+use attestry_db::{Error, Row, RowChange, Tx, Value};
 use attestry_domain::Zone;
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
@@ -8,7 +8,7 @@ use attestry_domain::members::{Member, MemberFilter, MemberSort, Person};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::words::Department;
 
-use crate::sql::{Columns, contains, id, page_params, time};
+use crate::sql::{Columns, contains, id, owned, page_params, time};
 use crate::users::{self, user_columns};
 
 macro_rules! person {
@@ -138,7 +138,7 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Er
         updated_at,
         version,
     } = member;
-    let params = [
+    let values = vec![
         id(scope.organization()),
         id(*own),
         id(*user_id),
@@ -149,7 +149,7 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Er
         time(*updated_at),
         Value::Int(*version),
     ];
-    t.execute(UPDATE, &params).await.map(|_| ())
+    t.execute_later(RowChange::Single(UPDATE), owned(values)).await
 }
 
 fn conditions<'a>(scope: &Scope, filter: &'a MemberFilter) -> Vec<Value<'a>> {

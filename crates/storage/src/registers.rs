@@ -7,24 +7,23 @@
     reason = "statements are put together by the compiler, not when the program runs"
 )]
 
-use attestry_db::{Error, Row, Tx, Value};
+use std::collections::BTreeMap;
+
+use attestry_db::{Error, Row, RowChange, SIZES, Statement, Tx, Value};
 use attestry_domain::access::Scope;
-use attestry_domain::id::{Id, MemberId};
+use attestry_domain::id::{Id, MemberId, OrganizationId};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::plain::{Keep, Plain, PlainKind};
 use attestry_domain::registers::{
     Compare, Computed, Condition, Filter, Record, Register, RegisterSort, Wanted,
 };
 use attestry_domain::scales::{Cell, Matrix, Rated};
-use futures_util::future::try_join;
 
-use crate::sql::{Columns, contains, id, page_params, time};
+use crate::sql::{Columns, contains, id, owned, page_params, time};
 use crate::text::{Pages, Sql};
 
 /// How many orders a list has at most.
 const MOST_SORTS: usize = 6;
-/// How many rows one statement inserts.
-pub const MANY: usize = 32;
 
 /// A register whose rows are kept in a table.
 pub trait Stored: Register {
@@ -107,10 +106,13 @@ pub fn value(plain: Plain<'_>) -> Value<'_> {
 /// Every statement of a register.
 #[derive(Debug)]
 pub struct Statements {
+    /// For one row, and for more.
     insert: Sql<2048>,
-    /// The same with a number that is known.
-    insert_numbered: Sql<2048>,
-    insert_many: Sql<12_288>,
+    insert_2: Sql<2048>,
+    insert_4: Sql<2560>,
+    insert_8: Sql<4096>,
+    insert_16: Sql<6144>,
+    insert_32: Sql<12_288>,
     get: Sql<2048>,
     lock: Sql<2048>,
     lock_assigned: Sql<2048>,
@@ -132,7 +134,7 @@ type Text = Sql<2048>;
 const BEFORE: &[&str] = &["id", "org_id", "number"];
 const AFTER: &[&str] = &["created_at", "updated_at", "version"];
 
-const fn with_computed<R: Register>(mut sql: Text, before: &str, after: &str) -> Text {
+const fn with_computed<const N: usize, R: Register>(mut sql: Sql<N>, before: &str, after: &str) -> Sql<N> {
     let computed: &[Computed<R>] = R::COMPUTED;
     let mut place = 0;
     while place < computed.len() {
@@ -154,15 +156,11 @@ const fn select(table: &str, names: &[&str]) -> Text {
         .text(table)
 }
 
-/// What every insert sets but the number, which comes last.
-const fn inserted<R: Register>(table: &str, names: &[&str]) -> Text {
+/// An insert of so many rows; the number comes last.
+const fn inserted<const N: usize, R: Register>(table: &str, names: &[&str], rows: usize) -> Sql<N> {
     let sql = Sql::new().text("INSERT INTO ").text(table).text(" (org_id, id, ").names("", names);
-    with_computed::<R>(sql, ", ", "").text(", ").names("", AFTER).text(", number) VALUES ")
-}
-
-/// How many values a row has without its number.
-const fn width<R: Register>(names: &[&str]) -> usize {
-    2 + names.len() + R::COMPUTED.len() + AFTER.len()
+    let sql = with_computed::<N, R>(sql, ", ", "").text(", ").names("", AFTER).text(", number) VALUES ");
+    sql.rows(2 + names.len() + R::COMPUTED.len() + AFTER.len() + 1, rows)
 }
 
 const fn set<R: Register>(table: &str, names: &[&str]) -> Text {
@@ -243,17 +241,13 @@ impl Listing {
 impl Statements {
     pub(crate) const fn of<R: Register>(table: &str, names: &[&str]) -> Self {
         let count: Text = Sql::new().text("SELECT COUNT(*) FROM ").text(table);
-        let width = width::<R>(names);
-        let insert = inserted::<R>(table, names);
         Self {
-            insert: insert
-                .text("(")
-                .parameters(1, width)
-                .text(", (SELECT last FROM register_numbers WHERE org_id = $1 AND register = '")
-                .text(R::ENTITY)
-                .text("')) RETURNING number"),
-            insert_numbered: insert.rows(width + 1, 1),
-            insert_many: Sql::new().text(insert.as_str()).rows(width + 1, MANY),
+            insert: inserted::<_, R>(table, names, SIZES[5]),
+            insert_2: inserted::<_, R>(table, names, SIZES[4]),
+            insert_4: inserted::<_, R>(table, names, SIZES[3]),
+            insert_8: inserted::<_, R>(table, names, SIZES[2]),
+            insert_16: inserted::<_, R>(table, names, SIZES[1]),
+            insert_32: inserted::<_, R>(table, names, SIZES[0]),
             get: select(table, names).text(ONE),
             lock: select(table, names).text(ONE).text(" FOR UPDATE"),
             lock_assigned: select(table, names)
@@ -267,30 +261,33 @@ impl Statements {
 
     /// All of them, for the test that prepares every statement.
     pub fn texts(&'static self) -> Vec<&'static str> {
-        let Self {
-            insert,
-            insert_numbered,
-            insert_many,
-            get,
-            lock,
-            lock_assigned,
-            update,
-            delete,
-            whole,
-            narrowed,
-        } = self;
-        let mut all = vec![insert_many.as_str()];
-        all.extend([insert, insert_numbered, get, lock, lock_assigned, update, delete].map(Sql::as_str));
+        let Self { get, lock, lock_assigned, update, delete, whole, narrowed, .. } = self;
+        let mut all =
+            vec![get.as_str(), lock.as_str(), lock_assigned.as_str(), update.as_str(), delete.as_str()];
+        all.extend(self.inserts());
         for listing in [whole, narrowed] {
             all.push(listing.count.as_str());
             all.extend(listing.pages.iter().flat_map(Pages::texts));
         }
         all
     }
+
+    /// The inserts by [`SIZES`].
+    fn inserts(&'static self) -> [&'static str; SIZES.len()] {
+        [
+            self.insert_32.as_str(),
+            self.insert_16.as_str(),
+            self.insert_8.as_str(),
+            self.insert_4.as_str(),
+            self.insert_2.as_str(),
+            self.insert.as_str(),
+        ]
+    }
 }
 
 statements! {
     BUMP = "INSERT INTO register_numbers (org_id, register, last) VALUES ($1, $2, $3) ON CONFLICT (org_id, register) DO UPDATE SET last = register_numbers.last + $3 RETURNING last";
+    SET_NUMBER = "UPDATE register_numbers SET last = $3 WHERE org_id = $1 AND register = $2";
 }
 
 fn read<R: Stored>(row: &Row<'_>) -> Result<Record<R>, Error> {
@@ -316,12 +313,47 @@ fn row_values<'a, R: Stored>(scope: &Scope, record: &'a Record<R>, values: &mut 
     values.extend([id(scope.organization()), id(record.id)]);
     bind(record, values);
     values.extend([time(record.created_at), time(record.updated_at), Value::Int(record.version)]);
+    values.push(Value::Int(record.number));
 }
 
-async fn bump<R: Stored>(t: &Tx<'_>, scope: &Scope, by: usize) -> Result<i64, Error> {
-    let by = i64::try_from(by).map_err(|error| Error::Other(error.to_string()))?;
-    let params = [id(scope.organization()), Value::from(R::ENTITY), Value::Int(by)];
-    t.one(BUMP, &params, |row| row.int(0)).await
+/// The last number a transaction has given to a row of a register. The first one it gives is written at once, and the
+/// row of the register held with it; those after it are only counted, and the last one is written with the commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastNumber {
+    organization: OrganizationId,
+    register: &'static str,
+    last: i64,
+    is_written: bool,
+}
+
+impl LastNumber {
+    /// What writes the numbers that the bodies of a transaction have given, in order.
+    pub fn statements(given: impl Iterator<Item = Self>) -> Vec<Statement> {
+        let last: BTreeMap<_, _> = given.map(|one| ((one.organization, one.register), one)).collect();
+        let statement = |one: Self| Statement {
+            sql: SET_NUMBER,
+            params: vec![id(one.organization), Value::from(one.register), Value::Int(one.last)],
+        };
+        last.into_values().filter(|one| !one.is_written).map(statement).collect()
+    }
+}
+
+/// Takes the next numbers of a register, and says which is the last of them.
+async fn take_numbers<R: Stored>(t: &Tx<'_>, scope: &Scope, count: usize) -> Result<i64, Error> {
+    let count = i64::try_from(count).map_err(|error| Error::Other(error.to_string()))?;
+    let (organization, register) = (scope.organization(), R::ENTITY);
+    let known = t.last_note(|given: &LastNumber| {
+        (given.organization == organization && given.register == register).then_some(given.last)
+    });
+    let last = match known {
+        Some(last) => last + count,
+        None => {
+            let params = [id(organization), Value::from(register), Value::Int(count)];
+            t.one(BUMP, &params, |row| row.int(0)).await?
+        }
+    };
+    t.leave(LastNumber { organization, register, last, is_written: known.is_none() });
+    Ok(last)
 }
 
 /// Whoever else wants to hold the same thing of an organization waits until the transaction ends.
@@ -332,13 +364,10 @@ pub async fn hold(t: &Tx<'_>, scope: &Scope, what: &str) -> Result<(), Error> {
 
 /// Adds a row and gives it the next number.
 pub async fn insert<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &mut Record<R>) -> Result<(), Error> {
+    record.number = take_numbers::<R>(t, scope, 1).await?;
     let mut values = Vec::with_capacity(32);
     row_values(scope, record, &mut values);
-    // On PostgreSQL both travel together, in this order.
-    let inserted = t.one(R::sql().insert.as_str(), &values, |row| row.int(0));
-    let (_, number) = try_join(bump::<R>(t, scope, 1), inserted).await?;
-    record.number = number;
-    Ok(())
+    t.execute_later(RowChange::Batched(R::sql().inserts()), owned(values)).await
 }
 
 /// Adds many rows and numbers them in their order.
@@ -350,20 +379,17 @@ pub async fn insert_many<R: Stored>(
     if records.is_empty() {
         return Ok(());
     }
-    let last = bump::<R>(t, scope, records.len()).await?;
+    let last = take_numbers::<R>(t, scope, records.len()).await?;
     for (number, record) in (1..=last).rev().zip(records.iter_mut().rev()) {
         record.number = number;
     }
-    let (many, rest) = records.as_chunks::<MANY>();
-    let (sql, one) = (R::sql().insert_many.as_str(), R::sql().insert_numbered.as_str());
-    let pieces = many.iter().map(|piece| (sql, piece.as_slice()));
-    for (sql, piece) in pieces.chain(rest.chunks(1).map(|piece| (one, piece))) {
-        let mut values = Vec::with_capacity(piece.len() * 32);
-        for record in piece {
-            row_values(scope, record, &mut values);
-            values.push(Value::Int(record.number));
-        }
-        t.execute(sql, &values).await?;
+    let rows = records.iter().map(|record| {
+        let mut values = Vec::with_capacity(32);
+        row_values(scope, record, &mut values);
+        owned(values)
+    });
+    for Statement { sql, params } in RowChange::Batched(R::sql().inserts()).statements(rows) {
+        t.execute(sql, &params).await?;
     }
     Ok(())
 }
@@ -398,7 +424,7 @@ pub async fn update<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &Record<R>) ->
     let mut values = vec![id(scope.organization()), id(record.id)];
     bind(record, &mut values);
     values.extend([time(record.updated_at), Value::Int(record.version)]);
-    t.execute(R::sql().update.as_str(), &values).await.map(|_| ())
+    t.execute_later(RowChange::Single(R::sql().update.as_str()), owned(values)).await
 }
 
 pub async fn delete<R: Stored>(t: &Tx<'_>, scope: &Scope, record: Id<R::Kind>) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! What every file of this crate shares: naming statements, turning domain values into parameters
 //! and columns into domain values, keyset pages, and the one table from constraints to conflicts.
 
-use attestry_db::{Constraint, Error, Row, Value};
+use attestry_db::{Constraint, Error, Row, RowValues, Value};
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::page::{After, Key};
 use attestry_domain::plain::{Keep, Plain};
@@ -112,6 +112,11 @@ impl Columns for Row<'_> {
     fn opt_hash(&self, column: usize) -> Result<Option<[u8; 32]>, Error> {
         self.opt_bytes(column)?.map(|bytes| exact(column, &bytes)).transpose()
     }
+}
+
+/// Values that outlive what they were taken from.
+pub(crate) fn owned(values: Vec<Value<'_>>) -> RowValues {
+    values.into_iter().map(Value::into_owned).collect()
 }
 
 /// What a broken constraint means to a person.

@@ -39,19 +39,6 @@ impl<const N: usize> Sql<N> {
         own.text(DIGITS[number % 10])
     }
 
-    /// `$3, $4, $5`: so many, from a number on.
-    pub(crate) const fn parameters(mut self, first: usize, count: usize) -> Self {
-        let mut number = first;
-        while number < first + count {
-            if number > first {
-                self = self.text(", ");
-            }
-            self = self.parameter(number);
-            number += 1;
-        }
-        self
-    }
-
     /// `a, b, c`, each with something before it.
     pub(crate) const fn names(mut self, before: &str, names: &[&str]) -> Self {
         let mut place = 0;

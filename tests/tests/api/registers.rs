@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use attestry_tests::{Reply, TestApp, both, id};
 use calamine::{Data, Reader, Xlsx};
+use futures_util::future::join_all;
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
 use serde_json::{Value, json};
 
 both! {
     rows_have_references_that_are_never_reused,
+    rows_made_at_once_are_numbered_without_gaps,
     a_rating_is_somebodys_or_a_default,
     reviews_fall_due,
     sub_processors_are_told_apart,
@@ -65,6 +67,44 @@ async fn rows_have_references_that_are_never_reused(app: &TestApp) {
         (&json!("risk.deleted"), &json!("R-2"))
     );
     assert_eq!(each(app, "risks", "asOf=2026-11-15", "reference").await, ["R-1", "R-3", "R-4", "R-5"]);
+}
+
+async fn rows_made_at_once_are_numbered_without_gaps(app: &TestApp) {
+    let gone = app.member(&app.home, "gone@example.com", "employee").await;
+    app.delete(&format!("/v1/people/{}", id(&gone))).send().await.expect(200);
+    let body = |number: usize| {
+        let mut body = json!({"title": format!("Risk {number}"), "description": "b", "category": "other"});
+        if number.is_multiple_of(5) {
+            body["assigneeId"] = gone["id"].clone();
+        }
+        body
+    };
+    let table = "title,description,category\na,b,other\nc,d,other\ne,f,other\n";
+    let made = async |number: usize| match number % 11 {
+        7 => {
+            import(app, "risks", "text/csv", table).await.expect(200);
+            3
+        }
+        8 => {
+            app.vendor(json!({"name": format!("Vendor {number}")})).await;
+            0
+        }
+        _ => {
+            let status = app.post("/v1/risks", &body(number)).send().await.status;
+            assert_eq!(status, if number.is_multiple_of(5) { 400 } else { 201 });
+            usize::from(status == 201)
+        }
+    };
+    let count: usize = join_all((0..66).map(made)).await.into_iter().sum();
+    let references = each(app, "risks", "limit=100", "reference").await;
+    let number = |one: &String| one.strip_prefix("R-").and_then(|number| number.parse::<usize>().ok());
+    let mut numbers: Vec<_> = references.iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=count).collect::<Vec<_>>());
+    assert_eq!(app.risk(json!({})).await["reference"], format!("R-{}", count + 1));
+    let mut vendors = each(app, "vendors", "", "reference").await;
+    vendors.sort();
+    assert_eq!(vendors, ["V-1", "V-2", "V-3", "V-4", "V-5", "V-6"]);
 }
 
 async fn a_rating_is_somebodys_or_a_default(app: &TestApp) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use attestry_app::Error;
-use attestry_db::{Error as DbError, Tx, Value};
+use attestry_db::{Error as DbError, RowChange, Tx, Value};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::risks::{RiskCategory, RiskStatus, TreatmentStrategy};
 use attestry_domain::subjects::Subject;
@@ -28,6 +28,7 @@ both! {
     a_swallowed_error_is_not_told_as_success,
     a_cancelled_write_leaves_the_connection_usable,
     writers_of_a_lane_do_not_harm_each_other,
+    what_a_failed_body_noted_is_gone,
     jobs_are_claimed_once,
     organizations_take_turns_in_the_queue,
     an_end_is_written_by_the_holder_of_the_lease,
@@ -286,11 +287,20 @@ async fn a_cancelled_write_leaves_the_connection_usable(app: &TestApp) {
     app.ctx.db.write(async |t| instance::put(t, "y", "1").await).await.expect("still works");
 }
 
-/// A counter that is read and then written: two that run at once would lose a count.
-async fn count_up(t: &Tx<'_>, counter: &str) -> Result<(), Error> {
-    let now = instance::get(t, counter).await?.map_or(0, |count| count.parse::<i64>().expect("a number"));
-    Ok(instance::put(t, counter, &(now + 1).to_string()).await?)
+const SET: RowChange = RowChange::Single("UPDATE instance SET value = $2 WHERE name = $1");
+
+/// A counter that is read and then written, at once or later: two that run at once would lose a count.
+async fn count_up(t: &Tx<'_>, counter: &'static str, later: bool) -> Result<(), Error> {
+    let found = instance::get(t, counter).await?;
+    let now = found.as_ref().map_or(0, |count| count.parse::<i64>().expect("a number")) + 1;
+    match later && found.is_some() {
+        true => t.execute_later(SET, vec![Value::from(counter), Value::from(now.to_string())]).await?,
+        false => instance::put(t, counter, &now.to_string()).await?,
+    }
+    Ok(())
 }
+
+const BREAKS: &str = "INSERT INTO organizations (id) VALUES (NULL)";
 
 async fn writers_of_a_lane_do_not_harm_each_other(app: &TestApp) {
     const COUNTERS: [&str; 4] = ["counter 0", "counter 1", "counter 2", "counter 3"];
@@ -304,16 +314,15 @@ async fn writers_of_a_lane_do_not_harm_each_other(app: &TestApp) {
                     instance::get(t, counter).await?;
                     return Err(Error::NotFound("reason"));
                 }
-                _ => count_up(t, counter).await?,
+                _ => count_up(t, counter, number.is_multiple_of(2)).await?,
             }
             match number % 9 {
-                2 => Err(Error::NotFound("reason")),
-                5 => {
-                    t.execute("INSERT INTO organizations (id) VALUES (NULL)", &[]).await?;
-                    Ok(())
-                }
-                _ => Ok(()),
+                2 => return Err(Error::NotFound("reason")),
+                5 => drop(t.execute(BREAKS, &[]).await?),
+                7 => t.execute_later(RowChange::Single(BREAKS), Vec::new()).await?,
+                _ => {}
             }
+            Ok(())
         });
         if number % 13 == 6 {
             // Whoever waited for it hangs up.
@@ -328,7 +337,7 @@ async fn writers_of_a_lane_do_not_harm_each_other(app: &TestApp) {
             };
         }
         match (number % 9, written.await) {
-            (1 | 2, Err(Error::NotFound("reason"))) | (5, Err(_)) => None,
+            (1 | 2, Err(Error::NotFound("reason"))) | (5 | 7, Err(_)) => None,
             (_, Ok(())) => Some(counter),
             (_, unexpected) => panic!("{number}: {unexpected:?}"),
         }
@@ -344,7 +353,42 @@ async fn writers_of_a_lane_do_not_harm_each_other(app: &TestApp) {
         // Those who hung up may have been in time; there are at most four of them for each counter.
         assert!((told..=told + 4).contains(&kept), "{counter}: {told} were told, {kept} are kept");
     }
-    db.write_in(7, async |t| count_up(t, "counter 4").await).await.expect("the lane goes on");
+    db.write_in(7, async |t| count_up(t, "counter 4", false).await).await.expect("the lane goes on");
+}
+
+/// How far bodies that share a transaction have counted.
+struct Counted(i64);
+
+async fn what_a_failed_body_noted_is_gone(app: &TestApp) {
+    let db = &app.ctx.db;
+    let write = |number: usize| {
+        db.write_in(7, async move |t| {
+            let noted = t.last_note(|counted: &Counted| Some(counted.0));
+            let before = match noted {
+                Some(counted) => counted,
+                None => {
+                    instance::get(t, "counted").await?.map_or(0, |count| count.parse().expect("a number"))
+                }
+            };
+            let now = before + 1;
+            t.leave(Counted(now));
+            let value = now.to_string();
+            match before {
+                0 => instance::put(t, "counted", &value).await?,
+                _ => t.execute_later(SET, vec![Value::from("counted"), Value::from(value)]).await?,
+            }
+            match number % 7 {
+                3 => Err(Error::NotFound("reason")),
+                _ => Ok(now),
+            }
+        })
+    };
+    let mut counted: Vec<_> =
+        join_all((0..150).map(write)).await.into_iter().filter_map(Result::ok).collect();
+    counted.sort_unstable();
+    assert_eq!(counted, (1..=129).collect::<Vec<_>>());
+    let kept = db.read(async |t| instance::get(t, "counted").await).await.expect("a read");
+    assert_eq!(kept.as_deref(), Some("129"));
 }
 
 async fn jobs_are_claimed_once(app: &TestApp) {
