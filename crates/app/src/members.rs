@@ -161,7 +161,7 @@ pub async fn get(ctx: &Ctx, scope: &Scope, member: MemberId) -> Result<Person, E
         scope.require(Permission::MemberRead)?;
     }
     let scope = scope.clone();
-    ctx.db.read(async move |t| members::get(t, &scope, member).await).await?.ok_or(MISSING)
+    ctx.db.find(async move |t| members::get(t, &scope, member).await).await?.ok_or(MISSING)
 }
 
 pub async fn list(

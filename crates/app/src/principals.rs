@@ -50,7 +50,7 @@ async fn known_key(ctx: &Ctx, hash: Hash, prefix: &str) -> Result<Arc<Known>, Er
     }
     let prefix = prefix.to_owned();
     let before = ctx.principals.forgotten.load(Ordering::SeqCst);
-    let found = ctx.db.read(async move |t| api_keys::find(t, &prefix).await).await?.ok_or_else(bad_key)?;
+    let found = ctx.db.find(async move |t| api_keys::find(t, &prefix).await).await?.ok_or_else(bad_key)?;
     let expired = found.key.expires_at.is_some_and(|at| at <= now);
     if !same(&found.secret_hash, &hash) || expired {
         return Err(bad_key());
@@ -104,7 +104,7 @@ async fn known_session(ctx: &Ctx, hash: Hash) -> Result<Arc<KnownSession>, Error
     }
     let before = ctx.principals.forgotten.load(Ordering::SeqCst);
     let (session, email) =
-        ctx.db.read(async move |t| sessions::find(t, &hash).await).await?.ok_or_else(bad_session)?;
+        ctx.db.find(async move |t| sessions::find(t, &hash).await).await?.ok_or_else(bad_session)?;
     if session.expires_at <= now || now.since(session.last_seen_at) > ctx.settings.session_idle {
         return Err(bad_session());
     }
@@ -137,7 +137,7 @@ pub async fn in_organization(
     }
     let before = ctx.principals.forgotten.load(Ordering::SeqCst);
     let user = known.session.user_id;
-    let found = ctx.db.read(async move |t| members::membership(t, organization, user).await).await?;
+    let found = ctx.db.find(async move |t| members::membership(t, organization, user).await).await?;
     let Some((member, role, is_active, zone)) = found else { return Ok(Err(None)) };
     let principal = Arc::new(Principal {
         organization,

@@ -146,7 +146,7 @@ async fn wrong_rows<R: Stored>(
 
 pub async fn get<R: Stored>(ctx: &Ctx, scope: &Scope, id: Id<R::Kind>) -> Result<Record<R>, Error> {
     let own = scope.clone();
-    let found = ctx.db.read(async move |t| rows::get::<R>(t, &own, id).await).await?;
+    let found = ctx.db.find(async move |t| rows::get::<R>(t, &own, id).await).await?;
     found.filter(|record| record.is_visible(scope)).ok_or_else(missing::<R>)
 }
 

@@ -4,6 +4,7 @@
 //! own statements.
 //!
 //! - [`Db::read`]: statements without a transaction, each sees the newest commit.
+//! - [`Db::find`]: the same for a few rows that are found by their keys.
 //! - [`Db::snapshot`]: one consistent view for several statements.
 //! - [`Db::write`]: one transaction. It may run more than once (a conflict, a lost connection), so
 //!   a body must be repeatable; an error rolls it back and harms nobody else.
@@ -103,6 +104,19 @@ impl Db {
     {
         match &self.0 {
             Inner::Sqlite(sqlite) => sqlite.read(body, false).await,
+            Inner::Postgres(postgres) => postgres.read(body).await,
+        }
+    }
+
+    /// Runs statements that find a few rows by their keys, each of which sees the newest commit.
+    pub async fn find<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        match &self.0 {
+            Inner::Sqlite(sqlite) => sqlite.find(body).await,
             Inner::Postgres(postgres) => postgres.read(body).await,
         }
     }

@@ -1,5 +1,6 @@
 //! SQLite: reader threads with a connection each, and one writer thread that gathers waiting
-//! transactions, runs one after the other and commits them with one fsync. Nobody is told `Ok`
+//! transactions, runs one after the other and commits them with one fsync. Reads that find a few rows by their keys are
+//! run where they are asked for: handing them to another thread would cost more than they do. Nobody is told `Ok`
 //! before the commit. Most bodies that fail do so before they change anything, and then there is nothing to take back;
 //! when one fails later, or SQLite itself gives up the whole transaction, the neighbours are run again one by one.
 
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use rusqlite::config::DbConfig;
@@ -30,6 +31,8 @@ const BATCH: usize = 64;
 /// for each connection, so a large file mapped by each would look like a leak.
 const MAPPED: i64 = 96 << 20;
 const CACHED: i64 = 48 << 20;
+/// How long a read may run where it was asked for, and holds up other requests.
+const SHORT: Duration = Duration::from_millis(10);
 /// How many steps of SQLite's machine pass between two looks at the clock.
 const STEPS_BETWEEN_CHECKS: i32 = 10_000;
 
@@ -37,6 +40,7 @@ const STEPS_BETWEEN_CHECKS: i32 = 10_000;
 pub(crate) struct Sqlite {
     path: Arc<PathBuf>,
     reads: Arc<Reads>,
+    here: Arc<[Here]>,
     writes: mpsc::Sender<Box<dyn Work>>,
     seal: Sealed,
 }
@@ -111,8 +115,8 @@ struct Watch(Arc<Mutex<Option<Watched>>>);
 type Watched = (Option<Instant>, Arc<AtomicBool>);
 
 impl Watch {
-    fn start(&self, limited: bool, gone: Arc<AtomicBool>) {
-        let deadline = limited.then(|| Instant::now() + STATEMENT_TIMEOUT);
+    fn start(&self, limit: Option<Duration>, gone: Arc<AtomicBool>) {
+        let deadline = limit.map(|limit| Instant::now() + limit);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((deadline, gone));
     }
 
@@ -132,6 +136,39 @@ impl Watch {
             }),
         )?;
         Ok(())
+    }
+}
+
+/// A connection for reads that are run where they are asked for, by one at a time.
+#[derive(Debug)]
+struct Here {
+    turn: Mutex<()>,
+    connection: Mutex<Connection>,
+    watch: Watch,
+    never: Arc<AtomicBool>,
+}
+
+impl Here {
+    fn open(path: &Path, connections: usize) -> Result<Self, Error> {
+        let mut connection = connect(path, true, connections)?;
+        // Whoever asks must not wait for a lock here.
+        connection.busy_timeout(Duration::ZERO)?;
+        let watch = Watch::default();
+        watch.install(&mut connection)?;
+        Ok(Self { turn: Mutex::default(), connection: Mutex::new(connection), watch, never: Arc::default() })
+    }
+
+    /// What a body finds; nothing when it is somebody else's turn.
+    fn find<T, E, F>(&self, body: &F) -> Option<Result<T, E>>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
+        E: From<Error>,
+    {
+        let _turn = self.turn.try_lock().ok()?;
+        self.watch.start(Some(SHORT), Arc::clone(&self.never));
+        let (result, _) = run(&self.connection, body, &[]);
+        self.watch.stop();
+        Some(result)
     }
 }
 
@@ -177,14 +214,16 @@ impl Sqlite {
         made.map_err(|error| Error::Unavailable(format!("{}: {error}", path.display())))?;
         // The writer first: it switches the file to WAL.
         let readers = readers.max(1);
-        let writer = connect(path, false, readers + 1)?;
+        let here = thread::available_parallelism().map_or(1, usize::from);
+        let connections = readers + here + 1;
+        let writer = connect(path, false, connections)?;
         let (writes, waiting) = mpsc::channel(queue.max(1));
         let seal = Sealed::default();
         let sealed = Arc::clone(&seal);
         spawn("db-writer", move || write_loop(writer, waiting, &sealed))?;
         let reads = Arc::new(ReadQueue { most: queue.max(1), ..ReadQueue::default() });
         for number in 0..readers {
-            let mut connection = connect(path, true, readers + 1)?;
+            let mut connection = connect(path, true, connections)?;
             let watch = Watch::default();
             watch.install(&mut connection)?;
             let reads = Arc::clone(&reads);
@@ -195,7 +234,22 @@ impl Sqlite {
                 }
             })?;
         }
-        Ok(Self { path: Arc::new(path.to_owned()), reads: Arc::new(Reads(reads)), writes, seal })
+        let here: Result<_, _> = (0..here).map(|_| Here::open(path, connections)).collect();
+        Ok(Self { path: Arc::new(path.to_owned()), reads: Arc::new(Reads(reads)), here: here?, writes, seal })
+    }
+
+    /// Reads a few rows by their keys, right here if that is possible. What takes longer or fails is tried again like
+    /// any other read.
+    pub(crate) async fn find<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        match self.here.iter().find_map(|here| here.find(&body)) {
+            Some(Ok(found)) => Ok(found),
+            Some(Err(_)) | None => self.read(body, false).await,
+        }
     }
 
     pub(crate) async fn read<T, E, F>(&self, body: F, snapshot: bool) -> Result<T, E>
@@ -211,7 +265,7 @@ impl Sqlite {
             if gone.load(Ordering::Relaxed) {
                 return;
             }
-            watch.start(!snapshot, gone);
+            watch.start((!snapshot).then_some(STATEMENT_TIMEOUT), gone);
             let result =
                 if snapshot { in_snapshot(connection, &body) } else { run(connection, &body, &[]).0 };
             watch.stop();
@@ -422,7 +476,7 @@ fn write_loop(mut connection: Connection, mut waiting: mpsc::Receiver<Box<dyn Wo
     let connection = Mutex::new(connection);
     let never = Arc::new(AtomicBool::new(false));
     while let Some(first) = waiting.blocking_recv() {
-        watch.start(true, Arc::clone(&never));
+        watch.start(Some(STATEMENT_TIMEOUT), Arc::clone(&never));
         write_batch(&connection, first, &mut waiting, seal);
         watch.stop();
     }

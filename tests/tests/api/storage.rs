@@ -29,6 +29,7 @@ both! {
     a_cancelled_write_leaves_the_connection_usable,
     writers_of_a_lane_do_not_harm_each_other,
     what_a_failed_body_noted_is_gone,
+    what_is_found_is_the_newest_and_complete,
     jobs_are_claimed_once,
     organizations_take_turns_in_the_queue,
     an_end_is_written_by_the_holder_of_the_lease,
@@ -389,6 +390,30 @@ async fn what_a_failed_body_noted_is_gone(app: &TestApp) {
     assert_eq!(counted, (1..=129).collect::<Vec<_>>());
     let kept = db.read(async |t| instance::get(t, "counted").await).await.expect("a read");
     assert_eq!(kept.as_deref(), Some("129"));
+}
+
+async fn what_is_found_is_the_newest_and_complete(app: &TestApp) {
+    // Longer than a read is run where it was asked for.
+    const SLOW: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT COUNT(*) FROM n";
+    let db = &app.ctx.db;
+    for round in 0..20 {
+        let value = round.to_string();
+        db.write(async move |t| instance::put(t, "found", &value).await).await.expect("a write");
+        let found = (0..4).map(|_| db.find(async |t| instance::get(t, "found").await));
+        for found in join_all(found).await {
+            assert_eq!(found.expect("a read"), Some(round.to_string()));
+        }
+    }
+    let slow = (0..4).map(|_| db.find(async |t| t.one(SLOW, &[], |row| row.int(0)).await));
+    for counted in join_all(slow).await {
+        assert_eq!(counted.expect("a read"), 300_000);
+    }
+    let refused = db.find(async |t| {
+        t.one("SELECT id FROM organizations WHERE id = 'none'", &[], |row| row.text(0)).await
+    });
+    assert!(matches!(refused.await, Err(DbError::Other(_))));
+    let changed = db.find(async |t| instance::put(t, "found", "by a read").await);
+    assert_eq!(changed.await.is_err(), app.engine() == Engine::Sqlite, "SQLite's readers only read");
 }
 
 async fn jobs_are_claimed_once(app: &TestApp) {
