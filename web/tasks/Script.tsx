@@ -1,5 +1,5 @@
 import { Alert, Button, Skeleton, TextInput } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { usePeople } from '../api/people';
 import { Problem, sentence, words as told } from '../api/problem';
 import { useMe } from '../api/session';
@@ -59,6 +59,11 @@ export function Script({ automation }: { automation: Automation }) {
   const isChanged = draft !== undefined && draft !== current;
   const next = (automation.latestVersion ?? 0) + 1;
 
+  // What was saved stays in the editor until it is read back: the version before it must not come back in between.
+  useEffect(() => {
+    if (draft === current) setDraft(undefined);
+  }, [draft, current]);
+
   function discard() {
     setDraft(undefined);
     setRefused({});
@@ -69,7 +74,6 @@ export function Script({ automation }: { automation: Automation }) {
     setRefused({});
     try {
       await addVersion(automation, { script: draft ?? '', changelog: changelog.trim() || undefined });
-      setDraft(undefined);
       setChangelog('');
       toast(words.saved(next));
     } catch (problem) {

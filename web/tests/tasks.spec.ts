@@ -149,7 +149,8 @@ test('a script with a mistake is refused at its line; mended, it runs and passes
   await expect(side.getByRole('alert')).toContainText('Line 2, column');
   await side.getByRole('textbox', { name: 'Script' }).fill(FAILS);
   await side.getByRole('button', { name: 'Save as version 2' }).click();
-  await expect(side.getByText('version 2')).toBeVisible();
+  // The button to save it says so, too.
+  await expect(side.getByText('version 2', { exact: true })).toBeVisible();
   await side.getByRole('button', { name: 'Run now' }).click();
   await expect(log.getByText('Failed')).toBeVisible({ timeout: 30_000 });
   await expect(runs.getByRole('img', { name: 'The last 2 runs: 1 passed, 1 failed' })).toBeVisible();
