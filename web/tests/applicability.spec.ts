@@ -20,6 +20,8 @@ async function openStatement(page: Page, demo: Server, name: string) {
   const path = `/applicability?framework=${framework.alias}`;
   await page.goto(`${demo.url}${path}`);
   await expect(page.getByRole('button', { name: `Framework: ${name}. Change` })).toBeVisible();
+  // Keys do nothing before there are rows.
+  await expect(page.getByText('Water').first()).toBeVisible();
   return path;
 }
 
