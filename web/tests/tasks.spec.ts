@@ -149,7 +149,7 @@ test('a script with a mistake is refused at its line; mended, it runs and passes
   await expect(side.getByRole('alert')).toContainText('Line 2, column');
   await side.getByRole('textbox', { name: 'Script' }).fill(FAILS);
   await side.getByRole('button', { name: 'Save as version 2' }).click();
-  // The button to save it says so, too.
+  // Exact: the label of the save button contains it, too.
   await expect(side.getByText('version 2', { exact: true })).toBeVisible();
   await side.getByRole('button', { name: 'Run now' }).click();
   await expect(log.getByText('Failed')).toBeVisible({ timeout: 30_000 });

@@ -60,7 +60,7 @@ impl RowChange {
 pub(crate) struct Queue(Vec<(RowChange, Vec<RowValues>)>);
 
 impl Queue {
-    /// Adds a change; one that follows its like is made together with it.
+    /// Adds a change; neighbours of the same kind are made together.
     pub(crate) fn push(&mut self, change: RowChange, row: RowValues) {
         match self.0.last_mut() {
             Some((last, rows)) if std::ptr::eq(last.single(), change.single()) => rows.push(row),

@@ -150,7 +150,7 @@ impl Lane {
                 Err(error) => return Attempt::Ended(Err(error.into())),
             },
         };
-        open.session.let_queue(queues && !open.careful);
+        open.session.allow_queueing(queues && !open.careful);
         let (result, notes) = self.run(&mut open, body).await;
         if let Err(lost) = settle(&open.session, open.careful, result.is_ok()).await {
             open.outcome.send_replace(Some(Err(Error::Conflict)));

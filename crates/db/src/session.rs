@@ -237,7 +237,7 @@ impl Session {
     }
 
     /// Whether the next body may queue changes.
-    pub(crate) fn let_queue(&self, queues: bool) {
+    pub(crate) fn allow_queueing(&self, queues: bool) {
         self.queues.store(queues, Ordering::Relaxed);
     }
 

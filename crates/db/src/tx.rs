@@ -60,8 +60,7 @@ impl<'c> Tx<'c> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(note));
     }
 
-    /// What `wanted` takes from the last note in this transaction, by this body or one before it, from which it takes
-    /// anything.
+    /// What `wanted` takes from the newest note it accepts, left in this transaction by this body or an earlier one.
     pub fn last_note<N: Any, T>(&self, wanted: impl Fn(&N) -> Option<T>) -> Option<T> {
         let find = |notes: &[Note]| notes.iter().rev().find_map(|note| wanted(note.downcast_ref::<N>()?));
         find(&self.notes.lock().unwrap_or_else(PoisonError::into_inner)).or_else(|| find(self.earlier))
@@ -164,7 +163,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Makes a change whose row count nobody needs. It is made before the next statement of the transaction and before
-    /// its commit, and travels with them, together with its like; should it fail, the body is run again and told.
+    /// its commit, and travels with them; changes of the same kind are made together. Should it fail, the body is run again and told.
     pub async fn execute_later(&self, change: RowChange, row: RowValues) -> Result<(), Error> {
         match &self.inner {
             Inner::Sqlite(_) => self.execute(change.single(), &row).await.map(drop),

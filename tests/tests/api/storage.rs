@@ -412,8 +412,10 @@ async fn what_is_found_is_the_newest_and_complete(app: &TestApp) {
         t.one("SELECT id FROM organizations WHERE id = 'none'", &[], |row| row.text(0)).await
     });
     assert!(matches!(refused.await, Err(DbError::Other(_))));
-    let changed = db.find(async |t| instance::put(t, "found", "by a read").await);
-    assert_eq!(changed.await.is_err(), app.engine() == Engine::Sqlite, "SQLite's readers only read");
+    if app.engine() == Engine::Sqlite {
+        let changed = db.find(async |t| instance::put(t, "found", "by a read").await);
+        assert!(changed.await.is_err(), "its connection only reads");
+    }
 }
 
 async fn jobs_are_claimed_once(app: &TestApp) {
