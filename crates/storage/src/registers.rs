@@ -3,7 +3,6 @@
 
 #![expect(
     clippy::large_types_passed_by_value,
-    clippy::large_stack_arrays,
     reason = "statements are put together by the compiler, not when the program runs"
 )]
 
@@ -20,7 +19,7 @@ use attestry_domain::registers::{
 use attestry_domain::scales::{Cell, Matrix, Rated};
 
 use crate::sql::{Columns, contains, id, owned, page_params, time};
-use crate::text::{Pages, Sql};
+use crate::text::{Pages, Sheet, Sql, page_place};
 
 /// How many orders a list has at most.
 const MOST_SORTS: usize = 6;
@@ -50,8 +49,12 @@ macro_rules! stored {
             const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             fn sql() -> &'static $crate::registers::Statements {
-                static SQL: $crate::registers::Statements =
-                    $crate::registers::Statements::of::<$name>(<$name as $crate::registers::Stored>::TABLE, <$name as $crate::registers::Stored>::COLUMNS);
+                const SHEET: $crate::registers::StatementSheet = $crate::registers::sheet::<$name>(
+                    <$name as $crate::registers::Stored>::TABLE,
+                    <$name as $crate::registers::Stored>::COLUMNS,
+                );
+                static BYTES: [u8; SHEET.length()] = SHEET.bytes();
+                static SQL: $crate::registers::Statements = $crate::registers::Statements::of(&SHEET, &BYTES);
                 &SQL
             }
 
@@ -105,44 +108,26 @@ pub fn value(plain: Plain<'_>) -> Value<'_> {
 
 /// Every statement of a register.
 #[derive(Debug)]
-pub struct Statements {
-    /// For one row, and for more.
-    insert: Sql<2048>,
-    insert_2: Sql<2048>,
-    insert_4: Sql<2560>,
-    insert_8: Sql<4096>,
-    insert_16: Sql<6144>,
-    insert_32: Sql<12_288>,
-    get: Sql<2048>,
-    lock: Sql<2048>,
-    lock_assigned: Sql<2048>,
-    update: Sql<2048>,
-    delete: Sql<2048>,
-    whole: Listing,
-    narrowed: Listing,
-}
+pub struct Statements([&'static str; STATEMENTS]);
 
-/// A list: how many there are, and its pages in each order.
-#[derive(Debug)]
-struct Listing {
-    count: Sql<2048>,
-    pages: [Pages; MOST_SORTS],
-}
+pub type StatementSheet = Sheet<STATEMENTS>;
+
+// Where they are on the sheet. The inserts come first, by `SIZES`.
+const GET: usize = SIZES.len();
+const LOCK: usize = GET + 1;
+const LOCK_ASSIGNED: usize = LOCK + 1;
+const UPDATE: usize = LOCK_ASSIGNED + 1;
+const DELETE: usize = UPDATE + 1;
+const WHOLE: usize = DELETE + 1;
+const NARROWED: usize = WHOLE + LISTING;
+const STATEMENTS: usize = NARROWED + LISTING;
+/// A list: how many there are, and its four pages in each order.
+const LISTING: usize = 1 + 4 * MOST_SORTS;
 
 type Text = Sql<2048>;
 
 const BEFORE: &[&str] = &["id", "org_id", "number"];
 const AFTER: &[&str] = &["created_at", "updated_at", "version"];
-
-const fn with_computed<const N: usize, R: Register>(mut sql: Sql<N>, before: &str, after: &str) -> Sql<N> {
-    let computed: &[Computed<R>] = R::COMPUTED;
-    let mut place = 0;
-    while place < computed.len() {
-        sql = sql.text(before).text(computed[place].column).text(after);
-        place += 1;
-    }
-    sql
-}
 
 const fn select(table: &str, names: &[&str]) -> Text {
     Sql::new()
@@ -157,9 +142,15 @@ const fn select(table: &str, names: &[&str]) -> Text {
 }
 
 /// An insert of so many rows; the number comes last.
-const fn inserted<const N: usize, R: Register>(table: &str, names: &[&str], rows: usize) -> Sql<N> {
-    let sql = Sql::new().text("INSERT INTO ").text(table).text(" (org_id, id, ").names("", names);
-    let sql = with_computed::<N, R>(sql, ", ", "").text(", ").names("", AFTER).text(", number) VALUES ");
+const fn inserted<R: Register>(table: &str, names: &[&str], rows: usize) -> Sql<12_288> {
+    let mut sql = Sql::new().text("INSERT INTO ").text(table).text(" (org_id, id, ").names("", names);
+    let computed: &[Computed<R>] = R::COMPUTED;
+    let mut place = 0;
+    while place < computed.len() {
+        sql = sql.text(", ").text(computed[place].column);
+        place += 1;
+    }
+    let sql = sql.text(", ").names("", AFTER).text(", number) VALUES ");
     sql.rows(2 + names.len() + R::COMPUTED.len() + AFTER.len() + 1, rows)
 }
 
@@ -225,63 +216,57 @@ const fn optional(sql: Text, number: usize, kind: PlainKind) -> Text {
     sql.text(" AND (CAST(").parameter(number).text(" AS ").text(kind).text(") IS NULL OR ")
 }
 
-impl Listing {
-    const fn of<R: Register>(rows: Text, count: Text) -> Self {
-        let columns = <R::Sort as RegisterSort>::COLUMNS;
-        let mut pages = [Pages::of(rows.as_str(), "id", None); MOST_SORTS];
-        let mut place = 1;
-        while place < columns.len() {
-            pages[place] = Pages::of(rows.as_str(), "id", columns[place]);
-            place += 1;
+/// Puts the statements of a register together.
+pub const fn sheet<R: Register>(table: &str, names: &[&str]) -> StatementSheet {
+    let mut sheet = Sheet::new();
+    let mut place = 0;
+    while place < SIZES.len() {
+        sheet.add(inserted::<R>(table, names, SIZES[place]).as_str());
+        place += 1;
+    }
+    let select = select(table, names);
+    sheet.add(select.text(ONE).as_str());
+    sheet.add(select.text(ONE).text(" FOR UPDATE").as_str());
+    sheet.add(select.text(" WHERE org_id = $1 AND assignee_id = $2 ORDER BY id FOR UPDATE").as_str());
+    sheet.add(set::<R>(table, names).as_str());
+    sheet.add(Text::new().text("DELETE FROM ").text(table).text(ONE).as_str());
+    let count = Text::new().text("SELECT COUNT(*) FROM ").text(table);
+    add_listing::<R>(&mut sheet, everything::<R>(select), everything::<R>(count));
+    add_listing::<R>(&mut sheet, narrowed::<R>(select), narrowed::<R>(count));
+    sheet
+}
+
+/// The statements of a list. Orders that this register does not have stay empty.
+const fn add_listing<R: Register>(sheet: &mut StatementSheet, rows: Text, count: Text) {
+    sheet.add(count.as_str());
+    let columns = <R::Sort as RegisterSort>::COLUMNS;
+    assert!(columns.len() <= MOST_SORTS, "a list has too many orders");
+    let mut page = 0;
+    while page < LISTING - 1 {
+        let sort = page / 4;
+        if sort < columns.len() {
+            sheet.add(Pages::of(rows.as_str(), "id", columns[sort]).texts()[page % 4]);
+        } else {
+            sheet.add("");
         }
-        Self { count, pages }
+        page += 1;
     }
 }
 
 impl Statements {
-    pub(crate) const fn of<R: Register>(table: &str, names: &[&str]) -> Self {
-        let count: Text = Sql::new().text("SELECT COUNT(*) FROM ").text(table);
-        Self {
-            insert: inserted::<_, R>(table, names, SIZES[5]),
-            insert_2: inserted::<_, R>(table, names, SIZES[4]),
-            insert_4: inserted::<_, R>(table, names, SIZES[3]),
-            insert_8: inserted::<_, R>(table, names, SIZES[2]),
-            insert_16: inserted::<_, R>(table, names, SIZES[1]),
-            insert_32: inserted::<_, R>(table, names, SIZES[0]),
-            get: select(table, names).text(ONE),
-            lock: select(table, names).text(ONE).text(" FOR UPDATE"),
-            lock_assigned: select(table, names)
-                .text(" WHERE org_id = $1 AND assignee_id = $2 ORDER BY id FOR UPDATE"),
-            update: set::<R>(table, names),
-            delete: Sql::new().text("DELETE FROM ").text(table).text(ONE),
-            whole: Listing::of::<R>(everything::<R>(select(table, names)), everything::<R>(count)),
-            narrowed: Listing::of::<R>(narrowed::<R>(select(table, names)), narrowed::<R>(count)),
-        }
+    pub const fn of(sheet: &StatementSheet, bytes: &'static [u8]) -> Self {
+        Self(sheet.cut(bytes))
     }
 
     /// All of them, for the test that prepares every statement.
-    pub fn texts(&'static self) -> Vec<&'static str> {
-        let Self { get, lock, lock_assigned, update, delete, whole, narrowed, .. } = self;
-        let mut all =
-            vec![get.as_str(), lock.as_str(), lock_assigned.as_str(), update.as_str(), delete.as_str()];
-        all.extend(self.inserts());
-        for listing in [whole, narrowed] {
-            all.push(listing.count.as_str());
-            all.extend(listing.pages.iter().flat_map(Pages::texts));
-        }
-        all
+    pub fn texts(&self) -> Vec<&'static str> {
+        self.0.into_iter().filter(|text| !text.is_empty()).collect()
     }
 
-    /// The inserts by [`SIZES`].
-    fn inserts(&'static self) -> [&'static str; SIZES.len()] {
-        [
-            self.insert_32.as_str(),
-            self.insert_16.as_str(),
-            self.insert_8.as_str(),
-            self.insert_4.as_str(),
-            self.insert_2.as_str(),
-            self.insert.as_str(),
-        ]
+    /// The change that adds rows.
+    fn insert(&self) -> RowChange {
+        let [of_32, of_16, of_8, of_4, of_2, of_1, ..] = self.0;
+        RowChange::Batched([of_32, of_16, of_8, of_4, of_2, of_1])
     }
 }
 
@@ -367,7 +352,7 @@ pub async fn insert<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &mut Record<R>
     record.number = take_numbers::<R>(t, scope, 1).await?;
     let mut values = Vec::with_capacity(32);
     row_values(scope, record, &mut values);
-    t.execute_later(RowChange::Batched(R::sql().inserts()), owned(values)).await
+    t.execute_later(R::sql().insert(), owned(values)).await
 }
 
 /// Adds many rows and numbers them in their order.
@@ -388,7 +373,7 @@ pub async fn insert_many<R: Stored>(
         row_values(scope, record, &mut values);
         owned(values)
     });
-    for Statement { sql, params } in RowChange::Batched(R::sql().inserts()).statements(rows) {
+    for Statement { sql, params } in R::sql().insert().statements(rows) {
         t.execute(sql, &params).await?;
     }
     Ok(())
@@ -399,7 +384,7 @@ pub async fn get<R: Stored>(
     scope: &Scope,
     record: Id<R::Kind>,
 ) -> Result<Option<Record<R>>, Error> {
-    t.opt(R::sql().get.as_str(), &[id(scope.organization()), id(record)], read).await
+    t.opt(R::sql().0[GET], &[id(scope.organization()), id(record)], read).await
 }
 
 /// The row, held until the transaction ends.
@@ -408,7 +393,7 @@ pub async fn lock<R: Stored>(
     scope: &Scope,
     record: Id<R::Kind>,
 ) -> Result<Option<Record<R>>, Error> {
-    t.opt(R::sql().lock.as_str(), &[id(scope.organization()), id(record)], read).await
+    t.opt(R::sql().0[LOCK], &[id(scope.organization()), id(record)], read).await
 }
 
 /// What a member is responsible for, held until the transaction ends.
@@ -417,34 +402,34 @@ pub async fn lock_assigned<R: Stored>(
     scope: &Scope,
     member: MemberId,
 ) -> Result<Vec<Record<R>>, Error> {
-    t.all(R::sql().lock_assigned.as_str(), &[id(scope.organization()), id(member)], read).await
+    t.all(R::sql().0[LOCK_ASSIGNED], &[id(scope.organization()), id(member)], read).await
 }
 
 pub async fn update<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &Record<R>) -> Result<(), Error> {
     let mut values = vec![id(scope.organization()), id(record.id)];
     bind(record, &mut values);
     values.extend([time(record.updated_at), Value::Int(record.version)]);
-    t.execute_later(RowChange::Single(R::sql().update.as_str()), owned(values)).await
+    t.execute_later(RowChange::Single(R::sql().0[UPDATE]), owned(values)).await
 }
 
 pub async fn delete<R: Stored>(t: &Tx<'_>, scope: &Scope, record: Id<R::Kind>) -> Result<(), Error> {
-    t.execute(R::sql().delete.as_str(), &[id(scope.organization()), id(record)]).await.map(|_| ())
+    t.execute(R::sql().0[DELETE], &[id(scope.organization()), id(record)]).await.map(|_| ())
 }
 
-/// The statements of a list, and the values of its conditions.
-fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (&'static Listing, Vec<Value<'a>>) {
+/// Where the statements of a list start, and the values of its conditions.
+fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (usize, Vec<Value<'a>>) {
     let mut values = vec![id(scope.organization())];
     if R::HIDDEN.is_some() {
         values.push(Value::Bool(wanted.filter.wants_hidden()));
     }
     if wanted.is_everything() {
-        return (&R::sql().whole, values);
+        return (WHOLE, values);
     }
     values.extend(wanted.filter.values().into_iter().map(value));
     values.push(Value::from(wanted.q.as_deref().map(contains)));
     values.push(Value::from(wanted.number()));
     values.push(Value::from(wanted.due_by.map(|date| date.to_string())));
-    (&R::sql().narrowed, values)
+    (NARROWED, values)
 }
 
 pub async fn list<R: Stored>(
@@ -455,14 +440,15 @@ pub async fn list<R: Stored>(
 ) -> Result<Page<Record<R>>, Error> {
     let (listing, mut values) = listing(scope, wanted);
     page_params(&mut values, page.limit, page.after.as_ref());
-    let sql = listing.pages[page.sort.index()].pick(page.order, page.after.is_some());
+    let pages = listing + 1 + 4 * page.sort.index();
+    let sql = R::sql().0[pages + page_place(page.order, page.after.is_some())];
     let items = t.all(sql, &values, read).await?;
     Ok(Page::cut(items, page.limit, |record| record.place(page.sort)))
 }
 
 pub async fn count<R: Stored>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> Result<i64, Error> {
     let (listing, values) = listing(scope, wanted);
-    t.one(listing.count.as_str(), &values, |row| row.int(0)).await
+    t.one(R::sql().0[listing], &values, |row| row.int(0)).await
 }
 
 /// The statements of the matrix.

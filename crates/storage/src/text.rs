@@ -2,6 +2,7 @@
 //! nobody's hand.
 
 #![expect(
+    clippy::large_stack_arrays,
     clippy::large_types_passed_by_value,
     reason = "all of this is done by the compiler, not when the program runs"
 )]
@@ -68,10 +69,15 @@ impl<const N: usize> Sql<N> {
     }
 
     pub const fn as_str(&self) -> &str {
-        match std::str::from_utf8(self.bytes.split_at(self.length).0) {
-            Ok(text) => text,
-            Err(_) => "",
-        }
+        as_text(self.bytes.split_at(self.length).0)
+    }
+}
+
+/// What was put together from texts is text.
+const fn as_text(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => "",
     }
 }
 
@@ -109,17 +115,21 @@ impl Pages {
     }
 
     pub(crate) fn pick(&'static self, order: Order, later: bool) -> &'static str {
-        match (order, later) {
-            (Order::Ascending, false) => &self.first_up,
-            (Order::Descending, false) => &self.first_down,
-            (Order::Ascending, true) => &self.next_up,
-            (Order::Descending, true) => &self.next_down,
-        }
-        .as_str()
+        [&self.first_up, &self.first_down, &self.next_up, &self.next_down][page_place(order, later)].as_str()
     }
 
-    pub(crate) fn texts(&'static self) -> [&'static str; 4] {
-        [&self.first_up, &self.first_down, &self.next_up, &self.next_down].map(Sql::as_str)
+    pub(crate) const fn texts(&self) -> [&str; 4] {
+        [self.first_up.as_str(), self.first_down.as_str(), self.next_up.as_str(), self.next_down.as_str()]
+    }
+}
+
+/// Which of the four statements of a sorted list it is.
+pub(crate) fn page_place(order: Order, later: bool) -> usize {
+    match (order, later) {
+        (Order::Ascending, false) => 0,
+        (Order::Descending, false) => 1,
+        (Order::Ascending, true) => 2,
+        (Order::Descending, true) => 3,
     }
 }
 
@@ -151,6 +161,58 @@ const fn ordered(sql: Sql<2560>, id: &str, key: Option<&str>, order: &str, limit
     sql.text(id).text(order).text(" LIMIT ").parameter(limit)
 }
 
+/// How long the texts of a sheet are together at most.
+const ROOM: usize = 128 << 10;
+
+/// Many texts, one after the other. The compiler puts them together in more room than they need; the binary gets
+/// [`Sheet::bytes`].
+#[derive(Debug)]
+pub struct Sheet<const COUNT: usize> {
+    bytes: [u8; ROOM],
+    ends: [usize; COUNT],
+    count: usize,
+}
+
+impl<const COUNT: usize> Sheet<COUNT> {
+    pub(crate) const fn new() -> Self {
+        Self { bytes: [0; ROOM], ends: [0; COUNT], count: 0 }
+    }
+
+    pub(crate) const fn add(&mut self, text: &str) {
+        let start = self.length();
+        let (_, rest) = self.bytes.split_at_mut(start);
+        let (own, _) = rest.split_at_mut(text.len());
+        own.copy_from_slice(text.as_bytes());
+        self.ends[self.count] = start + text.len();
+        self.count += 1;
+    }
+
+    pub const fn length(&self) -> usize {
+        if self.count == 0 { 0 } else { self.ends[self.count - 1] }
+    }
+
+    /// The texts in as many bytes as they need.
+    pub const fn bytes<const LENGTH: usize>(&self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        bytes.copy_from_slice(self.bytes.split_at(LENGTH).0);
+        bytes
+    }
+
+    /// Finds the texts in these bytes.
+    pub(crate) const fn cut(&self, bytes: &'static [u8]) -> [&'static str; COUNT] {
+        let mut texts = [""; COUNT];
+        let (mut place, mut start) = (0, 0);
+        while place < self.count {
+            let (text, _) = bytes.split_at(self.ends[place]);
+            let (_, text) = text.split_at(start);
+            texts[place] = as_text(text);
+            start = self.ends[place];
+            place += 1;
+        }
+        texts
+    }
+}
+
 /// The highest number among the parameters of a statement.
 const fn last_parameter(sql: &str) -> usize {
     let sql = sql.as_bytes();
@@ -180,6 +242,19 @@ mod tests {
         static TWO: Sql<100> = insert("t", &["a", "b"], 2);
         assert_eq!(TWO.as_str(), "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4)");
         assert_eq!(Sql::<20>::new().parameter(120).as_str(), "$120");
+    }
+
+    #[test]
+    fn a_sheet_is_cut_into_its_texts() {
+        const SHEET: Sheet<3> = {
+            let mut sheet = Sheet::new();
+            sheet.add("SELECT 1");
+            sheet.add("");
+            sheet.add("SELECT 'é'");
+            sheet
+        };
+        static BYTES: [u8; SHEET.length()] = SHEET.bytes();
+        assert_eq!(SHEET.cut(&BYTES), ["SELECT 1", "", "SELECT 'é'"]);
     }
 
     #[test]
