@@ -1,5 +1,5 @@
-//! Tells the linker to keep one copy of functions that came out the same, of which async code has many, and to pack what
-//! the loader has to adjust at the start.
+//! Tells the linker to keep one copy of functions that came out the same, of which async code has many, and of texts that
+//! end the same, and to pack what the loader has to adjust at the start.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ fn main() {
         && is("CARGO_CFG_TARGET_OS", "linux")
         && is("CARGO_CFG_TARGET_ENV", "gnu")
     {
-        println!("cargo:rustc-link-arg-bins=-Wl,--icf=all");
+        println!("cargo:rustc-link-arg-bins=-Wl,--icf=all,-O2");
         if loader_unpacks() {
             println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
         }

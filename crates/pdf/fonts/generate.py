@@ -1,15 +1,16 @@
-"""Makes the *.ttf.gz files of this folder from the unpacked source packages (see README.md).
+"""Makes fonts.tar.xz from the unpacked source packages (see README.md).
 
 usage: python generate.py SOURCES
 
-SOURCES is a folder with the TTF files of the packages, at any depth. Needs fonttools and zopfli.
+SOURCES is a folder with the TTF files of the packages, at any depth. Needs fonttools.
 """
 
 import io
+import lzma
 import pathlib
 import sys
+import tarfile
 
-import zopfli.gzip
 from fontTools import subset
 
 # Scripts that have a regular and a bold face of their own.
@@ -25,8 +26,15 @@ SYMBOLS = [(0x2000, 0x2BFF), (0x1F100, 0x1F1E5), (0x1F322, 0x1F322), (0x1F394, 0
            (0x1F5A9, 0x1F5FA), (0x1F650, 0x1F67F), (0x1F780, 0x1F8FF)]
 
 
+# One for all fonts, which have much in common. Reading them takes as much memory as the dictionary.
+PACKED = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 8 << 20}]
+
+
 def faces():
-    """The name of each face, and the characters it keeps (None: all)."""
+    """The name of each face, and the characters it keeps (None: all).
+
+    The order is that of preference where several faces have a character and fit equally well.
+    """
     for style in ["Regular", "Bold", "Italic", "BoldItalic"]:
         yield f"NotoSans-{style}", None
     for style in ["Regular", "Bold"]:
@@ -66,13 +74,17 @@ def shrink(path, ranges):
 
 def main():
     sources = {path.stem: path for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.ttf"))}
-    here = pathlib.Path(__file__).parent
-    for name, ranges in faces():
-        data = shrink(sources[name], ranges)
-        packed = zopfli.gzip.compress(data, numiterations=5)
-        name = name.replace("_400", "-")
-        (here / f"{name}.ttf.gz").write_bytes(packed)
-        print(f"{name:32}{len(data):>10}{len(packed):>10}")
+    unpacked = io.BytesIO()
+    with tarfile.open(fileobj=unpacked, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, ranges in faces():
+            data = shrink(sources[name], ranges)
+            entry = tarfile.TarInfo(name.replace("_400", "-") + ".ttf")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+            print(f"{entry.name:32}{entry.size:>10}")
+    packed = lzma.compress(unpacked.getvalue(), check=lzma.CHECK_CRC32, filters=PACKED)
+    (pathlib.Path(__file__).parent / "fonts.tar.xz").write_bytes(packed)
+    print(f"{len(packed):>42}")
 
 
 main()

@@ -20,7 +20,7 @@ pub enum Failure {
     /// A fault of this crate: the data cannot be written as JSON.
     #[error("the data of the document cannot be written")]
     Data(#[from] serde_json::Error),
-    /// A fault of the build: an embedded font cannot be read.
-    #[error("the embedded font {0} cannot be read")]
-    Font(&'static str),
+    /// A fault of the build.
+    #[error("the embedded fonts cannot be read: {0}")]
+    Fonts(&'static std::io::Error),
 }

@@ -1,9 +1,9 @@
 //! The embedded fonts. They are unpacked when the first document is printed, not when the server starts.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::LazyLock;
 
-use flate2::read::GzDecoder;
+use lzma_rust2::XzReader;
 use typst::foundations::Bytes;
 use typst::text::{Font, FontBook};
 use typst::utils::LazyHash;
@@ -23,52 +23,21 @@ impl Fonts {
 }
 
 pub(crate) fn get() -> Result<&'static Fonts, Failure> {
-    FONTS.as_ref().map_err(|name| Failure::Font(name))
+    FONTS.as_ref().map_err(Failure::Fonts)
 }
 
-static FONTS: LazyLock<Result<Fonts, &'static str>> = LazyLock::new(|| {
-    let faces =
-        PACKED.iter().map(|(name, packed)| unpack(packed).ok_or(*name)).collect::<Result<Vec<_>, _>>()?;
+static FONTS: LazyLock<io::Result<Fonts>> = LazyLock::new(|| {
+    let mut archive = tar::Archive::new(XzReader::new(PACKED, false));
+    let faces = archive.entries()?.map(|entry| unpack(entry?)).collect::<Result<Vec<_>, _>>()?;
     let book = LazyHash::new(FontBook::from_fonts(&faces));
     Ok(Fonts { faces, book })
 });
 
-fn unpack(packed: &[u8]) -> Option<Font> {
+fn unpack(mut entry: tar::Entry<'_, impl Read>) -> io::Result<Font> {
     let mut data = Vec::new();
-    GzDecoder::new(packed).read_to_end(&mut data).ok()?;
-    Font::new(Bytes::new(data), 0)
+    entry.read_to_end(&mut data)?;
+    Font::new(Bytes::new(data), 0).ok_or_else(|| io::Error::other("one of them is no font"))
 }
 
-macro_rules! packed {
-    ($($name:literal)*) => {
-        &[$(($name, include_bytes!(concat!("../fonts/", $name, ".ttf.gz")))),*]
-    };
-}
-
-/// The order is that of preference where several faces have a character and fit equally well.
-static PACKED: &[(&str, &[u8])] = packed! {
-    "NotoSans-Regular" "NotoSans-Bold" "NotoSans-Italic" "NotoSans-BoldItalic"
-    "NotoSansMono-Regular" "NotoSansMono-Bold"
-    "NotoSansArabic-Regular" "NotoSansArabic-Bold"
-    "NotoSansArmenian-Regular" "NotoSansArmenian-Bold"
-    "NotoSansBengali-Regular" "NotoSansBengali-Bold"
-    "NotoSansDevanagari-Regular" "NotoSansDevanagari-Bold"
-    "NotoSansEthiopic-Regular" "NotoSansEthiopic-Bold"
-    "NotoSansGeorgian-Regular" "NotoSansGeorgian-Bold"
-    "NotoSansGujarati-Regular" "NotoSansGujarati-Bold"
-    "NotoSansGurmukhi-Regular" "NotoSansGurmukhi-Bold"
-    "NotoSansHebrew-Regular" "NotoSansHebrew-Bold"
-    "NotoSansKannada-Regular" "NotoSansKannada-Bold"
-    "NotoSansKhmer-Regular" "NotoSansKhmer-Bold"
-    "NotoSansLao-Regular" "NotoSansLao-Bold"
-    "NotoSansMalayalam-Regular" "NotoSansMalayalam-Bold"
-    "NotoSansMyanmar-Regular" "NotoSansMyanmar-Bold"
-    "NotoSansOriya-Regular" "NotoSansOriya-Bold"
-    "NotoSansSinhala-Regular" "NotoSansSinhala-Bold"
-    "NotoSansTamil-Regular" "NotoSansTamil-Bold"
-    "NotoSansTelugu-Regular" "NotoSansTelugu-Bold"
-    "NotoSansThai-Regular" "NotoSansThai-Bold"
-    "NotoSansMath-Regular" "NotoSansSymbols-Regular" "NotoSansSymbols2-Regular"
-    "NotoEmoji-Regular"
-    "DroidSansFallback"
-};
+/// Where several faces have a character and fit equally well, the first is taken.
+static PACKED: &[u8] = include_bytes!("../fonts/fonts.tar.xz");
