@@ -163,7 +163,8 @@ impl<'c> Tx<'c> {
     }
 
     /// Makes a change whose row count nobody needs. It is made before the next statement of the transaction and before
-    /// its commit, and travels with them; changes of the same kind are made together. Should it fail, the body is run again and told.
+    /// its commit, and travels with them; changes of the same kind are made together. Should it fail, the body is run
+    /// again and told.
     pub async fn execute_later(&self, change: RowChange, row: RowValues) -> Result<(), Error> {
         match &self.inner {
             Inner::Sqlite(_) => self.execute(change.single(), &row).await.map(drop),

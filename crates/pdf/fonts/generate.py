@@ -25,8 +25,7 @@ MATH = [(0x2000, 0x2BFF)]
 SYMBOLS = [(0x2000, 0x2BFF), (0x1F100, 0x1F1E5), (0x1F322, 0x1F322), (0x1F394, 0x1F39D), (0x1F568, 0x1F594),
            (0x1F5A9, 0x1F5FA), (0x1F650, 0x1F67F), (0x1F780, 0x1F8FF)]
 
-
-# One for all fonts, which have much in common. Reading them takes as much memory as the dictionary.
+# Large enough for similar fonts to find each other; unpacking takes that much memory.
 PACKED = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 8 << 20}]
 
 

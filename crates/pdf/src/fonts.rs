@@ -36,8 +36,9 @@ static FONTS: LazyLock<io::Result<Fonts>> = LazyLock::new(|| {
 fn unpack(mut entry: tar::Entry<'_, impl Read>) -> io::Result<Font> {
     let mut data = Vec::new();
     entry.read_to_end(&mut data)?;
-    Font::new(Bytes::new(data), 0).ok_or_else(|| io::Error::other("one of them is no font"))
+    let name = || entry.path_bytes().escape_ascii().to_string();
+    Font::new(Bytes::new(data), 0).ok_or_else(|| io::Error::other(format!("{} is not a font", name())))
 }
 
-/// Where several faces have a character and fit equally well, the first is taken.
+/// The order of the fonts is that of preference where several have a character and fit equally well.
 static PACKED: &[u8] = include_bytes!("../fonts/fonts.tar.xz");

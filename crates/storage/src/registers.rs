@@ -49,12 +49,19 @@ macro_rules! stored {
             const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             fn sql() -> &'static $crate::registers::Statements {
-                const SHEET: $crate::registers::StatementSheet = $crate::registers::sheet::<$name>(
-                    <$name as $crate::registers::Stored>::TABLE,
-                    <$name as $crate::registers::Stored>::COLUMNS,
-                );
-                static BYTES: [u8; SHEET.length()] = SHEET.bytes();
-                static SQL: $crate::registers::Statements = $crate::registers::Statements::of(&SHEET, &BYTES);
+                use $crate::registers::{Statements, Stored};
+                use $crate::text::Sheet;
+
+                const fn added(sheet: &mut Sheet) -> Statements {
+                    Statements::added::<$name>(sheet, <$name as Stored>::TABLE, <$name as Stored>::COLUMNS)
+                }
+                const FIRST: Sheet = {
+                    let mut sheet = Sheet::new(&[]);
+                    added(&mut sheet);
+                    sheet
+                };
+                static KEPT: [u8; FIRST.length()] = FIRST.bytes();
+                static SQL: Statements = added(&mut Sheet::new(&KEPT));
                 &SQL
             }
 
@@ -108,21 +115,24 @@ pub fn value(plain: Plain<'_>) -> Value<'_> {
 
 /// Every statement of a register.
 #[derive(Debug)]
-pub struct Statements([&'static str; STATEMENTS]);
+pub struct Statements {
+    /// By [`SIZES`].
+    insert: [&'static str; SIZES.len()],
+    get: &'static str,
+    lock: &'static str,
+    lock_assigned: &'static str,
+    update: &'static str,
+    delete: &'static str,
+    whole: Listing,
+    narrowed: Listing,
+}
 
-pub type StatementSheet = Sheet<STATEMENTS>;
-
-// Where they are on the sheet. The inserts come first, by `SIZES`.
-const GET: usize = SIZES.len();
-const LOCK: usize = GET + 1;
-const LOCK_ASSIGNED: usize = LOCK + 1;
-const UPDATE: usize = LOCK_ASSIGNED + 1;
-const DELETE: usize = UPDATE + 1;
-const WHOLE: usize = DELETE + 1;
-const NARROWED: usize = WHOLE + LISTING;
-const STATEMENTS: usize = NARROWED + LISTING;
-/// A list: how many there are, and its four pages in each order.
-const LISTING: usize = 1 + 4 * MOST_SORTS;
+/// A list: how many there are, and its pages in each order. An order that the register does not have is empty.
+#[derive(Debug)]
+struct Listing {
+    count: &'static str,
+    pages: [[&'static str; 4]; MOST_SORTS],
+}
 
 type Text = Sql<2048>;
 
@@ -216,57 +226,53 @@ const fn optional(sql: Text, number: usize, kind: PlainKind) -> Text {
     sql.text(" AND (CAST(").parameter(number).text(" AS ").text(kind).text(") IS NULL OR ")
 }
 
-/// Puts the statements of a register together.
-pub const fn sheet<R: Register>(table: &str, names: &[&str]) -> StatementSheet {
-    let mut sheet = Sheet::new();
-    let mut place = 0;
-    while place < SIZES.len() {
-        sheet.add(inserted::<R>(table, names, SIZES[place]).as_str());
-        place += 1;
-    }
-    let select = select(table, names);
-    sheet.add(select.text(ONE).as_str());
-    sheet.add(select.text(ONE).text(" FOR UPDATE").as_str());
-    sheet.add(select.text(" WHERE org_id = $1 AND assignee_id = $2 ORDER BY id FOR UPDATE").as_str());
-    sheet.add(set::<R>(table, names).as_str());
-    sheet.add(Text::new().text("DELETE FROM ").text(table).text(ONE).as_str());
-    let count = Text::new().text("SELECT COUNT(*) FROM ").text(table);
-    add_listing::<R>(&mut sheet, everything::<R>(select), everything::<R>(count));
-    add_listing::<R>(&mut sheet, narrowed::<R>(select), narrowed::<R>(count));
-    sheet
-}
-
-/// The statements of a list. Orders that this register does not have stay empty.
-const fn add_listing<R: Register>(sheet: &mut StatementSheet, rows: Text, count: Text) {
-    sheet.add(count.as_str());
-    let columns = <R::Sort as RegisterSort>::COLUMNS;
-    assert!(columns.len() <= MOST_SORTS, "a list has too many orders");
-    let mut page = 0;
-    while page < LISTING - 1 {
-        let sort = page / 4;
-        if sort < columns.len() {
-            sheet.add(Pages::of(rows.as_str(), "id", columns[sort]).texts()[page % 4]);
-        } else {
-            sheet.add("");
+impl Listing {
+    const fn added<R: Register>(sheet: &mut Sheet, rows: Text, count: Text) -> Self {
+        let columns = <R::Sort as RegisterSort>::COLUMNS;
+        let mut pages = [[""; 4]; MOST_SORTS];
+        let mut place = 0;
+        while place < columns.len() {
+            pages[place] = Pages::of(rows.as_str(), "id", columns[place]).added(sheet);
+            place += 1;
         }
-        page += 1;
+        Self { count: sheet.add(count.as_str()), pages }
     }
 }
 
 impl Statements {
-    pub const fn of(sheet: &StatementSheet, bytes: &'static [u8]) -> Self {
-        Self(sheet.cut(bytes))
+    pub(crate) const fn added<R: Register>(sheet: &mut Sheet, table: &str, names: &[&str]) -> Self {
+        let mut insert = [""; SIZES.len()];
+        let mut place = 0;
+        while place < SIZES.len() {
+            insert[place] = sheet.add(inserted::<R>(table, names, SIZES[place]).as_str());
+            place += 1;
+        }
+        let rows = select(table, names);
+        let count: Text = Sql::new().text("SELECT COUNT(*) FROM ").text(table);
+        let delete: Text = Sql::new().text("DELETE FROM ").text(table).text(ONE);
+        let assigned = rows.text(" WHERE org_id = $1 AND assignee_id = $2 ORDER BY id FOR UPDATE");
+        Self {
+            insert,
+            get: sheet.add(rows.text(ONE).as_str()),
+            lock: sheet.add(rows.text(ONE).text(" FOR UPDATE").as_str()),
+            lock_assigned: sheet.add(assigned.as_str()),
+            update: sheet.add(set::<R>(table, names).as_str()),
+            delete: sheet.add(delete.as_str()),
+            whole: Listing::added::<R>(sheet, everything::<R>(rows), everything::<R>(count)),
+            narrowed: Listing::added::<R>(sheet, narrowed::<R>(rows), narrowed::<R>(count)),
+        }
     }
 
     /// All of them, for the test that prepares every statement.
     pub fn texts(&self) -> Vec<&'static str> {
-        self.0.into_iter().filter(|text| !text.is_empty()).collect()
-    }
-
-    /// The change that adds rows.
-    fn insert(&self) -> RowChange {
-        let [of_32, of_16, of_8, of_4, of_2, of_1, ..] = self.0;
-        RowChange::Batched([of_32, of_16, of_8, of_4, of_2, of_1])
+        let Self { insert, get, lock, lock_assigned, update, delete, whole, narrowed } = self;
+        let mut all = vec![*get, lock, lock_assigned, update, delete];
+        all.extend(insert);
+        for listing in [whole, narrowed] {
+            all.push(listing.count);
+            all.extend(listing.pages.as_flattened().iter().filter(|text| !text.is_empty()));
+        }
+        all
     }
 }
 
@@ -352,7 +358,7 @@ pub async fn insert<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &mut Record<R>
     record.number = take_numbers::<R>(t, scope, 1).await?;
     let mut values = Vec::with_capacity(32);
     row_values(scope, record, &mut values);
-    t.execute_later(R::sql().insert(), owned(values)).await
+    t.execute_later(RowChange::Batched(R::sql().insert), owned(values)).await
 }
 
 /// Adds many rows and numbers them in their order.
@@ -373,7 +379,7 @@ pub async fn insert_many<R: Stored>(
         row_values(scope, record, &mut values);
         owned(values)
     });
-    for Statement { sql, params } in R::sql().insert().statements(rows) {
+    for Statement { sql, params } in RowChange::Batched(R::sql().insert).statements(rows) {
         t.execute(sql, &params).await?;
     }
     Ok(())
@@ -384,7 +390,7 @@ pub async fn get<R: Stored>(
     scope: &Scope,
     record: Id<R::Kind>,
 ) -> Result<Option<Record<R>>, Error> {
-    t.opt(R::sql().0[GET], &[id(scope.organization()), id(record)], read).await
+    t.opt(R::sql().get, &[id(scope.organization()), id(record)], read).await
 }
 
 /// The row, held until the transaction ends.
@@ -393,7 +399,7 @@ pub async fn lock<R: Stored>(
     scope: &Scope,
     record: Id<R::Kind>,
 ) -> Result<Option<Record<R>>, Error> {
-    t.opt(R::sql().0[LOCK], &[id(scope.organization()), id(record)], read).await
+    t.opt(R::sql().lock, &[id(scope.organization()), id(record)], read).await
 }
 
 /// What a member is responsible for, held until the transaction ends.
@@ -402,34 +408,34 @@ pub async fn lock_assigned<R: Stored>(
     scope: &Scope,
     member: MemberId,
 ) -> Result<Vec<Record<R>>, Error> {
-    t.all(R::sql().0[LOCK_ASSIGNED], &[id(scope.organization()), id(member)], read).await
+    t.all(R::sql().lock_assigned, &[id(scope.organization()), id(member)], read).await
 }
 
 pub async fn update<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &Record<R>) -> Result<(), Error> {
     let mut values = vec![id(scope.organization()), id(record.id)];
     bind(record, &mut values);
     values.extend([time(record.updated_at), Value::Int(record.version)]);
-    t.execute_later(RowChange::Single(R::sql().0[UPDATE]), owned(values)).await
+    t.execute_later(RowChange::Single(R::sql().update), owned(values)).await
 }
 
 pub async fn delete<R: Stored>(t: &Tx<'_>, scope: &Scope, record: Id<R::Kind>) -> Result<(), Error> {
-    t.execute(R::sql().0[DELETE], &[id(scope.organization()), id(record)]).await.map(|_| ())
+    t.execute(R::sql().delete, &[id(scope.organization()), id(record)]).await.map(|_| ())
 }
 
-/// Where the statements of a list start, and the values of its conditions.
-fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (usize, Vec<Value<'a>>) {
+/// The statements of a list, and the values of its conditions.
+fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (&'static Listing, Vec<Value<'a>>) {
     let mut values = vec![id(scope.organization())];
     if R::HIDDEN.is_some() {
         values.push(Value::Bool(wanted.filter.wants_hidden()));
     }
     if wanted.is_everything() {
-        return (WHOLE, values);
+        return (&R::sql().whole, values);
     }
     values.extend(wanted.filter.values().into_iter().map(value));
     values.push(Value::from(wanted.q.as_deref().map(contains)));
     values.push(Value::from(wanted.number()));
     values.push(Value::from(wanted.due_by.map(|date| date.to_string())));
-    (NARROWED, values)
+    (&R::sql().narrowed, values)
 }
 
 pub async fn list<R: Stored>(
@@ -440,15 +446,14 @@ pub async fn list<R: Stored>(
 ) -> Result<Page<Record<R>>, Error> {
     let (listing, mut values) = listing(scope, wanted);
     page_params(&mut values, page.limit, page.after.as_ref());
-    let pages = listing + 1 + 4 * page.sort.index();
-    let sql = R::sql().0[pages + page_place(page.order, page.after.is_some())];
+    let sql = listing.pages[page.sort.index()][page_place(page.order, page.after.is_some())];
     let items = t.all(sql, &values, read).await?;
     Ok(Page::cut(items, page.limit, |record| record.place(page.sort)))
 }
 
 pub async fn count<R: Stored>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> Result<i64, Error> {
     let (listing, values) = listing(scope, wanted);
-    t.one(R::sql().0[listing], &values, |row| row.int(0)).await
+    t.one(listing.count, &values, |row| row.int(0)).await
 }
 
 /// The statements of the matrix.

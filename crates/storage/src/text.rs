@@ -121,9 +121,14 @@ impl Pages {
     pub(crate) const fn texts(&self) -> [&str; 4] {
         [self.first_up.as_str(), self.first_down.as_str(), self.next_up.as_str(), self.next_down.as_str()]
     }
+
+    pub(crate) const fn added(&self, sheet: &mut Sheet) -> [&'static str; 4] {
+        let [first_up, first_down, next_up, next_down] = self.texts();
+        [sheet.add(first_up), sheet.add(first_down), sheet.add(next_up), sheet.add(next_down)]
+    }
 }
 
-/// Which of the four statements of a sorted list it is.
+/// Which of [`Pages::texts`] it is.
 pub(crate) fn page_place(order: Order, later: bool) -> usize {
     match (order, later) {
         (Order::Ascending, false) => 0,
@@ -164,52 +169,43 @@ const fn ordered(sql: Sql<2560>, id: &str, key: Option<&str>, order: &str, limit
 /// How long the texts of a sheet are together at most.
 const ROOM: usize = 128 << 10;
 
-/// Many texts, one after the other. The compiler puts them together in more room than they need; the binary gets
-/// [`Sheet::bytes`].
+/// Texts one after the other, in as many bytes as they need. The compiler adds them twice, by the same function: first to
+/// learn what they are, then to find each of them in what is kept.
 #[derive(Debug)]
-pub struct Sheet<const COUNT: usize> {
+pub(crate) struct Sheet {
     bytes: [u8; ROOM],
-    ends: [usize; COUNT],
-    count: usize,
+    length: usize,
+    kept: &'static [u8],
 }
 
-impl<const COUNT: usize> Sheet<COUNT> {
-    pub(crate) const fn new() -> Self {
-        Self { bytes: [0; ROOM], ends: [0; COUNT], count: 0 }
+impl Sheet {
+    /// With nothing kept, it is the first time.
+    pub(crate) const fn new(kept: &'static [u8]) -> Self {
+        Self { bytes: [0; ROOM], length: 0, kept }
     }
 
-    pub(crate) const fn add(&mut self, text: &str) {
-        let start = self.length();
+    /// Adds a text, and returns it as it is kept.
+    pub(crate) const fn add(&mut self, text: &str) -> &'static str {
+        let start = self.length;
+        self.length += text.len();
+        if !self.kept.is_empty() {
+            return as_text(self.kept.split_at(self.length).0.split_at(start).1);
+        }
         let (_, rest) = self.bytes.split_at_mut(start);
         let (own, _) = rest.split_at_mut(text.len());
         own.copy_from_slice(text.as_bytes());
-        self.ends[self.count] = start + text.len();
-        self.count += 1;
+        ""
     }
 
-    pub const fn length(&self) -> usize {
-        if self.count == 0 { 0 } else { self.ends[self.count - 1] }
+    pub(crate) const fn length(&self) -> usize {
+        self.length
     }
 
-    /// The texts in as many bytes as they need.
-    pub const fn bytes<const LENGTH: usize>(&self) -> [u8; LENGTH] {
+    /// What is to be kept: all texts, in [`Sheet::length`] bytes.
+    pub(crate) const fn bytes<const LENGTH: usize>(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes.copy_from_slice(self.bytes.split_at(LENGTH).0);
         bytes
-    }
-
-    /// Finds the texts in these bytes.
-    pub(crate) const fn cut(&self, bytes: &'static [u8]) -> [&'static str; COUNT] {
-        let mut texts = [""; COUNT];
-        let (mut place, mut start) = (0, 0);
-        while place < self.count {
-            let (text, _) = bytes.split_at(self.ends[place]);
-            let (_, text) = text.split_at(start);
-            texts[place] = as_text(text);
-            start = self.ends[place];
-            place += 1;
-        }
-        texts
     }
 }
 
@@ -245,16 +241,18 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_is_cut_into_its_texts() {
-        const SHEET: Sheet<3> = {
-            let mut sheet = Sheet::new();
-            sheet.add("SELECT 1");
-            sheet.add("");
-            sheet.add("SELECT 'é'");
+    fn texts_are_found_in_what_is_kept() {
+        const fn both(sheet: &mut Sheet) -> [&'static str; 2] {
+            [sheet.add("SELECT 1"), sheet.add("SELECT 'é'")]
+        }
+        const FIRST: Sheet = {
+            let mut sheet = Sheet::new(&[]);
+            both(&mut sheet);
             sheet
         };
-        static BYTES: [u8; SHEET.length()] = SHEET.bytes();
-        assert_eq!(SHEET.cut(&BYTES), ["SELECT 1", "", "SELECT 'é'"]);
+        static KEPT: [u8; FIRST.length()] = FIRST.bytes();
+        assert_eq!(KEPT.len(), 19);
+        assert_eq!(both(&mut Sheet::new(&KEPT)), ["SELECT 1", "SELECT 'é'"]);
     }
 
     #[test]
