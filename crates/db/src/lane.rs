@@ -6,6 +6,9 @@
 //! two processes with a lane for the same organization take turns instead of waiting for each other. No transaction
 //! holds that of two lanes.
 //!
+//! A writer that has to wait runs its body without a connection first, only to see which row it is going to lock. Whoever
+//! locks one by the same statement fetches it on the way, so that most bodies of a full lane wait for no answer at all.
+//!
 //! Most bodies that fail do so before they change anything, and then there is nothing to take back. One that fails later
 //! takes the whole transaction with it: whoever shared it was not answered yet and runs again, and for a while the lane
 //! is careful: it puts a savepoint before each body, and no change is queued. The same holds when the transaction is
@@ -16,11 +19,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::future;
-use tokio::sync::{Mutex, OwnedSemaphorePermit, watch};
+use futures_util::future::{self, FutureExt};
+use tokio::sync::{Mutex, MutexGuard, OwnedSemaphorePermit, watch};
 
 use crate::QUEUE_TIMEOUT;
 use crate::error::Error;
+use crate::expected::{Expected, Lookup};
 use crate::postgres::Postgres;
 use crate::seal::{Held, Note, Seal};
 use crate::session::{SAVEPOINT, Session};
@@ -82,6 +86,7 @@ pub(crate) struct Lane {
     number: u128,
     open: Mutex<Option<Open>>,
     waiting: AtomicUsize,
+    expected: Arc<Expected>,
     careful: AtomicUsize,
 }
 
@@ -123,7 +128,13 @@ impl Drop for Waiting<'_> {
 
 impl Lane {
     fn new(number: u128) -> Self {
-        Self { number, open: Mutex::default(), waiting: AtomicUsize::new(0), careful: AtomicUsize::new(0) }
+        Self {
+            number,
+            open: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            expected: Arc::default(),
+            careful: AtomicUsize::new(0),
+        }
     }
 
     pub(crate) async fn write<T, E, F>(&self, postgres: &Postgres, body: &F, queues: bool) -> Attempt<T, E>
@@ -131,63 +142,87 @@ impl Lane {
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
+        // Whoever has to wait tells what it is going to lock: somebody before it may fetch it on the way.
+        let is_free = self.open.try_lock().is_ok();
+        let expected =
+            if queues && !is_free { first_lock(&|tx| drop(body(tx).now_or_never())) } else { None };
+        let mut turn = match self.begin(postgres, expected, queues).await {
+            Ok(turn) => turn,
+            Err(error) => return Attempt::Ended(Err(error.into())),
+        };
+        let (result, notes) = self.run(&mut turn.open, body).await;
+        match self.end(turn, result.is_ok(), notes).await {
+            End::Told => Attempt::Ended(result),
+            End::Failed(error) => Attempt::Ended(Err(error.into())),
+            End::Lost => Attempt::Again(result.err()),
+            End::Broken(error) => Attempt::Again(Some(error.into())),
+        }
+    }
+
+    /// Waits for its turn. From here to its end this task alone holds the transaction: if it is cancelled, the
+    /// connection is closed and those who share it run again.
+    async fn begin(
+        &self,
+        postgres: &Postgres,
+        expected: Option<Lookup>,
+        queues: bool,
+    ) -> Result<Turn<'_>, Error> {
         let waiting = Waiting::new(&self.waiting);
-        let Ok(mut turn) = tokio::time::timeout(QUEUE_TIMEOUT, self.open.lock()).await else {
-            return Attempt::Ended(Err(
-                Error::Busy("too many writes of this organization are waiting").into()
-            ));
+        let expectation = expected.map(|lookup| self.expected.add(lookup));
+        let Ok(mut place) = tokio::time::timeout(QUEUE_TIMEOUT, self.open.lock()).await else {
+            return Err(Error::Busy("too many writes of this organization are waiting"));
         };
         drop(waiting);
-        // From here to the end of its turn this task alone holds the transaction: if it is cancelled,
-        // the connection is closed and those who share it run again.
-        let mut open = match turn.take() {
+        let open = match place.take() {
             Some(open) => {
                 open.session.next_body(open.careful);
                 open
             }
-            None => match Open::begin(postgres, self.is_careful()).await {
-                Ok(open) => open,
-                Err(error) => return Attempt::Ended(Err(error.into())),
-            },
+            None => Open::begin(postgres, &self.expected, self.is_careful()).await?,
         };
+        let own = expectation.map(|expectation| Arc::clone(expectation.lookup()));
+        open.session.turn(own, BATCH - open.bodies - 1);
         open.session.allow_queueing(queues && !open.careful);
-        let (result, notes) = self.run(&mut open, body).await;
-        if let Err(lost) = settle(&open.session, open.careful, result.is_ok()).await {
+        Ok(Turn { open, place })
+    }
+
+    /// Hands the transaction on, or commits it if nobody waits. `kept`: whether the body succeeded.
+    async fn end(&self, Turn { mut open, mut place }: Turn<'_>, kept: bool, notes: Vec<Note>) -> End {
+        if let Err(lost) = settle(&open.session, open.careful, kept).await {
             open.outcome.send_replace(Some(Err(Error::Conflict)));
             if open.bodies > 0 || matches!(lost, Lost::Conflict) {
                 self.be_careful();
             }
-            return match (lost, result) {
-                (Lost::Conflict, Err(error)) => Attempt::Again(Some(error)),
-                (Lost::Spoiled, Err(error)) => {
+            return match lost {
+                Lost::Broken(error) if kept => End::Broken(error),
+                Lost::Spoiled if !kept => {
                     let _ = open.session.finish("ROLLBACK").await;
-                    Attempt::Ended(Err(error))
+                    End::Told
                 }
-                (Lost::Broken(_), Err(error)) => Attempt::Ended(Err(error)),
-                (Lost::Broken(error), Ok(_)) => Attempt::Again(Some(error.into())),
-                (Lost::Conflict | Lost::Spoiled, Ok(_)) => Attempt::Again(None),
+                Lost::Broken(_) => End::Told,
+                Lost::Conflict | Lost::Spoiled => End::Lost,
             };
         }
-        if result.is_err() && open.bodies == 0 && self.waiting.load(Ordering::SeqCst) == 0 {
+        if !kept && open.bodies == 0 && self.waiting.load(Ordering::SeqCst) == 0 {
             // Nothing was changed and nobody is here: there is nothing to commit.
             let _ = open.session.finish("ROLLBACK").await;
-            return Attempt::Ended(result);
+            return End::Told;
         }
         open.bodies += 1;
-        if result.is_ok() {
+        if kept {
             open.notes.extend(notes);
         }
         let outcome = open.outcome.subscribe();
         if self.waiting.load(Ordering::SeqCst) > 0 && open.bodies < BATCH {
-            *turn = Some(open);
-            drop(turn);
-            return self.shared(outcome, result).await;
+            *place = Some(open);
+            drop(place);
+            return self.shared(outcome, kept).await;
         }
         let committed = open.commit_to_the_end().await;
         // Before the next one begins: it may have to be careful.
-        let answer = self.answer(committed, result);
-        drop(turn);
-        answer
+        let end = self.committed(committed, kept);
+        drop(place);
+        end
     }
 
     fn be_careful(&self) {
@@ -230,24 +265,17 @@ impl Lane {
     }
 
     /// Waits for whoever commits.
-    async fn shared<T, E>(
-        &self,
-        mut outcome: watch::Receiver<Option<Result<(), Error>>>,
-        result: Result<T, E>,
-    ) -> Attempt<T, E>
-    where
-        E: From<Error>,
-    {
+    async fn shared(&self, mut outcome: watch::Receiver<Option<Result<(), Error>>>, kept: bool) -> End {
         loop {
             let settled = tokio::time::timeout(PATIENCE, outcome.wait_for(Option::is_some)).await;
             match settled.map(|known| known.map(|known| known.clone())) {
-                Ok(Ok(committed)) => return self.answer(committed.unwrap_or(Err(Error::Conflict)), result),
+                Ok(Ok(committed)) => return self.committed(committed.unwrap_or(Err(Error::Conflict)), kept),
                 // The transaction was dropped with the task that held it.
-                Ok(Err(_)) => return Attempt::Again(None),
+                Ok(Err(_)) => return End::Lost,
                 Err(_) => {
-                    let mut turn = self.open.lock().await;
+                    let mut place = self.open.lock().await;
                     if outcome.borrow().is_none()
-                        && let Some(open) = turn.take()
+                        && let Some(open) = place.take()
                     {
                         open.commit_to_the_end().await.ok();
                     }
@@ -256,19 +284,45 @@ impl Lane {
         }
     }
 
-    /// What a writer is told once it is known how the commit went.
-    fn answer<T, E: From<Error>>(&self, committed: Result<(), Error>, result: Result<T, E>) -> Attempt<T, E> {
-        match (committed, result) {
+    /// How it ends for a body once it is known how the commit went.
+    fn committed(&self, committed: Result<(), Error>, kept: bool) -> End {
+        match committed {
             // A body that refused by itself changed nothing, whatever became of the rest.
-            (_, Err(error)) => Attempt::Ended(Err(error)),
-            (Ok(()), Ok(value)) => Attempt::Ended(Ok(value)),
-            (Err(Error::Conflict), Ok(_)) => {
+            _ if !kept => End::Told,
+            Ok(()) => End::Told,
+            Err(Error::Conflict) => {
                 self.be_careful();
-                Attempt::Again(None)
+                End::Lost
             }
-            (Err(error), Ok(_)) => Attempt::Ended(Err(error.into())),
+            Err(error) => End::Failed(error),
         }
     }
+}
+
+/// A body's turn on the lane's transaction.
+struct Turn<'l> {
+    open: Open,
+    /// Where the transaction is put for the next one.
+    place: MutexGuard<'l, Option<Open>>,
+}
+
+/// How a turn ended.
+enum End {
+    /// What the body said holds.
+    Told,
+    /// The commit failed.
+    Failed(Error),
+    /// The transaction was lost, and the body with it.
+    Lost,
+    /// What the body did could not be kept.
+    Broken(Error),
+}
+
+/// The row that a body locks first: it is run without a connection, as far as it gets.
+fn first_lock(run: &dyn Fn(&Tx<'_>)) -> Option<Lookup> {
+    let session = Session::imagined();
+    run(&Tx::new(Inner::Postgres(&session)));
+    session.into_first_lock()
 }
 
 enum Lost {
@@ -294,7 +348,7 @@ async fn settle(session: &Session, careful: bool, keep: bool) -> Result<(), Lost
 }
 
 impl Open {
-    async fn begin(postgres: &Postgres, careful: bool) -> Result<Self, Error> {
+    async fn begin(postgres: &Postgres, expected: &Arc<Expected>, careful: bool) -> Result<Self, Error> {
         let seal = postgres.seal().cloned();
         // What the lane holds travels with the first statement, the body with the second.
         let ahead: &[&str] = match (&seal, careful) {
@@ -302,7 +356,10 @@ impl Open {
             (None, true) => &["BEGIN; SAVEPOINT body"],
             (_, false) => &["BEGIN"],
         };
-        let (session, turn) = postgres.lane_session(ahead).await?;
+        let (mut session, turn) = postgres.lane_session(ahead).await?;
+        if !careful {
+            session.expect(Arc::clone(expected));
+        }
         let outcome = watch::Sender::new(None);
         Ok(Self { session, held: None, notes: Vec::new(), bodies: 0, seal, careful, outcome, _turn: turn })
     }
