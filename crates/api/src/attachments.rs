@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use attestry_app::attachments::{self, Target};
 use attestry_domain::Time;
-use attestry_domain::access::{Grant, grant};
+use attestry_domain::access::{Grant, Permission, grant};
 use attestry_domain::attachments::Attachment;
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, Kind, MemberId, RunId, kind};
@@ -14,7 +14,7 @@ use attestry_domain::subjects::Subject;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{self, get, post};
+use axum::routing::{self, MethodRouter, get, post};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use crate::answer::conditions::Conditions;
 use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
-use crate::document::listed::Listed;
+use crate::document::listed::{Listed, Operations};
 use crate::document::operations::{Described, capitalized, json_of, path_id, reference};
 use crate::request::caller::{Granted, OwnName, must_be_own};
 use crate::request::path::{ParentId, PathId};
@@ -243,47 +243,71 @@ async fn remove<H: Holder>(
 fn routes_of<H: Holder>(all: Listed) -> Listed {
     use HttpMethod::{Delete, Get, Post};
     let noun = H::Kind::NOUN;
-    let described = |method, under: &str, permission, id: String, summary: String| {
-        let attachment = under.contains('{').then(|| path_id::<kind::Attachment>("attachmentId"));
-        Described::new(method, id, summary, permission)
-            .at(format!("{}/attachments{under}", H::PATH), capitalized(H::MANY))
-            .also_needs::<H::See>()
-            .takes([path_id::<H::Kind>(H::PARAMETER)].into_iter().chain(attachment))
-    };
     let (read, add, end) = (H::Read::PERMISSION, H::Create::PERMISSION, H::Delete::PERMISSION);
     let (one, download) = ("/{attachmentId}", "/{attachmentId}/download");
-    let forms = json!({
-        "application/json": {"schema": reference("CreateAttachment")},
-        "multipart/form-data": {"schema": reference("AttachmentForm")}
+    let listed = operation::<H>("", get(list::<H>), move |under| {
+        let summary = format!("Lists the files attached to a {noun}");
+        told::<H>(Get, under, read, format!("list_{noun}_attachments"), summary)
+            .takes(ById::into_params(|| None))
+            .answers(200, "The attachments, newest first.", json_of("AttachmentList"))
     });
-    let listed = format!("Lists the files attached to a {noun}");
-    let created = format!("Attaches a file to a {noun}");
-    let shown = format!("Shows the details of a file attached to a {noun}");
-    let removed = format!("Deletes a file attached to a {noun}");
-    let linked = format!("Makes a link to a file attached to a {noun}");
-    let listed = described(Get, "", read, format!("list_{noun}_attachments"), listed)
-        .takes(ById::into_params(|| None))
-        .answers(200, "The attachments, newest first.", json_of("AttachmentList"));
-    let created = described(Post, "", add, format!("create_{noun}_attachment"), created)
-        .reads(forms)
-        .answers(201, "The file is stored.", json_of("Attachment"));
-    let shown = described(Get, one, read, format!("get_{noun}_attachment"), shown).answers(
-        200,
-        "The details, without the content.",
-        json_of("Attachment"),
-    );
-    let removed = described(Delete, one, end, format!("delete_{noun}_attachment"), removed)
-        .reads(json_of("OwnName"))
-        .fails(409, "The file is the text of a policy, or of a version of one.")
-        .answers(200, "Deleted, and the file with it.", json_of("AttachmentDeletion"));
-    let linked = described(Get, download, read, format!("get_{noun}_attachment_link"), linked)
-        .says("The audit log records this as a download.")
-        .answers(200, "The link, and how long it works.", json_of("AttachmentLink"));
-    all.routes(listed.by(get(list::<H>)))
-        .routes(created.by(post(create::<H>)))
-        .routes(shown.by(get(show::<H>)))
-        .routes(removed.by(routing::delete(remove::<H>)))
-        .routes(linked.by(get(show_link::<H>)))
+    let created = operation::<H>("", post(create::<H>), move |under| {
+        let summary = format!("Attaches a file to a {noun}");
+        let forms = json!({
+            "application/json": {"schema": reference("CreateAttachment")},
+            "multipart/form-data": {"schema": reference("AttachmentForm")}
+        });
+        told::<H>(Post, under, add, format!("create_{noun}_attachment"), summary).reads(forms).answers(
+            201,
+            "The file is stored.",
+            json_of("Attachment"),
+        )
+    });
+    let shown = operation::<H>(one, get(show::<H>), move |under| {
+        let summary = format!("Shows the details of a file attached to a {noun}");
+        told::<H>(Get, under, read, format!("get_{noun}_attachment"), summary).answers(
+            200,
+            "The details, without the content.",
+            json_of("Attachment"),
+        )
+    });
+    let removed = operation::<H>(one, routing::delete(remove::<H>), move |under| {
+        let summary = format!("Deletes a file attached to a {noun}");
+        told::<H>(Delete, under, end, format!("delete_{noun}_attachment"), summary)
+            .reads(json_of("OwnName"))
+            .fails(409, "The file is the text of a policy, or of a version of one.")
+            .answers(200, "Deleted, and the file with it.", json_of("AttachmentDeletion"))
+    });
+    let linked = operation::<H>(download, get(show_link::<H>), move |under| {
+        let summary = format!("Makes a link to a file attached to a {noun}");
+        told::<H>(Get, under, read, format!("get_{noun}_attachment_link"), summary)
+            .says("The audit log records this as a download.")
+            .answers(200, "The link, and how long it works.", json_of("AttachmentLink"))
+    });
+    [listed, created, shown, removed, linked].into_iter().fold(all, Listed::routes)
+}
+
+fn operation<H: Holder>(
+    under: &'static str,
+    handler: MethodRouter<Api>,
+    described: impl FnOnce(&str) -> Described + 'static,
+) -> Operations {
+    Operations::described(format!("{}/attachments{under}", H::PATH), handler, move || described(under))
+}
+
+/// What is told of an operation on the files of something, or on one of them.
+fn told<H: Holder>(
+    method: HttpMethod,
+    under: &str,
+    permission: Permission,
+    id: String,
+    summary: String,
+) -> Described {
+    let attachment = under.contains('{').then(|| path_id::<kind::Attachment>("attachmentId"));
+    Described::new(method, id, summary, permission)
+        .among(capitalized(H::MANY))
+        .also_needs::<H::See>()
+        .takes([path_id::<H::Kind>(H::PARAMETER)].into_iter().chain(attachment))
 }
 
 /// The routes of everything that files can be attached to.

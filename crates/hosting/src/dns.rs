@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use hickory_resolver::TokioResolver;
@@ -24,7 +25,9 @@ const REMEMBERED: Duration = Duration::from_mins(1);
 const ABSENCE_REMEMBERED: Duration = Duration::from_secs(5);
 
 pub(crate) struct Dns {
-    resolver: TokioResolver,
+    servers: Vec<SocketAddr>,
+    /// Made when something is looked up for the first time.
+    resolver: OnceLock<TokioResolver>,
     /// The name that domains are to lead to, and how it is written.
     target: Name,
     cname_target: String,
@@ -63,8 +66,8 @@ impl Dns {
             .filter(|_| matches!(url::Host::parse(&cname_target), Ok(url::Host::Domain(_))))
             .ok_or(Error::Target(settings.target))?;
         let timeout = bounded(settings.timeout);
-        let resolver = resolver(&settings.servers, timeout)?;
-        Ok(Self { resolver, target, cname_target, addresses: settings.addresses, timeout })
+        let (servers, resolver) = (settings.servers, OnceLock::new());
+        Ok(Self { servers, resolver, target, cname_target, addresses: settings.addresses, timeout })
     }
 
     pub(crate) async fn status(&self, challenge: &Challenge<'_>) -> Result<Status, Failure> {
@@ -231,8 +234,19 @@ impl Dns {
         Ok(Chain { names, end })
     }
 
+    fn resolver(&self) -> Result<&TokioResolver, Failure> {
+        if let Some(resolver) = self.resolver.get() {
+            return Ok(resolver);
+        }
+        let made = resolver(&self.servers, self.timeout).map_err(|error| {
+            let server = "the server knows no name servers; dns.servers can be set";
+            Failure::Down(format!("Domains cannot be checked: {server} ({error})."))
+        })?;
+        Ok(self.resolver.get_or_init(|| made))
+    }
+
     async fn look_up(&self, name: &Name, kind: RecordType) -> Result<Found, Failure> {
-        match self.resolver.lookup(name.clone(), kind).await {
+        match self.resolver()?.lookup(name.clone(), kind).await {
             // A code that is not known comes with an answer, but it is a failure.
             Ok(found) if !is_answer(found.message().response_code) => {
                 Err(down(name, kind, &found.message().response_code))
@@ -259,9 +273,10 @@ impl Dns {
 
     /// Lets the next look-up ask the name servers.
     fn forget(&self, names: &[Name], kinds: &[RecordType]) {
+        let Some(resolver) = self.resolver.get() else { return };
         for name in names {
             for kind in kinds {
-                self.resolver.clear_lookup_cache(name.clone(), *kind);
+                resolver.clear_lookup_cache(name.clone(), *kind);
             }
         }
     }
@@ -277,10 +292,9 @@ impl fmt::Debug for Dns {
     }
 }
 
-fn resolver(servers: &[SocketAddr], timeout: Duration) -> Result<TokioResolver, Error> {
-    let wrong = |error: NetError| Error::Resolver(error.to_string());
+fn resolver(servers: &[SocketAddr], timeout: Duration) -> Result<TokioResolver, NetError> {
     let mut builder = if servers.is_empty() {
-        TokioResolver::builder_tokio().map_err(wrong)?
+        TokioResolver::builder_tokio()?
     } else {
         let servers = servers.iter().map(|server| name_server(*server)).collect();
         let config = ResolverConfig::from_name_servers(servers);
@@ -293,7 +307,7 @@ fn resolver(servers: &[SocketAddr], timeout: Duration) -> Result<TokioResolver, 
     options.negative_max_ttl = Some(ABSENCE_REMEMBERED);
     // Leaves time for another attempt.
     options.timeout = timeout / 2;
-    builder.build().map_err(wrong)
+    builder.build()
 }
 
 fn name_server(address: SocketAddr) -> NameServerConfig {

@@ -114,8 +114,6 @@ pub(crate) fn bounded(timeout: Duration) -> Duration {
 pub enum Error {
     #[error("{0:?} is not a host name that domains can be a CNAME of")]
     Target(String),
-    #[error("the name servers of the system cannot be found: {0}")]
-    Resolver(String),
     #[error("the Vercel base URL must be an http or https address such as https://api.vercel.com")]
     BaseUrl,
     #[error("the Vercel base URL must not have a user name or password; set the token instead")]

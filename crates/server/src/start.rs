@@ -90,15 +90,7 @@ pub(crate) fn hosting(config: &Config, port: Option<u16>) -> Result<Hosting> {
     if settings.addresses.is_empty() && target.is_none() {
         settings.addresses.extend(address);
     }
-    match Hosting::new(Provider::Dns(settings.clone())) {
-        // A machine without a network is no reason not to start.
-        Err(HostingError::Resolver(error)) => {
-            tracing::warn!(error, "no name servers are known, so domains cannot be checked; set dns.servers");
-            settings.servers = vec![std::net::SocketAddr::from(([127, 0, 0, 1], 53))];
-            Hosting::new(Provider::Dns(settings)).map_err(wrong)
-        }
-        made => made.map_err(wrong),
-    }
+    Hosting::new(Provider::Dns(settings)).map_err(wrong)
 }
 
 pub(crate) fn blobs(config: &Config) -> Result<Blobs> {

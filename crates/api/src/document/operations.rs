@@ -42,7 +42,6 @@ pub(crate) fn capitalized(word: &str) -> String {
 /// What is told of an operation.
 pub(crate) struct Described {
     method: HttpMethod,
-    path: String,
     /// Its name for programs.
     id: String,
     tag: String,
@@ -67,11 +66,22 @@ pub(crate) fn json_of(name: &str) -> Value {
     json!({"application/json": {"schema": reference(name)}})
 }
 
+impl Operations {
+    /// A route whose documentation is made when somebody wants it.
+    pub(crate) fn described(
+        path: String,
+        handler: MethodRouter<Api>,
+        described: impl FnOnce() -> Described + 'static,
+    ) -> Self {
+        let routes = vec![(path.clone(), handler)];
+        Self { routes, documented: Box::new(move || described().written(path)) }
+    }
+}
+
 impl Described {
     pub(crate) fn new(method: HttpMethod, id: String, summary: String, permission: Permission) -> Self {
         Self {
             method,
-            path: String::new(),
             id,
             tag: String::new(),
             summary,
@@ -88,8 +98,8 @@ impl Described {
         }
     }
 
-    pub(crate) fn at(self, path: String, tag: String) -> Self {
-        Self { path, tag, ..self }
+    pub(crate) fn among(self, tag: String) -> Self {
+        Self { tag, ..self }
     }
 
     /// What else it needs.
@@ -127,13 +137,7 @@ impl Described {
         Self { status, answer, content, ..self }
     }
 
-    /// The route, with its documentation.
-    pub(crate) fn by(self, handler: MethodRouter<Api>) -> Operations {
-        let routes = vec![(self.path.clone(), handler)];
-        Operations { routes, documented: Box::new(move || self.written()) }
-    }
-
-    fn written(self) -> Documented {
+    fn written(self, path: String) -> Documented {
         let mut operation = json!({
             "tags": [self.tag],
             "summary": self.summary,
@@ -169,7 +173,7 @@ impl Described {
         }
         let operation: Operation = serde_json::from_value(operation).unwrap_or_default();
         let mut paths = Paths::new();
-        paths.paths.insert(self.path, PathItem::new(self.method, operation));
+        paths.paths.insert(path, PathItem::new(self.method, operation));
         Documented { paths, schemas: Vec::new() }
     }
 }

@@ -18,7 +18,7 @@ use crate::answer::tables::export::Shape;
 use crate::answer::tables::import::{DryRun, ImportResult};
 use crate::answer::tables::{CSV, XLSX};
 use crate::audit_logs::EntryList;
-use crate::document::listed::Listed;
+use crate::document::listed::{Listed, Operations};
 use crate::document::operations::{Described, capitalized, json_of, path_id, reference, schema};
 use crate::state::Api;
 
@@ -135,125 +135,108 @@ impl<R: Exposed> Document<R> {
         rest.iter().cloned().chain(views).map(|(name, json)| (name, schema(json))).collect()
     }
 
-    /// An operation on the register, or on a row of it.
-    fn operation<G: Grant>(method: HttpMethod, under: &str, id: String, summary: String) -> Described {
+    /// What is told of an operation on the register, or on a row of it.
+    fn told<G: Grant>(method: HttpMethod, under: &str, id: String, summary: String) -> Described {
         Described::new(method, id, summary, G::PERMISSION)
-            .at(
-                format!(
-                    "/v1/{}{}",
-                    R::NAMES.many,
-                    under.replace("{id}", &format!("{{{}}}", R::NAMES.parameter))
-                ),
-                capitalized(R::NAMES.many),
-            )
+            .among(capitalized(R::NAMES.many))
             .takes(under.contains('{').then(|| path_id::<R::Kind>(R::NAMES.parameter)))
             .or_by::<G>()
             .answers(200, "As it is now.", json_of(R::NAMES.schema))
     }
 
-    fn listed() -> (Described, MethodRouter<Api>) {
-        let Names { many, schema: name, .. } = R::NAMES;
-        let (id, summary) = (format!("list_{many}"), format!("Lists the {many}"));
-        let described = Self::operation::<R::Read>(HttpMethod::Get, "", id, summary)
-            .takes(Narrowed::<R>::parameters().into_iter().chain(lists::parameters::<R::Sort>()))
-            .takes(R::Beside::parameters());
-        let content = json_of(&format!("{name}List"));
-        match R::BARE {
-            true => (
-                described
-                    .says("Everything, unless `limit` or `cursor` asks for a page; the `Link` header then leads to the next one.")
-                    .answers(200, "The rows.", content),
-                get(super::list_bare::<R>),
-            ),
-            false => (
-                described.takes([lists::total_parameter()]).answers(200, "One page, newest first.", content),
-                get(super::list::<R>),
-            ),
-        }
+    fn operation(
+        under: &'static str,
+        handler: MethodRouter<Api>,
+        described: impl FnOnce(&str) -> Described + 'static,
+    ) -> Operations {
+        let row = format!("{{{}}}", R::NAMES.parameter);
+        let path = format!("/v1/{}{}", R::NAMES.many, under.replace("{id}", &row));
+        Operations::described(path, handler, move || described(under))
     }
 
-    fn rows() -> Vec<(Described, MethodRouter<Api>)> {
+    fn listed() -> Operations {
+        let Names { many, schema: name, .. } = R::NAMES;
+        let handler = if R::BARE { get(super::list_bare::<R>) } else { get(super::list::<R>) };
+        Self::operation("", handler, move |under| {
+            let (id, summary) = (format!("list_{many}"), format!("Lists the {many}"));
+            let described = Self::told::<R::Read>(HttpMethod::Get, under, id, summary)
+                .takes(Narrowed::<R>::parameters().into_iter().chain(lists::parameters::<R::Sort>()))
+                .takes(R::Beside::parameters());
+            let content = json_of(&format!("{name}List"));
+            match R::BARE {
+                true => described
+                    .says("Everything, unless `limit` or `cursor` asks for a page; the `Link` header then leads to the next one.")
+                    .answers(200, "The rows.", content),
+                false => described
+                    .takes([lists::total_parameter()])
+                    .answers(200, "One page, newest first.", content),
+            }
+        })
+    }
+
+    fn rows() -> Vec<Operations> {
         use HttpMethod::{Delete, Get, Patch, Post};
         let Names { one, schema: name, .. } = R::NAMES;
         vec![
             Self::listed(),
-            (
-                Self::operation::<R::Create>(Post, "", format!("create_{one}"), format!("Adds a {one}"))
+            Self::operation("", post(super::create::<R>), move |under| {
+                Self::told::<R::Create>(Post, under, format!("create_{one}"), format!("Adds a {one}"))
                     .takes(R::Beside::parameters())
                     .reads(json_of(&format!("Create{name}")))
-                    .answers(201, "What was added.", json_of(name)),
-                post(super::create::<R>),
-            ),
-            (
-                Self::operation::<R::Read>(Get, "/{id}", format!("get_{one}"), format!("Shows one {one}"))
+                    .answers(201, "What was added.", json_of(name))
+            }),
+            Self::operation("/{id}", get(super::show::<R>), move |under| {
+                Self::told::<R::Read>(Get, under, format!("get_{one}"), format!("Shows one {one}"))
                     .takes([as_of_parameter()])
                     .takes(R::Beside::parameters())
-                    .answers(200, "As it is, or as it was.", json_of(name)),
-                get(super::show::<R>),
-            ),
-            (
-                Self::operation::<R::Update>(
-                    Patch,
-                    "/{id}",
-                    format!("update_{one}"),
-                    format!("Changes a {one}"),
-                )
-                .takes(R::Beside::parameters())
-                .reads(json_of(&format!("Update{name}"))),
-                patch(super::update::<R>),
-            ),
-            (
-                Self::operation::<R::Delete>(
-                    Delete,
-                    "/{id}",
-                    format!("delete_{one}"),
-                    format!("Deletes a {one}"),
-                )
-                .says("Deletes its comments and files as well; its history stays.")
-                .answers(200, "Deleted.", json_of(&format!("{name}Deletion"))),
-                delete(super::remove::<R>),
-            ),
-            (
-                Self::operation::<R::ReadAll>(
-                    Get,
-                    "/{id}/history",
-                    format!("get_{one}_history"),
-                    format!("Shows who changed a {one}, when and how, field by field"),
-                )
-                .takes(lists::plain_parameters())
-                .answers(200, "The entries about it, newest first.", json_of("EntryList")),
-                get(super::show_history::<R>),
-            ),
+                    .answers(200, "As it is, or as it was.", json_of(name))
+            }),
+            Self::operation("/{id}", patch(super::update::<R>), move |under| {
+                Self::told::<R::Update>(Patch, under, format!("update_{one}"), format!("Changes a {one}"))
+                    .takes(R::Beside::parameters())
+                    .reads(json_of(&format!("Update{name}")))
+            }),
+            Self::operation("/{id}", delete(super::remove::<R>), move |under| {
+                Self::told::<R::Delete>(Delete, under, format!("delete_{one}"), format!("Deletes a {one}"))
+                    .says("Deletes its comments and files as well; its history stays.")
+                    .answers(200, "Deleted.", json_of(&format!("{name}Deletion")))
+            }),
+            Self::operation("/{id}/history", get(super::show_history::<R>), move |under| {
+                let summary = format!("Shows who changed a {one}, when and how, field by field");
+                Self::told::<R::ReadAll>(Get, under, format!("get_{one}_history"), summary)
+                    .takes(lists::plain_parameters())
+                    .answers(200, "The entries about it, newest first.", json_of("EntryList"))
+            }),
         ]
     }
 
-    fn tables() -> Vec<(Described, MethodRouter<Api>)> {
+    fn tables() -> Vec<Operations> {
         use HttpMethod::{Get, Post};
         let Names { many, .. } = R::NAMES;
-        let binary = json!({"schema": {"type": "string", "format": "binary"}});
-        let table = json!({CSV: {"schema": {"type": "string"}}, XLSX: binary});
-        let export = format!("Downloads the {many} as a table");
-        let import = format!("Adds the {many} of a table: all rows or none");
-        let sorted = lists::sorting_parameters::<R::Sort>();
+        let table = || {
+            let binary = json!({"schema": {"type": "string", "format": "binary"}});
+            json!({CSV: {"schema": {"type": "string"}}, XLSX: binary})
+        };
         vec![
-            (
-                Self::operation::<R::ReadAll>(Get, "/export", format!("export_{many}"), export)
+            Self::operation("/export", get(super::tables::export::<R>), move |under| {
+                let summary = format!("Downloads the {many} as a table");
+                let sorted = lists::sorting_parameters::<R::Sort>();
+                Self::told::<R::ReadAll>(Get, under, format!("export_{many}"), summary)
                     .says("The export is recorded in the audit log.")
                     .takes(Narrowed::<R>::parameters().into_iter().chain(Shape::parameters()).chain(sorted))
-                    .answers(200, "The table as a file.", table.clone()),
-                get(super::tables::export::<R>),
-            ),
-            (
-                Self::operation::<R::Create>(Post, "/import", format!("import_{many}"), import)
+                    .answers(200, "The table as a file.", table())
+            }),
+            Self::operation("/import", post(super::tables::import::<R>), move |under| {
+                let summary = format!("Adds the {many} of a table: all rows or none");
+                Self::told::<R::Create>(Post, under, format!("import_{many}"), summary)
                     .says(
                         "The header row holds the names of the fields, case-insensitive; an empty cell is a field that is left out. \
                          The columns that an export adds are ignored.",
                     )
                     .takes([DryRun::parameter()])
-                    .reads(table)
-                    .answers(200, "What was added, or in a dry run what is wrong.", json_of("ImportResult")),
-                post(super::tables::import::<R>),
-            ),
+                    .reads(table())
+                    .answers(200, "What was added, or in a dry run what is wrong.", json_of("ImportResult"))
+            }),
         ]
     }
 }
@@ -261,25 +244,24 @@ impl<R: Exposed> Document<R> {
 /// The routes of a register whose rows are rated: the same, and the matrix.
 pub(crate) fn rated_routes<R: Exposed + StoredRating>(listed: Listed) -> Listed {
     let Names { one, many, .. } = R::NAMES;
-    let counted = match R::HIDDEN {
-        Some(_) => "The counts. Archived ones are not counted.",
-        None => "The counts.",
-    };
-    let (id, summary) =
-        (format!("get_{one}_matrix"), format!("Counts the {many} in each cell of the matrix"));
-    let described = Document::<R>::operation::<R::Read>(HttpMethod::Get, "/matrix", id, summary).answers(
-        200,
-        counted,
-        json_of("MatrixView"),
-    );
-    routes::<R>(listed).routes(described.by(get(super::matrix::show_matrix::<R>)))
+    let matrix =
+        Document::<R>::operation("/matrix", get(super::matrix::show_matrix::<R>), move |under| {
+            let counted = match R::HIDDEN {
+                Some(_) => "The counts. Archived ones are not counted.",
+                None => "The counts.",
+            };
+            let summary = format!("Counts the {many} in each cell of the matrix");
+            Document::<R>::told::<R::Read>(HttpMethod::Get, under, format!("get_{one}_matrix"), summary)
+                .answers(200, counted, json_of("MatrixView"))
+        });
+    routes::<R>(listed).routes(matrix)
 }
 
 /// The routes of a register, with their documentation.
 pub(crate) fn routes<R: Exposed>(mut listed: Listed) -> Listed {
     let tables = if R::TABLES { Document::<R>::tables() } else { Vec::new() };
-    for (described, handler) in Document::<R>::rows().into_iter().chain(tables) {
-        listed = listed.routes(described.by(handler));
+    for operation in Document::<R>::rows().into_iter().chain(tables) {
+        listed = listed.routes(operation);
     }
     listed.schemas(Document::<R>::schemas).schemas(|| {
         vec![
