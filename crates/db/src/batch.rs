@@ -19,9 +19,9 @@ pub type RowValues = Vec<Value<'static>>;
 /// A change of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum RowChange {
-    /// One row that is there, named by the first values as in [`crate::Tx::lock`].
+    /// One row at a time.
     Single(&'static str),
-    /// Many new rows at a time: a statement for each of [`SIZES`].
+    /// Many rows at a time: a statement for each of [`SIZES`].
     Batched([&'static str; SIZES.len()]),
 }
 

@@ -6,9 +6,6 @@
 //! two processes with a lane for the same organization take turns instead of waiting for each other. No transaction
 //! holds that of two lanes.
 //!
-//! A writer that has to wait runs its body without a connection first, only to see which row it is going to lock. Whoever
-//! locks one by the same statement fetches it on the way, so that most bodies of a full lane wait for no answer at all.
-//!
 //! Most bodies that fail do so before they change anything, and then there is nothing to take back. One that fails later
 //! takes the whole transaction with it: whoever shared it was not answered yet and runs again, and for a while the lane
 //! is careful: it puts a savepoint before each body, and no change is queued. The same holds when the transaction is
@@ -19,12 +16,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::{self, FutureExt};
+use futures_util::future;
 use tokio::sync::{Mutex, MutexGuard, OwnedSemaphorePermit, watch};
 
 use crate::QUEUE_TIMEOUT;
 use crate::error::Error;
-use crate::expected::{Expected, Lookup};
 use crate::postgres::Postgres;
 use crate::seal::{Held, Note, Seal};
 use crate::session::{SAVEPOINT, Session};
@@ -86,7 +82,6 @@ pub(crate) struct Lane {
     number: u128,
     open: Mutex<Option<Open>>,
     waiting: AtomicUsize,
-    expected: Arc<Expected>,
     careful: AtomicUsize,
 }
 
@@ -128,13 +123,7 @@ impl Drop for Waiting<'_> {
 
 impl Lane {
     fn new(number: u128) -> Self {
-        Self {
-            number,
-            open: Mutex::default(),
-            waiting: AtomicUsize::new(0),
-            expected: Arc::default(),
-            careful: AtomicUsize::new(0),
-        }
+        Self { number, open: Mutex::default(), waiting: AtomicUsize::new(0), careful: AtomicUsize::new(0) }
     }
 
     pub(crate) async fn write<T, E, F>(&self, postgres: &Postgres, body: &F, queues: bool) -> Attempt<T, E>
@@ -142,11 +131,7 @@ impl Lane {
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        // Whoever has to wait tells what it is going to lock: somebody before it may fetch it on the way.
-        let is_free = self.open.try_lock().is_ok();
-        let expected =
-            if queues && !is_free { first_lock(&|tx| drop(body(tx).now_or_never())) } else { None };
-        let mut turn = match self.begin(postgres, expected, queues).await {
+        let mut turn = match self.begin(postgres, queues).await {
             Ok(turn) => turn,
             Err(error) => return Attempt::Ended(Err(error.into())),
         };
@@ -161,14 +146,8 @@ impl Lane {
 
     /// Waits for its turn. From here to its end this task alone holds the transaction: if it is cancelled, the
     /// connection is closed and those who share it run again.
-    async fn begin(
-        &self,
-        postgres: &Postgres,
-        expected: Option<Lookup>,
-        queues: bool,
-    ) -> Result<Turn<'_>, Error> {
+    async fn begin(&self, postgres: &Postgres, queues: bool) -> Result<Turn<'_>, Error> {
         let waiting = Waiting::new(&self.waiting);
-        let expectation = expected.map(|lookup| self.expected.add(lookup));
         let Ok(mut place) = tokio::time::timeout(QUEUE_TIMEOUT, self.open.lock()).await else {
             return Err(Error::Busy("too many writes of this organization are waiting"));
         };
@@ -178,16 +157,14 @@ impl Lane {
                 open.session.next_body(open.careful);
                 open
             }
-            None => Open::begin(postgres, &self.expected, self.is_careful()).await?,
+            None => Open::begin(postgres, self.is_careful()).await?,
         };
-        let own = expectation.map(|expectation| Arc::clone(expectation.lookup()));
-        open.session.turn(own, BATCH - open.bodies - 1);
         open.session.allow_queueing(queues && !open.careful);
         Ok(Turn { open, place })
     }
 
     /// Hands the transaction on, or commits it if nobody waits. `kept`: whether the body succeeded.
-    async fn end(&self, Turn { mut open, mut place }: Turn<'_>, kept: bool, notes: Vec<Note>) -> End {
+    async fn end(&self, Turn { mut place, mut open }: Turn<'_>, kept: bool, notes: Vec<Note>) -> End {
         if let Err(lost) = settle(&open.session, open.careful, kept).await {
             open.outcome.send_replace(Some(Err(Error::Conflict)));
             if open.bodies > 0 || matches!(lost, Lost::Conflict) {
@@ -318,13 +295,6 @@ enum End {
     Broken(Error),
 }
 
-/// The row that a body locks first: it is run without a connection, as far as it gets.
-fn first_lock(run: &dyn Fn(&Tx<'_>)) -> Option<Lookup> {
-    let session = Session::imagined();
-    run(&Tx::new(Inner::Postgres(&session)));
-    session.into_first_lock()
-}
-
 enum Lost {
     /// The transaction met another, its connection broke, or a queued change failed.
     Conflict,
@@ -348,7 +318,7 @@ async fn settle(session: &Session, careful: bool, keep: bool) -> Result<(), Lost
 }
 
 impl Open {
-    async fn begin(postgres: &Postgres, expected: &Arc<Expected>, careful: bool) -> Result<Self, Error> {
+    async fn begin(postgres: &Postgres, careful: bool) -> Result<Self, Error> {
         let seal = postgres.seal().cloned();
         // What the lane holds travels with the first statement, the body with the second.
         let ahead: &[&str] = match (&seal, careful) {
@@ -356,10 +326,7 @@ impl Open {
             (None, true) => &["BEGIN; SAVEPOINT body"],
             (_, false) => &["BEGIN"],
         };
-        let (mut session, turn) = postgres.lane_session(ahead).await?;
-        if !careful {
-            session.expect(Arc::clone(expected));
-        }
+        let (session, turn) = postgres.lane_session(ahead).await?;
         let outcome = watch::Sender::new(None);
         Ok(Self { session, held: None, notes: Vec::new(), bodies: 0, seal, careful, outcome, _turn: turn })
     }

@@ -7,12 +7,10 @@
 //! - [`Db::find`]: the same for a few rows that are found by their keys.
 //! - [`Db::snapshot`]: one consistent view for several statements.
 //! - [`Db::write`]: one transaction. It may run more than once (a conflict, a lost connection), so
-//!   a body must be repeatable; an error rolls it back and harms nobody else. It may also be run without a connection,
-//!   where every statement fails, to see what it asks for.
+//!   a body must be repeatable; an error rolls it back and harms nobody else.
 
 mod batch;
 mod error;
-mod expected;
 mod lane;
 mod migrate;
 mod postgres;

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use deadpool_postgres::Object;
@@ -15,7 +15,6 @@ use tokio_postgres::{Row, Statement as Prepared};
 
 use crate::batch::{Queue, RowChange, RowValues, Statement};
 use crate::error::Error;
-use crate::expected::{Expected, Lookup};
 use crate::value::Value;
 
 /// Begins a body, so that it can be taken back alone.
@@ -33,14 +32,6 @@ pub(crate) struct Session {
     /// Whether the present body may queue changes. Otherwise they are made at once, so that an error reaches the body
     /// that caused it.
     queues: AtomicBool,
-    /// What writers who wait for their turn are going to lock.
-    expected: Option<Arc<Expected>>,
-    /// What was locked for them.
-    fetched: Mutex<Fetched>,
-    /// How many more bodies the transaction takes.
-    room: AtomicUsize,
-    /// What the body locks first. Only known without a connection.
-    first_lock: Mutex<Option<Lookup>>,
     begun: AtomicBool,
     finished: AtomicBool,
     conflict: AtomicBool,
@@ -65,28 +56,11 @@ impl Drop for Session {
 
 impl Session {
     pub(crate) fn new(client: Object, ahead: &[&'static str]) -> Self {
-        Self::on(Some(client), ahead)
-    }
-
-    /// A session without a connection: every statement fails, but the row that the body would lock first is noted.
-    pub(crate) fn imagined() -> Self {
-        Self::on(None, &[])
-    }
-
-    pub(crate) fn into_first_lock(mut self) -> Option<Lookup> {
-        self.first_lock.get_mut().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn on(client: Option<Object>, ahead: &[&'static str]) -> Self {
         Self {
-            client,
+            client: Some(client),
             ahead: Mutex::new(ahead.iter().copied().collect()),
             queue: Mutex::default(),
             queues: AtomicBool::new(false),
-            expected: None,
-            fetched: Mutex::default(),
-            room: AtomicUsize::new(0),
-            first_lock: Mutex::default(),
             begun: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             conflict: AtomicBool::new(false),
@@ -102,15 +76,6 @@ impl Session {
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn fetched(&self) -> MutexGuard<'_, Fetched> {
-        self.fetched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// From now on, a body that locks a row fetches those that others wait to lock as well.
-    pub(crate) fn expect(&mut self, expected: Arc<Expected>) {
-        self.expected = Some(expected);
     }
 
     fn client(&self) -> Result<&Object, Error> {
@@ -169,7 +134,7 @@ impl Session {
                 }
                 texts = now;
             }
-            prepared = self.prepared(&texts).await.map_err(|_| self.lost_to_another())?;
+            prepared = self.prepared(&texts).await.map_err(|_| self.lost_by_queue())?;
         }
     }
 
@@ -203,69 +168,28 @@ impl Session {
     fn queued_failed(&self, error: tokio_postgres::Error) -> Error {
         let severity = error.as_db_error().and_then(DbError::parsed_severity);
         match severity {
-            Some(Severity::Error) => self.lost_to_another(),
+            Some(Severity::Error) => self.lost_by_queue(),
             _ => self.noted(error),
         }
     }
 
-    /// The transaction is lost to a queued change, or to what was fetched for another body. Whose it was is found out by
-    /// running the bodies again: each of them then runs its own statements, at once.
-    fn lost_to_another(&self) -> Error {
+    /// The transaction is lost to a queued change. Whose it was is found out by running its bodies again, which then make
+    /// their changes at once.
+    fn lost_by_queue(&self) -> Error {
         self.conflict.store(true, Ordering::Relaxed);
         Error::Conflict
     }
 
-    /// Runs a statement that may change anything: what was fetched before it ended may be out of date.
-    async fn changing<T>(
-        &self,
-        statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
-    ) -> Result<T, Error> {
-        self.dirty.store(true, Ordering::Relaxed);
-        self.fetched().forget_if(|_| true);
-        let changed = self.within(statement).await;
-        self.fetched().forget_if(|_| true);
-        changed
-    }
-
-    /// The row with this key, held until the transaction ends. With it, rows that others wait to lock by the same
-    /// statement are fetched in one flight.
-    pub(crate) async fn lock(&self, sql: &'static str, key: &[Value<'_>]) -> Result<Vec<Row>, Error> {
-        let Some(client) = &self.client else {
-            let mut first = self.first_lock.lock().unwrap_or_else(PoisonError::into_inner);
-            first.get_or_insert_with(|| Lookup::new(sql, key));
-            return Err(Error::Conflict);
-        };
-        let (known, changes) = self.fetched().find(sql, key);
-        if let Some(rows) = known {
-            return Ok(rows);
-        }
-        let room = self.room.load(Ordering::Relaxed);
-        let others = self.expected.as_ref().map(|expected| expected.take(sql, key, room)).unwrap_or_default();
-        let keys = std::iter::once(key).chain(others.iter().map(|other| &other.key[..]));
-        let params: Vec<_> = keys.map(borrowed).collect();
-        let found = self.within(async {
-            let statement = client.prepare_cached(sql).await?;
-            Ok(at_once(params.iter().map(|params| client.query(&statement, params))).await)
-        });
-        let mut found = found.await?.into_iter();
-        let rows = found.next().transpose().map_err(|error| self.noted(error))?.unwrap_or_default();
-        let found: Result<Vec<_>, _> =
-            others.into_iter().zip(found).map(|(one, rows)| Ok((one, rows?))).collect();
-        let found = found.map_err(|error: tokio_postgres::Error| match error.is_closed() {
-            true => self.noted(error),
-            false => self.lost_to_another(),
-        })?;
-        self.fetched().add(found, changes);
-        Ok(rows)
-    }
-
     pub(crate) async fn query(&self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+        if !sql.starts_with("SELECT") {
+            self.dirty.store(true, Ordering::Relaxed);
+        }
         let client = self.client()?;
-        let rows = async {
+        self.within(async {
             let statement = client.prepare_cached(sql).await?;
             client.query(&statement, &borrowed(params)).await
-        };
-        if sql.starts_with("SELECT") { self.within(rows).await } else { self.changing(rows).await }
+        })
+        .await
     }
 
     pub(crate) async fn each(
@@ -289,8 +213,9 @@ impl Session {
     }
 
     pub(crate) async fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
+        self.dirty.store(true, Ordering::Relaxed);
         let client = self.client()?;
-        self.changing(async {
+        self.within(async {
             let statement = client.prepare_cached(sql).await?;
             client.execute(&statement, &borrowed(params)).await
         })
@@ -303,7 +228,6 @@ impl Session {
             return self.execute(change.single(), &row).await.map(drop);
         }
         self.dirty.store(true, Ordering::Relaxed);
-        self.fetched().forget_if(|lookup| row.starts_with(&lookup.key));
         self.queue().push(change, row);
         Ok(())
     }
@@ -315,12 +239,6 @@ impl Session {
     /// Whether the next body may queue changes.
     pub(crate) fn allow_queueing(&self, queues: bool) {
         self.queues.store(queues, Ordering::Relaxed);
-    }
-
-    /// A body's turn: what it was expected to lock, and how many more have room in the transaction.
-    pub(crate) fn turn(&self, own: Option<Arc<Lookup>>, room: usize) {
-        self.fetched().own = own;
-        self.room.store(room, Ordering::Relaxed);
     }
 
     /// Makes ready for another body in the same transaction; `careful`: a savepoint travels ahead of it.
@@ -378,38 +296,6 @@ impl Session {
     }
 }
 
-/// Rows that were locked for bodies to come.
-#[derive(Debug, Default)]
-struct Fetched {
-    rows: Vec<(Arc<Lookup>, Vec<Row>)>,
-    /// What the present body was expected to lock. It is given no row that was fetched for another: it may know better.
-    own: Option<Arc<Lookup>>,
-    /// How many changes were made in the transaction.
-    changes: u64,
-}
-
-impl Fetched {
-    /// Takes out the rows if they were fetched for the present body, and tells how many changes there were.
-    fn find(&mut self, sql: &str, key: &[Value<'_>]) -> (Option<Vec<Row>>, u64) {
-        let own = self.own.as_ref().filter(|own| own.is(sql, key));
-        let place = own.and_then(|own| self.rows.iter().position(|(lookup, _)| Arc::ptr_eq(lookup, own)));
-        (place.map(|place| self.rows.swap_remove(place).1), self.changes)
-    }
-
-    /// Adds what was asked for after so many changes. After another one it may be out of date.
-    fn add(&mut self, rows: Vec<(Arc<Lookup>, Vec<Row>)>, changes: u64) {
-        if self.changes == changes {
-            self.rows.extend(rows);
-        }
-    }
-
-    /// A change: these rows may be out of date.
-    fn forget_if(&mut self, changed: impl Fn(&Lookup) -> bool) {
-        self.changes += 1;
-        self.rows.retain(|(lookup, _)| !changed(lookup));
-    }
-}
-
 /// Runs statements together; the error is that of the first one that failed.
 async fn executed(
     client: &Object,
@@ -418,19 +304,14 @@ async fn executed(
 ) -> Result<(), tokio_postgres::Error> {
     let params: Vec<_> = statements.iter().map(|one| borrowed(&one.params)).collect();
     let all = prepared.iter().zip(&params).map(|(sql, params)| client.execute(sql, params));
-    at_once(all).await.into_iter().try_for_each(|one| one.map(drop))
-}
-
-/// Waits for all of them, and polls them in their order: all of it is on the wire before anything is answered.
-async fn at_once<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
-    // `join_all` does not promise to poll all of many futures at once.
     let mut all: Vec<_> = all.map(|one| Box::pin(future::maybe_done(one))).collect();
+    // `join_all` does not promise to poll all of many futures at once.
     let all_ended = future::poll_fn(|context| {
         let pending = all.iter_mut().filter_map(|one| one.as_mut().poll(context).is_pending().then_some(()));
         if pending.count() > 0 { Poll::Pending } else { Poll::Ready(()) }
     });
     all_ended.await;
-    all.iter_mut().filter_map(|one| one.as_mut().take_output()).collect()
+    all.iter_mut().filter_map(|one| one.as_mut().take_output()).try_for_each(|one| one.map(drop))
 }
 
 fn borrowed<'p>(params: &'p [Value<'p>]) -> Vec<&'p (dyn ToSql + Sync)> {

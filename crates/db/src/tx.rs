@@ -114,23 +114,6 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// The row with this key, held until the transaction ends. `sql` finds it by nothing else, and a [`RowChange`] of it
-    /// starts with the same values: rows are locked ahead of the bodies that are going to ask for them.
-    pub async fn lock<T>(
-        &self,
-        sql: &'static str,
-        key: &[Value<'_>],
-        map: impl Fn(&Row<'_>) -> Result<T, Error>,
-    ) -> Result<Option<T>, Error> {
-        match &self.inner {
-            Inner::Sqlite(_) => self.opt(sql, key, map).await,
-            Inner::Postgres(session) => {
-                let rows = session.lock(sql, key).await?;
-                rows.first().map(|row| map(&Row(row::Inner::Postgres(row)))).transpose()
-            }
-        }
-    }
-
     /// The one row there must be.
     pub async fn one<T>(
         &self,

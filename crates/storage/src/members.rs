@@ -118,7 +118,7 @@ pub async fn get(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<P
 
 /// The member, held until the transaction ends.
 pub async fn lock(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Person>, Error> {
-    t.lock(LOCK, &[id(scope.organization()), id(member)], read).await
+    t.opt(LOCK, &[id(scope.organization()), id(member)], read).await
 }
 
 pub async fn lock_by_user(t: &Tx<'_>, scope: &Scope, user: UserId) -> Result<Option<Person>, Error> {

@@ -399,7 +399,7 @@ pub async fn lock<R: Stored>(
     scope: &Scope,
     record: Id<R::Kind>,
 ) -> Result<Option<Record<R>>, Error> {
-    t.lock(R::sql().lock, &[id(scope.organization()), id(record)], read).await
+    t.opt(R::sql().lock, &[id(scope.organization()), id(record)], read).await
 }
 
 /// What a member is responsible for, held until the transaction ends.

@@ -28,7 +28,6 @@ both! {
     a_swallowed_error_is_not_told_as_success,
     a_cancelled_write_leaves_the_connection_usable,
     writers_of_a_lane_do_not_harm_each_other,
-    who_waits_finds_its_row_locked,
     what_a_failed_body_noted_is_gone,
     what_is_found_is_the_newest_and_complete,
     jobs_are_claimed_once,
@@ -289,13 +288,11 @@ async fn a_cancelled_write_leaves_the_connection_usable(app: &TestApp) {
     app.ctx.db.write(async |t| instance::put(t, "y", "1").await).await.expect("still works");
 }
 
-const LOCK: &str = "SELECT value FROM instance WHERE name = $1 FOR UPDATE";
 const SET: RowChange = RowChange::Single("UPDATE instance SET value = $2 WHERE name = $1");
 
-/// A counter that is read and then written, at once or later: two that run at once would lose a count, and so would one
-/// that is given the row as it was before somebody else's turn.
+/// A counter that is read and then written, at once or later: two that run at once would lose a count.
 async fn count_up(t: &Tx<'_>, counter: &'static str, later: bool) -> Result<(), Error> {
-    let found = t.lock(LOCK, &[Value::from(counter)], |row| row.text(0)).await?;
+    let found = instance::get(t, counter).await?;
     let now = found.as_ref().map_or(0, |count| count.parse::<i64>().expect("a number")) + 1;
     match later && found.is_some() {
         true => t.execute_later(SET, vec![Value::from(counter), Value::from(now.to_string())]).await?,
@@ -358,38 +355,6 @@ async fn writers_of_a_lane_do_not_harm_each_other(app: &TestApp) {
         assert!((told..=told + 4).contains(&kept), "{counter}: {told} were told, {kept} are kept");
     }
     db.write_in(7, async |t| count_up(t, "counter 4", false).await).await.expect("the lane goes on");
-}
-
-async fn who_waits_finds_its_row_locked(app: &TestApp) {
-    const NAMES: [&str; 4] = ["row 0", "row 1", "row 2", "row 3"];
-    const TRY: &str = "SELECT value FROM instance WHERE name = $1 FOR UPDATE NOWAIT";
-    if app.engine() == Engine::Sqlite {
-        return;
-    }
-    let db = &app.ctx.db;
-    for name in NAMES {
-        db.write(async move |t| instance::put(t, name, "0").await).await.expect("a row");
-    }
-    let own = db.clone();
-    let first = db.write_in(7, async move |t| {
-        // The others come and wait.
-        tokio::task::yield_now().await;
-        t.lock(LOCK, &[Value::from(NAMES[0])], |row| row.text(0)).await?;
-        let mut locked = Vec::new();
-        for name in NAMES {
-            let tried = own.read(async move |t| t.one(TRY, &[Value::from(name)], |row| row.text(0)).await);
-            locked.push(tried.await.is_err());
-        }
-        Ok::<_, DbError>(locked)
-    });
-    let others = NAMES[1..3].iter().map(|&name| db.write_in(7, async move |t| count_up(t, name, true).await));
-    let (first, others) = futures_util::join!(first, join_all(others));
-    assert_eq!(first.expect("locked"), [true, true, true, false]);
-    assert!(others.into_iter().all(|other| other.is_ok()));
-    for (name, count) in NAMES.into_iter().zip(["0", "1", "1", "0"]) {
-        let kept = db.read(async move |t| instance::get(t, name).await).await.expect("a read");
-        assert_eq!(kept.as_deref(), Some(count));
-    }
 }
 
 /// How far bodies that share a transaction have counted.
