@@ -305,7 +305,7 @@ fn told<H: Holder>(
 ) -> Described {
     let attachment = under.contains('{').then(|| path_id::<kind::Attachment>("attachmentId"));
     Described::new(method, id, summary, permission)
-        .among(capitalized(H::MANY))
+        .tagged(capitalized(H::MANY))
         .also_needs::<H::See>()
         .takes([path_id::<H::Kind>(H::PARAMETER)].into_iter().chain(attachment))
 }

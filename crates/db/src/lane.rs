@@ -285,7 +285,7 @@ struct Turn<'l> {
 
 /// How a turn ended.
 enum End {
-    /// What the body said holds.
+    /// The body's own result is the answer.
     Told,
     /// The commit failed.
     Failed(Error),

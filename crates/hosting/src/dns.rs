@@ -239,8 +239,9 @@ impl Dns {
             return Ok(resolver);
         }
         let made = resolver(&self.servers, self.timeout).map_err(|error| {
-            let server = "the server knows no name servers; dns.servers can be set";
-            Failure::Down(format!("Domains cannot be checked: {server} ({error})."))
+            Failure::Down(format!(
+                "Domains cannot be checked because the server knows no name servers ({error}); its operator can set ATTESTRY_DNS_SERVERS."
+            ))
         })?;
         Ok(self.resolver.get_or_init(|| made))
     }

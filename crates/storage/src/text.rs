@@ -179,7 +179,7 @@ pub(crate) struct Sheet {
 }
 
 impl Sheet {
-    /// With nothing kept, it is the first time.
+    /// Nothing is kept yet in the first of the two passes.
     pub(crate) const fn new(kept: &'static [u8]) -> Self {
         Self { bytes: [0; ROOM], length: 0, kept }
     }

@@ -67,7 +67,7 @@ pub(crate) fn json_of(name: &str) -> Value {
 }
 
 impl Operations {
-    /// A route whose documentation is made when somebody wants it.
+    /// A route whose documentation is made only when the document is.
     pub(crate) fn described(
         path: String,
         handler: MethodRouter<Api>,
@@ -98,7 +98,7 @@ impl Described {
         }
     }
 
-    pub(crate) fn among(self, tag: String) -> Self {
+    pub(crate) fn tagged(self, tag: String) -> Self {
         Self { tag, ..self }
     }
 

@@ -138,7 +138,7 @@ impl<R: Exposed> Document<R> {
     /// What is told of an operation on the register, or on a row of it.
     fn told<G: Grant>(method: HttpMethod, under: &str, id: String, summary: String) -> Described {
         Described::new(method, id, summary, G::PERMISSION)
-            .among(capitalized(R::NAMES.many))
+            .tagged(capitalized(R::NAMES.many))
             .takes(under.contains('{').then(|| path_id::<R::Kind>(R::NAMES.parameter)))
             .or_by::<G>()
             .answers(200, "As it is now.", json_of(R::NAMES.schema))
