@@ -37,22 +37,26 @@ fn failed(error: &refinery::Error) -> Error {
     Error::Other(format!("migration failed: {error}"))
 }
 
-fn compare(migrations: &[Migration], applied: &[refinery::Migration]) -> Pending {
-    let title = |number: u32, name: &str| format!("{number:04}_{name}");
+/// What was applied, as `refinery` notes it down. Asking it would read and hash the whole schema first.
+const APPLIED: &str = "SELECT version, name FROM refinery_schema_history ORDER BY version";
+
+/// A step that was applied: its number and name.
+type Applied = (i32, String);
+
+fn compare(migrations: &[Migration], applied: &[Applied]) -> Pending {
     let is_applied =
-        |step: &Migration| applied.iter().any(|a| a.version() == i32::try_from(step.number).unwrap_or(-1));
-    let is_known =
-        |a: &refinery::Migration| migrations.iter().any(|step| i32::try_from(step.number) == Ok(a.version()));
+        |step: &Migration| applied.iter().any(|(number, _)| i32::try_from(step.number) == Ok(*number));
+    let is_known = |number: i32| migrations.iter().any(|step| i32::try_from(step.number) == Ok(number));
     Pending {
         missing: migrations
             .iter()
             .filter(|step| !is_applied(step))
-            .map(|step| title(step.number, step.name))
+            .map(|step| format!("{:04}_{}", step.number, step.name))
             .collect(),
         unknown: applied
             .iter()
-            .filter(|a| !is_known(a))
-            .map(|a| title(u32::try_from(a.version()).unwrap_or(0), a.name()))
+            .filter(|(number, _)| !is_known(*number))
+            .map(|(number, name)| format!("{number:04}_{name}"))
             .collect(),
     }
 }
@@ -66,7 +70,7 @@ pub(crate) fn sqlite(
 }
 
 pub(crate) fn sqlite_pending(
-    connection: &mut rusqlite::Connection,
+    connection: &rusqlite::Connection,
     migrations: &[Migration],
 ) -> Result<Pending, Error> {
     let known: i64 = connection.query_row(
@@ -77,10 +81,9 @@ pub(crate) fn sqlite_pending(
     if known == 0 {
         return Ok(compare(migrations, &[]));
     }
-    let applied = runner(migrations, |step| step.sqlite)?
-        .get_applied_migrations(connection)
-        .map_err(|error| failed(&error))?;
-    Ok(compare(migrations, &applied))
+    let mut statement = connection.prepare(APPLIED)?;
+    let applied = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(compare(migrations, &applied.collect::<Result<Vec<Applied>, _>>()?))
 }
 
 pub(crate) async fn postgres(client: &mut Client, migrations: &[Migration]) -> Result<usize, Error> {
@@ -89,17 +92,12 @@ pub(crate) async fn postgres(client: &mut Client, migrations: &[Migration]) -> R
     Ok(report.applied_migrations().len())
 }
 
-pub(crate) async fn postgres_pending(
-    client: &mut Client,
-    migrations: &[Migration],
-) -> Result<Pending, Error> {
+pub(crate) async fn postgres_pending(client: &Client, migrations: &[Migration]) -> Result<Pending, Error> {
     let known = client.query_one("SELECT to_regclass('refinery_schema_history') IS NOT NULL", &[]).await?;
     if !known.get::<_, bool>(0) {
         return Ok(compare(migrations, &[]));
     }
-    let applied = runner(migrations, |step| step.postgres)?
-        .get_applied_migrations_async(client)
-        .await
-        .map_err(|error| failed(&error))?;
-    Ok(compare(migrations, &applied))
+    let rows = client.query(APPLIED, &[]).await?;
+    let applied = rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
+    Ok(compare(migrations, &applied.collect::<Result<Vec<Applied>, Error>>()?))
 }

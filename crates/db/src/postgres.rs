@@ -235,8 +235,8 @@ impl Postgres {
     }
 
     pub(crate) async fn pending(&self, migrations: &[Migration]) -> Result<Pending, Error> {
-        let mut client = self.pool.get().await?;
-        migrate::postgres_pending(&mut client, migrations).await
+        let client = self.pool.get().await?;
+        migrate::postgres_pending(&client, migrations).await
     }
 
     /// Whether it keeps text as we do, its indexes are usable, and it has met damaged pages.

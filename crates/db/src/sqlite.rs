@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::error::Error;
 use crate::migrate::{self, Migration, Pending};
 use crate::seal::{Note, Seal};
-use crate::sqlite::reader::{GoneOnDrop, Inline, Reads, in_snapshot};
+use crate::sqlite::reader::{GoneOnDrop, Inline, Reader, Reads, in_snapshot};
 use crate::sqlite::writer::{Transaction, Work, write_loop};
 use crate::tx::{Inner, Tx};
 use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
@@ -86,9 +86,10 @@ impl Sqlite {
         let seal = Sealed::default();
         let sealed = Arc::clone(&seal);
         spawn("db-writer", move || write_loop(writer, waiting, &sealed))?;
-        let reads = Arc::new(Reads::start(path, readers, queue.max(1), connections)?);
-        let inline: Result<_, _> = (0..inline).map(|_| Inline::open(path, connections)).collect();
-        Ok(Self { path: Arc::new(path.to_owned()), reads, inline: inline?, writes, seal })
+        let path = Arc::new(path.to_owned());
+        let reads = Arc::new(Reads::start(&path, readers, queue.max(1), connections)?);
+        let inline = (0..inline).map(|_| Inline::new(&path, connections)).collect();
+        Ok(Self { path, reads, inline, writes, seal })
     }
 
     /// Reads a few rows by their keys, on this thread if a connection is free. What takes longer or fails is tried again
@@ -114,10 +115,14 @@ impl Sqlite {
         let (reply, answer) = oneshot::channel();
         let gone = Arc::new(AtomicBool::new(false));
         let guard = GoneOnDrop(Arc::clone(&gone));
-        self.reads.push(Box::new(move |connection, watch| {
+        self.reads.push(Box::new(move |reader| {
             if gone.load(Ordering::Relaxed) {
                 return;
             }
+            let Reader { connection, watch } = match reader {
+                Ok(reader) => reader,
+                Err(error) => return drop(reply.send(Err(error.into()))),
+            };
             watch.start((!snapshot).then_some(STATEMENT_TIMEOUT), gone);
             let result =
                 if snapshot { in_snapshot(connection, &body) } else { run(connection, &body, &[]).0 };
@@ -158,7 +163,7 @@ impl Sqlite {
 
     pub(crate) async fn pending(&self, migrations: Vec<Migration>) -> Result<Pending, Error> {
         let path = Arc::clone(&self.path);
-        blocking(move || migrate::sqlite_pending(&mut connect(&path, false, 1)?, &migrations)).await
+        blocking(move || migrate::sqlite_pending(&connect(&path, false, 1)?, &migrations)).await
     }
 
     pub(crate) async fn check(&self) -> Result<Vec<String>, Error> {

@@ -354,7 +354,16 @@ async fn writers_of_a_lane_do_not_harm_each_other(app: &TestApp) {
         // Those who hung up may have been in time; there are at most four of them for each counter.
         assert!((told..=told + 4).contains(&kept), "{counter}: {told} were told, {kept} are kept");
     }
+    // Alone, with nothing but the commit after it.
+    let breaks = db.write_in(7, async |t| {
+        count_up(t, "counter 4", false).await?;
+        t.execute_later(RowChange::Single(BREAKS), Vec::new()).await?;
+        Ok::<_, Error>(())
+    });
+    breaks.await.expect_err("a change that failed is not told as success");
     db.write_in(7, async |t| count_up(t, "counter 4", false).await).await.expect("the lane goes on");
+    let kept = db.read(async |t| instance::get(t, "counter 4").await).await.expect("a read");
+    assert_eq!(kept.as_deref(), Some("1"));
 }
 
 /// How far bodies that share a transaction have counted.

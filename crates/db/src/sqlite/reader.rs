@@ -1,13 +1,14 @@
 //! Who reads: threads with a connection each and a queue they share, and connections for reads that are run inline.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
+use crate::QUEUE_TIMEOUT;
 use crate::error::Error;
 use crate::sqlite::watch::Watch;
 use crate::sqlite::{connect, run, spawn};
@@ -16,7 +17,43 @@ use crate::tx::Tx;
 /// How long a read may run inline: it holds up other requests.
 const INLINE_LIMIT: Duration = Duration::from_millis(10);
 
-pub(super) type Read = Box<dyn FnOnce(&Mutex<Connection>, &Watch) + Send>;
+pub(super) type Read = Box<dyn FnOnce(Result<&Reader, Error>) + Send>;
+
+/// A connection that reads, and the clock beside it.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) connection: Mutex<Connection>,
+    pub(super) watch: Watch,
+}
+
+/// One that is opened when it is first used: each connection keeps the schema in memory, and a server with little to do
+/// needs few of them.
+#[derive(Debug)]
+struct LazyReader {
+    path: Arc<PathBuf>,
+    /// How many connections the file has.
+    connections: usize,
+    /// How long it waits for a lock.
+    patience: Duration,
+    opened: OnceLock<Reader>,
+}
+
+impl LazyReader {
+    fn new(path: &Arc<PathBuf>, connections: usize, patience: Duration) -> Self {
+        Self { path: Arc::clone(path), connections, patience, opened: OnceLock::new() }
+    }
+
+    fn get(&self) -> Result<&Reader, Error> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        let mut connection = connect(&self.path, true, self.connections)?;
+        connection.busy_timeout(self.patience)?;
+        let watch = Watch::default();
+        watch.install(&mut connection)?;
+        Ok(self.opened.get_or_init(|| Reader { connection: Mutex::new(connection), watch }))
+    }
+}
 
 /// A queue that several reader threads share.
 #[derive(Default)]
@@ -71,21 +108,17 @@ pub(super) struct Reads(Arc<ReadQueue>);
 impl Reads {
     /// Starts the threads.
     pub(super) fn start(
-        path: &Path,
+        path: &Arc<PathBuf>,
         readers: usize,
         queue: usize,
         connections: usize,
     ) -> Result<Self, Error> {
         let reads = Arc::new(ReadQueue { most: queue, ..ReadQueue::default() });
         for number in 0..readers {
-            let mut connection = connect(path, true, connections)?;
-            let watch = Watch::default();
-            watch.install(&mut connection)?;
-            let reads = Arc::clone(&reads);
+            let (reads, reader) = (Arc::clone(&reads), LazyReader::new(path, connections, QUEUE_TIMEOUT));
             spawn(&format!("db-reader-{number}"), move || {
-                let connection = Mutex::new(connection);
                 while let Some(read) = reads.pop() {
-                    read(&connection, &watch);
+                    read(reader.get());
                 }
             })?;
         }
@@ -108,31 +141,28 @@ impl Drop for Reads {
 #[derive(Debug)]
 pub(super) struct Inline {
     turn: Mutex<()>,
-    connection: Mutex<Connection>,
-    watch: Watch,
+    reader: LazyReader,
     never: Arc<AtomicBool>,
 }
 
 impl Inline {
-    pub(super) fn open(path: &Path, connections: usize) -> Result<Self, Error> {
-        let mut connection = connect(path, true, connections)?;
+    pub(super) fn new(path: &Arc<PathBuf>, connections: usize) -> Self {
         // The thread that asks must not wait for a lock.
-        connection.busy_timeout(Duration::ZERO)?;
-        let watch = Watch::default();
-        watch.install(&mut connection)?;
-        Ok(Self { turn: Mutex::default(), connection: Mutex::new(connection), watch, never: Arc::default() })
+        let reader = LazyReader::new(path, connections, Duration::ZERO);
+        Self { turn: Mutex::default(), reader, never: Arc::default() }
     }
 
-    /// What a body finds; nothing when it is somebody else's turn.
+    /// What a body finds; nothing when it is somebody else's turn, or the file cannot be opened.
     pub(super) fn find<T, E, F>(&self, body: &F) -> Option<Result<T, E>>
     where
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
         let _turn = self.turn.try_lock().ok()?;
-        self.watch.start(Some(INLINE_LIMIT), Arc::clone(&self.never));
-        let (result, _) = run(&self.connection, body, &[]);
-        self.watch.stop();
+        let Reader { connection, watch } = self.reader.get().ok()?;
+        watch.start(Some(INLINE_LIMIT), Arc::clone(&self.never));
+        let (result, _) = run(connection, body, &[]);
+        watch.stop();
         Some(result)
     }
 }

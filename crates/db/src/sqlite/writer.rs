@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use rusqlite::Connection;
@@ -17,6 +18,19 @@ use crate::tx::{Inner, Tx};
 
 /// How many transactions share one commit at most.
 const BATCH: usize = 64;
+/// How many of them share one in any case, if so many wait.
+const FEW: usize = 8;
+
+/// How many transactions the next commit takes: half of those who write, so that the requests of the other half are read
+/// and answered meanwhile. Where the commit takes longer than all before it, as on a slow disk, as many as can share it.
+#[derive(Debug)]
+struct Pace(usize);
+
+impl Pace {
+    fn learn(&mut self, writers: usize, bodies: Duration, commit: Duration) {
+        self.0 = if commit > bodies { BATCH } else { (writers / 2).clamp(FEW, BATCH) };
+    }
+}
 
 /// A transaction that waits for the writer.
 pub(super) trait Work: Send {
@@ -94,20 +108,23 @@ pub(super) fn write_loop(
     }
     let connection = Mutex::new(connection);
     let never = Arc::new(AtomicBool::new(false));
+    let mut pace = Pace(BATCH);
     while let Some(first) = waiting.blocking_recv() {
         watch.start(Some(STATEMENT_TIMEOUT), Arc::clone(&never));
-        write_batch(&connection, first, &mut waiting, seal);
+        write_batch(&connection, first, &mut waiting, seal, &mut pace);
         watch.stop();
     }
 }
 
-/// One commit for all that wait. Returns when everybody of the batch has an answer.
+/// One commit for those who wait. Returns when everybody of the batch has an answer.
 fn write_batch(
     connection: &Mutex<Connection>,
     first: Box<dyn Work>,
     waiting: &mut mpsc::Receiver<Box<dyn Work>>,
     seal: &Sealed,
+    pace: &mut Pace,
 ) {
+    let began = Instant::now();
     if let Err(error) = statement(connection, "BEGIN IMMEDIATE") {
         return first.failed(error);
     }
@@ -135,7 +152,7 @@ fn write_batch(
                 }
             }
         }
-        if done.len() < BATCH {
+        if done.len() < pace.0 {
             next = waiting.try_recv().ok();
         }
     }
@@ -147,7 +164,10 @@ fn write_batch(
         // What one of them left cannot be sealed: alone, only that one is told.
         return done.into_iter().for_each(|work| write_alone(connection, work, seal));
     }
-    match statement(connection, "COMMIT") {
+    let (bodies, commit_began) = (began.elapsed(), Instant::now());
+    let committed = statement(connection, "COMMIT");
+    pace.learn(done.len() + waiting.len(), bodies, commit_began.elapsed());
+    match committed {
         Ok(()) => done.into_iter().for_each(Work::committed),
         Err(error) => {
             let _ = statement(connection, "ROLLBACK");
@@ -222,5 +242,22 @@ fn seal_notes(connection: &Mutex<Connection>, seal: &Sealed, notes: Vec<Note>) -
         Ok(Some(result)) => result,
         Ok(None) => Err(Error::ForeignAwait),
         Err(panic) => Err(Error::Panic(panic_text(panic.as_ref()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_those_who_write_share_a_commit_unless_it_is_slow() {
+        let (short, long) = (Duration::from_micros(100), Duration::from_millis(1));
+        let mut pace = Pace(BATCH);
+        for (writers, most) in [(1, FEW), (16, 8), (40, 20), (500, BATCH)] {
+            pace.learn(writers, long, short);
+            assert_eq!(pace.0, most, "{writers}");
+        }
+        pace.learn(16, short, long);
+        assert_eq!(pace.0, BATCH);
     }
 }
