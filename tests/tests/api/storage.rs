@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use attestry_app::Error;
-use attestry_db::{Error as DbError, RowChange, Tx, Value};
+use attestry_db::{Config, Db, Error as DbError, RowChange, Tx, Value};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::risks::{RiskCategory, RiskStatus, TreatmentStrategy};
 use attestry_domain::subjects::Subject;
@@ -15,6 +15,7 @@ use attestry_tests::database::Database;
 use attestry_tests::{Engine, TestApp, both, run};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join_all, select};
+use tempfile::TempDir;
 
 /// So many, whosever they are.
 fn most(in_all: i64) -> jobs::Most {
@@ -637,6 +638,21 @@ fn a_transaction_that_sqlite_gives_up_does_not_take_its_neighbours_with_it() {
             );
         }
     });
+}
+
+#[tokio::test]
+async fn a_reader_that_cannot_open_the_file_says_so_and_tries_again() {
+    let folder = TempDir::new().expect("a folder");
+    let (path, away) = (folder.path().join("attestry.db"), folder.path().join("away.db"));
+    let db = Db::open(&Config::Sqlite { path: path.clone(), readers: 1, queue: 8 }).expect("a database");
+    db.migrate(MIGRATIONS).await.expect("migrated");
+    // Nothing was read yet, so no reader has opened it.
+    std::fs::rename(&path, &away).expect("moved");
+    db.read(async |t| instance::get(t, "x").await).await.expect_err("there is no file");
+    db.find(async |t| instance::get(t, "x").await).await.expect_err("there is no file");
+    std::fs::rename(&away, &path).expect("moved back");
+    db.read(async |t| instance::get(t, "x").await).await.expect("it is there again");
+    db.find(async |t| instance::get(t, "x").await).await.expect("it is there again");
 }
 
 #[test]
