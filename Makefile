@@ -6,11 +6,12 @@ SHELL := /bin/bash
 # One build folder for all checkouts on a machine: warm builds are fast, and a clone stays clean.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/attestry/target
 BIN := $(CARGO_TARGET_DIR)/debug/attestry
-# What tests talk to: an SMTP server and the schema of OSCAL in Python; an S3 server and the AI SDK in Node.
+# What tests talk to: an SMTP server and the schema of OSCAL in Python; an S3 server and the AI SDK in Node. Linters and
+# generators of clients are there, too.
 VENV := $(HOME)/.cache/attestry/python
 NODE := $(HOME)/.cache/attestry/node
 
-.PHONY: run demo test test-rust test-web bench lint fmt openapi release web postgres nameserver caddy python node chromium wrk
+.PHONY: run demo test test-rust test-web bench lint fmt openapi archives release web postgres nameserver caddy python node chromium wrk
 
 ## Serve the API and the console on http://127.0.0.1:8080, data in ./data
 run: web
@@ -51,9 +52,11 @@ crates/ui/dist/index.html: $(WEB) crates/api/openapi.json web/node_modules/insta
 	cd web && $(NPM) run --silent build
 	@touch $@
 
-lint:
+lint: node
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(NODE)/node_modules/.bin/redocly lint --config tests/openapi/redocly.yaml crates/api/openapi.json
+	$(NODE)/node_modules/.bin/spectral lint --quiet --fail-severity hint --ruleset tests/openapi/spectral.yaml crates/api/openapi.json
 
 fmt:
 	cargo fmt --all
@@ -72,6 +75,11 @@ release: web
 openapi:
 	cargo build --locked --workspace --bin attestry
 	$(BIN) openapi > crates/api/openapi.json
+
+## An archive of each earlier schema that has none yet, in tests/archives
+archives:
+	cargo build --locked --workspace --bin attestry
+	cargo test --locked --workspace --test api -- --ignored write_archives
 
 postgres:
 	@ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; }

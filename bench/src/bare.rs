@@ -76,6 +76,7 @@ fn person(value: &Value) -> Result<Person> {
             updated_at: parse(user, "updatedAt")?,
             last_login: parse::<Time>(user, "lastLogin").ok(),
             invited_to: None,
+            account_id: None,
             version: 1,
         },
     })

@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports")]
 
+mod attacks;
 mod automations;
 mod bare;
 mod growth;
@@ -68,6 +69,9 @@ struct Cli {
     /// Instead: the trust portal's agreements, certificates and domains
     #[arg(long)]
     portals: bool,
+    /// Instead: the latency of `/v1/health` during floods of expensive requests
+    #[arg(long)]
+    attacks: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -124,6 +128,12 @@ async fn main() -> Result<()> {
     if cli.portals {
         for engine in engines {
             portals::run(&cli, engine).await?;
+        }
+        return Ok(());
+    }
+    if cli.attacks {
+        for engine in engines {
+            attacks::run(&cli, engine).await?;
         }
         return Ok(());
     }

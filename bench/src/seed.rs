@@ -15,7 +15,7 @@ use attestry_domain::api_keys::{NewApiKey, Scopes};
 use attestry_domain::automations::{Evaluation, Run, RunStatus, Trigger};
 use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
 use attestry_domain::id::{AutomationId, OrganizationId, TaskId, UserId};
-use attestry_domain::members::NewMember;
+use attestry_domain::members::{Member, NewMember};
 use attestry_domain::registers::Record;
 use attestry_domain::risks::{Risk, RiskCategory, RiskPatch, RiskStatus, TreatmentStrategy};
 use attestry_domain::scales::{Impact, Likelihood};
@@ -237,8 +237,8 @@ async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
         name: None,
     };
     let (founded, made) = setup::by_operator(ctx, new).await?;
-    let users = people(ctx, number).await?;
     let scope = Scope::system(founded.organization, "bench");
+    let users = people(ctx, &scope, number).await?;
     let items =
         users.into_iter().enumerate().map(|(index, user_id)| (index, member(index, user_id))).collect();
     let (created, refused) = members::create_many(ctx, &scope, items).await?;
@@ -251,7 +251,7 @@ async fn organization(ctx: &Ctx, number: usize, keys: usize) -> Result<Home> {
     Ok(Home {
         organization: founded.organization,
         key: made.text,
-        members: created.iter().map(|person| person.member.id.to_string()).collect(),
+        members: created.iter().map(|changed| changed.person.member.id.to_string()).collect(),
         vendors: vendors.iter().map(|vendor| vendor.id.to_string()).collect(),
         risk: risks[0].id.to_string(),
     })
@@ -307,7 +307,8 @@ fn member(index: usize, user_id: UserId) -> NewMember {
     }
 }
 
-async fn people(ctx: &Ctx, number: usize) -> Result<Vec<UserId>> {
+/// Users who were members before, so that they can be added without an invitation.
+async fn people(ctx: &Ctx, scope: &Scope, number: usize) -> Result<Vec<UserId>> {
     let now = ctx.now();
     let all: Vec<User> = (0..MEMBERS)
         .map(|index| {
@@ -319,10 +320,14 @@ async fn people(ctx: &Ctx, number: usize) -> Result<Vec<UserId>> {
         })
         .collect();
     let ids = all.iter().map(|user| user.id).collect();
+    let (own, ids_of_members) = (scope.clone(), ctx.ids.clone());
     ctx.db
         .write(async move |t| {
-            for user in &all {
+            for (index, user) in all.iter().enumerate() {
                 users::insert(t, user, None).await?;
+                let before = NewMember { is_active: false, ..member(index, user.id) };
+                let before = Member::new(ids_of_members.next(), own.organization(), before, now);
+                attestry_storage::members::insert(t, &own, &before).await?;
             }
             Ok::<_, attestry_storage::Error>(())
         })

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -41,17 +41,14 @@ pub fn succeed(data: &Path, words: &[&str]) -> String {
 /// Makes an organization from the command line.
 #[track_caller]
 pub fn bootstrap(data: &Path, more: &[&str]) -> Value {
-    let mut words = vec![
-        "admin",
-        "bootstrap",
-        "--organization",
-        "Acme",
-        "--email",
-        "ada@example.com",
-        "--password",
-        "correct horse battery",
-        "--json",
-    ];
+    bootstrap_as(data, "Acme", "ada@example.com", more)
+}
+
+/// The same under another name.
+#[track_caller]
+pub fn bootstrap_as(data: &Path, organization: &str, email: &str, more: &[&str]) -> Value {
+    let mut words = vec!["admin", "bootstrap", "--organization", organization, "--email", email];
+    words.extend(["--password", "correct horse battery", "--json"]);
     words.extend(more);
     serde_json::from_str(&succeed(data, &words)).expect("JSON")
 }
@@ -73,8 +70,19 @@ impl Server {
     }
 
     pub fn from(mut command: Command) -> Self {
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the server starts");
+        command.stderr(Stdio::null());
+        Self::started(command.stdout(Stdio::piped()).spawn().expect("the server starts"))
+    }
+
+    /// The same, with what it logs.
+    pub fn with_log(mut command: Command) -> (Self, ChildStderr) {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the server starts");
+        let log = child.stderr.take().expect("a pipe");
+        (Self::started(child), log)
+    }
+
+    fn started(mut child: Child) -> Self {
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let mut said = Vec::new();
         let url = loop {
@@ -116,7 +124,7 @@ impl Drop for Server {
 pub async fn wait_until(done: impl AsyncFn() -> bool) {
     let began = std::time::Instant::now();
     while !done().await {
-        assert!(began.elapsed().as_secs() < 30, "it did not happen");
+        assert!(began.elapsed().as_secs() < 120, "it did not happen");
         tokio::task::yield_now().await;
     }
 }

@@ -9,6 +9,7 @@ pub mod client;
 pub mod database;
 mod document;
 mod logs;
+pub mod proxy;
 pub mod s3;
 
 use std::net::SocketAddr;
@@ -32,6 +33,7 @@ use attestry_mail::{Mailer, Message, Sent};
 use attestry_storage::schema::MIGRATIONS;
 use axum::Router;
 use serde_json::{Value, json};
+use tracing::Level;
 use tracing::instrument::WithSubscriber;
 
 pub use client::{Call, Reply};
@@ -126,6 +128,7 @@ fn http() -> HttpSettings {
     HttpSettings {
         body_limit: 16 << 20,
         body_memory: 128 << 20,
+        response_memory: 128 << 20,
         request_timeout: Duration::from_secs(30),
         keep_alive: Duration::from_millis(50),
         event_streams: Most { in_all: 100, of_one_organization: 50 },
@@ -287,6 +290,16 @@ impl TestApp {
         invited
     }
 
+    /// Makes the owner of another tenant an active member of `tenant` with `role`, as themselves; returns the member.
+    pub async fn join(&self, tenant: &Tenant, other: &Tenant, role: &str) -> Value {
+        let body = json!({"userId": other.user, "role": role});
+        let call = self.call("POST", "/v1/people").key(&tenant.key).json(&body);
+        let invited = call.send().await.expect(201);
+        self.accept(&token_in(&self.mails().await)).await.expect(200);
+        let path = format!("/v1/people/{}", id(&invited));
+        self.call("GET", &path).key(&tenant.key).send().await.expect(200)
+    }
+
     /// Signs in and answers the token.
     pub async fn sign_in(&self, email: &str) -> String {
         let body = json!({"email": email, "password": PASSWORD});
@@ -349,7 +362,12 @@ impl TestApp {
 
     /// The errors that were logged so far; what is taken is not unexpected.
     pub fn take_errors(&self) -> Vec<String> {
-        self.logs.take()
+        self.logs.take(Level::ERROR)
+    }
+
+    /// The warnings that were logged so far.
+    pub fn take_warnings(&self) -> Vec<String> {
+        self.logs.take(Level::WARN)
     }
 
     async fn finish(self) {
@@ -361,7 +379,7 @@ impl TestApp {
         let counts = self.ctx.db.read(async |t| attestry_storage::jobs::counts(t).await).await;
         let (jobs, failed) = counts.expect("the queue can be read");
         assert_eq!((jobs, failed), (0, 0), "jobs were left in the queue");
-        let errors = self.logs.take();
+        let errors = self.take_errors();
         assert!(errors.is_empty(), "unexpected errors were logged: {errors:#?}");
         let Self { ctx, router, database, .. } = self;
         drop((ctx, router));

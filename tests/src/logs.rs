@@ -1,4 +1,4 @@
-//! Catches what is logged as an error during one test.
+//! Catches what is logged as an error or a warning during one test.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
@@ -9,15 +9,18 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::{Layer, Registry};
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Logs(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Logs(Arc<Mutex<Vec<(Level, String)>>>);
 
 impl Logs {
     pub(crate) fn subscriber(&self) -> impl Subscriber + Send + Sync + 'static {
         Registry::default().with(Catch(self.clone()))
     }
 
-    pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().expect("not poisoned"))
+    /// Takes the lines of a level.
+    pub(crate) fn take(&self, level: Level) -> Vec<String> {
+        let mut lines = self.0.lock().expect("not poisoned");
+        let taken = lines.extract_if(.., |(of, _)| *of == level);
+        taken.map(|(_, line)| line).collect()
     }
 }
 
@@ -25,10 +28,11 @@ struct Catch(Logs);
 
 impl<S: Subscriber> Layer<S> for Catch {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        if *event.metadata().level() == Level::ERROR && event.metadata().target().starts_with("attestry") {
+        let level = *event.metadata().level();
+        if level <= Level::WARN && event.metadata().target().starts_with("attestry") {
             let mut line = Line::default();
             event.record(&mut line);
-            self.0.0.lock().expect("not poisoned").push(line.0);
+            self.0.0.lock().expect("not poisoned").push((level, line.0));
         }
     }
 }

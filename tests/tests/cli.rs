@@ -623,3 +623,41 @@ async fn a_client_that_hangs_up_harms_nobody() {
         database.remove().await;
     }
 }
+
+/// The owner of every file below a folder.
+fn owners(folder: &Path) -> std::collections::BTreeSet<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let mut owners = std::collections::BTreeSet::from([std::fs::metadata(folder).expect("a folder").uid()]);
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => owners.extend(self::owners(&path)),
+            false => drop(owners.insert(std::fs::metadata(&path).expect("a file").uid())),
+        }
+    }
+    owners
+}
+
+#[test]
+fn commands_of_root_leave_no_file_of_root_behind() {
+    const SERVICE: u32 = 10_001;
+    let outer = folder();
+    let data = outer.path().join("data");
+    std::fs::create_dir(&data).expect("a folder");
+    if std::os::unix::fs::chown(&data, Some(SERVICE), Some(SERVICE)).is_err() {
+        {
+            eprintln!("skipped: only root can try this");
+        }
+        return;
+    }
+    std::os::unix::fs::chown(outer.path(), Some(SERVICE), Some(SERVICE)).expect("a folder of the service");
+    bootstrap(&data, &[]);
+    assert!(succeed(&data, &["doctor"]).contains("ok    mail"));
+    let archive = outer.path().join("backup.tar");
+    succeed(&data, &["backup", "--to", archive.to_str().expect("a path")]);
+    assert_eq!(owners(outer.path()), [SERVICE].into());
+    // Where the owner of the data may not write, the command says so.
+    let refused = run(&data, &["backup", "--to", "/root/attestry-backup.tar"]);
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot be written"), "{refused:?}");
+}

@@ -48,6 +48,7 @@ fn message(to: &str) -> Message {
         subject: "Join Acme".to_owned(),
         text: "Hello Grace,\n\nhttps://example.com/?token=abc\n".to_owned(),
         html: "<p>Hello Grace</p>".to_owned(),
+        unsubscribe: Some("https://attestry.example.com/unsubscribe?token=x".to_owned()),
     }
 }
 
@@ -91,6 +92,9 @@ async fn mail_goes_out_by_smtp_with_starttls_and_a_password() {
         "text/html",
         "attestry@example.com",
         "grace@example.com",
+        "Auto-Submitted: auto-generated",
+        "List-Unsubscribe: <https://attestry.example.com/unsubscribe?token=x>",
+        "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
     ] {
         assert!(mail.contains(part), "{part} is missing in {mail}");
     }

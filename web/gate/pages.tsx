@@ -10,6 +10,7 @@ import { queries } from '../api/query';
 import { useView } from '../parts/search';
 import { t } from '../texts';
 import css from './gate.module.css';
+import { nextPage } from './next';
 
 /** With a word for its button in the reader's language. */
 function PasswordInput(props: PasswordInputProps) {
@@ -85,9 +86,7 @@ export function SignIn() {
   const form = useForm(['email', 'password'], async ({ email = '', password = '' }) => {
     await api.POST('/v1/auth/login', { body: { email, password } });
     queries.clear();
-    // Only a page of this console is gone to.
-    const next = view.next?.startsWith('/') && !view.next.startsWith('//') ? view.next : '/';
-    location.assign(next);
+    location.assign(nextPage(view.next));
   });
   return (
     <Gate title={t.gate.signIn}>
@@ -188,53 +187,69 @@ export function Reset() {
 export function Accept() {
   const { view } = useView();
   const token = view.token ?? '';
-  const [joined, setJoined] = useState(false);
   const offer = useQuery({
     queryKey: ['invitation', token],
     queryFn: async () => (await api.GET('/v1/auth/invitation', { params: { query: { token } } })).data,
     retry: false,
   });
-  const form = useForm(['name', 'password'], async ({ name, password }) => {
-    const { data } = await api.POST('/v1/auth/accept-invitation', {
-      body: { token, ...(name ? { name } : {}), ...(password ? { password } : {}) },
-    });
-    if (data) chooseOrganization(data.organizationId);
-    if (!offer.data?.needsPassword || !password) return setJoined(true);
-    await api.POST('/v1/auth/login', { body: { email: offer.data.email, password } });
+  const session = useQuery({
+    queryKey: ['session', 'of the invited user'],
+    queryFn: async () => (await api.GET('/v1/auth/session').catch(() => ({ data: null }))).data ?? null,
+    retry: false,
+  });
+  const form = useForm(['name', 'password', 'newPassword'], async ({ name, password, newPassword }) => {
+    const body = { token, ...(name && { name }), ...(password && { password }), ...(newPassword && { newPassword }) };
+    const { data } = await api.POST('/v1/auth/accept-invitation', { body });
+    if (!data) return;
+    chooseOrganization(data.organizationId);
+    const chosen = newPassword || password;
+    if (chosen) await api.POST('/v1/auth/login', { body: { email: data.email, password: chosen } });
     location.assign('/');
   });
   if (offer.error) return <Gate title={t.gate.invalidLink}>{null}</Gate>;
-  if (!offer.data) return null;
+  if (!offer.data || session.data === undefined) return null;
+  const { organization, email, needsPassword, needsCurrentPassword, needsNewPassword } = offer.data;
+  const user = session.data?.user.email;
+  const isSignedIn = user !== undefined && (email === null || user.toLowerCase() === email.toLowerCase());
   return (
-    <Gate title={t.gate.acceptTitle(offer.data.organization)} lead={t.gate.acceptText(offer.data.email)}>
-      {joined ? (
-        <Done>
-          {t.gate.joined}{' '}
-          <Link to="/sign-in" className="link">
-            {t.gate.signIn}
-          </Link>
-        </Done>
-      ) : (
-        <form onSubmit={form.submit} className={css.form}>
-          {offer.data.needsPassword ? (
-            <>
-              <TextInput label={t.gate.yourName} autoComplete="name" {...form.field('name')} />
-              <PasswordInput
-                label={t.gate.password}
-                description={t.gate.passwordHelp}
-                autoComplete="new-password"
-                {...form.field('password')}
-              />
-            </>
-          ) : (
+    <Gate title={t.gate.acceptTitle(organization)} lead={email === null ? t.gate.acceptAccount : t.gate.acceptText(email)}>
+      <form onSubmit={form.submit} className={css.form}>
+        {needsPassword && (
+          <>
+            <TextInput label={t.gate.yourName} autoComplete="name" {...form.field('name')} />
+            <PasswordInput
+              label={t.gate.password}
+              description={t.gate.passwordHelp}
+              autoComplete="new-password"
+              {...form.field('password')}
+            />
+          </>
+        )}
+        {needsCurrentPassword && isSignedIn && <p className="t2">{t.gate.acceptSignedIn(user)}</p>}
+        {needsCurrentPassword && !isSignedIn && (
+          <>
             <p className="t2">{t.gate.acceptKnown}</p>
-          )}
-          {form.problem}
-          <Button type="submit" size="lg" loading={form.busy}>
-            {t.gate.acceptButton}
-          </Button>
-        </form>
-      )}
+            <PasswordInput label={t.gate.password} autoComplete="current-password" {...form.field('password')} />
+          </>
+        )}
+        {needsNewPassword && (
+          <PasswordInput
+            label={t.gate.newPassword}
+            description={t.gate.acceptNewPassword}
+            autoComplete="new-password"
+            {...form.field('newPassword')}
+          />
+        )}
+        {form.problem}
+        <Button type="submit" size="lg" loading={form.busy}>
+          {t.gate.acceptButton}
+        </Button>
+        {needsCurrentPassword && !isSignedIn && (
+          <Link to="/forgot-password" className="link">
+            {t.gate.forgot}
+          </Link>
+        )}
+      </form>
     </Gate>
   );
 }

@@ -54,10 +54,9 @@ export function useCount(isActive: boolean): number | undefined {
 
 export type State = 'active' | 'invited' | 'deactivated';
 
-/** Whoever never had an account here has only been invited. */
-export function stateOf({ isActive, user }: Member): State {
+export function stateOf({ isActive, isInvited }: Member): State {
   if (isActive) return 'active';
-  return user.emailVerified || user.lastLogin ? 'deactivated' : 'invited';
+  return isInvited ? 'invited' : 'deactivated';
 }
 
 export function states(): Record<State, Status> {

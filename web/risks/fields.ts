@@ -32,6 +32,7 @@ export function risks(): Definition {
       { key: 'department', label: fields.department, values: values(t.departments) },
       { key: 'treatmentStrategy', label: fields.treatmentStrategy, values: values(treatment) },
       { key: 'isAssessed', label: fields.isAssessed, values: values(yes) },
+      { key: 'isResidualAssessed', label: fields.isResidualAssessed, values: values(yes) },
       { key: 'reviewDue', label: fields.reviewDue, values: values(yes) },
       { key: 'minScore', label: fields.minScore, values: ['6', '10', '16'].map((value) => ({ value, label: value })) },
     ],

@@ -56,6 +56,26 @@ test('a colleague is invited, joins by the link, changes role and is deactivated
   await expect(page.getByText(`${name} is deactivated`)).toBeVisible();
   const refused = await page.request.post(`${demo.url}/v1/auth/login`, { data: { email, password: PASSWORD } });
   expect(refused.ok()).toBe(false);
+
+  // Invited again, the account has a password: the link alone does not open it.
+  await page.goto(`${demo.url}/people`);
+  await page.getByRole('button', { name: 'Invite people' }).click();
+  await form.getByLabel('E-mail addresses').fill(email);
+  await form.getByRole('button', { name: 'Invite', exact: true }).click();
+  await form.getByRole('button', { name: `Copy the invitation link of ${email}` }).click();
+  const again = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+  const known = await (await browser.newContext({ viewport: page.viewportSize() })).newPage();
+  await known.goto(`${demo.url}${again.pathname}${again.search}${again.hash}`);
+  const password = known.getByRole('textbox', { name: 'Password' });
+  await password.fill('not the password');
+  await expectAccessible(known, 'an invitation of an account');
+  await known.getByRole('button', { name: /Join|Accept/ }).click();
+  await expect(known.getByRole('alert').or(known.getByText(/password/i)).first()).toBeVisible();
+  await expect(known).toHaveURL(/accept-invitation/);
+  await password.fill(PASSWORD);
+  await known.getByRole('button', { name: /Join|Accept/ }).click();
+  await expect(known).toHaveURL(`${demo.url}/`);
+  await known.context().close();
   expect(errors).toEqual([]);
 });
 

@@ -29,7 +29,9 @@ export function vendors(): Definition {
       { key: 'status', label: fields.status, values: values(status) },
       { key: 'category', label: fields.category, values: values(category) },
       { key: 'isSubProcessor', label: fields.isSubProcessor, values: values(yes) },
+      { key: 'treatmentStrategy', label: fields.treatmentStrategy, values: values(t.risks.treatment) },
       { key: 'isAssessed', label: fields.isAssessed, values: values(yes) },
+      { key: 'isResidualAssessed', label: fields.isResidualAssessed, values: values(yes) },
       { key: 'reviewDue', label: fields.reviewDue, values: values(yes) },
       { key: 'minScore', label: fields.minScore, values: ['6', '10', '16'].map((value) => ({ value, label: value })) },
     ],
@@ -45,6 +47,8 @@ export function vendors(): Definition {
       { name: 'inherentImpact', kind: 'rating', choices: t.scales.impact, asked: true },
       { name: 'residualProbability', kind: 'rating', choices: t.scales.likelihood },
       { name: 'residualImpact', kind: 'rating', choices: t.scales.impact },
+      { name: 'treatmentStrategy', kind: 'choice', choices: t.risks.treatment },
+      { name: 'treatmentStrategyDescription', kind: 'long', optional: true },
       { name: 'reviewDate', kind: 'date', optional: true, asked: true },
     ],
   };

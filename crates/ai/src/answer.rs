@@ -15,7 +15,7 @@ use crate::{Failure, Kind, Wait, anthropic, openai};
 
 /// The most bytes of text in one answer, far more than any model gives.
 const TEXT_LIMIT: usize = 8 * 1024 * 1024;
-/// The most bytes of an answer that is not streamed.
+/// The most bytes that are read of one answer, with everything around its text: names of events, comments, JSON.
 const WHOLE_LIMIT: usize = 4 * TEXT_LIMIT;
 /// How long an OpenAI-compatible provider may take to add `[DONE]` after it has told why it stopped.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -62,8 +62,11 @@ pub struct Answer {
     model: Option<String>,
     /// Not given out yet.
     text: String,
-    /// How many bytes of text there were.
+    /// Bytes of text so far, and bytes received for them.
     length: usize,
+    received: usize,
+    /// Set by the first text that is more than white space.
+    has_text: bool,
     end: Option<End>,
     /// By when the next bytes must be here. None while nobody waits for them.
     patience: Option<(Instant, Wait)>,
@@ -86,6 +89,8 @@ impl Answer {
             model: None,
             text: String::new(),
             length: 0,
+            received: 0,
+            has_text: false,
             end: None,
             patience: Some((first_byte, Wait::FirstByte)),
             deadline,
@@ -126,9 +131,6 @@ impl Answer {
         let mut body = Vec::new();
         while let Some(bytes) = self.receive().await? {
             body.extend_from_slice(&bytes);
-            if body.len() > WHOLE_LIMIT {
-                return Err(Failure::Malformed("it is too large"));
-            }
         }
         self.model = named(&body);
         let key = self.shared.settings.key.as_ref();
@@ -192,10 +194,15 @@ impl Answer {
             if self.deadline < patience { (self.deadline, Wait::Total) } else { (patience, wait) };
         let received = timeout_at(until, response.chunk()).await;
         self.patience = None;
-        match received {
-            Ok(bytes) => bytes.map_err(|_| Failure::ClosedEarly),
-            Err(_) => Err(self.shared.timed_out(wait)),
+        let bytes = match received {
+            Ok(bytes) => bytes.map_err(|_| Failure::ClosedEarly)?,
+            Err(_) => return Err(self.shared.timed_out(wait)),
+        };
+        self.received += bytes.as_ref().map_or(0, Bytes::len);
+        if self.received > WHOLE_LIMIT {
+            return Err(Failure::Malformed("it is too large"));
         }
+        Ok(bytes)
     }
 
     fn apply(&mut self, step: Step) {
@@ -203,13 +210,15 @@ impl Answer {
         if self.length > TEXT_LIMIT {
             return self.fail(Failure::Malformed("it is too large"));
         }
+        self.has_text |= !step.text.trim().is_empty();
         self.text = step.text;
         match step.end {
             // Whatever follows the reason to stop does not take it back.
             None => {}
             Some(End::Soon) => self.end = Some(End::Soon),
             Some(End::Complete) => {
-                self.end = Some(End::Complete);
+                let is_empty = !self.has_text;
+                self.end = Some(if is_empty { End::Failed(Failure::Empty) } else { End::Complete });
                 self.give_back();
             }
             Some(End::Failed(failure)) => self.fail(failure),

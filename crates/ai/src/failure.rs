@@ -1,5 +1,5 @@
-//! Why there is no answer, or no whole one, as sentences for the reader. They say what to do and may hold the
-//! provider's own words, shortened and without the key.
+//! Why there is no answer, or no whole one. As text, a failure is for the operator: it says what to check and may hold
+//! the provider's own words, shortened and without the key. [`Failure::plain`] is for the person who asked.
 
 use std::fmt;
 use std::time::Duration;
@@ -39,6 +39,9 @@ pub enum Failure {
     TooLong,
     #[error("The AI provider declined to answer{}. Rephrase the request.", Told(.message))]
     Filtered { message: Option<String> },
+    /// The answer is complete and has no text.
+    #[error("The AI provider gave an answer without text. Try again, or rephrase the request.")]
+    Empty,
 }
 
 /// What took too long.
@@ -51,13 +54,45 @@ pub enum Wait {
 }
 
 impl Failure {
-    /// Whether the same question may be answered a moment later. Time-outs are not among these: whoever asks has
-    /// waited long enough.
+    /// Tells if a retry may succeed. Timeouts are excluded, because the caller has waited long enough, and so are rate
+    /// limits.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::RateLimited { .. } | Self::ClosedEarly => true,
+            Self::Unreachable { .. } | Self::ClosedEarly => true,
             Self::Overloaded { status, .. } => matches!(status, None | Some(500 | 502 | 503 | 529)),
             _ => false,
+        }
+    }
+
+    /// Tells a rate limit or an exhausted quota.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::RateLimited { .. } | Self::Refused { status: Some(429), .. })
+    }
+
+    /// A sentence for the person who asked, without the provider's words or anything about the installation.
+    pub fn plain(&self) -> String {
+        const OPERATOR: &str = "The reason is in the server's log.";
+        match self {
+            Self::Unreachable { .. } => format!("The AI provider cannot be reached. {OPERATOR}"),
+            Self::TimedOut { .. } => {
+                "The AI provider took too long. Try again, or ask for a shorter answer.".to_owned()
+            }
+            Self::RateLimited { retry_after, .. } => {
+                format!("The AI provider takes no more requests for now. Try again {}.", Later(*retry_after))
+            }
+            Self::Overloaded { .. } => {
+                "The AI provider is overloaded or failing. Try again in a moment.".to_owned()
+            }
+            Self::Refused { status: None, .. } => {
+                "The AI provider broke off its answer. Try again.".to_owned()
+            }
+            Self::Refused { status: Some(413), .. } => {
+                "The request is too large for the AI provider. Ask with less text.".to_owned()
+            }
+            Self::Refused { .. } => format!("The AI provider refused the request. {OPERATOR}"),
+            Self::Malformed(_) => format!("The AI provider's answer cannot be read. {OPERATOR}"),
+            Self::Filtered { .. } => "The AI provider declined to answer. Rephrase the request.".to_owned(),
+            Self::ClosedEarly | Self::TooLong | Self::Empty => self.to_string(),
         }
     }
 
@@ -177,6 +212,10 @@ mod tests {
                 refused(Some(401), "Invalid key"),
                 "The AI provider refused the API key (401): Invalid key. Check the AI API key and what it may be used for.",
             ),
+            (
+                Failure::Empty,
+                "The AI provider gave an answer without text. Try again, or rephrase the request.",
+            ),
             (refused(None, "Sorry"), "The AI provider broke off its answer: Sorry. Try again."),
             (
                 Failure::Filtered { message: None },
@@ -184,6 +223,13 @@ mod tests {
             ),
         ] {
             assert_eq!(failure.to_string(), sentence);
+            let plain = failure.plain();
+            assert!(plain.ends_with('.'), "{plain}");
+            for inside in
+                ["ai.example.com", "refused:", "Invalid key", "Overloaded", "Sorry", "base URL", "401"]
+            {
+                assert!(!plain.contains(inside), "{plain}");
+            }
         }
     }
 }

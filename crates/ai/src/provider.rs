@@ -82,12 +82,12 @@ impl Provider {
         let configured = || self.model().to_owned();
         let mut answer = match self.0.ask(&prompt, CHECK_TOKENS).await {
             // A model that thinks first has used up its few tokens by that, which proves as much.
-            Err(Failure::TooLong) => return Ok(configured()),
+            Err(Failure::TooLong | Failure::Empty) => return Ok(configured()),
             answer => answer?,
         };
         while let Some(text) = answer.next().await {
             match text {
-                Ok(_) | Err(Failure::TooLong) => {}
+                Ok(_) | Err(Failure::TooLong | Failure::Empty) => {}
                 Err(failure) => return Err(failure),
             }
         }
@@ -124,14 +124,16 @@ fn client(settings: &Settings, encrypted: bool) -> Result<Client, Error> {
 
 impl Shared {
     async fn ask(self: &Arc<Self>, prompt: &Prompt, max_tokens: u32) -> Result<Answer, Failure> {
-        let deadline = Instant::now() + self.settings.total_timeout;
+        let begun = Instant::now();
+        let deadline = begun + self.settings.total_timeout;
+        let first_byte = begun + self.settings.first_byte_timeout;
         let body = |completion_tokens| {
             Bytes::from(request::body(&self.settings, prompt, max_tokens, completion_tokens))
         };
         let mut completion_tokens = self.completion_tokens.load(Ordering::Relaxed);
         let (mut question, mut attempt) = (body(completion_tokens), 0);
         loop {
-            let failure = match self.attempt(question.clone(), deadline).await {
+            let failure = match self.attempt(question.clone(), first_byte, deadline).await {
                 Ok(answer) => {
                     self.completion_tokens.store(completion_tokens, Ordering::Relaxed);
                     return Ok(answer);
@@ -147,7 +149,7 @@ impl Shared {
             if attempt == RETRIES
                 || !failure.is_passing()
                 || pause > LONGEST_PAUSE
-                || Instant::now() + pause >= deadline
+                || Instant::now() + pause >= deadline.min(first_byte)
             {
                 return Err(failure);
             }
@@ -165,8 +167,12 @@ impl Shared {
                 if message.contains("max_completion_tokens"))
     }
 
-    async fn attempt(self: &Arc<Self>, question: Bytes, deadline: Instant) -> Result<Answer, Failure> {
-        let first_byte = Instant::now() + self.settings.first_byte_timeout;
+    async fn attempt(
+        self: &Arc<Self>,
+        question: Bytes,
+        first_byte: Instant,
+        deadline: Instant,
+    ) -> Result<Answer, Failure> {
         let (until, wait) =
             if deadline < first_byte { (deadline, Wait::Total) } else { (first_byte, Wait::FirstByte) };
         let request = self.client.post(self.endpoint.clone()).headers(self.headers.clone()).body(question);

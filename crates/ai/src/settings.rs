@@ -91,7 +91,7 @@ pub struct Settings {
     /// The most tokens an answer may have.
     pub max_tokens: u32,
     pub connect_timeout: Duration,
-    /// From sending the question to the first byte of the answer's body.
+    /// From sending the question for the first time to the first byte of an answer's body, attempts and pauses included.
     pub first_byte_timeout: Duration,
     /// Between two bytes of an answer.
     pub idle_timeout: Duration,

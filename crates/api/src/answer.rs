@@ -3,6 +3,7 @@
 pub(crate) mod conditions;
 pub(crate) mod downloads;
 pub(crate) mod lists;
+pub(crate) mod memory;
 pub(crate) mod problem;
 pub(crate) mod streams;
 pub(crate) mod tables;

@@ -274,7 +274,7 @@ fn routes_of<H: Holder>(all: Listed) -> Listed {
     let removed = operation::<H>(one, routing::delete(remove::<H>), move |under| {
         let summary = format!("Deletes a file attached to a {noun}");
         told::<H>(Delete, under, end, format!("delete_{noun}_attachment"), summary)
-            .reads(json_of("OwnName"))
+            .may_read(json_of("OwnName"))
             .fails(409, "The file is the text of a policy, or of a version of one.")
             .answers(200, "Deleted, and the file with it.", json_of("AttachmentDeletion"))
     });

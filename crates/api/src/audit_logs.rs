@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::answer::lists;
@@ -222,6 +223,7 @@ pub(crate) struct ListEntries {
     filter: EntryFilter,
     limit: u16,
     before: Option<i64>,
+    offset: u64,
     total: bool,
 }
 
@@ -243,8 +245,9 @@ impl FromQuery for ListEntries {
     fn read(query: &mut Query) -> Self {
         Self {
             filter: filter(query),
-            limit: lists::limit(query),
+            limit: lists::limit_by(if query.has("take") { "take" } else { "limit" }, query),
             before: before(query),
+            offset: lists::offset(query),
             total: lists::total(query),
         }
     }
@@ -277,6 +280,9 @@ impl IntoParams for ListEntries {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut all = filter_parameters();
         all.extend(lists::plain_parameters());
+        let take = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(1000));
+        all.push(lists::parameter("take", take.into(), "The same as `limit`."));
+        all.push(lists::offset_parameter());
         all.push(lists::total_parameter());
         all
     }
@@ -293,8 +299,12 @@ pub(crate) async fn list_audit_logs(
     scope: Granted<grant::AuditRead>,
     query: ValidQuery<ListEntries>,
 ) -> Result<Json<EntryList>, Problem> {
-    let ValidQuery(ListEntries { filter, limit, before, total }) = query;
-    let page = journal::list(&api.ctx, &scope, filter.clone(), limit, before).await?;
+    let ValidQuery(ListEntries { filter, limit, before, offset, total }) = query;
+    let read = |limit, after: Option<After>| {
+        let before = after.as_ref().and_then(sequence).or(before);
+        journal::list(&api.ctx, &scope, filter.clone(), limit, before)
+    };
+    let page = lists::page_at_offset(offset, limit, None, read).await?;
     let total = if total { Some(journal::count(&api.ctx, &scope, filter).await?) } else { None };
     Ok(Json(EntryList { total, ..EntryList::new(page) }))
 }

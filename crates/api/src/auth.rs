@@ -1,6 +1,6 @@
 //! `/v1/auth`: signing in and out, passwords, invitations.
 
-use attestry_app::invitations::Offer;
+use attestry_app::invitations::{Acceptance, Needs, Offer};
 use attestry_app::sessions::Membership;
 use attestry_app::{invitations, notices, passwords, sessions};
 use attestry_domain::Time;
@@ -329,6 +329,26 @@ pub(crate) async fn unsubscribe(
     Ok(Json(notices::unsubscribe(&api.ctx, &body.0.token.0, origin).await?.into()))
 }
 
+/// The token in the query of a link.
+#[derive(Debug)]
+pub(crate) struct LinkToken(pub(crate) String);
+
+impl FromQuery for LinkToken {
+    fn read(query: &mut Query) -> Self {
+        Self(query.raw("token").unwrap_or_default())
+    }
+}
+
+/// The same by a mail program, whose body says `List-Unsubscribe=One-Click` and nothing else.
+pub(crate) async fn unsubscribe_by_mail(
+    api: State<Api>,
+    Visitor(origin): Visitor,
+    ValidQuery(LinkToken(token)): ValidQuery<LinkToken>,
+) -> Result<&'static str, Problem> {
+    notices::unsubscribe(&api.ctx, &token, origin).await?;
+    Ok("You will not get messages of this kind any more.\n")
+}
+
 body! {
     /// Whose password was forgotten.
     ForgotPassword {
@@ -407,15 +427,20 @@ impl IntoParams for LookUpInvitation {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
     "organization": "Analytical Engines", "email": "ada@example.com", "needsPassword": true,
-    "expiresAt": "2026-11-22T09:30:00.000Z"
+    "needsCurrentPassword": false, "needsNewPassword": false, "expiresAt": "2026-11-22T09:30:00.000Z"
 }))]
 pub(crate) struct InvitationOffer {
     /// The organization's name.
     organization: String,
-    /// The address that was invited, and to sign in with.
-    email: String,
-    /// Whether a password has to be chosen, because the account has none yet.
+    /// The address that was invited, and to sign in with; null if an account was invited by its id.
+    #[schema(required)]
+    email: Option<String>,
+    /// Whether a password has to be chosen (`password`), because there is no account yet.
     needs_password: bool,
+    /// Whether the account's password is needed (`password`), unless its user is signed in.
+    needs_current_password: bool,
+    /// Whether another password has to be chosen (`newPassword`), because the account's address was never verified.
+    needs_new_password: bool,
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
 }
@@ -434,17 +459,26 @@ pub(crate) async fn look_up_invitation(
     query: ValidQuery<LookUpInvitation>,
 ) -> Result<Json<InvitationOffer>, Problem> {
     let token = query.0.0.ok_or_else(|| Problem::internal("a query without its token"))?;
-    let Offer { organization, email, needs_password, expires_at } =
+    let Offer { organization, email, needs, expires_at } =
         invitations::look(&api.ctx, token.as_str()).await?;
-    Ok(Json(InvitationOffer { organization, email, needs_password, expires_at }))
+    let Needs { password, current_password, new_password } = needs;
+    Ok(Json(InvitationOffer {
+        organization,
+        email,
+        needs_password: password,
+        needs_current_password: current_password,
+        needs_new_password: new_password,
+        expires_at,
+    }))
 }
 
 body! {
     /// The answer to an invitation.
     AcceptInvitation {
         token "token": required Secret = "The token in the link.",
-        name "name": optional Name = "Your name.",
-        password "password": optional Password = "A password, if your account has none yet.",
+        name "name": optional Name = "Your name, if you have no account yet.",
+        password "password": optional Secret = "The password of your account, unless you are signed in; if you have no account yet, the password it gets.",
+        new_password "newPassword": optional Password = "Another password, if the address of your account was never verified: others may know the one it has.",
     }
     example json!({"token": "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0", "name": "Ada Byron", "password": "correct horse battery"})
 }
@@ -466,6 +500,9 @@ pub(crate) struct AcceptedInvitation {
 }
 
 /// Accepts an invitation
+///
+/// Somebody who has an account proves that it is theirs: by its password, or by a session. `GET /v1/auth/invitation` says
+/// what is needed.
 #[utoipa::path(
     post, path = "/v1/auth/accept-invitation", tag = "Sign-in", request_body = AcceptInvitation,
     responses(
@@ -476,10 +513,14 @@ pub(crate) struct AcceptedInvitation {
 pub(crate) async fn accept_invitation(
     api: State<Api>,
     visitor: Visitor,
+    session: Option<SignedIn>,
     body: Valid<AcceptInvitation>,
 ) -> Result<Json<AcceptedInvitation>, Problem> {
-    let AcceptInvitation { token, name, password } = body.0;
-    let person = invitations::accept(&api.ctx, &token.0, name, password, visitor.0).await?;
+    let AcceptInvitation { token, name, password, new_password } = body.0;
+    let session = session.map(|caller| caller.session.session.user_id);
+    let acceptance =
+        Acceptance { name, password: password.map(|password| password.0), new_password, session };
+    let person = invitations::accept(&api.ctx, &token.0, acceptance, visitor.0).await?;
     Ok(Json(AcceptedInvitation {
         success: true,
         organization_id: person.member.organization_id,

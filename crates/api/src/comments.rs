@@ -254,7 +254,7 @@ pub(crate) struct CommentDeletion {
 
 /// Deletes your own comment
 #[utoipa::path(
-    delete, path = "/v1/comments/{commentId}", tag = "Comments", request_body(content = OwnName),
+    delete, path = "/v1/comments/{commentId}", tag = "Comments", request_body(content = Option<OwnName>),
     params(("commentId" = inline(CommentId), Path, description = "The comment's id.")),
     responses((status = 200, body = CommentDeletion, description = "Deleted.")),
     extensions(("x-permission" = json!("comment:delete")))

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
-use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LOCATION, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 
 use crate::answer::conditions;
@@ -80,12 +80,26 @@ async fn asset(uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
 
 /// What is not there: the console's own page for a browser, a problem for everybody else.
 pub(crate) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
+    if let Some(place) = without_slash(&uri) {
+        return (StatusCode::PERMANENT_REDIRECT, [(LOCATION, place)]).into_response();
+    }
     if uri.path().starts_with("/v1/") || !is_browser(&headers) {
         return Problem::not_found("address").into_response();
     }
     let mut response = console(headers).await;
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
+}
+
+/// The same address without a slash at its end. Two slashes at the beginning, or a backslash, would lead browsers to
+/// another host.
+fn without_slash(uri: &Uri) -> Option<String> {
+    let path = uri.path();
+    let trimmed = path.trim_end_matches('/');
+    if trimmed == path || trimmed.is_empty() || path.starts_with("//") || path.contains('\\') {
+        return None;
+    }
+    Some(uri.query().map_or_else(|| trimmed.to_owned(), |query| format!("{trimmed}?{query}")))
 }
 
 /// Vite puts a fingerprint of the content before the extension: `console-e5rqHj4w.js`.

@@ -217,6 +217,8 @@ pub(crate) struct RequirementView {
     kind: String,
     /// What it is for; in our own words for what ships with the product.
     objective: String,
+    /// Guidance for meeting it; empty for frameworks that ship with the product.
+    guidance: String,
     tags: Vec<String>,
     /// What corresponds to it in other frameworks.
     mappings: Vec<MappedRequirement>,
@@ -224,13 +226,13 @@ pub(crate) struct RequirementView {
 
 impl From<&Requirement> for RequirementView {
     fn from(requirement: &Requirement) -> Self {
-        let Requirement { id, code, title, theme, kind, objective, tags } = requirement.clone();
+        let Requirement { id, code, title, theme, kind, objective, guidance, tags, .. } = requirement.clone();
         let mappings = mapped(id).iter().map(|(framework, other)| MappedRequirement {
             framework: framework.alias.clone(),
             code: other.code.clone(),
             requirement_id: other.id,
         });
-        Self { id, code, title, theme, kind, objective, tags, mappings: mappings.collect() }
+        Self { id, code, title, theme, kind, objective, guidance, tags, mappings: mappings.collect() }
     }
 }
 

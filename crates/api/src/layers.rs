@@ -3,9 +3,11 @@
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use attestry_app::refusals::{self, Refusal};
+use attestry_domain::access::Connection;
 use attestry_domain::id::RequestId;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::Next;
@@ -17,7 +19,7 @@ use tracing::instrument::WithSubscriber;
 use crate::answer::problem::Problem;
 use crate::answer::watched::Watched;
 use crate::document::openapi;
-use crate::request::arrival::Arriving;
+use crate::request::arrival::{Arriving, Unread};
 use crate::request::bodies::too_large;
 use crate::request::caller::{RequestContext, client_address};
 use crate::request::idempotency;
@@ -56,10 +58,14 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
             request.extensions().get::<ConnectInfo<SocketAddr>>(),
             &api.http.trusted_proxies,
         ),
+        response: Mutex::default(),
+        connection: Connection::default(),
         claim: OnceLock::new(),
         actor: OnceLock::new(),
         admitted: OnceLock::new(),
     });
+    // A client that hangs up ends this function, though not what it called.
+    let _hang_up = HangUp(context.connection.clone());
     let uri = request.uri().clone();
     request.extensions_mut().insert(Arc::clone(&context));
 
@@ -71,19 +77,24 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     } else if route.is_some() && announced.is_some_and(|length| length > body_limit) {
         too_large(body_limit).into_response()
     } else {
-        answer(&api, &context, request, next).await
+        let response = answer(&api, &context, request, next).await;
+        let reserved = context.response.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let whose = context.admitted.get().map(|principal| principal.organization);
+        api.responses.hold(response, reserved, whose).await.unwrap_or_else(IntoResponse::into_response)
     };
     let problem = response.extensions_mut().remove::<Problem>().or_else(|| foreign_failure(&response));
     if let Some(problem) = problem {
         let operation = format!("{method} {}", route.as_ref().map_or(uri.path(), MatchedPath::as_str));
         if problem.status() == StatusCode::FORBIDDEN
             && let Some(actor) = context.actor.get()
-            && let Err(error) =
-                attestry_app::journal::refused(&api.ctx, actor, &operation, uri.path(), problem.code).await
         {
-            tracing::error!(request_id = %context.request_id, %error, "a refusal was not recorded");
+            let (code, operation, target) = (problem.code, operation.clone(), uri.path().to_owned());
+            let refusal = Refusal { code, operation, target };
+            if let Err(error) = refusals::record(&api.ctx, actor, refusal).await {
+                tracing::error!(request_id = %context.request_id, %error, "a refusal was not recorded");
+            }
         }
-        log(&problem, &context, &operation);
+        log(&api, &problem, &context, &operation);
         let mut finished = problem.answer(&context.request_id);
         for name in [header::ALLOW, header::CONTENT_RANGE] {
             if let Some(value) = response.headers().get(&name) {
@@ -106,6 +117,21 @@ pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Ne
     response
 }
 
+/// Tells a compressed body by its headers.
+fn is_compressed(headers: &HeaderMap) -> bool {
+    let plain = |value: &HeaderValue| value.is_empty() || value.as_bytes().eq_ignore_ascii_case(b"identity");
+    headers.get_all(header::CONTENT_ENCODING).iter().any(|value| !plain(value))
+}
+
+/// Closes the connection when it is dropped.
+struct HangUp(Connection);
+
+impl Drop for HangUp {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 /// Runs the rest within its time; neither a panic nor a stall leaves the client without an answer.
 ///
 /// What changes something runs in a task of its own: a client that hangs up in the middle stops nothing
@@ -115,12 +141,16 @@ async fn answer(api: &Api, context: &RequestContext, request: Request, next: Nex
     let is_stream = context.facts.is_some_and(|facts| facts.is_stream);
     // Whoever answers a stream has its own time to begin.
     let limit = if is_stream { limit + STREAM_BEGINS } else { limit };
-    let ended = if request.method().is_safe() || is_stream {
-        let request = request.map(|body| if is_stream { Arriving::within(body, limit) } else { body });
+    let unread = Unread::default();
+    let request = request.map(|body| Arriving::within(body, limit, &unread));
+    let ended = if is_compressed(request.headers()) {
+        drop(request);
+        let about = "The body is compressed. Send it as it is, without Content-Encoding.";
+        Ok(Ok(Problem::new("unsupported_media_type", about).into_response()))
+    } else if request.method().is_safe() || is_stream {
         let work = AssertUnwindSafe(next.run(request)).catch_unwind();
         tokio::time::timeout(limit, work).await.map(|ended| ended.map_err(|panic| panic_text(panic.as_ref())))
     } else {
-        let request = request.map(|body| Arriving::within(body, limit));
         let work = tokio::spawn(idempotency::run(api.clone(), request, next).with_current_subscriber());
         tokio::time::timeout(limit, work).await.map(|ended| {
             ended.map_err(|error| {
@@ -128,6 +158,7 @@ async fn answer(api: &Api, context: &RequestContext, request: Request, next: Nex
             })
         })
     };
+    unread.drain().await;
     let problem = match ended {
         Ok(Ok(response)) => return response,
         Ok(Err(panic)) => Problem::internal(format!("panic: {panic}")),
@@ -199,10 +230,16 @@ pub(crate) fn method_not_allowed() -> Problem {
     Problem::new("method_not_allowed", "This path does not support that method; see the Allow header.")
 }
 
-fn log(problem: &Problem, context: &RequestContext, operation: &str) {
+/// Problems that others have.
+const OUTSIDE: &[&str] = &["ai_failed", "ai_busy", "domain_check_failed", "hosting_busy"];
+
+fn log(api: &Api, problem: &Problem, context: &RequestContext, operation: &str) {
     if let Some(cause) = &problem.cause {
-        if problem.status() == StatusCode::SERVICE_UNAVAILABLE {
-            tracing::warn!(request_id = %context.request_id, operation, cause, "request refused for now");
+        if OUTSIDE.contains(&problem.code) {
+            tracing::warn!(request_id = %context.request_id, operation, cause, "an outside service failed");
+        } else if problem.status() == StatusCode::SERVICE_UNAVAILABLE {
+            tracing::debug!(request_id = %context.request_id, operation, cause, "request refused for now");
+            api.ctx.outages.met(operation, cause);
         } else {
             tracing::error!(request_id = %context.request_id, operation, cause, "request failed");
         }

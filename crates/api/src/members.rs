@@ -1,7 +1,7 @@
 //! `/v1/people`: the members of the organization.
 
-use attestry_app::invitations::{Invited, NewInvitation};
-use attestry_app::members::versions;
+use attestry_app::invitations::{Invited, NewInvitation, Sent};
+use attestry_app::members::{Changed, versions};
 use attestry_app::{invitations, members};
 use attestry_domain::Time;
 use attestry_domain::access::{Roles, grant};
@@ -65,9 +65,19 @@ impl From<User> for UserView {
             updated_at,
             last_login,
             invited_to: _,
+            account_id,
             version: _,
         } = user;
-        Self { id, name, email, email_verified, image, created_at, updated_at, last_login }
+        Self {
+            id: account_id.unwrap_or(id),
+            name,
+            email,
+            email_verified,
+            image,
+            created_at,
+            updated_at,
+            last_login,
+        }
     }
 }
 
@@ -88,6 +98,8 @@ pub struct MemberView {
     #[schema(inline)]
     department: Department,
     is_active: bool,
+    /// Whether the member was invited and has not accepted yet.
+    is_invited: bool,
     /// The label of the member's devices in a device-management system.
     #[schema(required)]
     device_label_id: Option<i64>,
@@ -96,6 +108,13 @@ pub struct MemberView {
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
     user: UserView,
+    /// When the link of the invitation expires; only in the response of the request that sent it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, format = DateTime, required = false)]
+    invitation_expires_at: Option<Time>,
+    /// The link of the invitation, if mail is only written to files; only in the response of the request that sent it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invitation_link: Option<String>,
 }
 
 impl From<Person> for MemberView {
@@ -115,16 +134,39 @@ impl From<Person> for MemberView {
         Self {
             id,
             organization_id,
-            user_id,
+            user_id: user.account_id.unwrap_or(user_id),
             role,
             department,
             is_active,
+            is_invited: user.invited_to.is_some(),
             device_label_id,
             created_at,
             updated_at,
             user: user.into(),
+            invitation_expires_at: None,
+            invitation_link: None,
         }
     }
+}
+
+impl From<Changed> for MemberView {
+    fn from(Changed { person, sent }: Changed) -> Self {
+        let (invitation_expires_at, invitation_link) =
+            sent.map_or((None, None), |Sent { expires_at, link }| (Some(expires_at), link));
+        Self { invitation_expires_at, invitation_link, ..person.into() }
+    }
+}
+
+/// Shows a member, and the link of its invitation this once.
+fn shown(status: StatusCode, changed: Changed) -> Result<Response, Problem> {
+    let tag = versions(&changed.person);
+    let view = MemberView::from(changed);
+    let mut response = with_tag(status, &tag, view.clone());
+    if view.invitation_link.is_some() {
+        let view = MemberView { invitation_link: None, ..view };
+        response.extensions_mut().insert(WithoutSecret::of(&view)?);
+    }
+    Ok(response)
 }
 
 pub(crate) fn user_example() -> Value {
@@ -138,7 +180,7 @@ pub(crate) fn user_example() -> Value {
 fn member_example() -> Value {
     json!({
         "id": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b",
-        "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee", "department": "it", "isActive": true,
+        "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee", "department": "it", "isActive": true, "isInvited": false,
         "deviceLabelId": 12, "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z",
         "user": user_example()
     })
@@ -170,10 +212,10 @@ impl MemberList {
 body! {
     /// A user to add to the organization.
     CreateMember {
-        user_id "userId": required UserId = "The user to add. A deactivated member is reactivated.",
+        user_id "userId": required UserId = "The user to add. A deactivated member is reactivated; anybody else is invited.",
         role "role": required Roles = "The member's roles.",
         department "department": optional Department = "The member's department; `none` by default.",
-        is_active "isActive": optional bool = "Whether the member is active; true by default.",
+        is_active "isActive": optional bool = "Whether the member is active; true by default. Somebody who is invited becomes active by accepting.",
         device_label_id "deviceLabelId": nullable Count = "The label of the member's devices in a device-management system.",
     }
     example json!({"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee", "department": "it"})
@@ -195,7 +237,7 @@ impl From<CreateMember> for NewMember {
 body! {
     /// What to change in a member. Fields that are left out stay as they are.
     UpdateMember {
-        user_id "userId": optional UserId = "Another user who replaces this member's user.",
+        user_id "userId": optional UserId = "Another user who replaces this member's user. They are invited, and the member is inactive until they accept.",
         role "role": optional Roles = "The member's roles.",
         department "department": optional Department = "The member's department.",
         is_active "isActive": optional bool = "false deactivates the member, true reactivates them.",
@@ -243,6 +285,7 @@ impl FromQuery for ListMembers {
         Self {
             filter: MemberFilter {
                 is_active: query.get("isActive"),
+                includes_inactive: lists::flag_or_empty(query, "includeDeactivated").unwrap_or(false),
                 role: query.get::<Name>("role").map(String::from),
                 department: query.get("department"),
                 q: lists::search(query),
@@ -261,10 +304,15 @@ impl IntoParams for ListMembers {
                 lists::flag(),
                 "false lists members who were deactivated or have not accepted their invitation yet.",
             ),
+            lists::parameter(
+                "includeDeactivated",
+                lists::flag(),
+                "true lists active and inactive members. `isActive` counts more.",
+            ),
             lists::parameter("role", lists::text(), "Only members with this role."),
             lists::parameter("department", Department::schema(), "Only members of this department."),
-            lists::parameter("q", lists::text(), "Part of a name or an e-mail address, case-insensitive."),
         ];
+        all.extend(lists::search_parameters("Part of a name or an e-mail address, case-insensitive."));
         all.push(lists::total_parameter());
         all.extend(lists::parameters::<MemberSort>());
         all
@@ -291,12 +339,15 @@ pub(crate) async fn list_members(
 }
 
 /// Adds a user to the organization
+///
+/// A user who never was a member is invited: until they accept, the member is inactive and shows neither the name nor the
+/// address of the account.
 #[utoipa::path(
     post, path = "/v1/people", tag = "People", request_body = CreateMember,
     responses(
         (status = 201, body = MemberView, description = "The member."),
         (status = 404, description = "There is no such user."),
-        (status = 409, description = "The user is a member already."),
+        (status = 409, description = "The user is a member already, or has been invited."),
     ),
     extensions(("x-permission" = json!("member:create")))
 )]
@@ -305,8 +356,7 @@ pub(crate) async fn create_member(
     scope: Granted<grant::MemberCreate>,
     body: Valid<CreateMember>,
 ) -> Result<Response, Problem> {
-    let person = members::create(&api.ctx, &scope, body.0.into()).await?;
-    Ok(with_tag(StatusCode::CREATED, &versions(&person), MemberView::from(person)))
+    shown(StatusCode::CREATED, members::create(&api.ctx, &scope, body.0.into()).await?)
 }
 
 /// An item that could not be added.
@@ -374,7 +424,11 @@ pub(crate) async fn create_members(
     errors.sort_by_key(|error| error.index);
     let created: Vec<MemberView> = created.into_iter().map(Into::into).collect();
     let summary = BulkSummary { total, successful: created.len(), failed: errors.len() };
-    Ok((StatusCode::CREATED, Json(BulkResult { created, errors, summary })).into_response())
+    let mut result = BulkResult { created, errors, summary };
+    let mut response = (StatusCode::CREATED, Json(&result)).into_response();
+    result.created.iter_mut().for_each(|member| member.invitation_link = None);
+    response.extensions_mut().insert(WithoutSecret::of(&result)?);
+    Ok(response)
 }
 
 /// The member, inactive until the invitation is accepted.
@@ -396,6 +450,7 @@ pub(crate) struct InvitedMember {
 fn invited_example() -> Value {
     let mut example = member_example();
     example["isActive"] = json!(false);
+    example["isInvited"] = json!(true);
     example["invitationExpiresAt"] = json!("2026-11-22T09:30:00.000Z");
     example["invitationLink"] = Value::Null;
     example
@@ -420,12 +475,10 @@ pub(crate) async fn invite_member(
 ) -> Result<Response, Problem> {
     let InviteMember { email, name, role, department } = body.0;
     let new = NewInvitation { email, name, role, department: department.unwrap_or_default() };
-    let Invited { person, invitation, link } = invitations::invite(&api.ctx, &scope, new).await?;
-    let mut view = InvitedMember {
-        member: person.into(),
-        invitation_expires_at: invitation.expires_at,
-        invitation_link: link,
-    };
+    let Invited { person, sent: Sent { expires_at, link } } =
+        invitations::invite(&api.ctx, &scope, new).await?;
+    let mut view =
+        InvitedMember { member: person.into(), invitation_expires_at: expires_at, invitation_link: link };
     let mut response = (StatusCode::CREATED, Json(&view)).into_response();
     if view.invitation_link.take().is_some() {
         response.extensions_mut().insert(WithoutSecret::of(&view)?);
@@ -471,8 +524,9 @@ pub(crate) async fn update_member(
     conditions: Conditions,
     body: Valid<UpdateMember>,
 ) -> Result<Response, Problem> {
-    let person = members::update(&api.ctx, &scope, id.found()?, body.0.into(), conditions.if_match()).await?;
-    Ok(with_tag(StatusCode::OK, &versions(&person), MemberView::from(person)))
+    let changed =
+        members::update(&api.ctx, &scope, id.found()?, body.0.into(), conditions.if_match()).await?;
+    shown(StatusCode::OK, changed)
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -492,9 +546,28 @@ pub(crate) struct MemberDeletion {
     deleted_member: DeletedMember,
 }
 
+/// `skipOffboarding`, for clients of products with a checklist for those who leave.
+#[derive(Debug)]
+pub(crate) struct DeleteMember;
+
+impl FromQuery for DeleteMember {
+    fn read(query: &mut Query) -> Self {
+        lists::flag_or_empty(query, "skipOffboarding");
+        Self
+    }
+}
+
+impl IntoParams for DeleteMember {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let about = "Accepted for clients that send it. There is no checklist to skip: what the member was responsible \
+                     for is released in any case.";
+        vec![lists::parameter("skipOffboarding", lists::flag(), about)]
+    }
+}
+
 /// Deactivates a member
 #[utoipa::path(
-    delete, path = "/v1/people/{id}", tag = "People", params(("id" = inline(MemberId), Path, description = "The member's id.")),
+    delete, path = "/v1/people/{id}", tag = "People", params(("id" = inline(MemberId), Path, description = "The member's id."), DeleteMember),
     responses(
         (status = 200, body = MemberDeletion, description = "The member is inactive and stays on record."),
         (status = 409, description = "The last active owner."),
@@ -505,6 +578,7 @@ pub(crate) async fn delete_member(
     api: State<Api>,
     scope: Granted<grant::MemberDelete>,
     id: PathId<kind::Member>,
+    ValidQuery(DeleteMember): ValidQuery<DeleteMember>,
     conditions: Conditions,
 ) -> Result<Json<MemberDeletion>, Problem> {
     let Person { member, user } =

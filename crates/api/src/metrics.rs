@@ -47,6 +47,9 @@ pub(crate) struct Metrics {
     jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
     failed_jobs: Gauge<i64, std::sync::atomic::AtomicI64>,
     event_streams: Gauge<i64, std::sync::atomic::AtomicI64>,
+    body_memory: Gauge<i64, std::sync::atomic::AtomicI64>,
+    response_memory: Gauge<i64, std::sync::atomic::AtomicI64>,
+    portal_pages: Gauge<i64, std::sync::atomic::AtomicI64>,
     uptime: Gauge<f64, AtomicU64>,
 }
 
@@ -68,6 +71,9 @@ impl Default for Metrics {
             jobs: Gauge::default(),
             failed_jobs: Gauge::default(),
             event_streams: Gauge::default(),
+            body_memory: Gauge::default(),
+            response_memory: Gauge::default(),
+            portal_pages: Gauge::default(),
             uptime: Gauge::default(),
         };
         let registry = &mut own.registry;
@@ -81,6 +87,17 @@ impl Default for Metrics {
         registry.register("jobs", "Jobs in the queue, failed ones included", own.jobs.clone());
         registry.register("jobs_failed", "Jobs that failed for good", own.failed_jobs.clone());
         registry.register("event_streams", "Clients that follow /v1/events", own.event_streams.clone());
+        registry.register("body_memory_bytes", "Memory held by request bodies", own.body_memory.clone());
+        registry.register(
+            "response_memory_bytes",
+            "Memory held by lists and large responses",
+            own.response_memory.clone(),
+        );
+        registry.register(
+            "portal_pages_rendered",
+            "Trust portals that were rendered because something on them had changed",
+            own.portal_pages.clone(),
+        );
         registry.register("uptime_seconds", "Seconds since the start", own.uptime.clone());
         own
     }
@@ -125,6 +142,9 @@ pub(crate) async fn metrics(State(api): State<Api>) -> Result<impl IntoResponse,
         api.metrics.failed_jobs.set(failed);
     }
     api.metrics.event_streams.set(i64::try_from(api.ctx.feed.streams()).unwrap_or(i64::MAX));
+    api.metrics.body_memory.set(i64::try_from(api.bodies.bytes_in_use()).unwrap_or(i64::MAX));
+    api.metrics.response_memory.set(i64::try_from(api.responses.bytes_in_use()).unwrap_or(i64::MAX));
+    api.metrics.portal_pages.set(i64::try_from(api.ctx.portal_pages.rendered()).unwrap_or(i64::MAX));
     api.metrics.uptime.set(api.ctx.now().since(api.started).as_secs_f64());
     let mut text = String::new();
     encode(&mut text, &api.metrics.registry).map_err(Problem::internal)?;

@@ -22,7 +22,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::answer::conditions::{Conditions, with_tag};
-use crate::answer::lists;
+use crate::answer::lists::{self, Numbered};
 use crate::answer::problem::Problem;
 use crate::audit_logs::{EntryList, ListHistory};
 use crate::request::caller::Granted;
@@ -47,6 +47,8 @@ pub(crate) struct Field {
     pub(crate) kind: PlainKind,
     schema: fn() -> RefOr<Schema>,
     about: &'static str,
+    /// Its value in a creation that leaves it out.
+    default: Option<fn() -> Value>,
 }
 
 /// How a field is given; see [`attestry_domain::registers`].
@@ -68,8 +70,9 @@ impl Field {
         kind: PlainKind,
         schema: fn() -> RefOr<Schema>,
         about: &'static str,
+        default: Option<fn() -> Value>,
     ) -> Self {
-        Self { wire, column, how, kind, schema, about }
+        Self { wire, column, how, kind, schema, about, default }
     }
 
     /// Whether somebody can give it.
@@ -79,7 +82,20 @@ impl Field {
 
     /// Whether it is a part of the rating.
     pub(crate) fn is_rating<R: Exposed>(&self) -> bool {
-        R::RATINGS.contains(&self.column)
+        R::RATINGS.iter().any(|side| side.has(self.column))
+    }
+
+    /// The schema of the field in a creation.
+    fn schema_with_default(&self) -> Value {
+        let mut schema = self.schema();
+        // A set or a text that is empty goes without saying.
+        let is_set = self.kind == PlainKind::Words;
+        let default =
+            self.default.map(|default| default()).filter(|default| !is_set && *default != json!(""));
+        if let Some(default) = default {
+            schema["default"] = default;
+        }
+        schema
     }
 
     fn schema(&self) -> Value {
@@ -117,6 +133,7 @@ macro_rules! wire {
                 <$type as attestry_domain::plain::Keep>::KIND,
                 <$type as $crate::request::json::FromJson>::schema,
                 $about,
+                wire!(@default $how $type),
             )),*];
 
             fn given_in(fields: &mut $crate::request::wire::Fields, whole: bool) -> Option<Self::Patch> {
@@ -129,6 +146,10 @@ macro_rules! wire {
             }
         }
     };
+    (@default default $type:ty) => {
+        Some(|| serde_json::json!(attestry_domain::plain::Keep::plain(&<$type>::default())))
+    };
+    (@default $how:ident $type:ty) => { None };
     (@read required $fields:ident $whole:ident $wire:literal) => {
         if $whole { $fields.required($wire).map(Some) } else { $fields.optional($wire) }
     };
@@ -414,8 +435,18 @@ pub struct List<R: Stored, S: Shown = ()> {
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
+    /// The number of the page, and how many there are, if it was asked for by its number.
+    #[serde(flatten)]
+    numbers: Option<PageNumbers>,
     #[serde(flatten)]
     auth: AuthInfo,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PageNumbers {
+    page: u32,
+    page_count: i64,
 }
 
 impl<R: Stored, S: Shown> List<R, S> {
@@ -425,7 +456,7 @@ impl<R: Stored, S: Shown> List<R, S> {
         total: Option<i64>,
         auth: AuthInfo,
     ) -> Self {
-        Self { count: data.len(), data, next_cursor, total, auth }
+        Self { count: data.len(), data, next_cursor, total, numbers: None, auth }
     }
 }
 
@@ -477,7 +508,7 @@ impl<R: Exposed> Narrowed<R> {
             "Part of the {named_by} or the description, case-insensitive, or a reference such as `{}-14`.",
             R::REFERENCE
         );
-        all.push(lists::parameter("q", lists::text(), &about));
+        all.extend(lists::search_parameters(&about));
         all.push(lists::parameter(R::DUE.wire, lists::flag(), R::DUE.about));
         all.push(as_of_parameter());
         all
@@ -488,6 +519,7 @@ impl<R: Exposed> Narrowed<R> {
 struct ListQuery<R: Exposed> {
     narrowed: Narrowed<R>,
     beside: R::Beside,
+    numbered: Option<Numbered>,
     page: PageRequest<R::Sort>,
     total: bool,
 }
@@ -495,6 +527,7 @@ struct ListQuery<R: Exposed> {
 impl<R: Exposed> FromQuery for ListQuery<R> {
     fn read(query: &mut Query) -> Self {
         Self {
+            numbered: Numbered::read(query),
             narrowed: Narrowed::read(query),
             beside: R::Beside::read(query),
             page: lists::page(query),
@@ -508,18 +541,37 @@ async fn list<R: Exposed>(
     scope: Granted<R::Read>,
     query: ValidQuery<ListQuery<R>>,
 ) -> Result<Json<List<R, ShownOf<R>>>, Problem> {
-    let ValidQuery(ListQuery { narrowed, beside, page, total }) = query;
+    let ValidQuery(ListQuery { narrowed, beside, numbered, page, total }) = query;
     let today = scope.day(narrowed.as_of, api.ctx.now());
     let (wanted, as_of) = narrowed.on(today);
     let (sort, order) = (page.sort, page.order);
-    let mut found = R::page(&api.ctx, &scope, &wanted, page, as_of).await?;
-    let total = match total {
+    let total = match total || numbered.is_some() {
         true => Some(R::count(&api.ctx, &scope, &wanted, as_of).await?),
         false => None,
     };
+    let mut found = match numbered {
+        None => R::page(&api.ctx, &scope, &wanted, page, as_of).await?,
+        // Beyond the end there is nothing to pass over for.
+        Some(numbered)
+            if u64::try_from(total.unwrap_or_default()).unwrap_or_default() <= numbered.skipped() =>
+        {
+            Page::empty()
+        }
+        Some(numbered) => {
+            let (ctx, own, wanted) = (&api.ctx, &*scope, &wanted);
+            let read =
+                |limit, after| R::page(ctx, own, wanted, PageRequest { limit, after, ..page.clone() }, as_of);
+            lists::page_at_offset(numbered.skipped(), numbered.per_page, None, read).await?
+        }
+    };
     let next_cursor = lists::next_of(sort, order, &mut found);
     let rows = views(&api, &scope, &beside, found.items, as_of).await?;
-    Ok(Json(List::new(rows, next_cursor, total, (&*scope).into())))
+    let mut list = List::new(rows, next_cursor, total, (&*scope).into());
+    list.numbers = numbered.map(|numbered| PageNumbers {
+        page: numbered.page,
+        page_count: numbered.page_count(total.unwrap_or_default()),
+    });
+    Ok(Json(list))
 }
 
 /// A bare list: everything, or a page of it if one is asked for.

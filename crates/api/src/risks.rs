@@ -28,8 +28,9 @@ impl Exposed for Risk {
             "id": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "reference": "R-14", "title": "Laptops are lost",
             "description": "With customer data on them.", "category": "technology", "department": "it",
             "status": "open", "likelihood": "likely", "impact": "major", "residualLikelihood": "unlikely",
-            "residualImpact": "minor", "isAssessed": true, "treatmentStrategy": "mitigate",
-            "treatmentStrategyDescription": "Encrypt every disk.", "assigneeId": null, "reviewDate": "2027-05-15",
+            "residualImpact": "minor", "isAssessed": true, "isResidualAssessed": true,
+            "treatmentStrategy": "mitigate", "treatmentStrategyDescription": "Encrypt every disk.",
+            "treatmentDecidedAt": "2026-11-15T09:30:00.000Z", "assigneeId": null, "reviewDate": "2027-05-15",
             "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "createdAt": "2026-11-15T09:30:00.000Z",
             "updatedAt": "2026-11-15T09:30:00.000Z", "inherentScore": 16, "residualScore": 4
         })

@@ -11,7 +11,7 @@ use attestry_domain::tasks::Task;
 use attestry_domain::vendors::Vendor;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{get, post};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
@@ -161,6 +161,7 @@ fn of_frameworks(listed: Listed) -> Listed {
             frameworks::own::delete_framework
         ))
         .routes(operations!(frameworks::own::export_framework))
+        .schemas(frameworks::own::schemas)
         .routes(operations!(frameworks::list_requirements))
         .routes(operations!(frameworks::readiness::get_framework_readiness))
         .with(registers::routes::<Control>)
@@ -243,11 +244,15 @@ pub fn router(api: Api) -> Router {
         .route("/.well-known/attestry-keys.json", get(health::keys))
         .route("/internal/tls/ask", get(trust_portal::domains::may_serve))
         .route("/trust/{friendlyUrl}", get(page::show))
+        // By the mail program itself, to the address in the header of a message (RFC 8058).
+        .route("/unsubscribe", post(auth::unsubscribe_by_mail))
+        .route("/trust/leave", post(public::leave_by_mail))
         .merge(console::routes())
         .fallback(console::missing)
         .method_not_allowed_fallback(async || layers::method_not_allowed())
-        .layer(CompressionLayer::new().gzip(true).compress_when(small))
-        .layer(from_fn_with_state(api.clone(), layers::outer));
+        .layer(from_fn_with_state(api.clone(), layers::outer))
+        // Outside, so that the size of a response is known to those who hold its memory.
+        .layer(CompressionLayer::new().gzip(true).compress_when(small));
     let router = match api.http.cors_origins.as_slice() {
         [] => router,
         origins => router.layer(cors(origins)),

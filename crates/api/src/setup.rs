@@ -79,12 +79,13 @@ pub(crate) struct SetUpDone {
 )]
 pub(crate) async fn set_up(
     api: State<Api>,
-    _visitor: Visitor,
+    Visitor(origin): Visitor,
     body: Valid<SetUp>,
 ) -> Result<Response, Problem> {
     let SetUp { token, organization, name, email, password } = body.0;
     let new = NewInstallation { organization, email, password: Some(password), name };
-    let (Founded { organization, user, member }, made) = setup::by_token(&api.ctx, &token.0, new).await?;
+    let (Founded { organization, user, member }, made) =
+        setup::by_token(&api.ctx, &token.0, new, &origin).await?;
     let mut view = SetUpDone {
         organization_id: organization,
         user_id: user,

@@ -9,6 +9,7 @@ use attestry_app::Ctx;
 use attestry_app::feed::Most;
 use attestry_domain::Time;
 
+use crate::answer::memory::ResponseMemory;
 use crate::metrics::Metrics;
 use crate::request::bodies::Budget;
 use crate::request::limits::Limits;
@@ -20,6 +21,8 @@ pub struct HttpSettings {
     pub body_limit: usize,
     /// How much memory all bodies being read may take together.
     pub body_memory: usize,
+    /// How much memory all responses being made and sent may take together.
+    pub response_memory: usize,
     pub request_timeout: Duration,
     /// How long a stream is silent before a comment shows proxies that it lives.
     pub keep_alive: Duration,
@@ -48,6 +51,7 @@ pub struct Inner {
     pub http: HttpSettings,
     pub(crate) limits: Limits,
     pub(crate) bodies: Budget,
+    pub(crate) responses: ResponseMemory,
     pub(crate) metrics: Metrics,
     pub(crate) started: Time,
     /// The host of the address people use.
@@ -58,11 +62,12 @@ impl Api {
     pub fn new(ctx: Ctx, http: HttpSettings) -> Self {
         let limits = Limits::new(http.rate_per_credential, http.rate_per_address);
         let bodies = Budget::new(http.body_memory);
+        let responses = ResponseMemory::new(http.response_memory);
         let started = ctx.now();
         let own_host = url::Url::parse(&ctx.settings.public_url).ok();
         let own_host = own_host.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
         let metrics = Metrics::default();
-        Self(Arc::new(Inner { ctx, http, limits, bodies, metrics, started, own_host }))
+        Self(Arc::new(Inner { ctx, http, limits, bodies, responses, metrics, started, own_host }))
     }
 }
 

@@ -132,7 +132,7 @@ impl ToSchema for TasksFromTemplates {}
 ///
 /// Doing it again makes only what is missing, so it can be repeated after an update. The body can be left out.
 #[utoipa::path(
-    post, path = "/v1/tasks/from-templates", tag = "Tasks", request_body = CreateTasksFromTemplates,
+    post, path = "/v1/tasks/from-templates", tag = "Tasks", request_body = Option<CreateTasksFromTemplates>,
     responses((status = 201, body = TasksFromTemplates, description = "The tasks that were made.")),
     extensions(("x-permission" = json!("task:create")))
 )]

@@ -31,7 +31,7 @@ use crate::state::Api;
 
 impl FromJson for Days {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        let days = json.value().ok().and_then(Self::new);
+        let days = json.whole().and_then(Self::new);
         days.ok_or_else(|| format!("must be a whole number from 1 to {}", Self::MOST))
     }
 

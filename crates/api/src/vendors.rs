@@ -32,7 +32,9 @@ impl Exposed for Vendor {
             "id": "vnd_01jcqg3v5mefzr7d0a6w3k9x2b", "reference": "V-3", "name": "Cloudy",
             "description": "Hosts our servers.", "category": "cloud", "status": "assessed",
             "inherentProbability": "possible", "inherentImpact": "severe", "residualProbability": "unlikely",
-            "residualImpact": "major", "isAssessed": true, "isSubProcessor": true,
+            "residualImpact": "major", "isAssessed": true, "isResidualAssessed": true,
+            "treatmentStrategy": "transfer", "treatmentStrategyDescription": "Insured by contract.",
+            "treatmentDecidedAt": "2026-11-15T09:30:00.000Z", "isSubProcessor": true,
             "website": "https://cloudy.example", "assigneeId": null, "reviewDate": null,
             "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "createdAt": "2026-11-15T09:30:00.000Z",
             "updatedAt": "2026-11-15T09:30:00.000Z", "inherentScore": 15, "residualScore": 8

@@ -30,17 +30,25 @@ impl Assistant {
     }
 }
 
+/// Default `Retry-After` of a provider that names none.
+const BUSY_RETRY_SECONDS: u64 = 10;
+
 pub(crate) fn not_configured() -> Error {
     Error::Outside {
         code: "ai_not_configured",
         message: format!("No AI provider is configured. Whoever runs this server can {HOW}."),
+        cause: None,
         retry_after: None,
     }
 }
 
 impl From<attestry_ai::Failure> for Error {
     fn from(failure: attestry_ai::Failure) -> Self {
-        let retry_after = failure.retry_after().map(|wait| wait.as_secs().max(1));
-        Self::Outside { code: "ai_failed", message: failure.to_string(), retry_after }
+        let wait = failure.retry_after().map(|wait| wait.as_secs().max(1));
+        let (code, retry_after) = match failure.is_busy() {
+            true => ("ai_busy", Some(wait.unwrap_or(BUSY_RETRY_SECONDS))),
+            false => ("ai_failed", wait),
+        };
+        Self::Outside { code, message: failure.plain(), cause: Some(failure.to_string()), retry_after }
     }
 }

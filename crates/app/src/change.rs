@@ -87,7 +87,7 @@ impl<'a> Work<'a> {
             organization,
             payload,
             unique_key,
-            run_at: self.now,
+            run_at: self.ctx.queue_clock.time(self.now),
             created_at: self.now,
         };
         let is_first = !std::mem::replace(&mut self.afterwards().enqueued, true);
@@ -180,6 +180,11 @@ impl Change<'_> {
     pub(crate) fn append(&self, entry: Entry) {
         self.afterwards().recorded.insert(entry.author.organization);
         self.t.leave(entry);
+    }
+
+    /// The account of a user with these memberships.
+    pub(crate) fn account<'b>(&'b self, memberships: &'b [Membership]) -> AccountChange<'b> {
+        AccountChange { work: self.work, memberships }
     }
 
     /// The same for a job that is there once under a name.

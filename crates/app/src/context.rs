@@ -8,18 +8,24 @@ use std::time::Duration;
 use attestry_blobs::Blobs;
 use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Entropy, Ids};
-use attestry_domain::id::AccessGrantId;
+use attestry_domain::id::{AccessGrantId, OrganizationId};
 use attestry_hosting::Hosting;
 use attestry_mail::Mailer;
 use attestry_storage::Db;
 use tokio::sync::Notify;
 
 use crate::assistant::Assistant;
+use crate::assistant_streams::StreamPermits;
 use crate::events::Events;
 use crate::feed::Feed;
+use crate::hashing::Hashing;
+use crate::jobs::QueueClock;
 use crate::keys::Keys;
-use crate::places::{Places, SharedPlaces};
+use crate::outages::Outages;
+use crate::permits::{FairPermits, Limits};
 use crate::portals::domains::Hosts;
+use crate::portals::public::Pages;
+use crate::refusals::Refusals;
 use crate::remembered::Principals;
 use crate::runner::{Runner, RunnerSettings};
 use crate::sealing::Sealer;
@@ -58,20 +64,32 @@ pub struct Inner {
     pub runner: Runner,
     pub principals: Principals,
     pub(crate) attempts: Attempts,
+    pub hashing: Hashing,
+    pub outages: Outages,
+    pub(crate) refusals: Refusals,
+    pub(crate) queue_clock: QueueClock,
     /// Rung when a job was enqueued in this process.
     pub job_bell: Notify,
     /// Laying out documents, which also takes memory.
-    pub printing: Places,
+    pub printing: FairPermits<OrganizationId>,
     /// Reading and marking files that came from outside.
-    pub(crate) stamping: Places,
+    pub(crate) stamping: FairPermits<OrganizationId>,
     /// Files that were marked for a reader and are on their way, each of them in memory.
-    pub(crate) leaving: SharedPlaces<AccessGrantId>,
+    pub(crate) leaving: FairPermits<AccessGrantId>,
+    /// Reading tables that are imported.
+    pub importing: FairPermits<OrganizationId>,
     /// Comparing texts.
-    pub comparing: Places,
+    pub comparing: FairPermits<OrganizationId>,
+    /// Masking what scripts return and log.
+    pub(crate) masking: FairPermits<OrganizationId>,
     /// When a commit started an automation last, in milliseconds.
     pub(crate) started: Arc<AtomicI64>,
     /// Which host names are portals.
     pub(crate) portal_hosts: Hosts,
+    /// Portals as the public sees them.
+    pub portal_pages: Pages,
+    /// Streams of the assistant.
+    pub(crate) assistant_streams: StreamPermits,
     /// Who follows what happens.
     pub feed: Feed,
 }
@@ -107,13 +125,21 @@ impl Ctx {
             settings,
             principals: Principals::default(),
             attempts: Attempts::default(),
+            hashing: Hashing::default(),
+            outages: Outages::default(),
+            refusals: Refusals::default(),
+            queue_clock: QueueClock::default(),
             job_bell: Notify::new(),
-            printing: Places::new(2),
-            stamping: Places::new(2),
-            leaving: SharedPlaces::new(16, 4),
-            comparing: Places::new(2),
+            printing: FairPermits::new(Limits::of_requests(2)),
+            stamping: FairPermits::new(Limits::of_requests(2)),
+            leaving: FairPermits::new(Limits { per_key: 4, ..Limits::of_requests(16) }),
+            importing: FairPermits::new(Limits::of_requests(2)),
+            comparing: FairPermits::new(Limits::of_requests(2)),
+            masking: FairPermits::new(Limits::of_jobs(2)),
             started,
             portal_hosts: Hosts::default(),
+            portal_pages: Pages::default(),
+            assistant_streams: StreamPermits::default(),
             feed,
         }))
     }

@@ -1,10 +1,11 @@
 //! Files that are made to be downloaded.
 
 use attestry_blobs::Served;
+use attestry_domain::id::AccessGrantId;
 use attestry_pdf::Failure;
 
 use crate::error::Error;
-use crate::places::Place;
+use crate::permits::Permit;
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
@@ -25,7 +26,7 @@ pub struct Download {
     /// The characters that no font has: they are printed as a mark that says so.
     pub missing: Vec<char>,
     /// Held until it is sent, where only so many may be on their way.
-    pub held: Option<Place>,
+    pub permit: Option<Permit<AccessGrantId>>,
 }
 
 impl Download {

@@ -34,11 +34,18 @@ pub enum Error {
     IdempotencyMismatch,
     #[error("too many requests")]
     TooMany { message: &'static str, retry_after: u64 },
-    /// Somebody outside, on whom an answer depends, failed or is not there.
+    /// The process does as much work of a kind as it can.
     #[error("{message}")]
-    Outside { code: &'static str, message: String, retry_after: Option<u64> },
+    Overloaded { message: &'static str, retry_after: u64 },
+    /// An outside service failed or is not configured. The cause is for the log: it may hold host names and the other
+    /// side's words.
+    #[error("{message}")]
+    Outside { code: &'static str, message: String, cause: Option<String>, retry_after: Option<u64> },
     #[error("not available: {0}")]
     Unavailable(String),
+    /// A change was sent to the database, and nobody knows whether it was made.
+    #[error("the outcome is unknown: {0}")]
+    OutcomeUnknown(String),
     #[error("{0}")]
     Internal(String),
 }
@@ -55,6 +62,11 @@ impl Error {
 
     pub fn internal(error: impl std::fmt::Display) -> Self {
         Self::Internal(error.to_string())
+    }
+
+    /// Tells an outage, after which the same may succeed: the database or another part of the installation is away.
+    pub(crate) fn is_outage(&self) -> bool {
+        matches!(self, Self::Unavailable(_) | Self::OutcomeUnknown(_))
     }
 }
 
@@ -82,6 +94,7 @@ impl From<DbError> for Error {
             DbError::Busy(_) | DbError::Unavailable(_) | DbError::Conflict | DbError::Timeout => {
                 Self::Unavailable(error.to_string())
             }
+            DbError::OutcomeUnknown(cause) => Self::OutcomeUnknown(cause),
             other => Self::Internal(other.to_string()),
         }
     }

@@ -76,7 +76,7 @@ pub(crate) async fn discard(ctx: &Ctx, key: &Key) {
 /// Whether a failed transaction surely changed nothing, so that its files are nobody's. After a lost connection nobody
 /// knows; the sweep will.
 pub(crate) fn is_certain(error: &Error) -> bool {
-    !matches!(error, Error::Unavailable(_) | Error::Internal(_))
+    !error.is_outage() && !matches!(error, Error::Internal(_))
 }
 
 /// Passes a result on; the file of a transaction that was refused is removed.

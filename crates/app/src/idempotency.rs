@@ -79,7 +79,8 @@ pub async fn finish(ctx: &Ctx, claim: &Arc<Claim>, answer: &[u8]) -> Result<(), 
     Ok(ctx.db.write(async move |t| idempotency::answer(t, &claim, &sealed).await).await?)
 }
 
-/// The request failed before it changed anything: the key may be used again.
+/// Releases the key of a request that ended without a response to store. If the request changed nothing, the key may be
+/// used again; if it did, a retry gets a conflict at once.
 pub async fn release(ctx: &Ctx, claim: &Arc<Claim>) -> Result<(), Error> {
     let claim = Arc::clone(claim);
     Ok(ctx.db.write(async move |t| idempotency::release(t, &claim).await).await?)

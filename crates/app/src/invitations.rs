@@ -1,4 +1,8 @@
 //! Inviting somebody, and accepting.
+//!
+//! An invitation never takes an account over: whoever accepts for an account that has a password proves that it is
+//! theirs. A link that went by mail proves that its address is read by whoever uses it; one that was shown to whoever
+//! invited proves nothing.
 
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Permission, Roles, Scope};
@@ -6,24 +10,35 @@ use attestry_domain::id::UserId;
 use attestry_domain::invitations::Invitation;
 use attestry_domain::journal::{Hash, sha256};
 use attestry_domain::members::{Member, NewMember, Person};
-use attestry_domain::text::{Email, Name, Password};
+use attestry_domain::organizations::Organization;
+use attestry_domain::text::{Email, Name, Parse, Password};
 use attestry_domain::users::{User, invited_key};
 use attestry_domain::words::Department;
-use attestry_storage::{invitations, members, organizations, users};
+use attestry_storage::members::Membership;
+use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
 
-use crate::change::Change;
+use crate::attempts::{Proof, prove};
+use crate::change::{Change, Work};
 use crate::context::Ctx;
 use crate::error::{EMAIL_TAKEN, Error, already_member};
 use crate::jobs::Mail;
 use crate::letters;
 use crate::members::record;
+use crate::passwords;
 use crate::remembered::Forget;
 
-/// Somebody who was invited, and the link if it is not on its way by mail.
+/// A member who was invited.
 #[derive(Clone, Debug)]
 pub struct Invited {
     pub person: Person,
-    pub invitation: Invitation,
+    pub sent: Sent,
+}
+
+/// An invitation on its way.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub expires_at: Time,
+    /// The link, where mail is only written to files and whoever invites passes it on.
     pub link: Option<String>,
 }
 
@@ -39,43 +54,90 @@ pub struct NewInvitation {
 /// account already does not show.
 pub async fn invite(ctx: &Ctx, scope: &Scope, new: NewInvitation) -> Result<Invited, Error> {
     crate::members::may_grant(scope, &new.role)?;
-    let token = ctx.keys.token();
-    let link = ctx.link(&format!("/accept-invitation?token={}", token.text));
-    let url = link.clone();
-    let (person, invitation) = ctx
-        .change(scope, async move |c| {
-            // Held, so that nobody adds the same person meanwhile.
-            let organization = organizations::lock(c.t, c.scope).await?;
-            let organization = organization.ok_or(Error::NotFound("organization"))?;
-            let person = waiting_member(c, &new).await?;
-            invitations::delete_open(c.t, c.scope, person.member.id).await?;
-            let invitation = Invitation {
-                id: c.next_id(),
-                organization_id: c.organization(),
-                member_id: person.member.id,
-                user_id: person.user.id,
-                email: person.user.email.clone(),
-                created_at: c.now,
-                expires_at: c.now.plus(c.ctx.settings.invitation_lifetime),
-                accepted_at: None,
-            };
-            invitations::insert(c.t, c.scope, &invitation, &token.hash).await?;
-            let letter = letters::invitation(c.ctx, &person.user, &organization.name, &url);
-            c.enqueue(&Mail(letter)).await?;
-            record(c, "member.invited", &person.member, &person.user)?;
-            Ok((person, invitation))
-        })
-        .await?;
-    // Where mail is only written to files, whoever invites passes the link on.
-    let link = ctx.mailer.is_folder().then_some(link);
-    if let Some(link) = &link {
-        tracing::info!(
-            email = invitation.email,
-            link,
-            "invitation created; no SMTP server is configured, so pass the link on yourself"
-        );
+    ctx.change(scope, async move |c| {
+        // Locked, so that nobody adds the same person meanwhile.
+        let organization = organizations::lock(c.t, c.scope).await?;
+        let organization = organization.ok_or(Error::NotFound("organization"))?;
+        let person = waiting_member(c, &new).await?;
+        let account = addressee(c.t, &person.user).await?;
+        let sent = send(c, &organization, &person, &account).await?;
+        Ok(Invited { person, sent })
+    })
+    .await
+}
+
+/// Whose address an invitation goes to: that of the account a user stands for.
+async fn addressee(t: &Tx<'_>, user: &User) -> Result<User, Error> {
+    match user.account_id {
+        Some(account) => users::get(t, account).await?.ok_or(Error::NotFound("user")),
+        None => Ok(user.clone()),
     }
-    Ok(Invited { person, invitation, link })
+}
+
+/// Sends a link to a member who waits for it; links from before no longer work.
+async fn send(
+    c: &Change<'_>,
+    organization: &Organization,
+    person: &Person,
+    to: &User,
+) -> Result<Sent, Error> {
+    let (token, by_mail) = (c.ctx.keys.token(), !c.ctx.mailer.is_folder());
+    let link = c.ctx.link(&format!("/accept-invitation?token={}", token.text));
+    invitations::delete_open(c.t, c.scope, person.member.id).await?;
+    let invitation = Invitation {
+        id: c.next_id(),
+        organization_id: c.organization(),
+        member_id: person.member.id,
+        user_id: person.user.id,
+        email: person.user.email.clone(),
+        created_at: c.now,
+        expires_at: c.now.plus(c.ctx.settings.invitation_lifetime),
+        accepted_at: None,
+        by_mail,
+    };
+    invitations::insert(c.t, c.scope, &invitation, &token.hash).await?;
+    c.enqueue(&Mail(letters::invitation(c.ctx, to, &organization.name, &link))).await?;
+    record(c, "member.invited", &person.member, &person.user)?;
+    tracing::debug!(member = %person.member.id, link, "invitation created");
+    Ok(Sent { expires_at: invitation.expires_at, link: (!by_mail).then_some(link) })
+}
+
+/// Invites an account that is not of this organization: it is added when its user accepts.
+pub(crate) async fn invite_account(c: &Change<'_>, account: &User, new: NewMember) -> Result<Invited, Error> {
+    let user = stand_in(c, account).await?;
+    let waiting = NewMember { user_id: user.id, is_active: false, ..new };
+    let member = Member::new(c.next_id(), c.organization(), waiting, c.now);
+    members::insert(c.t, c.scope, &member).await?;
+    let person = Person { member, user };
+    let sent = send_to(c, &person, account).await?;
+    Ok(Invited { person, sent })
+}
+
+/// Sends a link to the account that a member is going to be.
+pub(crate) async fn send_to(c: &Change<'_>, person: &Person, account: &User) -> Result<Sent, Error> {
+    let organization = organizations::get(c.t, c.scope).await?.ok_or(Error::NotFound("organization"))?;
+    send(c, &organization, person, account).await
+}
+
+/// A user that stands for an account of which the organization knows nothing but the id.
+pub(crate) async fn stand_in(c: &Change<'_>, account: &User) -> Result<User, Error> {
+    let by_email = invited_key(&account.email, c.organization());
+    let is_waiting = users::invited(c.t, c.scope, account.id).await?.is_some()
+        || users::by_email(c.t, &by_email).await?.is_some();
+    if is_waiting {
+        return Err(invitation_pending());
+    }
+    let user = User::standing_for(c.next_id(), account.id, c.organization(), c.now);
+    users::insert(c.t, &user, None).await?;
+    Ok(user)
+}
+
+pub(crate) fn invitation_pending() -> Error {
+    Error::Conflict {
+        code: "invitation_pending",
+        message: "This person has been invited and has not accepted yet; they become active when they do."
+            .to_owned(),
+    }
 }
 
 /// The member the invitation will make active: a new one, one who was invited before, or one who was here before.
@@ -105,12 +167,16 @@ async fn waiting_member(c: &Change<'_>, new: &NewInvitation) -> Result<Person, E
     Ok(Person { member, user })
 }
 
-/// Who has this address among the members, those who are only invited included.
+/// The member with this address, those who are only invited included.
 async fn known_member(c: &Change<'_>, email: &Email) -> Result<Option<Person>, Error> {
-    for key in [email.key(), invited_key(email.as_str(), c.organization())] {
-        if let Some((user, _)) = users::by_email(c.t, &key).await?
-            && let Some(person) = members::lock_by_user(c.t, c.scope, user.id).await?
-        {
+    let account = users::by_email(c.t, &email.key()).await?.map(|(user, _)| user);
+    let invited = users::by_email(c.t, &invited_key(email.as_str(), c.organization())).await?;
+    let stand_in = match &account {
+        Some(account) => users::invited(c.t, c.scope, account.id).await?,
+        None => None,
+    };
+    for user in [account, invited.map(|(user, _)| user), stand_in].into_iter().flatten() {
+        if let Some(person) = members::lock_by_user(c.t, c.scope, user.id).await? {
             return Ok(Some(person));
         }
     }
@@ -128,10 +194,21 @@ fn gone() -> Error {
 #[derive(Clone, Debug)]
 pub struct Offer {
     pub organization: String,
-    pub email: String,
-    /// Whether whoever accepts must choose a password, because they have none yet.
-    pub needs_password: bool,
+    /// None for an account that was invited by its id: whoever has the link need not know its address.
+    pub email: Option<String>,
+    pub needs: Needs,
     pub expires_at: Time,
+}
+
+/// What must be given to accept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// A password to sign in with, because the account has none yet.
+    pub password: bool,
+    /// The account's password, or a session of its user.
+    pub current_password: bool,
+    /// Another password: others may know the one of an account whose address was never verified.
+    pub new_password: bool,
 }
 
 /// The invitation of a link that still holds.
@@ -141,6 +218,49 @@ async fn open_invitation(ctx: &Ctx, token: Hash) -> Result<Invitation, Error> {
     found.filter(|found| found.accepted_at.is_none() && found.expires_at > now).ok_or_else(gone)
 }
 
+/// The account that an invitation is for, as it is now.
+#[derive(Clone, Debug, PartialEq)]
+struct Account {
+    user: User,
+    password_hash: Option<String>,
+    /// Whether it is or was of the organization that invites.
+    is_known: bool,
+}
+
+impl Account {
+    /// None: it is made when the invitation is accepted.
+    async fn of(t: &Tx<'_>, invited: &User) -> Result<Option<Self>, Error> {
+        let (user, is_known) = match (invited.invited_to, invited.account_id) {
+            (None, _) => (Some(invited.clone()), true),
+            (Some(_), Some(account)) => (users::get(t, account).await?, false),
+            (Some(_), None) => {
+                let found = users::by_email(t, &invited.email.to_lowercase()).await?;
+                (found.map(|(user, _)| user), false)
+            }
+        };
+        let Some(user) = user else { return Ok(None) };
+        let password_hash = users::password(t, user.id).await?;
+        Ok(Some(Self { user, password_hash, is_known }))
+    }
+
+    fn needs(account: Option<&Self>, by_mail: bool) -> Needs {
+        let none = Needs { password: false, current_password: false, new_password: false };
+        match account {
+            Some(Self { user, password_hash: Some(_), is_known }) => {
+                let new_password = !user.email_verified && !is_known;
+                Needs { new_password, current_password: !(new_password && by_mail), ..none }
+            }
+            _ => Needs { password: true, ..none },
+        }
+    }
+}
+
+/// The user whom an invitation invites, and the account they have.
+async fn invited_by(t: &Tx<'_>, scope: &Scope, invitation: &Invitation) -> Result<Option<Account>, Error> {
+    let person = members::get(t, scope, invitation.member_id).await?.ok_or_else(gone)?;
+    Account::of(t, &person.user).await
+}
+
 /// Shows whoever has the link what they are invited to.
 pub async fn look(ctx: &Ctx, token: &str) -> Result<Offer, Error> {
     let invitation = open_invitation(ctx, sha256(token.as_bytes())).await?;
@@ -148,60 +268,123 @@ pub async fn look(ctx: &Ctx, token: &str) -> Result<Offer, Error> {
     ctx.db
         .read(async move |t| {
             let organization = organizations::get(t, &scope).await?.ok_or_else(gone)?;
-            let account = users::by_email(t, &invitation.email.to_lowercase()).await?;
+            let person = members::get(t, &scope, invitation.member_id).await?.ok_or_else(gone)?;
+            let account = Account::of(t, &person.user).await?;
             Ok(Offer {
                 organization: organization.name,
-                needs_password: account.is_none_or(|(_, password)| password.is_none()),
-                email: invitation.email.clone(),
+                email: person.user.account_id.is_none().then(|| invitation.email.clone()),
+                needs: Account::needs(account.as_ref(), invitation.by_mail),
                 expires_at: invitation.expires_at,
             })
         })
         .await
 }
 
-/// Accepts by the link. A user who never had a password chooses one; who has one need not.
-pub async fn accept(
-    ctx: &Ctx,
-    token: &str,
-    name: Option<Name>,
-    password: Option<Password>,
-    origin: Origin,
-) -> Result<Person, Error> {
-    let password = match &password {
-        Some(password) => Some(ctx.keys.hash_password(password.expose()).await?),
-        None => None,
-    };
+/// The answer to an invitation.
+#[derive(Clone, Debug)]
+pub struct Acceptance {
+    /// The name of an account that is made.
+    pub name: Option<Name>,
+    /// The account's password, or the one it gets.
+    pub password: Option<String>,
+    /// Replaces the password of an account whose address was never verified.
+    pub new_password: Option<Password>,
+    /// The user who is signed in.
+    pub session: Option<UserId>,
+}
+
+/// How often an acceptance is tried again because the account changed meanwhile.
+const MAX_ATTEMPTS: u32 = 3;
+
+/// Accepts by the link.
+pub async fn accept(ctx: &Ctx, token: &str, acceptance: Acceptance, origin: Origin) -> Result<Person, Error> {
     let invitation = open_invitation(ctx, sha256(token.as_bytes())).await?;
     let scope = Scope::visitor(invitation.organization_id, Some(invitation.user_id), origin);
-    let answer = Answer { invitation, name, password };
-    match try_accept(ctx, &scope, answer.clone()).await {
-        // The same person accepted another invitation at the same moment: now they have an account.
-        Err(Error::Conflict { code: EMAIL_TAKEN, .. }) => try_accept(ctx, &scope, answer).await,
-        other => other,
+    for _ in 1..MAX_ATTEMPTS {
+        match try_accept(ctx, &scope, &invitation, &acceptance).await {
+            // The same person accepted another invitation at the same moment: now they have an account.
+            Err(Error::Conflict { code: EMAIL_TAKEN, .. }) => {}
+            other => return other,
+        }
     }
+    try_accept(ctx, &scope, &invitation, &acceptance).await
 }
 
-#[derive(Clone)]
-struct Answer {
-    invitation: Invitation,
-    name: Option<Name>,
-    password: Option<String>,
+/// What acceptance does to the password of an account.
+#[derive(Clone, Debug)]
+struct Proved {
+    /// The account whose state this was computed from.
+    account: Option<Account>,
+    new_hash: Option<String>,
+    proof: Option<Proof>,
 }
 
-async fn try_accept(ctx: &Ctx, scope: &Scope, answer: Answer) -> Result<Person, Error> {
+/// Checks that the account belongs to whoever accepts. Computes hashes, so not within a transaction.
+async fn prove_account(
+    ctx: &Ctx,
+    scope: &Scope,
+    invitation: &Invitation,
+    acceptance: &Acceptance,
+) -> Result<Proved, Error> {
+    let (own, found) = (scope.clone(), invitation.clone());
+    let account = ctx.db.read(async move |t| invited_by(t, &own, &found).await).await?;
+    let needs = Account::needs(account.as_ref(), invitation.by_mail);
+    let (origin, given) = (scope.origin(), acceptance.password.as_deref());
+    if needs.password {
+        let required = || Error::field("password", "is required: this account has none yet");
+        let password = Password::parse(given.ok_or_else(required)?)
+            .map_err(|message| Error::field("password", message))?;
+        let new_hash = Some(ctx.hashing.hash(origin, password.expose()).await?);
+        return Ok(Proved { account, new_hash, proof: None });
+    }
+    let (user, hash) =
+        account.as_ref().map(|one| (one.user.clone(), one.password_hash.clone())).ok_or_else(gone)?;
+    let mut proof = None;
+    if needs.current_password && acceptance.session != Some(user.id) {
+        let password = given.ok_or_else(|| {
+            let message = "is required: there is an account with this address already. Enter its password, or sign in first";
+            Error::field("password", message)
+        })?;
+        let check = ctx.hashing.check(origin, password, hash.clone());
+        let nothing = async |_: &Work<'_>| Ok(());
+        proof = prove(ctx, &user.id.to_string(), origin.ip, check, nothing).await?;
+        if proof.is_none() {
+            return Err(Error::field("password", "is not the password of this account"));
+        }
+    }
+    let new_hash = match (&acceptance.new_password, needs.new_password) {
+        (_, false) => None,
+        (None, true) => {
+            let message = "is required: the address of this account was never verified, so others may know its password";
+            return Err(Error::field("newPassword", message));
+        }
+        (Some(new), true) => {
+            if ctx.hashing.check(origin, new.expose(), hash).await? {
+                return Err(Error::field("newPassword", "must not be the password the account has now"));
+            }
+            Some(ctx.hashing.hash(origin, new.expose()).await?)
+        }
+    };
+    Ok(Proved { account, new_hash, proof })
+}
+
+async fn try_accept(
+    ctx: &Ctx,
+    scope: &Scope,
+    invitation: &Invitation,
+    acceptance: &Acceptance,
+) -> Result<Person, Error> {
+    let proved = prove_account(ctx, scope, invitation, acceptance).await?;
+    let (found, name) = (invitation.clone(), acceptance.name.clone());
     ctx.change(scope, async move |c| {
-        let Answer { invitation: found, name, password } = &answer;
         organizations::lock(c.t, c.scope).await?.ok_or_else(gone)?;
-        let invitation = invitations::lock(c.t, c.scope, found).await?.ok_or_else(gone)?;
+        let invitation = invitations::lock(c.t, c.scope, &found).await?.ok_or_else(gone)?;
         let waiting = members::lock(c.t, c.scope, invitation.member_id).await?;
         let Person { member, user: invited } = waiting.ok_or_else(gone)?;
         if invitation.accepted_at.is_some() || member.is_active || member.user_id != invitation.user_id {
             return Err(gone());
         }
-        let user = account(c, &invited, password.as_deref()).await?;
-        if let Some(name) = name {
-            users::set_name(c.t, user, name.as_str(), c.now).await?;
-        }
+        let user = account(c, &invitation, &invited, &proved, name.as_ref()).await?;
         let member = Member {
             user_id: user,
             is_active: true,
@@ -214,6 +397,9 @@ async fn try_accept(ctx: &Ctx, scope: &Scope, answer: Answer) -> Result<Person, 
         if user != invited.id {
             users::delete(c.t, invited.id).await?;
         }
+        if proved.account.is_some() && proved.new_hash.is_some() {
+            password_replaced(c, user).await?;
+        }
         let user = users::get(c.t, user).await?.ok_or_else(gone)?;
         record(c, "member.joined", &member, &user)?;
         c.forget(Forget::User(user.id));
@@ -223,29 +409,57 @@ async fn try_accept(ctx: &Ctx, scope: &Scope, answer: Answer) -> Result<Person, 
 }
 
 /// The account of whoever was invited: the one they have, or the one that is made of the invitation.
-async fn account(c: &Change<'_>, invited: &User, password: Option<&str>) -> Result<UserId, Error> {
-    let known = match invited.invited_to {
-        None => Some((invited.clone(), users::password(c.t, invited.id).await?)),
-        Some(_) => users::by_email(c.t, &invited.email.to_lowercase()).await?,
+async fn account(
+    c: &Change<'_>,
+    invitation: &Invitation,
+    invited: &User,
+    proved: &Proved,
+    name: Option<&Name>,
+) -> Result<UserId, Error> {
+    let known = Account::of(c.t, invited).await?;
+    let is_as_proved = |known: &Account| {
+        proved.account.as_ref().is_some_and(|proved| {
+            proved.user.id == known.user.id
+                && proved.password_hash == known.password_hash
+                && proved.user.email_verified == known.user.email_verified
+        })
     };
-    let has_password = known.as_ref().is_some_and(|(_, stored)| stored.is_some());
-    let user = match known {
-        Some((user, _)) => {
+    let user = match &known {
+        None => {
+            users::become_account(c.t, invited, c.now).await?;
+            if let Some(name) = name {
+                users::set_name(c.t, invited.id, name.as_str(), c.now).await?;
+            }
+            invited
+        }
+        Some(known) if !is_as_proved(known) => {
+            let message = "The account was changed at the same moment; try again.".to_owned();
+            return Err(Error::Conflict { code: EMAIL_TAKEN, message });
+        }
+        Some(Account { user, .. }) => {
+            users::lock(c.t, user.id).await?;
             if user.id != invited.id && members::lock_by_user(c.t, c.scope, user.id).await?.is_some() {
                 return Err(already_member());
             }
-            user.id
-        }
-        None => {
-            users::become_account(c.t, invited, c.now).await?;
-            invited.id
+            user
         }
     };
-    match password {
-        // Somebody who has an account signs in with the password they know.
-        _ if has_password => {}
-        Some(hash) => users::set_password(c.t, user, hash, true, c.now).await?,
-        None => return Err(Error::field("password", "is required: this account has none yet")),
+    if let Some(hash) = &proved.new_hash {
+        users::set_password(c.t, user.id, hash, invitation.by_mail || user.email_verified, c.now).await?;
     }
-    Ok(user)
+    if let Some(proof) = &proved.proof {
+        proof.clear(c.t).await?;
+    }
+    Ok(user.id)
+}
+
+/// What follows from another password: whoever was signed in with the one before no longer is, and every organization
+/// of the user records it.
+async fn password_replaced(c: &Change<'_>, user: UserId) -> Result<(), Error> {
+    sessions::delete_of_user(c.t, user, None).await?;
+    let memberships = members::of_user(c.t, user).await?;
+    let scope = |membership: &Membership| {
+        Scope::visitor(membership.organization, Some(user), c.scope.origin().clone())
+    };
+    passwords::changed(&c.account(&memberships), user, scope).await
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 
 use attestry_domain::Time;
-use attestry_domain::access::{Actor, ActorType, AuthType, Scope};
+use attestry_domain::access::{ActorType, AuthType, Scope};
 use attestry_domain::canonical::canonical;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::journal::{EntryFilter, GENESIS, Head, ShownEntry};
@@ -67,34 +67,6 @@ pub(crate) struct Entry {
 pub(crate) async fn begin(work: &Work<'_>, scope: &Scope) -> Result<(), Error> {
     let head = Head { organization_id: scope.organization(), sequence: 0, hash: GENESIS, at: work.now };
     Ok(journal::new_head(work.t, signed(&work.ctx.keys, head)?).await?)
-}
-
-#[derive(Serialize)]
-struct Refusal<'a> {
-    code: &'a str,
-    operation: &'a str,
-    target: &'a str,
-}
-
-/// Records that somebody known was refused.
-pub async fn refused(
-    ctx: &Ctx,
-    actor: &Actor,
-    operation: &str,
-    target: &str,
-    code: &str,
-) -> Result<(), Error> {
-    let record = Record {
-        action: "access.refused".into(),
-        entity_type: "operation".into(),
-        entity_id: operation.to_owned(),
-        state: Some(canonical(&Refusal { code, operation, target })?),
-    };
-    ctx.change(&actor.for_the_record(), async move |c| {
-        c.put(record.clone());
-        Ok(())
-    })
-    .await
 }
 
 #[derive(Serialize)]

@@ -1,11 +1,9 @@
-//! All cryptography. One secret (a file or a setting) yields, by HKDF, the key that signs journal
+//! All cryptography but the hashing of passwords. One secret (a file or a setting) yields, by HKDF, the key that signs journal
 //! heads, the key that encrypts secrets at rest and the key that signs links. Random tokens are
-//! stored as SHA-256; passwords as Argon2id.
+//! stored as SHA-256.
 
 use std::sync::Arc;
 
-use argon2::Argon2;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use attestry_domain::clock::Entropy;
 use attestry_domain::journal::{Hash, hex, sha256};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -16,7 +14,6 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::Semaphore;
 
 use crate::error::Error;
 
@@ -31,8 +28,6 @@ struct Inner {
     mac: hmac::Key,
     fingerprint: String,
     entropy: Arc<dyn Entropy>,
-    /// Hashing a password takes 19 MiB and a core: only two at a time.
-    hashing: Semaphore,
 }
 
 impl std::fmt::Debug for Inner {
@@ -80,7 +75,6 @@ impl Keys {
             mac: hmac::Key::new(hmac::HMAC_SHA256, &derive(secret, "links and fingerprints")?),
             fingerprint: hex(&derive(secret, "fingerprint")?[..16]),
             entropy,
-            hashing: Semaphore::new(2),
         })))
     }
 
@@ -175,39 +169,6 @@ impl Keys {
         let mut bytes = [0; LENGTH];
         self.0.entropy.fill(&mut bytes);
         bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect()
-    }
-
-    pub async fn hash_password(&self, password: &str) -> Result<String, Error> {
-        let password = password.to_owned();
-        self.hashing(move || {
-            Argon2::default()
-                .hash_password(password.as_bytes())
-                .map(|hash| hash.to_string())
-                .map_err(Error::internal)
-        })
-        .await?
-    }
-
-    /// Whether the password is the one that was hashed. Without a hash the same work is done, so
-    /// that the time tells nothing.
-    pub async fn check_password(&self, password: &str, hash: Option<String>) -> Result<bool, Error> {
-        let password = password.to_owned();
-        self.hashing(move || {
-            let argon = Argon2::default();
-            match hash {
-                Some(hash) => argon.verify_password(password.as_bytes(), hash.as_str()).is_ok(),
-                None => argon.hash_password(password.as_bytes()).is_err(),
-            }
-        })
-        .await
-    }
-
-    async fn hashing<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Error> {
-        let _turn = self.0.hashing.acquire().await.map_err(Error::internal)?;
-        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 }
 

@@ -29,12 +29,15 @@ impl From<&User> for To {
     }
 }
 
+#[derive(Default)]
 struct Letter<'a> {
     subject: String,
     paragraphs: Vec<String>,
     action: &'a str,
     link: &'a str,
     closing: String,
+    /// The link that ends messages of this kind.
+    unsubscribe: Option<&'a str>,
 }
 
 pub(crate) fn invitation(ctx: &Ctx, to: &User, organization: &str, link: &str) -> Message {
@@ -52,6 +55,7 @@ pub(crate) fn invitation(ctx: &Ctx, to: &User, organization: &str, link: &str) -
             closing: format!(
                 "The link can be used once and expires in {days} days. If you were not expecting it, ignore this message."
             ),
+            ..Letter::default()
         },
     )
 }
@@ -71,6 +75,7 @@ pub(crate) fn reset(ctx: &Ctx, to: &User, link: &str) -> Message {
             closing: format!(
                 "The link can be used once and expires in {minutes} minutes. If it was not you, ignore this message; your password stays the same."
             ),
+            ..Letter::default()
         },
     )
 }
@@ -101,6 +106,7 @@ pub(crate) fn notice(
         closing: format!(
             "You get this message as a member of {organization}. To stop messages of this kind: {unsubscribe}"
         ),
+        unsubscribe: Some(unsubscribe),
     };
     compose(ctx, &to.into(), &letter)
 }
@@ -118,6 +124,7 @@ pub(crate) fn agreement(ctx: &Ctx, to: &To, organization: &str, until: Time, lin
             "The link is personal and works until {} (UTC). If you did not request access, ignore this message.",
             Date::of(until)
         ),
+        ..Letter::default()
     };
     compose(ctx, to, &letter)
 }
@@ -133,6 +140,7 @@ pub(crate) fn access(ctx: &Ctx, to: &To, organization: &str, until: Time, link: 
         action: "Open the documents",
         link,
         closing: "The link is personal: anybody who has it can read the documents in your name. If you did not ask for it, ignore this message.".to_owned(),
+        ..Letter::default()
     };
     compose(ctx, to, &letter)
 }
@@ -148,12 +156,13 @@ pub(crate) fn denial(ctx: &Ctx, to: &To, organization: &str, reason: &str, link:
         action: "Open the portal",
         link,
         closing: "If you think this is a mistake, get in touch with your contact there.".to_owned(),
+        ..Letter::default()
     };
     compose(ctx, to, &letter)
 }
 
 /// Whether whoever subscribed is the owner of the address.
-pub(crate) fn confirmation(ctx: &Ctx, to: &To, organization: &str, link: &str) -> Message {
+pub(crate) fn confirmation(ctx: &Ctx, to: &To, organization: &str, link: &str, leave: &str) -> Message {
     let letter = Letter {
         subject: format!("Confirm your subscription to {organization}"),
         paragraphs: vec![format!(
@@ -162,6 +171,7 @@ pub(crate) fn confirmation(ctx: &Ctx, to: &To, organization: &str, link: &str) -
         action: "Confirm the subscription",
         link,
         closing: "If it was not you, ignore this message; you will not receive any other.".to_owned(),
+        unsubscribe: Some(leave),
     };
     compose(ctx, to, &letter)
 }
@@ -183,15 +193,16 @@ pub(crate) fn news(
         closing: format!(
             "You receive this because you subscribed to the trust portal of {organization}. To unsubscribe: {leave}"
         ),
+        unsubscribe: Some(leave),
     };
     compose(ctx, to, &letter)
 }
 
 fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
-    let Letter { subject, paragraphs, action, link, closing } = letter;
+    let Letter { subject, paragraphs, action, link, closing, unsubscribe } = letter;
     let greeting = if to.name.is_empty() { "Hello,".to_owned() } else { format!("Hello {},", to.name) };
     let text = format!("{greeting}\n\n{}\n\n{action}:\n{link}\n\n{closing}\n", paragraphs.join("\n\n"));
-    let body = html(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>").replace('\n', "<br>");
+    let body = linked(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>").replace('\n', "<br>");
     let page = format!(
         "<!doctype html><html><body style=\"font-family:sans-serif;line-height:1.5;color:#1a1a1a;max-width:36rem\">\
          <p>{}</p><p>{body}</p><p><a href=\"{}\" style=\"display:inline-block;padding:.6rem 1rem;background:#1f5f4a;\
@@ -199,7 +210,7 @@ fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
          <p style=\"color:#555\">{}</p></body></html>",
         html(&greeting),
         html(link),
-        html(closing)
+        linked(closing)
     );
     Message {
         id: ctx.ids.next::<attestry_domain::id::kind::Message>().to_string(),
@@ -209,5 +220,46 @@ fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
         subject: subject.chars().filter(|c| !c.is_control()).take(200).collect(),
         text,
         html: page,
+        unsubscribe: unsubscribe.map(str::to_owned),
+    }
+}
+
+/// Text as HTML in which addresses are links.
+fn linked(text: &str) -> String {
+    let mut written = String::with_capacity(text.len() * 2);
+    let mut rest = text;
+    while let Some(start) = ["https://", "http://"].iter().filter_map(|scheme| rest.find(scheme)).min() {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|c: char| c.is_whitespace() || "<>\"".contains(c)).unwrap_or(from.len());
+        let address = from[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']']);
+        let shown = html(address);
+        for part in [&html(before), "<a href=\"", &shown, "\">", &shown, "</a>"] {
+            written.push_str(part);
+        }
+        rest = &from[address.len()..];
+    }
+    written.push_str(&html(rest));
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_become_links() {
+        assert_eq!(
+            linked("See https://a.example/?x=1&y=2.\nOr <b>"),
+            "See <a href=\"https://a.example/?x=1&amp;y=2\">https://a.example/?x=1&amp;y=2</a>.\nOr &lt;b&gt;"
+        );
+        assert_eq!(
+            linked("here (https://a.example/b)"),
+            "here (<a href=\"https://a.example/b\">https://a.example/b</a>)"
+        );
+        assert_eq!(
+            linked("https://a.example/\"onclick=x"),
+            "<a href=\"https://a.example/\">https://a.example/</a>&quot;onclick=x"
+        );
+        assert_eq!(linked("javascript:alert(1)"), "javascript:alert(1)");
     }
 }

@@ -9,11 +9,12 @@ use attestry_domain::members::{
 };
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::users::User;
-use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
+use attestry_storage::{Tx, invitations as open_links, members, organizations, sessions, users};
 
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::{Error, already_member};
+use crate::invitations::{self, Invited, Sent, invitation_pending};
 use crate::precondition::Precondition;
 use crate::registers;
 use crate::remembered::Forget;
@@ -45,7 +46,20 @@ pub(crate) fn may_grant(scope: &Scope, role: &Roles) -> Result<(), Error> {
     }
 }
 
-pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Person, Error> {
+/// A member as a change leaves it, and the invitation that was sent to it.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    pub person: Person,
+    pub sent: Option<Sent>,
+}
+
+impl From<Person> for Changed {
+    fn from(person: Person) -> Self {
+        Self { person, sent: None }
+    }
+}
+
+pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Changed, Error> {
     may_grant(scope, &new.role)?;
     ctx.change(scope, async move |c| {
         organizations::lock(c.t, c.scope).await?;
@@ -54,8 +68,8 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Person, 
     .await
 }
 
-/// Adds a user, or brings back the member the user was.
-async fn add(c: &Change<'_>, new: &NewMember) -> Result<Person, Error> {
+/// Brings back the member a user was. A user who never was one is invited, and added when they accept.
+async fn add(c: &Change<'_>, new: &NewMember) -> Result<Changed, Error> {
     let user = users::get(c.t, new.user_id).await?.ok_or(Error::NotFound("user"))?;
     must_have_account(c.scope, &user)?;
     if let Some(Person { member: before, .. }) = members::lock_by_user(c.t, c.scope, user.id).await? {
@@ -76,14 +90,13 @@ async fn add(c: &Change<'_>, new: &NewMember) -> Result<Person, Error> {
             ..before
         };
         members::update(c.t, c.scope, &member).await?;
-        invitations::delete_open(c.t, c.scope, member.id).await?;
+        open_links::delete_open(c.t, c.scope, member.id).await?;
         record(c, "member.reactivated", &member, &user)?;
         c.forget(Forget::Member(member.id));
-        return Ok(Person { member, user });
+        return Ok(Person { member, user }.into());
     }
-    let member = Member::new(c.next_id(), c.organization(), new.clone(), c.now);
-    insert(c, &member, &user).await?;
-    Ok(Person { member, user })
+    let Invited { person, sent } = invitations::invite_account(c, &user, new.clone()).await?;
+    Ok(Changed { person, sent: Some(sent) })
 }
 
 /// Somebody who is only invited cannot be added: they accept themselves. Another organization's are nobody here.
@@ -92,14 +105,6 @@ fn must_have_account(scope: &Scope, user: &User) -> Result<(), Error> {
         None => Ok(()),
         Some(organization) if organization == scope.organization() => Err(invitation_pending()),
         Some(_) => Err(Error::NotFound("user")),
-    }
-}
-
-fn invitation_pending() -> Error {
-    Error::Conflict {
-        code: "invitation_pending",
-        message: "This person has been invited and has not accepted yet; they become active when they do."
-            .to_owned(),
     }
 }
 
@@ -130,7 +135,7 @@ pub async fn create_many(
     ctx: &Ctx,
     scope: &Scope,
     items: Vec<(usize, NewMember)>,
-) -> Result<(Vec<Person>, Vec<Refused>), Error> {
+) -> Result<(Vec<Changed>, Vec<Refused>), Error> {
     ctx.change(scope, async move |c| {
         // Held, so that nobody adds one of them meanwhile and breaks the whole transaction.
         organizations::lock(c.t, c.scope).await?;
@@ -141,8 +146,9 @@ pub async fn create_many(
                 Err(error) => Err(error),
             };
             match added {
-                Ok(person) => created.push(person),
-                Err(error @ (Error::Internal(_) | Error::Unavailable(_))) => return Err(error),
+                Ok(added) => created.push(added),
+                Err(error @ Error::Internal(_)) => return Err(error),
+                Err(error) if error.is_outage() => return Err(error),
                 Err(error) => refused.push(Refused {
                     index: *index,
                     user_id: Some(new.user_id.to_string()),
@@ -225,7 +231,7 @@ pub async fn update(
     member: MemberId,
     patch: MemberPatch,
     precondition: Precondition,
-) -> Result<Person, Error> {
+) -> Result<Changed, Error> {
     ctx.change(scope, async move |c| {
         // Rules that span several members need the organization; a plain edit does not.
         if patch.role.is_some() || patch.is_active.is_some() || patch.user_id.is_some() {
@@ -251,7 +257,7 @@ pub async fn deactivate(
         let before = members::lock(c.t, c.scope, member).await?.ok_or(MISSING)?;
         precondition.check(&versions(&before))?;
         let after = Member { is_active: false, ..before.member.clone() };
-        change(c, &before, after, true).await
+        Ok(change(c, &before, after, true).await?.person)
     })
     .await
 }
@@ -263,15 +269,24 @@ async fn change(
     before: &Person,
     mut after: Member,
     withdraws: bool,
-) -> Result<Person, Error> {
+) -> Result<Changed, Error> {
     let Person { member: old, user } = before;
     if after == *old {
-        if withdraws && invitations::delete_open(c.t, c.scope, old.id).await? > 0 {
+        if withdraws && open_links::delete_open(c.t, c.scope, old.id).await? > 0 {
             record(c, "member.invitation_withdrawn", old, user)?;
         }
-        return Ok(before.clone());
+        return Ok(before.clone().into());
     }
-    let user = other_user(c, old, &after, user).await?;
+    let other = other_user(c, old, &after).await?;
+    let user = match &other {
+        // They act here when they accept.
+        Some(account) => {
+            let user = invitations::stand_in(c, account).await?;
+            (after.user_id, after.is_active) = (user.id, false);
+            user
+        }
+        None => user.clone(),
+    };
     let identity_changes =
         after.role != old.role || after.is_active != old.is_active || after.user_id != old.user_id;
     if identity_changes && (old.role.is_owner() || after.role.is_owner()) {
@@ -309,7 +324,7 @@ async fn change(
     }
     // A link that was sent to one person must not admit another, or somebody who is wanted no longer.
     if withdraws || old.user_id != after.user_id {
-        invitations::delete_open(c.t, c.scope, old.id).await?;
+        open_links::delete_open(c.t, c.scope, old.id).await?;
     }
     if old.is_active && !after.is_active {
         release(c, old).await?;
@@ -322,20 +337,25 @@ async fn change(
         c.forget(Forget::Member(after.id));
         c.forget(Forget::User(old.user_id));
     }
-    Ok(Person { member: after, user })
+    let person = Person { member: after, user };
+    let sent = match &other {
+        Some(account) => Some(invitations::send_to(c, &person, account).await?),
+        None => None,
+    };
+    Ok(Changed { person, sent })
 }
 
-/// The user after the change, who must exist and not be here already.
-async fn other_user(c: &Change<'_>, old: &Member, after: &Member, user: &User) -> Result<User, Error> {
+/// The account that a member is to be from now on, which must exist and not be here already.
+async fn other_user(c: &Change<'_>, old: &Member, after: &Member) -> Result<Option<User>, Error> {
     if after.user_id == old.user_id {
-        return Ok(user.clone());
+        return Ok(None);
     }
     let other = users::get(c.t, after.user_id).await?.ok_or(Error::NotFound("user"))?;
     must_have_account(c.scope, &other)?;
     if members::lock_by_user(c.t, c.scope, other.id).await?.is_some() {
         return Err(already_member());
     }
-    Ok(other)
+    Ok(Some(other))
 }
 
 /// What ends with a membership: open assignments, and sessions that lead nowhere else.

@@ -9,13 +9,14 @@ use attestry_domain::sessions::Session;
 use attestry_domain::text::{Email, Password};
 use attestry_domain::users::User;
 use attestry_storage::members::Membership;
+use attestry_storage::password_resets::PasswordReset;
 use attestry_storage::{password_resets, sessions, users};
 
 use crate::attempts::{Proof, prove};
 use crate::change::{AccountChange, Work};
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::jobs::{Mail, PasswordReset};
+use crate::jobs::{self, Mail};
 use crate::letters;
 use crate::remembered::Forget;
 
@@ -34,11 +35,11 @@ pub async fn change(
 ) -> Result<(), Error> {
     let user = session.user_id;
     let proof = prove_own(ctx, user, "currentPassword", current, &origin).await?;
-    let hash = ctx.keys.hash_password(new.expose()).await?;
+    let hash = ctx.hashing.hash(&origin, new.expose()).await?;
     let (keep, from) = (session.id, origin.clone());
     ctx.change_account(user, &origin, async move |a| {
         proof.clear(a.t).await?;
-        set(a, user, &hash, Some(keep), None, &from).await
+        set(a, user, &hash, Some(keep), false, &from).await
     })
     .await
 }
@@ -52,7 +53,7 @@ pub(crate) async fn prove_own(
     origin: &Origin,
 ) -> Result<Proof, Error> {
     let hash = ctx.db.read(async move |t| users::password(t, user).await).await?;
-    let check = ctx.keys.check_password(password, hash);
+    let check = ctx.hashing.check(origin, password, hash);
     let nothing = async |_: &Work<'_>| Ok(());
     let proof = prove(ctx, &user.to_string(), origin.ip, check, nothing).await?;
     proof.ok_or_else(|| Error::field(field, "is not the password of this account"))
@@ -61,7 +62,7 @@ pub(crate) async fn prove_own(
 /// Sends a link for a new password, if there is such an account. That is a job's business: neither the answer nor the
 /// time it takes tells whether there is.
 pub async fn request_reset(ctx: &Ctx, email: &Email, origin: Origin) -> Result<(), Error> {
-    let wanted = PasswordReset { email: email.key(), origin };
+    let wanted = jobs::PasswordReset { email: email.key(), origin };
     ctx.work(async move |work| work.enqueue(&wanted).await).await
 }
 
@@ -77,7 +78,9 @@ pub(crate) async fn send_link(ctx: &Ctx, email: String, origin: Origin) -> Resul
             return Ok(());
         }
         let expires = a.now.plus(a.ctx.settings.reset_lifetime);
-        password_resets::insert(a.t, &token.hash, user.id, a.now, expires).await?;
+        let by_mail = !a.ctx.mailer.is_folder();
+        let reset = PasswordReset { user: user.id, expires_at: expires, by_mail };
+        password_resets::insert(a.t, &token.hash, &reset, a.now).await?;
         let link = a.ctx.link(&format!("/reset-password?token={}", token.text));
         a.enqueue(&Mail(letters::reset(a.ctx, &user, &link))).await?;
         let scope = |membership: &Membership| visitor(membership, user.id, &from);
@@ -97,27 +100,30 @@ pub async fn reset(ctx: &Ctx, token: &str, new: &Password, origin: Origin) -> Re
         message: "This link has been used or has expired; ask for a new one.",
     };
     let token = sha256(token.as_bytes());
-    let hash = ctx.keys.hash_password(new.expose()).await?;
-    let user = ctx.db.read(async move |t| password_resets::user(t, &token).await).await?.ok_or_else(gone)?;
+    let found = ctx.db.read(async move |t| password_resets::find(t, &token).await).await?;
+    let now = ctx.now();
+    let link = found.filter(|link| link.expires_at > now).ok_or_else(gone)?;
+    // Costs a while of a core, so only for a link that holds.
+    let hash = ctx.hashing.hash(&origin, new.expose()).await?;
     let from = origin.clone();
-    ctx.change_account(user, &origin, async move |a| {
-        let (user, expires) = password_resets::take(a.t, &token).await?.ok_or_else(gone)?;
-        if expires <= a.now {
+    ctx.change_account(link.user, &origin, async move |a| {
+        let link = password_resets::take(a.t, &token).await?.ok_or_else(gone)?;
+        if link.expires_at <= a.now {
             return Err(gone());
         }
-        password_resets::delete_of_user(a.t, user).await?;
-        set(a, user, &hash, None, Some(true), &from).await
+        password_resets::delete_of_user(a.t, link.user).await?;
+        set(a, link.user, &hash, None, link.by_mail, &from).await
     })
     .await
 }
 
 /// Sets a password from the command line.
 pub async fn reset_by_operator(ctx: &Ctx, email: &Email, new: &Password) -> Result<UserId, Error> {
-    let hash = ctx.keys.hash_password(new.expose()).await?;
+    let origin = Origin::command("attestry admin reset-password");
+    let hash = ctx.hashing.hash(&origin, new.expose()).await?;
     let key = email.key();
     let found = ctx.db.read(async move |t| users::by_email(t, &key).await).await?;
     let (user, _) = found.ok_or(Error::NotFound("user with this e-mail address"))?;
-    let origin = Origin { request_id: "attestry admin reset-password".into(), ip: None, claim: None };
     ctx.change_account(user.id, &origin, async move |a| {
         users::set_password(a.t, user.id, &hash, user.email_verified, a.now).await?;
         sessions::delete_of_user(a.t, user.id, None).await?;
@@ -129,17 +135,18 @@ pub async fn reset_by_operator(ctx: &Ctx, email: &Email, new: &Password) -> Resu
     .await
 }
 
-/// Stores the hash, ends sessions and records it in each of the user's organizations.
+/// Stores the hash, ends sessions and records it in each of the user's organizations. `verifies`: the link for it went to
+/// the user's address by mail.
 async fn set(
     a: &AccountChange<'_>,
     user: UserId,
     hash: &str,
     keep: Option<SessionId>,
-    verified: Option<bool>,
+    verifies: bool,
     origin: &Origin,
 ) -> Result<(), Error> {
     let before = users::get(a.t, user).await?.ok_or(Error::NotFound("user"))?;
-    users::set_password(a.t, user, hash, verified.unwrap_or(before.email_verified), a.now).await?;
+    users::set_password(a.t, user, hash, verifies || before.email_verified, a.now).await?;
     sessions::delete_of_user(a.t, user, keep).await?;
     a.forget(Forget::User(user));
     let scope = |membership: &Membership| match keep {
@@ -149,7 +156,8 @@ async fn set(
     changed(a, user, scope).await
 }
 
-async fn changed(
+/// Records a new password in each of the user's organizations.
+pub(crate) async fn changed(
     a: &AccountChange<'_>,
     user: UserId,
     scope: impl Fn(&Membership) -> Scope,

@@ -256,8 +256,13 @@ pub async fn approve(
         let line = format!("{} is published as version {}", after.label(), version.number);
         tell(c, after.assignee_id.into_iter().chain(before.submitted_by_id), &line);
         if version.is_changed && after.is_required_to_sign.0 {
-            c.enqueue(&SignRequests { organization: c.organization(), policy: id, version: version.id })
-                .await?;
+            c.enqueue(&SignRequests {
+                organization: c.organization(),
+                policy: id,
+                version: version.id,
+                only: None,
+            })
+            .await?;
         }
         Ok(after)
     })

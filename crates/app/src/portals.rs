@@ -6,29 +6,24 @@ use attestry_domain::content::markdown;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::notices::Notice;
 use attestry_domain::organizations::Organization;
-use attestry_domain::portals::{
-    Certificate, CertificateFramework, FriendlyUrl, Portal, PortalPatch, PortalPost, PostKind, Shown,
-};
+use attestry_domain::portals::{Certificate, CertificateFramework, FriendlyUrl, Portal, PortalPatch, Shown};
 use attestry_domain::text::Parse;
-pub use attestry_storage::portals::SubProcessor;
-use attestry_storage::{Tx, organizations, policies as policy_rows, portals};
+use attestry_storage::{Tx, organizations, portals};
 
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::members;
 use crate::notices;
-use crate::policies;
 use crate::precondition::Precondition;
 
 pub mod certificates;
 pub mod domains;
 pub mod posts;
+pub mod public;
 pub mod subscribers;
 
 const ENTITY: &str = "portal";
-/// How many posts of a kind the public is shown.
-const MOST_POSTS: i64 = 100;
 
 /// What nobody may see, or what is not there.
 pub(crate) const MISSING: Error = Error::NotFound("portal");
@@ -177,56 +172,6 @@ pub(crate) async fn find(
 pub async fn owner(ctx: &Ctx, name: &str, host: Option<OrganizationId>) -> Result<OrganizationId, Error> {
     let name = name.to_owned();
     Ok(ctx.db.read(async move |t| find(t, &name, host).await).await?.0.organization_id)
-}
-
-/// A document that the public learns of, without its content.
-#[derive(Clone, Debug)]
-pub enum Listed {
-    Certificate(CertificateFramework),
-    Policy(String),
-}
-
-/// What the public sees.
-#[derive(Clone, Debug)]
-pub struct Public {
-    pub organization: Organization,
-    pub portal: Portal,
-    pub url: String,
-    pub frameworks: Vec<(CertificateFramework, Shown)>,
-    pub documents: Vec<Listed>,
-    pub sub_processors: Vec<SubProcessor>,
-    pub updates: Vec<PortalPost>,
-    pub questions: Vec<PortalPost>,
-}
-
-pub async fn show(ctx: &Ctx, name: &str, host: Option<OrganizationId>) -> Result<Public, Error> {
-    let (name, context) = (name.to_owned(), ctx.clone());
-    ctx.db
-        .read(async move |t| {
-            let (portal, organization) = find(t, &name, host).await?;
-            let scope = for_the_public(organization.id);
-            let all = frameworks(&portal, &portals::certificates(t, &scope).await?);
-            let shown = all.into_iter().filter(|(_, shown, _)| shown.enabled);
-            let (mut frameworks, mut documents) = (Vec::new(), Vec::new());
-            for (framework, shown, certificate) in shown {
-                frameworks.push((framework, shown));
-                documents.extend(certificate.map(|_| Listed::Certificate(framework)));
-            }
-            let ids = policy_rows::published(t, &scope).await?;
-            let published = policies::with_versions(t, &scope, ids).await?;
-            documents.extend(published.into_iter().map(|(_, version)| Listed::Policy(version.name)));
-            Ok(Public {
-                url: url(&context, &portal),
-                frameworks,
-                documents,
-                sub_processors: portals::sub_processors(t, &scope).await?,
-                updates: portals::published_posts(t, &scope, PostKind::Update, MOST_POSTS).await?,
-                questions: portals::published_posts(t, &scope, PostKind::Question, MOST_POSTS).await?,
-                organization,
-                portal,
-            })
-        })
-        .await
 }
 
 /// Tells everybody who looks after requests for access.

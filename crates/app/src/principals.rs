@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use attestry_domain::Time;
-use attestry_domain::access::{Credential, Principal};
+use attestry_domain::access::{Credential, Principal, Scope};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Hash, sha256};
 use attestry_storage::{api_keys, members, sessions};
@@ -179,6 +179,14 @@ impl Lasting {
         Self::Session { hash: sha256(token.as_bytes()), organization }
     }
 
+    /// The code of the problem that it no longer works.
+    pub(crate) fn invalid(&self) -> &'static str {
+        match self {
+            Self::Key { .. } => "invalid_api_key",
+            Self::Session { .. } => "invalid_session",
+        }
+    }
+
     /// Who is behind it now; nobody when it no longer works. Looking is not using: a session that is only looked at
     /// lies idle.
     pub(crate) async fn principal(&self, ctx: &Ctx) -> Result<Option<Arc<Principal>>, Error> {
@@ -198,6 +206,23 @@ impl Lasting {
     }
 }
 
+/// A scope for something that goes on for long, as long as its credential lasts.
+#[derive(Clone, Debug)]
+pub struct LastingScope {
+    pub scope: Scope,
+    pub credential: Lasting,
+}
+
+impl LastingScope {
+    /// Checks that the credential still works with the same permissions.
+    pub(crate) async fn is_allowed(&self, ctx: &Ctx) -> Result<bool, Error> {
+        let was = self.scope.principal();
+        let now = self.credential.principal(ctx).await?;
+        let rights = |principal: &Principal| (principal.member, principal.permissions);
+        Ok(now.is_some() && now.as_deref().map(rights) == was.map(rights))
+    }
+}
+
 /// Writes down, in the background, when credentials were used; a session in use lives on.
 pub async fn write_touches(ctx: Ctx) {
     let receiver = ctx.principals.touches.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -212,7 +237,7 @@ pub async fn write_touches(ctx: Ctx) {
             })
             .await;
         if let Err(error) = written {
-            tracing::warn!(%error, "the use of a credential was not written down");
+            ctx.outages.met("the last use of a credential", &error.to_string());
         }
     }
 }

@@ -97,8 +97,13 @@ pub async fn import<R: Stored>(
         if !wrong.is_empty() {
             return Ok(Imported::Checked(wrong));
         }
+        let made = |given| {
+            let record = new::<R>(c, given)?;
+            // The ratings in a table were put there by somebody, the defaults included.
+            Ok::<_, Error>(if R::RATINGS.is_empty() { record } else { record.patched(given, c.now) })
+        };
         let made: Result<Vec<_>, _> =
-            table.iter().filter_map(|(_, row)| row.as_ref().ok()).map(|given| new::<R>(c, given)).collect();
+            table.iter().filter_map(|(_, row)| row.as_ref().ok()).map(made).collect();
         let mut made = made?;
         add_many(c, &mut made).await?;
         Ok(Imported::Made(made))

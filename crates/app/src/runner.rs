@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use attestry_domain::access::Scope;
 use attestry_domain::automation_hosts::AllowedHosts;
-use attestry_domain::masking::Mask;
+use attestry_domain::masking::{Mask, Patterns};
 use attestry_domain::secrets::SecretName;
 use attestry_domain::text::Parse;
 use attestry_egress::Egress;
-use attestry_sandbox::{Failure, Host, Mistake, Outcome, Sandbox, Script};
+use attestry_sandbox::{Failure, Host, Mistake, Outcome, Sandbox, Script, Verdict};
 use futures_util::future::{BoxFuture, FutureExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -95,34 +95,74 @@ fn told(Mistake { message, line, column }: &Mistake) -> String {
     }
 }
 
-/// What a script writes while it runs, and the secrets it has seen.
+/// The log of a script that runs, and the secrets it has read.
 #[derive(Clone, Default)]
-pub(crate) struct Output(Arc<Mutex<(Mask, Vec<String>)>>);
+pub(crate) struct Output(Arc<Recorded>);
+
+#[derive(Default)]
+struct Recorded {
+    entries: Mutex<Vec<String>>,
+    /// Locked while an automaton is built, so by threads of the `masking` permits only.
+    secrets: Mutex<Secrets>,
+}
+
+#[derive(Default)]
+struct Secrets {
+    patterns: Patterns,
+    /// Built when it is needed, dropped when a secret is added.
+    mask: Option<Mask>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Output {
-    fn hold(&self) -> MutexGuard<'_, (Mask, Vec<String>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// How many entries there are.
+    /// The number of log entries so far.
     pub(crate) fn len(&self) -> usize {
-        self.hold().1.len()
+        lock(&self.0.entries).len()
     }
 
-    /// The lines so far, cleared of secrets.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let (mask, entries) = &*self.hold();
-        // A secret of several lines is known as a whole before its lines are.
+    /// The lines logged so far, masked.
+    pub(crate) async fn lines(&self, ctx: &Ctx, scope: &Scope) -> Result<Vec<String>, Error> {
+        let output = self.clone();
+        ctx.masking.work(scope.organization(), move || Ok(output.masked_lines(&output.mask()?))).await?
+    }
+
+    /// Adds a secret that the script is about to read.
+    fn add_secret(&self, secret: &str) -> Result<(), String> {
+        let mut secrets = lock(&self.0.secrets);
+        secrets.mask = None;
+        secrets.patterns.add(secret).map_err(|error| error.to_string())
+    }
+
+    fn mask(&self) -> Result<Mask, Error> {
+        let Secrets { patterns, mask } = &mut *lock(&self.0.secrets);
+        if mask.is_none() {
+            *mask = Some(patterns.mask().map_err(Error::internal)?);
+        }
+        Ok(mask.clone().unwrap_or_default())
+    }
+
+    fn masked_lines(&self, mask: &Mask) -> Vec<String> {
+        let entries = lock(&self.0.entries).clone();
+        // A secret of several lines is recognised as a whole before its lines are.
         let entries = entries.iter().map(|entry| clean(mask, entry));
         entries.flat_map(|entry| entry.lines().map(ToOwned::to_owned).collect::<Vec<_>>()).collect()
     }
 }
 
-/// What a script leaves behind, cleared of the secrets it has seen.
+/// The result of a script, without the secrets it has read.
 pub(crate) struct Ran {
-    pub(crate) result: Result<Outcome, Failure>,
+    pub(crate) result: Result<Returned, Failure>,
     pub(crate) logs: Vec<String>,
-    pub(crate) mask: Mask,
+}
+
+/// The value that a script returned.
+pub(crate) struct Returned {
+    pub(crate) verdict: Verdict,
+    pub(crate) summary: String,
+    pub(crate) evidence: Option<Box<RawValue>>,
 }
 
 /// Runs a script in the name of an organization.
@@ -132,16 +172,30 @@ pub(crate) async fn run(
     hosts: AllowedHosts,
     script: Script,
     output: &Output,
-) -> Ran {
+) -> Result<Ran, Error> {
     let outside = Arc::new(Outside { ctx: ctx.clone(), scope: scope.clone(), hosts, output: output.clone() });
     let result = ctx.runner.sandbox().run(script, outside).await;
-    let logs = output.lines();
-    let mask = std::mem::take(&mut output.hold().0);
-    Ran { result, logs, mask }
+    let output = output.clone();
+    let masked = ctx.masking.work(scope.organization(), move || {
+        let mask = output.mask()?;
+        let logs = output.masked_lines(&mask);
+        let result = match result {
+            Ok(outcome) => Ok(masked(&mask, outcome)?),
+            Err(Failure { code, message }) => Err(Failure { code, message: clean(&mask, &message) }),
+        };
+        Ok(Ran { result, logs })
+    });
+    masked.await?
 }
 
-/// Text that can be kept and shown.
-pub(crate) fn clean(mask: &Mask, text: &str) -> String {
+fn masked(mask: &Mask, Outcome { verdict, summary, evidence }: Outcome) -> Result<Returned, Error> {
+    let evidence = evidence.map(|raw| serde_json::from_str(raw.get())).transpose()?;
+    let evidence = evidence.map(|value: Value| to_raw_value(&mask.json(value))).transpose()?;
+    Ok(Returned { verdict, summary: clean(mask, &summary), evidence })
+}
+
+/// Masks a text that is stored and shown.
+fn clean(mask: &Mask, text: &str) -> String {
     mask.text(text).replace('\0', "\u{fffd}")
 }
 
@@ -186,8 +240,13 @@ impl Outside {
                 "There is no secret {name}; set it with PUT /v1/organization/secrets/{name}."
             ));
         };
-        self.output.hold().0.add(&value);
-        Ok(value)
+        let output = self.output.clone();
+        let add = move || output.add_secret(&value).map(|()| value);
+        let added = self.ctx.masking.work(self.scope.organization(), add).await;
+        added.map_err(|error| {
+            tracing::error!(%error, "a secret could not be added to the mask");
+            "The secret could not be read.".to_owned()
+        })?
     }
 }
 
@@ -210,6 +269,6 @@ impl Host for Outside {
     }
 
     fn log(&self, line: String) {
-        self.output.hold().1.push(line);
+        lock(&self.output.0.entries).push(line);
     }
 }

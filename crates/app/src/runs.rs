@@ -14,11 +14,13 @@ use attestry_domain::registers::Record;
 use attestry_domain::subjects::Subject;
 use attestry_domain::tasks::Task;
 use attestry_domain::text::Parse;
-use attestry_sandbox::{Outcome, Script, Verdict};
+use attestry_sandbox::{Failure, Script, Verdict};
 use attestry_storage::runs::RunsOf;
 use attestry_storage::{Error as DbError, automations, organizations, registers as rows, runs};
 use bytes::Bytes;
 use futures_util::stream;
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::attachments::{self, NewFile, Stored, Target};
@@ -30,7 +32,7 @@ use crate::jobs::{AutomationRun, Held};
 use crate::journal;
 use crate::notices::Happened;
 use crate::registers;
-use crate::runner::{self, Output, Ran, clean};
+use crate::runner::{self, Output, Ran, Returned};
 use crate::tasks;
 
 const MISSING: Error = Error::NotFound("automation run");
@@ -249,7 +251,7 @@ impl Begun {
         });
         let context = serde_json::value::to_raw_value(&context)?;
         let script = Script { source: self.source.clone(), context };
-        Ok(runner::run(ctx, scope, self.hosts.clone(), script, output).await)
+        runner::run(ctx, scope, self.hosts.clone(), script, output).await
     }
 
     /// Writes down what came of it, once: the run, its evidence, and what becomes of the task.
@@ -258,21 +260,17 @@ impl Begun {
         run.logs = ran.logs;
         let mut evidence = None;
         match ran.result {
-            Ok(Outcome { verdict, summary, evidence: returned }) => {
+            Ok(Returned { verdict, summary, evidence: returned }) => {
                 run.status = RunStatus::Completed;
                 run.evaluation =
                     Some(if verdict == Verdict::Pass { Evaluation::Pass } else { Evaluation::Fail });
-                let summary = clean(&ran.mask, &summary);
                 run.reason = Some(summary.chars().take(LONGEST_REASON).collect());
-                let returned = returned.map(|raw| serde_json::from_str(raw.get())).transpose()?;
-                let returned = returned.map(|value: Value| ran.mask.json(value));
-                run.output = returned.as_ref().map(ToString::to_string);
+                run.output = returned.as_deref().map(|returned| returned.get().to_owned());
                 evidence = returned.filter(|_| automation.keep_evidence);
             }
-            Err(failure) => {
+            Err(Failure { code, message }) => {
                 run.status = RunStatus::Failed;
-                let message = clean(&ran.mask, &failure.message);
-                run.error = Some(RunError { code: failure.code.as_str().to_owned(), message });
+                run.error = Some(RunError { code: code.as_str().to_owned(), message });
             }
         }
         let stored = match evidence {
@@ -318,7 +316,7 @@ async fn store_patiently(
     scope: &Scope,
     run: &mut Run,
     automation: &Automation,
-    evidence: &Value,
+    evidence: &RawValue,
 ) -> Option<Stored> {
     for attempt in 1..=TRIES {
         match store(ctx, scope, run, automation, evidence).await {
@@ -335,20 +333,30 @@ async fn store_patiently(
     None
 }
 
+/// The file that holds the evidence of a run.
+#[derive(Serialize)]
+struct EvidenceFile<'a> {
+    automation: Value,
+    /// As the script returned it: megabytes are not read again to be written.
+    evidence: &'a RawValue,
+    result: Value,
+    run: Value,
+}
+
 /// Puts the evidence into the store, as a file that says where it comes from.
 async fn store(
     ctx: &Ctx,
     scope: &Scope,
     run: &Run,
     automation: &Automation,
-    evidence: &Value,
+    evidence: &RawValue,
 ) -> Result<Stored, Error> {
-    let document = json!({
-        "automation": {"id": automation.id, "name": automation.name, "version": run.script},
-        "run": {"id": run.id, "trigger": run.trigger, "startedAt": run.started_at},
-        "result": {"status": run.evaluation, "summary": run.reason},
-        "evidence": evidence,
-    });
+    let document = EvidenceFile {
+        automation: json!({"id": automation.id, "name": automation.name, "version": run.script}),
+        evidence,
+        result: json!({"status": run.evaluation, "summary": run.reason}),
+        run: json!({"id": run.id, "trigger": run.trigger, "startedAt": run.started_at}),
+    };
     let text = serde_json::to_vec(&document)?;
     let wrong = |message: String| Error::internal(message);
     let file = NewFile {
@@ -442,13 +450,8 @@ pub(crate) async fn give_up(
 }
 
 /// Keeps what a run has written so far, for those who watch it. False: nobody waits for it any more.
-pub(crate) async fn keep_log(
-    ctx: &Ctx,
-    scope: &Scope,
-    run: RunId,
-    lines: Vec<String>,
-) -> Result<bool, Error> {
-    let scope = scope.clone();
+pub(crate) async fn keep_log(ctx: &Ctx, scope: &Scope, run: RunId, output: &Output) -> Result<bool, Error> {
+    let (scope, lines) = (scope.clone(), output.lines(ctx, scope).await?);
     Ok(ctx.db.write(async move |t| runs::log(t, &scope, run, &lines).await).await?)
 }
 

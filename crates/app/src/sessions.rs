@@ -59,7 +59,7 @@ pub async fn sign_in(
     let account = key.clone();
     let found = ctx.db.read(async move |t| users::by_email(t, &account).await).await?;
     let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), hash));
-    let check = ctx.keys.check_password(password, hash);
+    let check = ctx.hashing.check(&origin, password, hash);
     // The same is written down whether or not there is such an account, so that the time tells nothing.
     let failed = SignInFailure { email: key.clone(), origin: origin.clone() };
     let note = async move |work: &Work<'_>| work.enqueue(&failed).await;

@@ -2,7 +2,7 @@
 //! check that a database is used with the secret key it was made with.
 
 use attestry_domain::Zone;
-use attestry_domain::access::{Roles, Scope};
+use attestry_domain::access::{Origin, Roles, Scope};
 use attestry_domain::api_keys::{NewApiKey, Scopes};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::journal::{hex, sha256};
@@ -51,9 +51,9 @@ pub async fn has_account(ctx: &Ctx, email: &Email) -> Result<bool, Error> {
     Ok(ctx.db.read(async move |t| users::by_email(t, &key).await).await?.is_some())
 }
 
-async fn password_hash(ctx: &Ctx, new: &NewInstallation) -> Result<Option<String>, Error> {
+async fn password_hash(ctx: &Ctx, origin: &Origin, new: &NewInstallation) -> Result<Option<String>, Error> {
     match &new.password {
-        Some(password) => Ok(Some(ctx.keys.hash_password(password.expose()).await?)),
+        Some(password) => Ok(Some(ctx.hashing.hash(origin, password.expose()).await?)),
         None => Ok(None),
     }
 }
@@ -75,37 +75,50 @@ pub async fn offer(ctx: &Ctx) -> Result<Option<String>, Error> {
 }
 
 /// Sets up by the token that the server printed. It works once.
-pub async fn by_token(ctx: &Ctx, token: &str, new: NewInstallation) -> Result<(Founded, MadeKey), Error> {
+pub async fn by_token(
+    ctx: &Ctx,
+    token: &str,
+    new: NewInstallation,
+    origin: &Origin,
+) -> Result<(Founded, MadeKey), Error> {
     let presented = hex(&sha256(token.as_bytes()));
-    let hash = password_hash(ctx, &new).await?;
+    let own = presented.clone();
+    ctx.db.read(async move |t| must_be_setup_token(t, &own).await).await?;
+    // Costs a while of a core, so only for a token that holds.
+    let hash = password_hash(ctx, origin, &new).await?;
     ctx.work(async move |work| {
-        if organizations::any(work.t).await? {
-            return Err(Error::Conflict {
-                code: "already_set_up",
-                message: "This installation is already set up; sign in instead.".to_owned(),
-            });
-        }
-        let stored = instance::get(work.t, SETUP_TOKEN).await?.unwrap_or_default();
-        if !same(stored.as_bytes(), presented.as_bytes()) {
-            return Err(Error::Forbidden {
-                code: "wrong_setup_token",
-                message: "This is not the set-up token that the server printed when it last started."
-                    .to_owned(),
-            });
-        }
+        must_be_setup_token(work.t, &presented).await?;
         instance::delete(work.t, SETUP_TOKEN).await?;
         found(work, &new, hash.as_deref(), "set-up").await
     })
     .await
 }
 
+async fn must_be_setup_token(t: &Tx<'_>, presented: &str) -> Result<(), Error> {
+    if organizations::any(t).await? {
+        return Err(Error::Conflict {
+            code: "already_set_up",
+            message: "This installation is already set up; sign in instead.".to_owned(),
+        });
+    }
+    let stored = instance::get(t, SETUP_TOKEN).await?.unwrap_or_default();
+    match same(stored.as_bytes(), presented.as_bytes()) {
+        true => Ok(()),
+        false => Err(Error::Forbidden {
+            code: "wrong_setup_token",
+            message: "This is not the set-up token that the server printed when it last started.".to_owned(),
+        }),
+    }
+}
+
 /// Sets up from the command line: an organization, its owner and a key. Can be repeated for more
 /// organizations; a user who exists keeps their password.
 pub async fn by_operator(ctx: &Ctx, new: NewInstallation) -> Result<(Founded, MadeKey), Error> {
-    let hash = password_hash(ctx, &new).await?;
+    const COMMAND: &str = "attestry admin bootstrap";
+    let hash = password_hash(ctx, &Origin::command(COMMAND), &new).await?;
     ctx.work(async move |work| {
         instance::delete(work.t, SETUP_TOKEN).await?;
-        found(work, &new, hash.as_deref(), "attestry admin bootstrap").await
+        found(work, &new, hash.as_deref(), COMMAND).await
     })
     .await
 }

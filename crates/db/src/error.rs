@@ -1,5 +1,7 @@
 //! What can go wrong with a database, sorted by what the caller can do about it.
 
+use deadpool_postgres::{PoolError, TimeoutType};
+
 /// Which kind of constraint was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
@@ -16,6 +18,9 @@ pub enum Error {
     /// Not reachable, full, read-only or shutting down: nothing was changed, it may come back.
     #[error("the database is not available: {0}")]
     Unavailable(String),
+    /// A commit was sent and not confirmed: nobody knows whether the change was made.
+    #[error("the outcome of a commit is unknown: {0}")]
+    OutcomeUnknown(String),
     /// A statement ran longer than it may.
     #[error("a statement took too long")]
     Timeout,
@@ -105,14 +110,15 @@ impl From<tokio_postgres::Error> for Error {
     }
 }
 
-impl From<deadpool_postgres::PoolError> for Error {
-    fn from(error: deadpool_postgres::PoolError) -> Self {
+impl From<PoolError> for Error {
+    fn from(error: PoolError) -> Self {
         match error {
-            deadpool_postgres::PoolError::Backend(error) => match Self::from(error) {
+            PoolError::Backend(error) => match Self::from(error) {
                 Self::Other(text) => Self::Unavailable(text),
                 other => other,
             },
-            deadpool_postgres::PoolError::Timeout(_) => Self::Busy("all connections are in use"),
+            PoolError::Timeout(TimeoutType::Wait) => Self::Busy("all connections are in use"),
+            PoolError::Timeout(_) => Self::Unavailable("no connection was ready in time".to_owned()),
             other => Self::Unavailable(other.to_string()),
         }
     }

@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_util::future;
@@ -40,39 +40,33 @@ pub(crate) enum Attempt<T, E> {
     Again(Option<E>),
 }
 
-/// The lanes that somebody is in.
+/// The lanes that somebody is in. The map owns none of them: a lane ends with the last one who is in it, and takes itself
+/// out of the map.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lanes(Arc<StdMutex<HashMap<u128, Arc<Lane>>>>);
+pub(crate) struct Lanes(Arc<StdMutex<HashMap<u128, Weak<Lane>>>>);
 
 impl Lanes {
-    pub(crate) fn enter(&self, number: u128) -> Visit {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let lane = Arc::clone(all.entry(number).or_insert_with(|| Arc::new(Lane::new(number))));
-        Visit { lanes: self.clone(), lane }
+    pub(crate) fn enter(&self, number: u128) -> Arc<Lane> {
+        let mut all = self.all();
+        if let Some(lane) = all.get(&number).and_then(Weak::upgrade) {
+            return lane;
+        }
+        let lane = Arc::new(Lane::new(number, self.clone()));
+        all.insert(number, Arc::downgrade(&lane));
+        lane
+    }
+
+    fn all(&self) -> StdMutexGuard<'_, HashMap<u128, Weak<Lane>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Somebody in a lane; the last one out closes it.
-#[derive(Debug)]
-pub(crate) struct Visit {
-    lanes: Lanes,
-    lane: Arc<Lane>,
-}
-
-impl std::ops::Deref for Visit {
-    type Target = Lane;
-
-    fn deref(&self) -> &Lane {
-        &self.lane
-    }
-}
-
-impl Drop for Visit {
+impl Drop for Lane {
     fn drop(&mut self) {
-        let mut all = self.lanes.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The map's own, and ours.
-        if Arc::strong_count(&self.lane) == 2 {
-            all.remove(&self.lane.number);
+        let mut all = self.lanes.all();
+        // Another one may have begun under the same number.
+        if all.get(&self.number).is_some_and(|lane| lane.strong_count() == 0) {
+            all.remove(&self.number);
         }
     }
 }
@@ -80,6 +74,7 @@ impl Drop for Visit {
 #[derive(Debug)]
 pub(crate) struct Lane {
     number: u128,
+    lanes: Lanes,
     open: Mutex<Option<Open>>,
     waiting: AtomicUsize,
     careful: AtomicUsize,
@@ -122,8 +117,9 @@ impl Drop for Waiting<'_> {
 }
 
 impl Lane {
-    fn new(number: u128) -> Self {
-        Self { number, open: Mutex::default(), waiting: AtomicUsize::new(0), careful: AtomicUsize::new(0) }
+    fn new(number: u128, lanes: Lanes) -> Self {
+        let (waiting, careful) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { number, lanes, open: Mutex::default(), waiting, careful }
     }
 
     pub(crate) async fn write<T, E, F>(&self, postgres: &Postgres, body: &F, queues: bool) -> Attempt<T, E>
@@ -360,4 +356,32 @@ pub(crate) async fn commit(
         last = sealed?;
     }
     session.commit(&last).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lane_is_shared_and_leaves_nothing_behind() {
+        let lanes = Lanes::default();
+        let (one, same) = (lanes.enter(1), lanes.enter(1));
+        assert!(Arc::ptr_eq(&one, &same));
+        let another = lanes.enter(2);
+        drop((one, another));
+        assert_eq!(lanes.all().len(), 1);
+        drop(same);
+        assert!(lanes.all().is_empty());
+    }
+
+    #[test]
+    fn lanes_that_begin_and_end_at_once_leave_nothing_behind() {
+        let lanes = Lanes::default();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..20_000).for_each(|number| drop(lanes.enter(number % 3))));
+            }
+        });
+        assert!(lanes.all().is_empty());
+    }
 }

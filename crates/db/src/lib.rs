@@ -33,6 +33,7 @@ pub use migrate::{Migration, Pending};
 pub use row::Row;
 pub use seal::{Held, Note, Seal};
 pub use statement::sqlite_text;
+pub use tls::is_postgres;
 pub use tx::Tx;
 pub use value::Value;
 
@@ -53,6 +54,16 @@ pub(crate) const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 pub enum Engine {
     Sqlite,
     Postgres,
+}
+
+impl Config {
+    /// Whether a database can be opened so; it is not reached for.
+    pub fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::Sqlite { .. } => Ok(()),
+            Self::Postgres { url, .. } => tls::parse(url).map(drop),
+        }
+    }
 }
 
 impl Engine {

@@ -2,16 +2,25 @@
 //! [`crate::session`]). Writers of one lane share a commit (see [`crate::lane`]).
 //! Serialization failures and connections lost before the commit are tried again; one lost during the
 //! commit is not, because nobody knows how it ended.
+//!
+//! A host that vanishes (a failover, a partition) closes none of its connections. Each statement therefore has a
+//! deadline, an idle connection is checked before it is used again, and the first one that is lost takes the others that
+//! lie idle with it.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Hook, Manager, ManagerConfig, Pool, QueueMode, RecyclingMethod, Runtime};
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Object, Pool, QueueMode, RecyclingMethod, Runtime,
+};
 use futures_util::future;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio_postgres::AsyncMessage;
+use tokio::task::AbortHandle;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{AsyncMessage, Client, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::QUEUE_TIMEOUT;
 use crate::error::Error;
 use crate::lane::{self, Attempt, Lanes};
 use crate::migrate::{self, Migration, Pending};
@@ -19,14 +28,27 @@ use crate::seal::Seal;
 use crate::session::Session;
 use crate::tls;
 use crate::tx::{Inner, Tx};
-use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
 
 /// How often a transaction is tried before its caller is told to come back later.
 const ATTEMPTS: u32 = 6;
 /// How long a transaction may lie idle: it holds rows that others wait for.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long PostgreSQL works on a statement; how long its answer is waited for.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_secs(12);
+/// The same in a snapshot, whose statements read whole tables.
+const SNAPSHOT_DEADLINE: Duration = Duration::from_mins(10);
+/// How long after its beginning a transaction is tried again.
+const RETRY_WINDOW: Duration = Duration::from_secs(15);
+/// A connection that lay idle for longer is checked before it is used.
+const CHECK_AFTER: Duration = Duration::from_secs(10);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often a connection that only listens is checked.
+const LISTEN_CHECK: Duration = Duration::from_secs(10);
 /// A view of one moment, for as long as it is looked at.
 const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+
+type TlsStream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 #[derive(Clone)]
 pub(crate) struct Postgres {
@@ -44,22 +66,33 @@ impl std::fmt::Debug for Postgres {
     }
 }
 
-/// Counts how often a transaction was tried.
-struct Tries(u32);
+/// Counts how often a transaction was tried, and for how long.
+struct Tries {
+    count: u32,
+    began: Instant,
+}
 
 impl Tries {
+    fn begin() -> Self {
+        Self { count: 1, began: Instant::now() }
+    }
+
+    fn are_over(&self) -> bool {
+        self.count == ATTEMPTS || self.began.elapsed() > RETRY_WINDOW
+    }
+
     /// What to answer; `None` when it is to be tried again, after a while.
     async fn after<T, E>(&mut self, attempt: Attempt<T, E>) -> Option<Result<T, E>> {
         match attempt {
             Attempt::Ended(result) => return Some(result),
             // Somebody else's misfortune does not count.
             Attempt::Again(None) => tokio::task::yield_now().await,
-            Attempt::Again(Some(error)) if self.0 == ATTEMPTS => return Some(Err(error)),
+            Attempt::Again(Some(error)) if self.are_over() => return Some(Err(error)),
             Attempt::Again(Some(_)) => {
-                self.0 += 1;
+                self.count += 1;
                 // Longer each time, and not the same for two processes that collide.
-                let spread = u64::from(std::process::id() % 7) + u64::from(self.0);
-                tokio::time::sleep(Duration::from_millis((1 << self.0) * 2 + spread)).await;
+                let spread = u64::from(std::process::id() % 7) + u64::from(self.count);
+                tokio::time::sleep(Duration::from_millis((1 << self.count) * 2 + spread)).await;
             }
         }
         None
@@ -86,8 +119,18 @@ impl Postgres {
             .create_timeout(Some(QUEUE_TIMEOUT))
             .post_create(Hook::async_fn(move |client, _| {
                 let settings = settings.clone();
+                Box::pin(async move { client.batch_execute(&settings).await.map_err(HookError::Backend) })
+            }))
+            .pre_recycle(Hook::async_fn(|client, metrics| {
+                let is_fresh = metrics.last_used() < CHECK_AFTER;
                 Box::pin(async move {
-                    client.batch_execute(&settings).await.map_err(deadpool_postgres::HookError::Backend)
+                    if is_fresh {
+                        return Ok(());
+                    }
+                    match tokio::time::timeout(CHECK_TIMEOUT, client.simple_query("")).await {
+                        Ok(checked) => checked.map(drop).map_err(HookError::Backend),
+                        Err(_) => Err(HookError::message("the connection does not answer")),
+                    }
                 })
             }))
             .build()
@@ -97,8 +140,30 @@ impl Postgres {
         Ok(Self { pool, lanes: Lanes::default(), writers, seal: Arc::default(), config, tls })
     }
 
+    /// A connection, in as long as a request may wait for it: a pooler can accept one and answer nothing.
+    async fn client(&self) -> Result<Object, Error> {
+        match tokio::time::timeout(QUEUE_TIMEOUT, self.pool.get()).await {
+            Ok(client) => Ok(client?),
+            Err(_) => Err(Error::Unavailable(format!(
+                "no connection was ready within {} s",
+                QUEUE_TIMEOUT.as_secs()
+            ))),
+        }
+    }
+
+    /// A connection of its own, beside the pool.
+    async fn connect(&self) -> Result<(Client, Connection<Socket, TlsStream>), Error> {
+        match tokio::time::timeout(QUEUE_TIMEOUT, self.config.connect(self.tls.clone())).await {
+            Ok(connected) => Ok(connected?),
+            Err(_) => Err(Error::Unavailable(format!(
+                "no connection was made within {} s",
+                QUEUE_TIMEOUT.as_secs()
+            ))),
+        }
+    }
+
     pub(crate) async fn session(&self, ahead: &[&'static str]) -> Result<Session, Error> {
-        Ok(Session::new(self.pool.get().await?, ahead))
+        Ok(Session::new(self.client().await?, ahead, DEADLINE))
     }
 
     /// A session for a lane: of those only so many are open at once, so that others find a connection.
@@ -126,14 +191,15 @@ impl Postgres {
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        for attempt in 1.. {
+        let mut tries = Tries::begin();
+        loop {
             let session = self.session(&[]).await?;
             let result = body(&Tx::new(Inner::Postgres(&session))).await;
-            if result.is_ok() || !session.is_lost() || attempt == ATTEMPTS {
+            if result.is_ok() || !session.is_lost() || tries.are_over() {
                 return result;
             }
+            tries.count += 1;
         }
-        Err(Error::Conflict.into())
     }
 
     pub(crate) async fn snapshot<T, E, F>(&self, body: F) -> Result<T, E>
@@ -141,7 +207,7 @@ impl Postgres {
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        let session = self.session(&[SNAPSHOT]).await?;
+        let session = Session::new(self.client().await?, &[SNAPSHOT], SNAPSHOT_DEADLINE);
         let result = body(&Tx::new(Inner::Postgres(&session))).await;
         session.finish("ROLLBACK").await?;
         result
@@ -153,7 +219,7 @@ impl Postgres {
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        let mut tries = Tries(1);
+        let mut tries = Tries::begin();
         loop {
             if let Some(result) = tries.after(self.write_alone(&body).await).await {
                 return result;
@@ -167,7 +233,7 @@ impl Postgres {
         F: AsyncFn(&Tx<'_>) -> Result<T, E>,
         E: From<Error>,
     {
-        let (lane, mut tries, mut is_first) = (self.lanes.enter(lane), Tries(1), true);
+        let (lane, mut tries, mut is_first) = (self.lanes.enter(lane), Tries::begin(), true);
         loop {
             // One that is run again makes its changes at once, and so meets its own error.
             if let Some(result) = tries.after(lane.write(self, &body, is_first).await).await {
@@ -212,7 +278,7 @@ impl Postgres {
 
     pub(crate) async fn migrate(&self, migrations: &[Migration]) -> Result<usize, Error> {
         // Two processes that start at once take turns: the second finds nothing left to do.
-        let lock = self.pool.get().await?;
+        let lock = self.client().await?;
         let created =
             lock.batch_execute("CREATE TABLE IF NOT EXISTS schema_lock (id BIGINT PRIMARY KEY)").await;
         if let Err(error) = created
@@ -222,7 +288,7 @@ impl Postgres {
         }
         lock.batch_execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; LOCK TABLE schema_lock IN EXCLUSIVE MODE").await?;
         let result = async {
-            let (mut client, connection) = self.config.connect(self.tls.clone()).await?;
+            let (mut client, connection) = self.connect().await?;
             let driver = tokio::spawn(connection);
             let applied = migrate::postgres(&mut client, migrations).await;
             drop(client);
@@ -235,8 +301,12 @@ impl Postgres {
     }
 
     pub(crate) async fn pending(&self, migrations: &[Migration]) -> Result<Pending, Error> {
-        let client = self.pool.get().await?;
-        migrate::postgres_pending(&client, migrations).await
+        let client = self.client().await?;
+        let pending = tokio::time::timeout(DEADLINE, migrate::postgres_pending(&client, migrations)).await;
+        pending.unwrap_or_else(|_| {
+            drop(Object::take(client));
+            Err(Error::Unavailable("the database does not answer".to_owned()))
+        })
     }
 
     /// Whether it keeps text as we do, its indexes are usable, and it has met damaged pages.
@@ -266,10 +336,10 @@ impl Postgres {
     }
 
     pub(crate) async fn listen(&self, channel: &'static str) -> Result<Wakeups, Error> {
-        let (client, mut connection) = self.config.connect(self.tls.clone()).await?;
+        let (client, mut connection) = self.connect().await?;
         // Whoever listens is quick to hear; what does not fit waits in the connection, and nothing is lost.
         let (send, messages) = mpsc::channel(64);
-        tokio::spawn(async move {
+        let driver = tokio::spawn(async move {
             while let Some(Ok(message)) = future::poll_fn(|cx| connection.poll_message(cx)).await {
                 if let AsyncMessage::Notification(said) = message
                     && send.send(said.payload().to_owned()).await.is_err()
@@ -278,8 +348,12 @@ impl Postgres {
                 }
             }
         });
-        client.batch_execute(&format!("LISTEN {channel}")).await?;
-        Ok(Wakeups { messages, _client: Arc::new(client) })
+        let listen = format!("LISTEN {channel}");
+        match tokio::time::timeout(DEADLINE, client.batch_execute(&listen)).await {
+            Ok(listening) => listening?,
+            Err(_) => return Err(Error::Unavailable("the database does not answer".to_owned())),
+        }
+        Ok(Wakeups { messages, client, driver: driver.abort_handle() })
     }
 }
 
@@ -287,12 +361,27 @@ impl Postgres {
 #[derive(Debug)]
 pub struct Wakeups {
     messages: mpsc::Receiver<String>,
-    _client: Arc<tokio_postgres::Client>,
+    client: Client,
+    driver: AbortHandle,
 }
 
 impl Wakeups {
-    /// Waits for the next one and answers what it says; `None` when the connection is gone.
+    /// Waits for the next one and answers what it says; `None` when the connection is gone, or no longer answers.
     pub async fn next(&mut self) -> Option<String> {
-        self.messages.recv().await
+        loop {
+            if let Ok(message) = tokio::time::timeout(LISTEN_CHECK, self.messages.recv()).await {
+                return message;
+            }
+            match tokio::time::timeout(CHECK_TIMEOUT, self.client.simple_query("")).await {
+                Ok(Ok(_)) => {}
+                _ => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Wakeups {
+    fn drop(&mut self) {
+        self.driver.abort();
     }
 }

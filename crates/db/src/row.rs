@@ -67,6 +67,21 @@ impl Row<'_> {
         }
     }
 
+    /// The bytes that the row takes, about.
+    pub(crate) fn size(&self) -> usize {
+        use rusqlite::types::ValueRef;
+        match self.0 {
+            Inner::Sqlite(row) => {
+                let columns = (0..row.as_ref().column_count()).map(|column| match row.get_ref(column) {
+                    Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes.len(),
+                    _ => size_of::<i64>(),
+                });
+                columns.sum()
+            }
+            Inner::Postgres(row) => row.raw_size_bytes(),
+        }
+    }
+
     /// Whatever the column holds, for code that copies tables it knows nothing of.
     pub fn value(&self, column: usize) -> Result<Value<'static>, Error> {
         use rusqlite::types::ValueRef;

@@ -2,14 +2,16 @@
 //! of a statement sent together with it.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
 
 use deadpool_postgres::Object;
 use futures_util::{TryStreamExt, future};
-use tokio_postgres::error::{DbError, Severity};
+use tokio_postgres::error::{DbError, Severity, SqlState};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement as Prepared};
 
@@ -20,11 +22,17 @@ use crate::value::Value;
 /// Begins a body, so that it can be taken back alone.
 pub(crate) const SAVEPOINT: &str = "SAVEPOINT body";
 
-/// A connection while a body uses it. Dropped in the middle of a transaction, it is closed rather
+/// A connection while a body uses it. Dropped in the middle of a transaction or of a statement, it is closed rather
 /// than given back.
+///
+/// Each statement has a deadline: a host that vanished does not close its connections, and would be waited for for ever.
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Option<Object>,
+    /// Milliseconds.
+    deadline: AtomicU64,
+    /// Statements that were sent and not answered yet.
+    outstanding: AtomicUsize,
     /// What travels ahead of the next statements, one each: a `BEGIN`, a savepoint.
     ahead: Mutex<VecDeque<&'static str>>,
     /// Changes that travel with the next statement or the commit.
@@ -45,19 +53,20 @@ pub(crate) struct Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if self.begun.load(Ordering::Relaxed)
-            && !self.finished.load(Ordering::Relaxed)
-            && let Some(client) = self.client.take()
-        {
+        let is_open = self.begun.load(Ordering::Relaxed) && !self.finished.load(Ordering::Relaxed);
+        let is_unusable = is_open || self.is_lost() || self.outstanding.load(Ordering::Relaxed) > 0;
+        if is_unusable && let Some(client) = self.client.take() {
             drop(Object::take(client));
         }
     }
 }
 
 impl Session {
-    pub(crate) fn new(client: Object, ahead: &[&'static str]) -> Self {
+    pub(crate) fn new(client: Object, ahead: &[&'static str], deadline: Duration) -> Self {
         Self {
             client: Some(client),
+            deadline: AtomicU64::new(millis(deadline)),
+            outstanding: AtomicUsize::new(0),
             ahead: Mutex::new(ahead.iter().copied().collect()),
             queue: Mutex::default(),
             queues: AtomicBool::new(false),
@@ -82,13 +91,49 @@ impl Session {
         self.client.as_ref().ok_or_else(|| Error::Other("the connection is gone".to_owned()))
     }
 
+    /// Waits for an answer until the deadline. If this is dropped meanwhile, the answer stays outstanding.
+    async fn timed<T>(
+        &self,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Error> {
+        self.within_deadline(answer).await?.map_err(|error| self.noted(error))
+    }
+
+    async fn within_deadline<T>(&self, answer: impl Future<Output = T>) -> Result<T, Error> {
+        self.outstanding.fetch_add(1, Ordering::Relaxed);
+        let deadline = Duration::from_millis(self.deadline.load(Ordering::Relaxed));
+        let Ok(answer) = tokio::time::timeout(deadline, answer).await else {
+            self.lose();
+            let seconds = deadline.as_secs();
+            return Err(Error::Unavailable(format!("the database did not answer within {seconds} s")));
+        };
+        self.outstanding.fetch_sub(1, Ordering::Relaxed);
+        Ok(answer)
+    }
+
+    /// Lets the statements of this transaction take longer.
+    pub(crate) async fn extend_deadline(&self, deadline: Duration) -> Result<(), Error> {
+        self.deadline.store(millis(deadline), Ordering::Relaxed);
+        self.execute(&format!("SET LOCAL statement_timeout = {}", millis(deadline)), &[]).await.map(drop)
+    }
+
+    /// Gives the connection up. Those that lie idle were made at the same time and to the same host: they go, too.
+    fn lose(&self) {
+        self.lost.store(true, Ordering::Relaxed);
+        if let Some(pool) = self.client.as_ref().and_then(Object::pool) {
+            pool.retain(|_, _| false);
+        }
+    }
+
     /// Notes what the caller of the body must know, however the body treats the error.
     fn noted(&self, error: tokio_postgres::Error) -> Error {
         let closed = error.is_closed();
+        let is_read_only = error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION);
         let error = Error::from(error);
         match &error {
             Error::Conflict => self.conflict.store(true, Ordering::Relaxed),
-            Error::Unavailable(_) if closed => self.lost.store(true, Ordering::Relaxed),
+            // A server that was the primary before a failover is no longer written to.
+            Error::Unavailable(_) if closed || is_read_only => self.lose(),
             _ => {
                 self.failed
                     .lock()
@@ -111,12 +156,10 @@ impl Session {
             let prepared = client.prepare_cached(same[0]).await?;
             Ok(vec![prepared; same.len()])
         });
-        let prepared: Result<Vec<_>, _> = future::try_join_all(each).await;
-        prepared.map(|prepared| prepared.into_iter().flatten().collect()).map_err(|error| {
-            match self.noted(error) {
-                Error::Unavailable(_) if self.is_lost() => Error::Conflict,
-                error => error,
-            }
+        let prepared: Result<Vec<_>, _> = self.timed(future::try_join_all(each)).await;
+        prepared.map(|prepared| prepared.into_iter().flatten().collect()).map_err(|error| match error {
+            Error::Unavailable(_) if self.is_lost() => Error::Conflict,
+            error => error,
         })
     }
 
@@ -146,7 +189,7 @@ impl Session {
         let (prepared, changes) = self.changes_ahead().await?;
         let ahead = self.ahead().pop_front();
         if ahead.is_none() && changes.is_empty() {
-            return statement.await.map_err(|error| self.noted(error));
+            return self.timed(statement).await;
         }
         self.begun.store(true, Ordering::Relaxed);
         let client = self.client()?;
@@ -158,7 +201,7 @@ impl Session {
         };
         let changes = executed(client, &prepared, &changes);
         // Polled in this order, all of it is on the wire before anything is answered.
-        let (begun, changed, result) = future::join3(ahead, changes, statement).await;
+        let (begun, changed, result) = self.within_deadline(future::join3(ahead, changes, statement)).await?;
         begun.map_err(|error| self.noted(error))?;
         changed.map_err(|error| self.queued_failed(error))?;
         result.map_err(|error| self.noted(error))
@@ -192,11 +235,11 @@ impl Session {
         .await
     }
 
-    pub(crate) async fn each(
+    pub(crate) async fn each_until(
         &self,
         sql: &str,
         params: &[Value<'_>],
-        mut f: impl FnMut(&Row) -> Result<(), Error>,
+        mut f: impl FnMut(&Row) -> Result<ControlFlow<()>, Error>,
     ) -> Result<(), Error> {
         let client = self.client()?;
         let rows = self
@@ -206,8 +249,10 @@ impl Session {
             })
             .await?;
         let mut rows = pin!(rows);
-        while let Some(row) = rows.try_next().await.map_err(|error| self.noted(error))? {
-            f(&row)?;
+        while let Some(row) = self.timed(rows.try_next()).await? {
+            if f(&row)?.is_break() {
+                break;
+            }
         }
         Ok(())
     }
@@ -233,7 +278,7 @@ impl Session {
     }
 
     pub(crate) async fn prepare(&self, sql: &str) -> Result<(), Error> {
-        self.client()?.prepare(sql).await.map(|_| ()).map_err(|error| self.noted(error))
+        self.timed(self.client()?.prepare(sql)).await.map(|_| ())
     }
 
     /// Whether the next body may queue changes.
@@ -257,25 +302,33 @@ impl Session {
     }
 
     pub(crate) async fn control(&self, words: &str) -> Result<(), Error> {
-        self.client()?.batch_execute(words).await.map_err(|error| self.noted(error))
+        self.timed(self.client()?.batch_execute(words)).await
     }
 
     /// Runs the last statements of a transaction and commits it, all in one flight: should one of them fail, PostgreSQL
     /// takes everything back.
     pub(crate) async fn commit(&self, last: &[Statement]) -> Result<(), Error> {
         if last.is_empty() && self.queue().is_empty() {
-            return self.finish("COMMIT").await;
+            return self.finish("COMMIT").await.map_err(|error| self.unconfirmed(error));
         }
         let texts: Vec<_> = last.iter().map(|one| one.sql).collect();
         let (client, prepared) = (self.client()?, self.prepared(&texts).await?);
-        self.within(async {
+        let committed = self.within(async {
             let last = executed(client, &prepared, last);
             let (changed, committed) = future::join(last, client.batch_execute("COMMIT")).await;
             changed.and(committed)
-        })
-        .await?;
+        });
+        committed.await.map_err(|error| self.unconfirmed(error))?;
         self.finished.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The error of a commit. If its connection was lost, nobody knows whether it arrived.
+    fn unconfirmed(&self, error: Error) -> Error {
+        match error {
+            Error::Unavailable(cause) if self.is_lost() => Error::OutcomeUnknown(cause),
+            error => error,
+        }
     }
 
     /// Ends the transaction, if one was begun.
@@ -294,6 +347,10 @@ impl Session {
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Runs statements together; the error is that of the first one that failed.

@@ -1,7 +1,9 @@
 //! What a body runs its statements on.
 
 use std::any::Any;
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::batch::{RowChange, RowValues};
 use crate::error::Error;
@@ -90,6 +92,28 @@ impl<'c> Tx<'c> {
         }
     }
 
+    /// Rows up to so many bytes, each read by `map`, and whether more follow. The first row is there however large it is.
+    pub async fn bounded<T>(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        max_bytes: usize,
+        map: impl Fn(&Row<'_>) -> Result<T, Error>,
+    ) -> Result<(Vec<T>, bool), Error> {
+        let (mut items, mut bytes, mut is_cut) = (Vec::new(), 0, false);
+        self.each_until(sql, params, |row| {
+            is_cut = bytes > max_bytes;
+            if is_cut {
+                return Ok(ControlFlow::Break(()));
+            }
+            bytes += row.size();
+            items.push(map(row)?);
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
+        Ok((items, is_cut))
+    }
+
     /// The first row, if there is one.
     pub async fn opt<T>(
         &self,
@@ -131,18 +155,30 @@ impl<'c> Tx<'c> {
         params: &[Value<'_>],
         mut f: impl FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.each_until(sql, params, |row| f(row).map(ControlFlow::Continue)).await
+    }
+
+    /// The same until `f` has had enough.
+    async fn each_until(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        mut f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, Error>,
+    ) -> Result<(), Error> {
         match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut statement = connection.prepare_cached(&rewritten(sql))?;
                 let mut rows = statement.query(rusqlite::params_from_iter(params))?;
                 while let Some(row) = rows.next()? {
-                    f(&Row(row::Inner::Sqlite(row)))?;
+                    if f(&Row(row::Inner::Sqlite(row)))?.is_break() {
+                        break;
+                    }
                 }
                 Ok(())
             }
             Inner::Postgres(session) => {
-                session.each(sql, params, |row| f(&Row(row::Inner::Postgres(row)))).await
+                session.each_until(sql, params, |row| f(&Row(row::Inner::Postgres(row)))).await
             }
         }
     }
@@ -169,6 +205,15 @@ impl<'c> Tx<'c> {
         match &self.inner {
             Inner::Sqlite(_) => self.execute(change.single(), &row).await.map(drop),
             Inner::Postgres(session) => session.execute_later(change, row).await,
+        }
+    }
+
+    /// Lets the statements of this transaction take so long on PostgreSQL, for work that no request waits for. SQLite
+    /// bounds the transaction as a whole.
+    pub async fn extend_deadline(&self, deadline: Duration) -> Result<(), Error> {
+        match &self.inner {
+            Inner::Sqlite(_) => Ok(()),
+            Inner::Postgres(session) => session.extend_deadline(deadline).await,
         }
     }
 

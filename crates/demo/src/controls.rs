@@ -115,7 +115,7 @@ async fn add_framework(story: &mut Story) -> Result<()> {
         theme: (*theme).to_owned(),
         kind: "requirement".to_owned(),
         objective: (*objective).to_owned(),
-        tags: Vec::new(),
+        ..RequirementDraft::default()
     };
     let draft = FrameworkDraft {
         alias: Some("northwind_customers".to_owned()),

@@ -1,7 +1,7 @@
 //! Who works there: invited, joined, gone.
 
 use anyhow::{Context, Result};
-use attestry_app::invitations::{self, NewInvitation};
+use attestry_app::invitations::{self, Acceptance, NewInvitation};
 use attestry_app::precondition::Precondition;
 use attestry_app::{members, notices};
 use attestry_domain::Parse;
@@ -163,7 +163,13 @@ async fn join(story: &mut Story, worker: &'static Worker) -> Result<()> {
         false => Password::parse(&story.ctx.keys.token().text).map_err(anyhow::Error::msg)?,
     };
     let origin = story.from(std::net::Ipv4Addr::new(198, 51, 100, 9));
-    let person = invitations::accept(&story.ctx, &token, None, Some(password), origin).await?;
+    let acceptance = Acceptance {
+        name: None,
+        password: Some(password.expose().to_owned()),
+        new_password: None,
+        session: None,
+    };
+    let person = invitations::accept(&story.ctx, &token, acceptance, origin).await?;
     story.arrives(worker.key, &person);
     wants_no_mail(story, worker.key).await
 }

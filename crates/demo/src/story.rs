@@ -201,7 +201,7 @@ impl Story {
     /// A request from an address.
     pub(crate) fn from(&self, ip: Ipv4Addr) -> Origin {
         let id: RequestId = self.ctx.ids.next();
-        Origin { request_id: id.to_string().into(), ip: Some(IpAddr::V4(ip)), claim: None }
+        Origin { request_id: id.to_string().into(), ip: Some(IpAddr::V4(ip)), ..Origin::command("") }
     }
 
     pub(crate) fn actor(&self, name: &str) -> Result<Actor> {

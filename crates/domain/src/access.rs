@@ -4,6 +4,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -385,7 +386,7 @@ crate::words! {
 }
 
 /// The credential a request came with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Credential {
     ApiKey(ApiKeyId),
     Session(SessionId),
@@ -422,7 +423,32 @@ pub struct Origin {
     /// transaction of the change.
     #[serde(skip)]
     pub claim: Option<Arc<Claim>>,
+    #[serde(skip)]
+    pub connection: Connection,
 }
+
+/// The connection of a client. Work that has changed nothing yet need not be done for one that is closed.
+#[derive(Clone, Debug, Default)]
+pub struct Connection(Arc<AtomicBool>);
+
+impl Connection {
+    pub fn close(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Requests are the same wherever they are answered to.
+impl PartialEq for Connection {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Connection {}
 
 /// The claim of an `Idempotency-Key`, and who holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -432,6 +458,11 @@ pub struct Claim {
 }
 
 impl Origin {
+    /// A command of the operator.
+    pub fn command(words: &str) -> Self {
+        Self { request_id: words.into(), ip: None, claim: None, connection: Connection::default() }
+    }
+
     /// The network a request came from, by which attempts are counted.
     pub fn network(&self) -> Option<IpAddr> {
         self.ip.map(network)
@@ -492,7 +523,7 @@ impl Scope {
     /// The product itself acts: jobs, the command line, first set-up. The reason is recorded as
     /// the origin of what it does.
     pub fn system(organization: OrganizationId, reason: &str) -> Self {
-        let origin = Origin { request_id: reason.into(), ip: None, claim: None };
+        let origin = Origin::command(reason);
         Self { who: Who::System { organization }, origin }
     }
 

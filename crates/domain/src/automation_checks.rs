@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::automation_hosts::{AllowedHosts, canonical};
+use crate::numbers::whole;
 use crate::secrets::SecretName;
 use crate::text::Parse;
 
@@ -218,7 +219,7 @@ impl Kind {
                 Ok(url) => Ok(Value::from(url.as_str())),
                 Err(_) => Err("must be an address such as https://www.example.com/".to_owned()),
             },
-            Self::Integer(least, most) => match value.as_i64() {
+            Self::Integer(least, most) => match whole(value) {
                 Some(number) if (least..=most).contains(&number) => Ok(Value::from(number)),
                 _ => Err(format!("must be a whole number from {least} to {most}")),
             },

@@ -138,6 +138,7 @@ impl utoipa::PartialSchema for Moment {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)
+            .pattern(Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9].*)?$"))
             .examples(["2026-11-15T09:30:00.000Z", "2026-11-15"])
             .into()
     }

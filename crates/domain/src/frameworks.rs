@@ -52,7 +52,15 @@ pub struct Requirement {
     /// What the framework calls it: a control, a clause, a criterion …
     pub kind: String,
     pub objective: String,
+    /// Guidance for meeting it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub guidance: String,
     pub tags: Vec<String>,
+    /// Its id in the catalog that it came from, and that of its theme.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub control_id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group_id: String,
 }
 
 #[derive(Deserialize)]

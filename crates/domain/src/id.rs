@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
+use crate::journal::sha256;
 use crate::text::Parse;
 use crate::time::Time;
 
@@ -39,6 +40,14 @@ impl<K: Kind> Id<K> {
 
     pub fn as_u128(self) -> u128 {
         self.value
+    }
+
+    /// An id that is the same whenever it is made of the same time and the same bytes.
+    pub fn derived(at: Time, of: &[u8]) -> Self {
+        let millis = u64::try_from(at.as_millis()).unwrap_or(0);
+        let mut tail = [0_u8; 10];
+        tail.copy_from_slice(&sha256(of)[..10]);
+        Self::from_u128(uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid().as_u128())
     }
 
     /// When it was made: the first 48 bits of a UUIDv7.

@@ -28,6 +28,7 @@ pub mod links;
 pub mod masking;
 pub mod members;
 pub mod notices;
+pub mod numbers;
 pub mod organizations;
 pub mod page;
 pub mod patch;

@@ -1,86 +1,131 @@
 //! Keeps secrets out of what a script leaves behind: its log, its result, its errors.
+//!
+//! Masking is linear in the text, however many secrets there are: all their forms are patterns of one Aho–Corasick
+//! automaton. Building it and searching megabytes takes a while, so neither belongs on a thread of the runtime.
 
+use std::collections::BTreeSet;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use serde_json::Value;
 
-/// What is shown in place of a secret.
+/// Replaces a secret in a masked text.
 pub const MASK: &str = "***";
 /// Shorter pieces are part of too many words.
-const SHORTEST: usize = 4;
+const MIN_PIECE_BYTES: usize = 4;
+/// Bounds the automaton of a run: it takes about 20 bytes for each of these.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// The secrets a run has seen, in all the forms in which they are recognised.
+/// A run has read more secrets than can be kept out of its log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The secrets that this run has read are too large together to be kept out of its log.")]
+pub struct TooManyPatterns;
+
+/// The secrets a run has read, in all the forms in which they are recognised.
 #[derive(Clone, Default)]
-pub struct Mask {
-    /// Longest first, so that a piece never hides in a larger one.
-    needles: Vec<String>,
+pub struct Patterns {
+    forms: BTreeSet<String>,
+    bytes: usize,
 }
 
-impl std::fmt::Debug for Mask {
+impl std::fmt::Debug for Patterns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Mask({} forms)", self.needles.len())
+        write!(f, "Patterns({})", self.forms.len())
     }
 }
 
-impl Mask {
-    pub fn add(&mut self, secret: &str) {
-        self.forms_of(secret);
-        for line in secret.lines().map(str::trim).filter(|line| line.len() >= SHORTEST) {
-            self.forms_of(line);
+impl Patterns {
+    /// Adds a secret and each of its lines.
+    pub fn add(&mut self, secret: &str) -> Result<(), TooManyPatterns> {
+        self.add_forms(secret);
+        for line in secret.lines().map(str::trim).filter(|line| line.len() >= MIN_PIECE_BYTES) {
+            self.add_forms(line);
         }
-        self.needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        self.needles.dedup();
+        if self.bytes > MAX_PATTERN_BYTES { Err(TooManyPatterns) } else { Ok(()) }
     }
 
-    fn forms_of(&mut self, secret: &str) {
+    fn add_forms(&mut self, secret: &str) {
         if secret.is_empty() {
             return;
         }
-        self.needles.push(secret.to_owned());
         let reversed: String = secret.chars().rev().collect();
-        self.needles.push(reversed.clone());
-        if secret.len() < SHORTEST {
-            return;
-        }
         for form in [secret, &reversed] {
-            self.needles.extend(base64_pieces(form));
-            self.needles.push(crate::journal::hex(form.as_bytes()));
-            self.needles.push(crate::journal::hex(form.as_bytes()).to_uppercase());
+            self.insert(form.to_owned());
+            if secret.len() < MIN_PIECE_BYTES {
+                continue;
+            }
+            let (hex, percent) = (crate::journal::hex(form.as_bytes()), percent(form));
             let escaped = serde_json::to_string(form).unwrap_or_default();
-            self.needles.push(escaped.trim_matches('"').to_owned());
-            let percent = percent(form);
-            self.needles.push(percent.replace("%20", "+"));
-            self.needles.push(percent.to_lowercase());
-            self.needles.push(percent);
-            self.needles.push(address(form));
-            self.needles.push(html(form));
-        }
-    }
-
-    /// The text without the secrets.
-    pub fn text(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for needle in &self.needles {
-            if text.contains(needle.as_str()) {
-                text = text.replace(needle.as_str(), MASK);
+            let encodings = [
+                hex.to_uppercase(),
+                hex,
+                escaped.trim_matches('"').to_owned(),
+                percent.replace("%20", "+"),
+                percent.to_lowercase(),
+                percent,
+                address(form),
+                html(form),
+            ];
+            for encoded in base64_pieces(form).into_iter().chain(encodings) {
+                self.insert(encoded);
             }
         }
-        text
     }
 
-    /// The same for every text in a JSON value, its names included.
-    pub fn json(&self, value: serde_json::Value) -> serde_json::Value {
-        use serde_json::Value;
+    fn insert(&mut self, form: String) {
+        let bytes = form.len();
+        if self.forms.insert(form) {
+            self.bytes += bytes;
+        }
+    }
+
+    /// Builds the automaton.
+    pub fn mask(&self) -> Result<Mask, aho_corasick::BuildError> {
+        if self.forms.is_empty() {
+            return Ok(Mask(None));
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(&self.forms)?;
+        Ok(Mask(Some(automaton)))
+    }
+}
+
+/// Masks the secrets of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Mask(Option<AhoCorasick>);
+
+impl Mask {
+    /// The text without the secrets.
+    pub fn text(&self, text: &str) -> String {
+        let Some(automaton) = &self.0 else { return text.to_owned() };
+        let mut masked = String::with_capacity(text.len());
+        automaton.replace_all_with(text, &mut masked, |_, _, masked| {
+            masked.push_str(MASK);
+            true
+        });
+        masked
+    }
+
+    /// Masks every text in a JSON value, its names included.
+    pub fn json(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(&text)),
             Value::Array(items) => Value::Array(items.into_iter().map(|item| self.json(item)).collect()),
             Value::Object(map) => Value::Object(
                 map.into_iter().map(|(name, value)| (self.text(&name), self.json(value))).collect(),
             ),
-            Value::Number(number) if self.needles.iter().any(|needle| *needle == number.to_string()) => {
-                Value::String(MASK.to_owned())
-            }
+            Value::Number(number) if self.is_secret(&number.to_string()) => Value::String(MASK.to_owned()),
             other => other,
         }
+    }
+
+    /// Whether the whole text is a secret.
+    fn is_secret(&self, text: &str) -> bool {
+        let found = self.0.as_ref().and_then(|automaton| automaton.find(text));
+        found.is_some_and(|found| found.range() == (0..text.len()))
     }
 }
 
@@ -97,7 +142,7 @@ fn base64_pieces(text: &str) -> Vec<String> {
             let start = (before * 8).div_ceil(6);
             let end = bytes.len() * 8 / 6;
             pieces.extend(
-                encoded.get(start..end).filter(|piece| piece.len() >= SHORTEST).map(ToOwned::to_owned),
+                encoded.get(start..end).filter(|piece| piece.len() >= MIN_PIECE_BYTES).map(ToOwned::to_owned),
             );
         }
         pieces.push(engine.encode(text));
@@ -144,10 +189,14 @@ mod tests {
 
     const SECRET: &str = "s3cr3t/ with+äöü \"quotes\"";
 
+    fn mask_of(secret: &str) -> Mask {
+        let mut patterns = Patterns::default();
+        patterns.add(secret).unwrap();
+        patterns.mask().unwrap()
+    }
+
     fn mask() -> Mask {
-        let mut mask = Mask::default();
-        mask.add(SECRET);
-        mask
+        mask_of(SECRET)
     }
 
     #[test]
@@ -186,16 +235,44 @@ mod tests {
 
     #[test]
     fn each_line_of_a_key_is_a_secret() {
-        let mut mask = Mask::default();
-        mask.add("-----BEGIN KEY-----\nabcdefgh\nijklmnop\n-----END KEY-----");
+        let mask = mask_of("-----BEGIN KEY-----\nabcdefgh\nijklmnop\n-----END KEY-----");
         assert_eq!(mask.text("ijklmnop then hgfedcba"), "*** then ***");
     }
 
     #[test]
     fn values_and_names_are_masked() {
-        let mut mask = Mask::default();
-        mask.add("123456");
+        let mask = mask_of("123456");
         let masked = mask.json(json!({"a123456": ["x123456", 123_456, 7], "b": null}));
         assert_eq!(masked, json!({"a***": ["x***", "***", 7], "b": null}));
+    }
+
+    /// A text of so many lines that all differ.
+    fn lines(count: usize) -> String {
+        (0..count).map(|number| format!("k{number:05}")).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn masking_takes_no_longer_with_many_secrets() {
+        let values = || json!((0..50_000).collect::<Vec<u32>>());
+        let time = |mask: &Mask| {
+            let runs = (0..3).map(|_| {
+                let (values, began) = (values(), std::time::Instant::now());
+                assert_eq!(mask.json(values), self::json!((0..50_000).collect::<Vec<u32>>()));
+                began.elapsed()
+            });
+            runs.min().unwrap()
+        };
+        let (one, many) = (time(&mask_of("k00001")), time(&mask_of(&lines(1_400))));
+        // A search for each pattern would take thousands of times as long.
+        assert!(many < one * 50, "{one:?}, with many lines {many:?}");
+    }
+
+    #[test]
+    fn the_automaton_is_bounded() {
+        let mut patterns = Patterns::default();
+        let added =
+            (0..100).try_for_each(|secret| patterns.add(&lines(1_400).replace('k', &secret.to_string())));
+        assert_eq!(added, Err(TooManyPatterns));
+        assert_eq!(Patterns::default().add(&lines(1_400)), Ok(()), "one of the largest secrets");
     }
 }

@@ -126,7 +126,10 @@ impl Sort for MemberSort {
 /// Which people are wanted. Inactive ones are left out unless asked for.
 #[derive(Clone, Debug, Default)]
 pub struct MemberFilter {
+    /// Only those who are, or who are not; active members by default.
     pub is_active: Option<bool>,
+    /// Lists active and inactive members unless `is_active` is set.
+    pub includes_inactive: bool,
     pub role: Option<String>,
     pub department: Option<Department>,
     pub q: Option<String>,

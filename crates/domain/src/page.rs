@@ -1,5 +1,8 @@
 //! Keyset pages: a page is asked for by where the last one ended, never by counting rows.
 
+/// The bytes of its rows that a page holds at most: a page of large rows ends before its limit.
+pub const MAX_PAGE_BYTES: usize = 4 << 20;
+
 /// Ascending or descending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Order {
@@ -51,9 +54,19 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
+    /// A page without anything, the last one.
+    pub fn empty() -> Self {
+        Self { items: Vec::new(), next: None }
+    }
+
     /// Makes a page from up to `limit + 1` rows: the extra row only tells that more follow.
-    pub fn cut(mut items: Vec<T>, limit: u16, place: impl FnOnce(&T) -> After) -> Self {
-        let more = items.len() > usize::from(limit);
+    pub fn cut(items: Vec<T>, limit: u16, place: impl FnOnce(&T) -> After) -> Self {
+        Self::cut_early(items, limit, false, place)
+    }
+
+    /// The same of rows that end before the limit because they are large: then more follow in any case.
+    pub fn cut_early(mut items: Vec<T>, limit: u16, is_cut: bool, place: impl FnOnce(&T) -> After) -> Self {
+        let more = is_cut || items.len() > usize::from(limit);
         items.truncate(usize::from(limit));
         let next = if more { items.last().map(place) } else { None };
         Self { items, next }

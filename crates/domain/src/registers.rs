@@ -62,8 +62,8 @@ pub trait Register: Fields {
     const HIDDEN: Option<&'static str> = None;
     /// What is shown of a row and depends on the day.
     const LIVE: &'static [Live<Self>] = &[];
-    /// The columns of its ratings: likelihood and impact before treatment, and after.
-    const RATINGS: &'static [&'static str] = &[];
+    /// The sides of its rating: before treatment, and after.
+    const RATINGS: &'static [RatingSide] = &[];
     const DUE: Due;
     /// Whether members are told what is assigned to them.
     const TELLS: bool = false;
@@ -139,6 +139,22 @@ macro_rules! actions {
             exported: concat!($entity, ".exported"),
         }
     };
+}
+
+/// One side of a rating, by the names of its columns.
+#[derive(Clone, Copy, Debug)]
+pub struct RatingSide {
+    pub likelihood: &'static str,
+    pub impact: &'static str,
+    pub score: &'static str,
+    /// The flag that is set by the first rating; until then the columns hold defaults.
+    pub is_assessed: &'static str,
+}
+
+impl RatingSide {
+    pub fn has(&self, column: &str) -> bool {
+        [self.likelihood, self.impact, self.score].contains(&column)
+    }
 }
 
 /// A column that follows from the fields.
@@ -410,6 +426,7 @@ macro_rules! register_structs {
     (@patched noted $value:expr, $before:expr) => { $before.clone() };
     (@patched $how:ident $value:expr, $before:expr) => { $value.unwrap_or_else(|| $before.clone()) };
     (@recorded own $state:ident $wire:literal) => { $crate::registers::take::<Option<_>>($state, $wire)?.unwrap_or_default() };
+    (@recorded default $state:ident $wire:literal) => { $crate::register_structs!(@recorded own $state $wire) };
     (@recorded $how:ident $state:ident $wire:literal) => { $crate::registers::take($state, $wire)? };
     (
         [$(#[$meta:meta])* $name:ident $patch:ident]

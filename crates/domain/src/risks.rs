@@ -1,9 +1,11 @@
 //! A risk: what could go wrong, how likely and how bad, before and after treatment.
 
 use crate::id::kind;
+use crate::patch::Patch;
 use crate::plain::Plain;
-use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
-use crate::scales::{Impact, Likelihood, Rated, score};
+use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT};
+use crate::scales::{Impact, Likelihood, Rated, score, sets_rating};
+use crate::text::LongText;
 use crate::time::Time;
 
 crate::words! {
@@ -47,6 +49,16 @@ crate::words! {
     }
 }
 
+/// Tells if the input decides about the treatment. In a creation the default does not.
+pub(crate) fn sets_treatment(
+    is_new: bool,
+    strategy: Option<TreatmentStrategy>,
+    description: &Patch<LongText>,
+) -> bool {
+    let is_set = strategy.is_some_and(|strategy| !is_new || strategy != TreatmentStrategy::default());
+    is_set || matches!(description, Patch::Value(_))
+}
+
 /// Every field of a risk.
 #[macro_export]
 macro_rules! risk_fields {
@@ -62,9 +74,11 @@ macro_rules! risk_fields {
             impact "impact" default $crate::scales::Impact = "How bad it would be before treatment.";
             residual_likelihood "residualLikelihood" default $crate::scales::Likelihood = "How likely it is after treatment.";
             residual_impact "residualImpact" default $crate::scales::Impact = "How bad it would be after treatment.";
-            is_assessed "isAssessed" own bool = "Whether somebody has set a rating; until then the ratings are defaults.";
+            is_assessed "isAssessed" own bool = "Whether somebody has rated it before treatment; until then that rating is a default.";
+            is_residual_assessed "isResidualAssessed" own bool = "Whether somebody has rated it after treatment; until then that rating is a default.";
             treatment_strategy "treatmentStrategy" default $crate::risks::TreatmentStrategy = "What is done about it.";
             treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "How it is done.";
+            treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who is responsible.";
             review_date "reviewDate" nullable $crate::date::Date = "When the risk is to be reviewed.";
         }
@@ -83,6 +97,7 @@ macro_rules! risk_filters {
             assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only risks this member is responsible for.";
             treatment_strategy "treatmentStrategy" Is treatment_strategy $crate::risks::TreatmentStrategy = "Only risks with this strategy.";
             is_assessed "isAssessed" Is is_assessed bool = "Only risks that have been rated, or have not.";
+            is_residual_assessed "isResidualAssessed" Is is_residual_assessed bool = "Only risks that have been rated after treatment, or have not.";
             likelihood "likelihood" Is likelihood $crate::scales::Likelihood = "Only risks with this likelihood before treatment.";
             impact "impact" Is impact $crate::scales::Impact = "Only risks with this impact before treatment.";
             residual_likelihood "residualLikelihood" Is residual_likelihood $crate::scales::Likelihood = "Only risks with this likelihood after treatment.";
@@ -120,8 +135,20 @@ impl Register for Risk {
     const ENTITY: &'static str = "risk";
     const ACTIONS: Actions = crate::actions!("risk");
     const HIDDEN: Option<&'static str> = Some("archived");
-    const RATINGS: &'static [&'static str] =
-        &["likelihood", "impact", "residual_likelihood", "residual_impact"];
+    const RATINGS: &'static [RatingSide] = &[
+        RatingSide {
+            likelihood: "likelihood",
+            impact: "impact",
+            score: "inherent_score",
+            is_assessed: "is_assessed",
+        },
+        RatingSide {
+            likelihood: "residual_likelihood",
+            impact: "residual_impact",
+            score: "residual_score",
+            is_assessed: "is_residual_assessed",
+        },
+    ];
     const COMPUTED: &'static [Computed<Self>] = &[
         Computed::hidden("title_key", |risk| Plain::Text(risk.title.as_str().to_lowercase().into())),
         Computed::hidden(SEARCH_TEXT, |risk| {
@@ -144,11 +171,16 @@ impl Register for Risk {
 
     crate::register_basics!(title, reviewed);
 
-    fn follow(&mut self, _before: Option<&Self>, given: &RiskPatch, _now: Time) {
-        self.is_assessed |= given.likelihood.is_some()
-            || given.impact.is_some()
-            || given.residual_likelihood.is_some()
-            || given.residual_impact.is_some();
+    fn follow(&mut self, before: Option<&Self>, given: &RiskPatch, now: Time) {
+        let is_new = before.is_none();
+        self.is_assessed |= sets_rating(is_new, given.likelihood, given.impact);
+        self.is_residual_assessed |= sets_rating(is_new, given.residual_likelihood, given.residual_impact);
+        let treatment = |risk: &Self| (risk.treatment_strategy, risk.treatment_strategy_description.clone());
+        if sets_treatment(is_new, given.treatment_strategy, &given.treatment_strategy_description)
+            && (self.treatment_decided_at.is_none() || before.map(treatment) != Some(treatment(self)))
+        {
+            self.treatment_decided_at = Some(now);
+        }
     }
 }
 

@@ -49,6 +49,13 @@ pub fn score(likelihood: Likelihood, impact: Impact) -> i64 {
     likelihood.step() * impact.step()
 }
 
+/// Tells if the input sets a rating. In a creation the defaults do not: many clients always send them.
+pub fn sets_rating(is_new: bool, likelihood: Option<Likelihood>, impact: Option<Impact>) -> bool {
+    let is_default = likelihood.unwrap_or_default() == Likelihood::default()
+        && impact.unwrap_or_default() == Impact::default();
+    (likelihood.is_some() || impact.is_some()) && !(is_new && is_default)
+}
+
 /// A score from 1 to 25, as a filter asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Score(pub i64);
@@ -98,7 +105,9 @@ pub trait Rated: Register {
 pub struct Matrix {
     pub inherent: Vec<Cell>,
     pub residual: Vec<Cell>,
+    /// Rows without a rating before treatment, and after.
     pub not_assessed: i64,
+    pub residual_not_assessed: i64,
 }
 
 /// How many rows are in one cell of the five by five matrix.

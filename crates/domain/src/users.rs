@@ -20,6 +20,9 @@ pub struct User {
     /// the organization learns nothing of the account they may have.
     #[serde(skip)]
     pub invited_to: Option<OrganizationId>,
+    /// The account this stands for, if the organization invited it by its id: nothing else of it is known here.
+    #[serde(skip)]
+    pub account_id: Option<UserId>,
     #[serde(skip)]
     pub version: i64,
 }
@@ -37,6 +40,7 @@ impl User {
             updated_at: now,
             last_login: None,
             invited_to: None,
+            account_id: None,
             version: 1,
         }
     }
@@ -44,6 +48,17 @@ impl User {
     /// Somebody an organization invites.
     pub fn invited(id: UserId, name: String, email: String, to: OrganizationId, now: Time) -> Self {
         Self { invited_to: Some(to), ..Self::new(id, name, email, false, now) }
+    }
+
+    /// Stands for an account that an organization invites by its id, and shows neither its name nor its address.
+    pub fn standing_for(id: UserId, account: UserId, to: OrganizationId, now: Time) -> Self {
+        let email = format!("{id}@invitation.invalid");
+        Self { account_id: Some(account), ..Self::invited(id, "Invited user".to_owned(), email, to, now) }
+    }
+
+    /// The id under which this user is shown.
+    pub fn shown_id(&self) -> UserId {
+        self.account_id.unwrap_or(self.id)
     }
 
     /// What is unique: an account's address, or an address within the organization that invited it.

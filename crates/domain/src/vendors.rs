@@ -2,8 +2,9 @@
 
 use crate::id::kind;
 use crate::plain::Plain;
-use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
-use crate::scales::{Impact, Likelihood, Rated, score};
+use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT};
+use crate::risks::sets_treatment;
+use crate::scales::{Impact, Likelihood, Rated, score, sets_rating};
 use crate::time::Time;
 
 crate::words! {
@@ -47,7 +48,11 @@ macro_rules! vendor_fields {
             inherent_impact "inherentImpact" default $crate::scales::Impact = "How bad a failure would be before treatment.";
             residual_probability "residualProbability" default $crate::scales::Likelihood = "How likely a failure is after treatment.";
             residual_impact "residualImpact" default $crate::scales::Impact = "How bad a failure would be after treatment.";
-            is_assessed "isAssessed" own bool = "Whether somebody has set a rating; until then the ratings are defaults.";
+            is_assessed "isAssessed" own bool = "Whether somebody has rated it before treatment; until then that rating is a default.";
+            is_residual_assessed "isResidualAssessed" own bool = "Whether somebody has rated it after treatment; until then that rating is a default.";
+            treatment_strategy "treatmentStrategy" default $crate::risks::TreatmentStrategy = "What is done about what could go wrong.";
+            treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "How it is done.";
+            treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
             is_sub_processor "isSubProcessor" default bool = "Whether the vendor processes customers' data on the organization's behalf.";
             website "website" nullable $crate::text::WebAddress = "The vendor's web site; a bare host name gets `https://`.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who manages the vendor.";
@@ -66,6 +71,8 @@ macro_rules! vendor_filters {
             category "category" Is category $crate::vendors::VendorCategory = "Only vendors of this category.";
             assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only vendors this member manages.";
             is_assessed "isAssessed" Is is_assessed bool = "Only vendors that have been rated, or have not.";
+            is_residual_assessed "isResidualAssessed" Is is_residual_assessed bool = "Only vendors that have been rated after treatment, or have not.";
+            treatment_strategy "treatmentStrategy" Is treatment_strategy $crate::risks::TreatmentStrategy = "Only vendors with this strategy.";
             is_sub_processor "isSubProcessor" Is is_sub_processor bool = "Only sub-processors, or only the others.";
             inherent_probability "inherentProbability" Is inherent_probability $crate::scales::Likelihood = "Only vendors with this likelihood before treatment.";
             inherent_impact "inherentImpact" Is inherent_impact $crate::scales::Impact = "Only vendors with this impact before treatment.";
@@ -103,8 +110,20 @@ impl Register for Vendor {
     const REFERENCE: &'static str = "V";
     const ENTITY: &'static str = "vendor";
     const ACTIONS: Actions = crate::actions!("vendor");
-    const RATINGS: &'static [&'static str] =
-        &["inherent_probability", "inherent_impact", "residual_probability", "residual_impact"];
+    const RATINGS: &'static [RatingSide] = &[
+        RatingSide {
+            likelihood: "inherent_probability",
+            impact: "inherent_impact",
+            score: "inherent_score",
+            is_assessed: "is_assessed",
+        },
+        RatingSide {
+            likelihood: "residual_probability",
+            impact: "residual_impact",
+            score: "residual_score",
+            is_assessed: "is_residual_assessed",
+        },
+    ];
     const COMPUTED: &'static [Computed<Self>] = &[
         Computed::hidden("name_key", |vendor| Plain::Text(vendor.name.as_str().to_lowercase().into())),
         Computed::hidden(SEARCH_TEXT, |vendor| {
@@ -126,11 +145,17 @@ impl Register for Vendor {
 
     crate::register_basics!(name, reviewed);
 
-    fn follow(&mut self, _before: Option<&Self>, given: &VendorPatch, _now: Time) {
-        self.is_assessed |= given.inherent_probability.is_some()
-            || given.inherent_impact.is_some()
-            || given.residual_probability.is_some()
-            || given.residual_impact.is_some();
+    fn follow(&mut self, before: Option<&Self>, given: &VendorPatch, now: Time) {
+        let is_new = before.is_none();
+        self.is_assessed |= sets_rating(is_new, given.inherent_probability, given.inherent_impact);
+        self.is_residual_assessed |= sets_rating(is_new, given.residual_probability, given.residual_impact);
+        let treatment =
+            |vendor: &Self| (vendor.treatment_strategy, vendor.treatment_strategy_description.clone());
+        if sets_treatment(is_new, given.treatment_strategy, &given.treatment_strategy_description)
+            && (self.treatment_decided_at.is_none() || before.map(treatment) != Some(treatment(self)))
+        {
+            self.treatment_decided_at = Some(now);
+        }
     }
 }
 

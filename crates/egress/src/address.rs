@@ -62,14 +62,67 @@ const METADATA_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(169, 254, 0, 0), 16),
     (Ipv4Addr::new(168, 63, 129, 16), 32),
     (Ipv4Addr::new(192, 0, 0, 192), 32),
+    (Ipv4Addr::new(100, 100, 100, 200), 32),
 ];
-const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
+const METADATA_V6: &[(Ipv6Addr, u32)] = &[
+    // Link-local.
+    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10),
+    // Amazon and Google.
+    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), 128),
+    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128),
+];
 
-/// Never for a script, whatever the operator allows.
+/// Networks of IPv6 whose addresses lead to an address of IPv4, and the bits that stand before it.
+const EMBEDDED_V4: &[((Ipv6Addr, u32), &[u32])] = &[
+    // IPv4-compatible, IPv4-mapped, IPv4-translated.
+    ((Ipv6Addr::UNSPECIFIED, 96), &[96]),
+    ((Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96), &[96]),
+    ((Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96), &[96]),
+    // NAT64; in the networks for use inside a site, the operator chooses how long the prefix is.
+    ((Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96), &[96]),
+    ((Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48), &[48, 56, 64, 96]),
+    // 6to4.
+    ((Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), &[16]),
+    // Teredo: the server; its client follows below.
+    ((Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 32), &[32]),
+];
+
+/// The octet that a prefix of NAT64 shorter than 96 bits leaves out (RFC 6052).
+const UNUSED_OCTET: u32 = 64;
+
+/// The address of IPv4 after so many bits.
+fn embedded(address: Ipv6Addr, bits: u32) -> Ipv4Addr {
+    let mut bytes = address.octets().to_vec();
+    let is_interrupted = (UNUSED_OCTET - 24..=UNUSED_OCTET).contains(&bits);
+    if is_interrupted {
+        bytes.remove(8);
+    }
+    let start = usize::try_from(bits / 8).unwrap_or_default();
+    let part = bytes.get(start..start + 4).and_then(|part| <[u8; 4]>::try_from(part).ok());
+    part.map_or(Ipv4Addr::UNSPECIFIED, Ipv4Addr::from)
+}
+
+/// Every address of IPv4 that an address of IPv6 may lead to.
+fn behind(address: Ipv6Addr) -> impl Iterator<Item = Ipv4Addr> {
+    let networks = EMBEDDED_V4.iter().filter(move |(network, _)| in_v6(address, *network));
+    let embedded =
+        networks.flat_map(move |(_, places)| places.iter().map(move |bits| embedded(address, *bits)));
+    // A client of Teredo is written with every bit turned over; ISATAP is told by the middle of the address.
+    let last =
+        Ipv4Addr::from_bits(u32::try_from(address.to_bits() & u128::from(u32::MAX)).unwrap_or_default());
+    let teredo = (address.segments()[..2] == [0x2001, 0]).then(|| Ipv4Addr::from_bits(!last.to_bits()));
+    let isatap = (address.segments()[4] & !0x200 == 0 && address.segments()[5] == 0x5efe).then_some(last);
+    embedded.chain(teredo).chain(isatap)
+}
+
+/// Link-local addresses and metadata services, in every spelling: never for a script, whatever the operator allows.
 pub(crate) fn is_metadata(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => METADATA_V4.iter().any(|network| in_v4(address, *network)),
-        IpAddr::V6(address) => address == METADATA_V6,
+    let is_refused = |address: Ipv4Addr| METADATA_V4.iter().any(|network| in_v4(address, *network));
+    match address {
+        IpAddr::V4(address) => is_refused(address),
+        IpAddr::V6(address) => {
+            METADATA_V6.iter().any(|network| in_v6(address, *network)) || behind(address).any(is_refused)
+        }
     }
 }
 
@@ -88,12 +141,50 @@ mod tests {
 
     #[test]
     fn metadata_services_are_known_in_every_spelling() {
-        for address in
-            ["169.254.169.254", "::ffff:169.254.169.254", "168.63.129.16", "192.0.0.192", "fd00:ec2::254"]
-        {
+        for address in [
+            "169.254.169.254",
+            "169.254.0.23",
+            "168.63.129.16",
+            "192.0.0.192",
+            "100.100.100.200",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "fe80::1",
+            "fe80::a9fe:a9fe",
+            "febf:ffff::1",
+            "::169.254.169.254",
+            "::ffff:169.254.169.254",
+            "::ffff:0:169.254.169.254",
+            "64:ff9b::169.254.169.254",
+            "64:ff9b::168.63.129.16",
+            "64:ff9b:1::169.254.169.254",
+            "64:ff9b:1:a9fe:a9:fe00::",
+            "64:ff9b:1:0:a9:fea9:fe00:0",
+            "64:ff9b:1:a9:fe:a9fe::",
+            "2002:a9fe:a9fe::1",
+            "2002:a83f:8110::",
+            "2001:0:a9fe:a9fe::",
+            "2001:0:808:808::5601:5601",
+            "2001:db8::5efe:169.254.169.254",
+            "2001:db8::200:5efe:169.254.169.254",
+        ] {
             assert!(is_metadata(address.parse().unwrap()), "{address}");
         }
-        for address in ["127.0.0.1", "10.0.0.1", "192.0.0.1", "fd00:ec2::253", "8.8.8.8"] {
+        for address in [
+            "127.0.0.1",
+            "10.0.0.1",
+            "192.0.0.1",
+            "8.8.8.8",
+            "::1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::10.0.0.1",
+            "64:ff9b:1:a00:0:100::",
+            "2002:a00:1::1",
+            "fd00:ec2::253",
+            "fd00::1",
+            "fec0::1",
+            "2001:db8::a9fe:a9fe",
+        ] {
             assert!(!is_metadata(address.parse().unwrap()), "{address}");
         }
     }

@@ -8,6 +8,9 @@ pub enum Failure {
     /// A name server or the hosting provider does not answer, or not in a way that can be used.
     #[error("{0}")]
     Down(String),
+    /// The hosting provider takes no more requests for now.
+    #[error("{message}")]
+    Busy { message: String, retry_after: Option<u64> },
     /// The hosting provider does not accept the token.
     #[error("{0}")]
     Refused(String),

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::pin::pin;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, redirect};
 use serde_json::Value;
 use tokio::time::timeout;
@@ -94,7 +94,11 @@ impl Vercel {
             StatusCode::NOT_FOUND => return Err(Failure::Unknown),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return Err(self.refused(status)),
             StatusCode::TOO_MANY_REQUESTS => {
-                return Err(self.down("takes no more requests for now (429). Try again in a moment."));
+                let message =
+                    format!("The hosting provider at {} takes no more requests for now (429).", self.host());
+                let seconds = |value: &HeaderValue| value.to_str().ok()?.trim().parse().ok();
+                let retry_after = response.headers().get(RETRY_AFTER).and_then(seconds);
+                return Err(Failure::Busy { message, retry_after });
             }
             status if status.is_server_error() => {
                 let status = status.as_u16();

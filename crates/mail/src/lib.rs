@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lettre::message::header::{ContentTransferEncoding, ContentType};
+use lettre::message::header::{ContentTransferEncoding, ContentType, Header, HeaderName, HeaderValue};
 use lettre::message::{Body, Mailbox, MultiPart, SinglePart};
 use lettre::transport::smtp::AsyncSmtpTransport;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
@@ -26,6 +26,9 @@ pub struct Message {
     pub subject: String,
     pub text: String,
     pub html: String,
+    /// Where a request of the mail program ends messages of this kind (RFC 8058).
+    #[serde(default)]
+    pub unsubscribe: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +89,41 @@ fn part(kind: ContentType, text: &str, for_a_file: bool) -> SinglePart {
 fn in_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
+
+/// Makes a header of a fixed name.
+macro_rules! header {
+    ($(#[$meta:meta])* $type:ident $name:literal = $value:expr) => {
+        impl Header for $type {
+            fn name() -> HeaderName {
+                HeaderName::new_from_ascii_str($name)
+            }
+
+            fn parse(_: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+                Err("it is only written".into())
+            }
+
+            fn display(&self) -> HeaderValue {
+                let value: fn(&Self) -> String = $value;
+                // A long link stays in one piece: mail programs do not put it together again.
+                HeaderValue::dangerous_new_pre_encoded(Self::name(), value(self), value(self))
+            }
+        }
+    };
+}
+
+/// A program sent it: nobody's absence note need answer (RFC 3834).
+#[derive(Clone)]
+struct AutoSubmitted;
+
+#[derive(Clone)]
+struct ListUnsubscribe(String);
+
+#[derive(Clone)]
+struct ListUnsubscribePost;
+
+header!(AutoSubmitted "Auto-Submitted" = |_| "auto-generated".to_owned());
+header!(ListUnsubscribe "List-Unsubscribe" = |own| own.0.clone());
+header!(ListUnsubscribePost "List-Unsubscribe-Post" = |_| "List-Unsubscribe=One-Click".to_owned());
 
 /// Reads the sender: `Attestry <attestry@example.com>` or an address alone.
 fn sender(from: &str) -> Result<Mailbox, String> {
@@ -200,7 +238,12 @@ impl Mailer {
         let address = message.to_address.parse().map_err(|error| wrong(&error))?;
         let name = Some(in_one_line(&message.to_name)).filter(|name| !name.is_empty());
         let for_a_file = self.is_folder();
-        lettre::Message::builder()
+        let mut builder = lettre::Message::builder();
+        if let Some(link) = &message.unsubscribe {
+            builder = builder.header(ListUnsubscribe(format!("<{link}>"))).header(ListUnsubscribePost);
+        }
+        builder
+            .header(AutoSubmitted)
             .from(self.from.clone())
             .to(Mailbox::new(name, address))
             .subject(in_one_line(&message.subject))
@@ -217,6 +260,29 @@ impl Mailer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mail_programs_are_told_what_it_is() {
+        let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").unwrap();
+        let link = format!("https://attestry.example.com/unsubscribe?token={}", "x".repeat(200));
+        let mut message = Message {
+            id: "m".to_owned(),
+            to_name: String::new(),
+            to_address: "ada@example.com".to_owned(),
+            subject: "Hello".to_owned(),
+            text: "Hello".to_owned(),
+            html: "<p>Hello".to_owned(),
+            unsubscribe: None,
+        };
+        let written =
+            |message: &Message| String::from_utf8(mailer.compose(message).unwrap().formatted()).unwrap();
+        let plain = written(&message);
+        assert!(plain.contains("Auto-Submitted: auto-generated\r\n") && !plain.contains("List-"), "{plain}");
+        message.unsubscribe = Some(link.clone());
+        let list = written(&message);
+        assert!(list.contains(&format!("List-Unsubscribe: <{link}>\r\n")), "{list}");
+        assert!(list.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"), "{list}");
+    }
 
     #[test]
     fn a_link_in_a_file_can_be_copied() {

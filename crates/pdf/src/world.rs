@@ -15,7 +15,7 @@ use typst::text::{Font, FontBook, Glyph};
 use typst::utils::LazyHash;
 use typst::{Library, LibraryExt, World};
 use typst_layout::PagedDocument;
-use typst_pdf::PdfOptions;
+use typst_pdf::{PdfOptions, PdfStandard, PdfStandards};
 
 use crate::Failure;
 use crate::failure::MOST_PAGES;
@@ -162,6 +162,9 @@ impl Pages {
             creator: Smart::Custom(Some("Attestry".into())),
             // A label is no document but part of one, in which it is no text to be read aloud on every page.
             tagged: !matches!(self.template, Template::Label),
+            // The first version in which a title is more than a paragraph to a screen reader.
+            standards: PdfStandards::new(&[PdfStandard::V_2_0])
+                .map_err(|error| Failure::Template(error.message().to_string()))?,
             ..PdfOptions::default()
         };
         typst_pdf::pdf(&self.document, &options).map_err(|errors| template_failure(&errors))

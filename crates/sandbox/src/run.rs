@@ -39,20 +39,32 @@ const MESSAGE: usize = 4 << 10;
 
 pub(crate) async fn run<H: Host>(pool: &Pool, script: Script, host: Arc<H>) -> Result<Outcome, Failure> {
     let message = Down::Run { source: script.source, context: &script.context };
-    let mut talk = Talk::begin(pool, &message).await?;
-    match talk.listen(&host).await? {
-        Up::Done(outcome) => received(outcome, talk.limits),
+    match converse(pool, &message, &host).await? {
+        Up::Done(outcome) => received(outcome, &pool.settings.limits),
         _ => Err(broken()),
     }
 }
 
 pub(crate) async fn check(pool: &Pool, source: &str) -> Result<Result<(), Mistake>, Failure> {
     let message = Down::Check { source: source.to_owned() };
-    let mut talk = Talk::begin(pool, &message).await?;
-    match talk.listen(&Arc::new(Nobody)).await? {
+    match converse(pool, &message, &Arc::new(Nobody)).await? {
         Up::Checked(mistake) => Ok(mistake.map_or(Ok(()), Err)),
         _ => Err(broken()),
     }
+}
+
+/// Hands the work to a child and waits for its end. A child whose template was replaced is replaced itself, as long as
+/// it has done nothing that somebody could notice.
+async fn converse<H: Host>(pool: &Pool, message: &Down<'_>, host: &Arc<H>) -> Result<Up, Failure> {
+    for _ in 1..ATTEMPTS {
+        let mut talk = Talk::begin(pool, message).await?;
+        let ended = talk.listen(host).await;
+        if !talk.can_be_repeated() {
+            return ended;
+        }
+        tracing::warn!("a script is handed to another process, because its own was replaced");
+    }
+    Talk::begin(pool, message).await?.listen(host).await
 }
 
 /// Holds an outcome against the limits.
@@ -130,6 +142,8 @@ struct Talk<'a> {
     tasks: JoinSet<()>,
     calls: u32,
     logged: usize,
+    /// Whether the child ended with its template.
+    is_orphan: bool,
 }
 
 /// What is left of a worker when a task of its own writes.
@@ -164,7 +178,13 @@ impl<'a> Talk<'a> {
         // Never in the task that reads: each side would wait for the other to read.
         tasks.spawn(write(input, message, queue));
         let places = Arc::new(Semaphore::new(AT_ONCE));
-        Self { worker, limits, started: Instant::now(), replies, places, tasks, calls: 0, logged: 0 }
+        let started = Instant::now();
+        Self { worker, limits, started, replies, places, tasks, calls: 0, logged: 0, is_orphan: false }
+    }
+
+    /// Whether the child ended with its template before it called or logged anything.
+    fn can_be_repeated(&self) -> bool {
+        self.is_orphan && self.calls == 0 && self.logged == 0
     }
 
     /// Answers calls until the child says how it ended, or time is up.
@@ -240,7 +260,7 @@ impl<'a> Talk<'a> {
     /// Why a child ended without a word.
     async fn died(&mut self) -> Failure {
         let Some(status) = self.worker.process.end().await else {
-            tracing::error!("the end of a sandbox is unknown");
+            self.is_orphan = true;
             return Failure::unavailable("The process of the script ended.");
         };
         tracing::warn!(%status, "a sandbox died");

@@ -195,6 +195,23 @@ async fn children_die_with_their_template_and_another_takes_over() {
 }
 
 #[tokio::test]
+async fn a_script_that_did_nothing_yet_outlives_its_template() {
+    let _turn = turn().await;
+    let sandbox = waiting(0);
+    let run = tokio::spawn({
+        let sandbox = sandbox.clone();
+        let source =
+            "export default () => { for (let i = 0; i < 2e7; i++); return { status: 'pass', summary: '' }; }";
+        async move { sandbox.run(script(source), Arc::new(Peer::default())).await }
+    });
+    eventually("it runs", || children().len() == 1).await;
+    for pid in templates() {
+        kill(Pid::from_raw(pid), Signal::SIGKILL).expect("it is ours");
+    }
+    run.await.expect("it ends").expect("another process runs it");
+}
+
+#[tokio::test]
 async fn a_template_does_not_serve_forever() {
     let _turn = turn().await;
     let sandbox = waiting(1);

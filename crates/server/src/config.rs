@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::RunnerSettings;
 use attestry_app::assistant::Assistant;
 use attestry_app::feed::Most;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 
 mod features;
 
@@ -49,6 +49,7 @@ const SETTINGS: &[Setting] = &[
     setting("mail.from", "ATTESTRY_MAIL_FROM"),
     setting("http.body_limit_mib", "ATTESTRY_HTTP_BODY_LIMIT_MIB"),
     setting("http.body_memory_mib", "ATTESTRY_HTTP_BODY_MEMORY_MIB"),
+    setting("http.response_memory_mib", "ATTESTRY_HTTP_RESPONSE_MEMORY_MIB"),
     setting("http.request_timeout_seconds", "ATTESTRY_HTTP_REQUEST_TIMEOUT_SECONDS"),
     setting("http.read_timeout_seconds", "ATTESTRY_HTTP_READ_TIMEOUT_SECONDS"),
     setting("http.event_streams", "ATTESTRY_HTTP_EVENT_STREAMS"),
@@ -150,6 +151,7 @@ pub(crate) struct Config {
     pub(crate) mail_from: String,
     pub(crate) body_limit: usize,
     pub(crate) body_memory: usize,
+    pub(crate) response_memory: usize,
     pub(crate) request_timeout: Duration,
     pub(crate) read_timeout: Duration,
     pub(crate) event_streams: Most,
@@ -199,14 +201,15 @@ impl Config {
                 readers: read.number("database.readers", 1..=64)?,
                 queue: read.number("database.queue", 1..=1_000_000)?,
             },
-            Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
-                attestry_db::Config::Postgres {
-                    url: url.clone(),
-                    connections: read.number("database.connections", 1..=1000)?,
-                }
-            }
+            Some(url) if attestry_db::is_postgres(url) => attestry_db::Config::Postgres {
+                url: url.clone(),
+                connections: read.number("database.connections", 1..=1000)?,
+            },
             Some(_) => bail!("{}", read.wrong("database.url", "empty for SQLite, or postgres://…")),
         };
+        if let Err(error) = database.check() {
+            bail!("{error}: see database.url (ATTESTRY_DATABASE_URL)");
+        }
         let blobs_url = read.optional("blobs.url");
         if blobs_url.as_ref().is_some_and(|url| !url.starts_with("s3://")) {
             bail!("{}", read.wrong("blobs.url", "empty for the data folder, or s3://bucket/prefix"));
@@ -235,6 +238,7 @@ impl Config {
             mail_from: read.text("mail.from").to_owned(),
             body_limit,
             body_memory,
+            response_memory: read.number::<usize>("http.response_memory_mib", 24..=65_536)? << 20,
             read_timeout: Duration::from_secs(read.number("http.read_timeout_seconds", 1..=3600)?),
             request_timeout: Duration::from_secs(read.number("http.request_timeout_seconds", 1..=3600)?),
             event_streams: Most {
@@ -436,8 +440,12 @@ impl Reader<'_> {
             None => is_level(part),
         };
         let text = self.text(key);
-        match text.to_lowercase().parse() {
-            Ok(targets) if text.split(',').all(is_known) => Ok(targets),
+        match text.to_lowercase().parse::<Targets>() {
+            // The pool warns of each connection that is lost; what follows from that is logged once.
+            Ok(targets) if text.split(',').all(is_known) => Ok(match text.contains("deadpool") {
+                true => targets,
+                false => targets.with_target("deadpool", LevelFilter::OFF),
+            }),
             _ => bail!(
                 "{}",
                 self.wrong(key, "error, warn, info, debug or trace, also by part: info,attestry_api=debug")
@@ -506,6 +514,8 @@ mod tests {
             ("ATTESTRY_AI_PROVIDER", "oracle", "openai"),
             ("ATTESTRY_LISTN", "127.0.0.1:1", "ATTESTRY_LISTN"),
             ("ATTESTRY_DATABASE_URL", "mysql://x", "postgres://"),
+            ("ATTESTRY_DATABASE_URL", "postgres://u@a/db?sslmode=maybe", "sslmode=maybe"),
+            ("ATTESTRY_DATABASE_URL", "postgres://u:short@a:x/db", "port"),
             ("ATTESTRY_SECRET_KEY", "short", "32 characters"),
             ("ATTESTRY_RATE_LIMIT_PER_SECOND", "-1", "whole number"),
             ("ATTESTRY_PUBLIC_URL", "ftp://x", "https://"),

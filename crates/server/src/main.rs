@@ -3,6 +3,7 @@
 mod commands;
 mod config;
 mod patience;
+mod privileges;
 mod serve;
 mod start;
 mod telemetry;
@@ -148,6 +149,7 @@ fn run() -> anyhow::Result<ExitCode> {
     if let Command::Verify { file, keys } = &command {
         return commands::verify::run(&config, file, keys.as_deref());
     }
+    privileges::adopt_owner(&config.data_dir)?;
     telemetry::start(&config);
     drop(inside);
     runtime.block_on(async {
@@ -156,7 +158,7 @@ fn run() -> anyhow::Result<ExitCode> {
             Command::Worker => serve::worker(&config).await,
             Command::Migrate { check } => commands::migrate::run(&config, check).await,
             Command::Admin(command) => commands::admin::run(command, &config).await,
-            Command::Doctor => commands::doctor::run(&config).await,
+            Command::Doctor => Box::pin(commands::doctor::run(&config)).await,
             Command::Audit(command) => commands::audit::run(command, &config).await,
             Command::Backup { to, overwrite } => commands::archive::backup(&config, &to, overwrite).await,
             Command::Restore { from } => commands::archive::restore(&config, &from).await,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use attestry_api::{Api, HttpSettings, router, tidy};
 use attestry_app::feed::{self, Feed};
-use attestry_app::{Ctx, jobs, principals, setup};
+use attestry_app::{Ctx, jobs, principals, refusals, setup};
 use axum::Router;
 use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
@@ -53,6 +53,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let (stop, stopped) = watch::channel(false);
     let worker = tokio::spawn(jobs::work(ctx.clone(), stopped.clone()));
     tokio::spawn(feed::announce(ctx.clone(), stopped.clone()));
+    let refusals = tokio::spawn(refusals::keep_writing(ctx.clone(), stopped.clone()));
     tokio::spawn(feed::listen(ctx.clone(), stopped));
     tokio::spawn(principals::write_touches(ctx.clone()));
     tokio::spawn(tidy(api.clone()));
@@ -60,7 +61,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     say(&format!("Attestry is ready at {url}"));
     accept(listener, router, config.read_timeout, signals, &ctx.feed).await;
     stop.send_replace(true);
-    let _ = tokio::time::timeout(DRAIN, worker).await;
+    let _ = tokio::time::timeout(DRAIN, futures_util::future::join(worker, refusals)).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
@@ -69,6 +70,7 @@ fn http_settings(config: &Config, url: &str) -> HttpSettings {
     HttpSettings {
         body_limit: config.body_limit,
         body_memory: config.body_memory,
+        response_memory: config.response_memory,
         request_timeout: config.request_timeout,
         keep_alive: KEEP_ALIVE,
         event_streams: config.event_streams,

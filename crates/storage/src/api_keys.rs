@@ -5,10 +5,10 @@ use attestry_domain::access::{Roles, Scope};
 use attestry_domain::api_keys::{ApiKey, Scopes};
 use attestry_domain::id::{ApiKeyId, MemberId, UserId};
 use attestry_domain::journal::Hash;
-use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::page::{After, Order, Page};
 use attestry_domain::{Time, Zone};
 
-use crate::sql::{Columns, id, opt_time, page_params, time};
+use crate::sql::{Columns, by_id, id, opt_time, page_params, read_page, time};
 
 macro_rules! columns {
     () => {
@@ -71,8 +71,8 @@ pub async fn list(
 ) -> Result<Page<ApiKey>, Error> {
     let mut params = vec![id(scope.organization())];
     page_params(&mut params, limit, after);
-    let items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
-    Ok(Page::cut(items, limit, |key| After { key: Key::Id, id: key.id.to_string() }))
+    let sql = LIST.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read, |key| by_id(key.id)).await
 }
 
 pub async fn lock(t: &Tx<'_>, scope: &Scope, key: ApiKeyId) -> Result<Option<ApiKey>, Error> {

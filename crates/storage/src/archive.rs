@@ -1,6 +1,6 @@
 //! Tables as lines of JSON, one row a line: the portable form of a whole database. A backup is
-//! taken from one snapshot while the server serves; a restore fills an empty, migrated database of
-//! either engine.
+//! taken from one snapshot while the server serves; a restore fills an empty database of either engine that has the
+//! schema of the archive.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -127,10 +127,21 @@ pub async fn load(t: &Tx<'_>, table: &str, columns: &[Column], lines: &[String])
     Ok(())
 }
 
-/// Empties every table: of what a fresh start leaves in them, or a restore that was interrupted.
-pub async fn clear(t: &Tx<'_>) -> Result<(), Error> {
+/// Empties every table there is, of what migrations put into it.
+pub async fn clear(t: &Tx<'_>, engine: attestry_db::Engine) -> Result<(), Error> {
     for table in TABLES.iter().rev() {
-        t.execute(keep(format!("DELETE FROM {}", table.name)), &[]).await?;
+        // An earlier schema has fewer tables.
+        if !columns(t, engine, table.name).await?.is_empty() {
+            t.execute(keep(format!("DELETE FROM {}", table.name)), &[]).await?;
+        }
     }
     Ok(())
+}
+
+/// Drops every table, and what is known of the migrations that made them.
+pub async fn drop_tables(t: &Tx<'_>) -> Result<(), Error> {
+    for table in TABLES.iter().rev() {
+        t.execute(keep(format!("DROP TABLE IF EXISTS {}", table.name)), &[]).await?;
+    }
+    t.execute("DROP TABLE IF EXISTS refinery_schema_history", &[]).await.map(|_| ())
 }

@@ -5,9 +5,9 @@ use attestry_domain::access::Scope;
 use attestry_domain::attachments::{Attachment, MadeBy};
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, AutomationId, CommentId};
-use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::page::{After, Order, Page};
 
-use crate::sql::{Columns, id, opt_id, page_params, time};
+use crate::sql::{Columns, by_id, id, opt_id, page_params, read_page, time};
 
 macro_rules! columns {
     () => {
@@ -129,8 +129,8 @@ pub async fn list(
 ) -> Result<Page<Attachment>, Error> {
     let mut params = vec![id(scope.organization()), Value::from(entity_id)];
     page_params(&mut params, limit, after);
-    let items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
-    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+    let sql = LIST.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read, |one| by_id(one.id)).await
 }
 
 pub async fn delete(t: &Tx<'_>, scope: &Scope, attachment: AttachmentId) -> Result<(), Error> {

@@ -5,13 +5,13 @@ use attestry_domain::access::Scope;
 use attestry_domain::automation_hosts::AllowedHosts;
 use attestry_domain::automations::{Automation, Event, Version};
 use attestry_domain::id::{AutomationId, OrganizationId, TaskId};
-use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::page::{After, Order, Page};
 use attestry_domain::schedules::Schedule;
 use attestry_domain::tasks::TaskStatus;
 use attestry_domain::text::Parse;
 use attestry_domain::{Time, Zone};
 
-use crate::sql::{Columns, id, opt_id, opt_time, page_params, time};
+use crate::sql::{Columns, by_id, id, opt_id, opt_time, page_params, read_page, time};
 
 macro_rules! columns {
     () => {
@@ -167,8 +167,8 @@ pub async fn list(
 ) -> Result<Page<Automation>, Error> {
     let mut params = vec![id(scope.organization()), id(task)];
     page_params(&mut params, limit, after);
-    let items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
-    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+    let sql = LIST.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read, |one| by_id(one.id)).await
 }
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, task: TaskId) -> Result<i64, Error> {
@@ -275,8 +275,8 @@ pub async fn versions(
 ) -> Result<Page<Version>, Error> {
     let mut params = vec![id(scope.organization()), id(automation)];
     page_params(&mut params, limit, after);
-    let items = t.all(VERSIONS.pick(Order::Descending, after.is_some()), &params, read_version).await?;
-    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+    let sql = VERSIONS.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read_version, |one| by_id(one.id)).await
 }
 
 pub async fn count_versions(t: &Tx<'_>, scope: &Scope, automation: AutomationId) -> Result<i64, Error> {

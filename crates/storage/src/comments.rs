@@ -4,11 +4,11 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
 use attestry_domain::comments::{Author, Comment, CommentWithAuthor};
 use attestry_domain::id::CommentId;
-use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::page::{After, Order, Page};
 use attestry_domain::subjects::Commentable;
 
 use crate::attachments;
-use crate::sql::{Columns, id, page_params, time};
+use crate::sql::{Columns, by_id, id, page_params, read_page, time};
 
 macro_rules! comment {
     () => {
@@ -123,7 +123,9 @@ pub async fn list(
     let mut params =
         vec![id(scope.organization()), Value::from(entity_id), Value::from(entity_type.as_str())];
     page_params(&mut params, limit, after);
-    let mut items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
+    let sql = LIST.pick(Order::Descending, after.is_some());
+    let mut found = read_page(t, sql, &params, limit, read, |found| by_id(found.comment.id)).await?;
+    let items = &mut found.items;
     if let (Some(newest), Some(oldest)) = (items.first(), items.last()) {
         let (first, last) = (oldest.comment.id, newest.comment.id);
         for attachment in attachments::of_comments(t, scope, entity_id, first, last).await? {
@@ -134,5 +136,5 @@ pub async fn list(
             }
         }
     }
-    Ok(Page::cut(items, limit, |found| After { key: Key::Id, id: found.comment.id.to_string() }))
+    Ok(found)
 }

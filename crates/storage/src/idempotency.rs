@@ -14,6 +14,7 @@ statements! {
     APPLY = "UPDATE idempotency_keys SET state = 'applied' WHERE claim = $1 AND holder = $2 AND state = 'running'";
     ANSWER = "UPDATE idempotency_keys SET state = 'answered', answer = $3 WHERE claim = $1 AND holder = $2";
     RELEASE = "DELETE FROM idempotency_keys WHERE claim = $1 AND holder = $2 AND state = 'running'";
+    LOSE = "UPDATE idempotency_keys SET locked_until = 0 WHERE claim = $1 AND holder = $2 AND state = 'applied'";
     DELETE_EXPIRED = "DELETE FROM idempotency_keys WHERE created_at < $1";
 }
 
@@ -71,9 +72,14 @@ pub async fn answer(t: &Tx<'_>, claim: &Claim, answer: &[u8]) -> Result<(), Erro
     t.execute(ANSWER, &params).await.map(|_| ())
 }
 
-/// Gives the claim back: nothing was changed, so the same key may try again.
+/// Gives the claim back if nothing was changed; otherwise its answer is lost. A commit that is still under way holds the
+/// row, so this waits until it is known how that ended.
 pub async fn release(t: &Tx<'_>, claim: &Claim) -> Result<(), Error> {
-    t.execute(RELEASE, &[Value::from(&claim.name), Value::from(&claim.holder)]).await.map(|_| ())
+    let own = [Value::from(&claim.name), Value::from(&claim.holder)];
+    if t.execute(RELEASE, &own).await? == 0 {
+        t.execute(LOSE, &own).await?;
+    }
+    Ok(())
 }
 
 pub async fn delete_expired(t: &Tx<'_>, before: Time) -> Result<u64, Error> {

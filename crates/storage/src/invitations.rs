@@ -11,12 +11,12 @@ use crate::sql::{Columns, id, time};
 
 macro_rules! columns {
     () => {
-        "SELECT id, org_id, member_id, user_id, email, created_at, expires_at, accepted_at FROM invitations"
+        "SELECT id, org_id, member_id, user_id, email, created_at, expires_at, accepted_at, by_mail FROM invitations"
     };
 }
 
 statements! {
-    INSERT = "INSERT INTO invitations (id, org_id, member_id, user_id, email, token_hash, created_at, expires_at) VALUES ($2, $1, $3, $4, $5, $6, $7, $8)";
+    INSERT = "INSERT INTO invitations (id, org_id, member_id, user_id, email, token_hash, created_at, expires_at, by_mail) VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9)";
     FIND = concat!(columns!(), " WHERE token_hash = $1");
     LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
     ACCEPT = "UPDATE invitations SET accepted_at = $3, user_id = $4 WHERE org_id = $1 AND id = $2";
@@ -33,6 +33,7 @@ fn read(row: &Row<'_>) -> Result<Invitation, Error> {
         created_at: row.time(5)?,
         expires_at: row.time(6)?,
         accepted_at: row.opt_time(7)?,
+        by_mail: row.bool(8)?,
     })
 }
 
@@ -51,6 +52,7 @@ pub async fn insert(
         Value::from(token_hash),
         time(invitation.created_at),
         time(invitation.expires_at),
+        Value::Bool(invitation.by_mail),
     ];
     t.execute(INSERT, &params).await.map(|_| ())
 }

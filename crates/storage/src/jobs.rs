@@ -1,6 +1,6 @@
 //! The queue: rows enqueued in the caller's transaction, claimed with a lease.
 
-use attestry_db::{Error, Tx, Value};
+use attestry_db::{Engine, Error, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::id::{JobId, OrganizationId};
 use futures_util::future::try_join_all;
@@ -53,7 +53,36 @@ statements! {
     FAIL = "UPDATE jobs SET state = 'failed', unique_key = NULL, lease_owner = NULL, lease_until = NULL, last_error = $3 WHERE id = $1 AND lease_owner = $2";
     NEXT = "SELECT MIN(CASE WHEN lease_until IS NOT NULL AND lease_until > run_at THEN lease_until ELSE run_at END) FROM jobs WHERE state = 'waiting'";
     COUNTS = "SELECT COUNT(*), SUM(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) FROM jobs";
+    PULL_BACK = "UPDATE jobs SET run_at = $1 WHERE state = 'waiting' AND unique_key IS NULL AND run_at > $2";
+    PULL_BACK_RECURRING = "UPDATE jobs SET run_at = $2 WHERE state = 'waiting' AND unique_key = $1 AND run_at > $3";
+    PULL_BACK_LEASES = "UPDATE jobs SET lease_owner = NULL, lease_until = NULL WHERE lease_until > $2 AND run_at <= $1";
     DELETE_FAILED = "DELETE FROM jobs WHERE state = 'failed' AND created_at < $1";
+}
+
+/// Only where several processes share a database have they different clocks.
+const POSTGRES_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+
+/// The time of the database; none where it is that of the process.
+pub async fn database_time(t: &Tx<'_>, engine: Engine) -> Result<Option<Time>, Error> {
+    match engine {
+        Engine::Sqlite => Ok(None),
+        Engine::Postgres => t.one(POSTGRES_TIME, &[], |row| row.time(0)).await.map(Some),
+    }
+}
+
+/// Makes jobs due that wait until after `latest`; how many.
+pub async fn pull_back(t: &Tx<'_>, now: Time, latest: Time) -> Result<u64, Error> {
+    t.execute(PULL_BACK, &[time(now), time(latest)]).await
+}
+
+/// The same of a recurring job.
+pub async fn pull_back_recurring(t: &Tx<'_>, key: &str, now: Time, latest: Time) -> Result<u64, Error> {
+    t.execute(PULL_BACK_RECURRING, &[Value::from(key), time(now), time(latest)]).await
+}
+
+/// Ends leases that would last until after `latest`; how many.
+pub async fn pull_back_leases(t: &Tx<'_>, now: Time, latest: Time) -> Result<u64, Error> {
+    t.execute(PULL_BACK_LEASES, &[time(now), time(latest)]).await
 }
 
 /// A job to be done.

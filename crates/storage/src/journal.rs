@@ -8,7 +8,7 @@ use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::journal::{Entry, EntryFilter, Hash, Head, ShownEntry};
 use attestry_domain::page::{After, Key, Order, Page};
 
-use crate::sql::{Columns, id, opt_id, opt_time, time};
+use crate::sql::{Columns, id, opt_id, opt_time, read_page, time};
 use crate::text::{Sql, insert};
 
 macro_rules! columns {
@@ -328,9 +328,9 @@ pub async fn list(
             subject_name: row.opt_text(19)?,
         })
     };
-    let items = t.all(LIST, &params, shown).await?;
-    Ok(Page::cut(items, limit, |ShownEntry { entry, .. }| After {
+    let place = |ShownEntry { entry, .. }: &ShownEntry| After {
         key: Key::Number(entry.sequence),
         id: entry.id.to_string(),
-    }))
+    };
+    read_page(t, LIST, &params, limit, shown, place).await
 }

@@ -8,7 +8,7 @@ use attestry_domain::members::{Member, MemberFilter, MemberSort, Person};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::words::Department;
 
-use crate::sql::{Columns, contains, id, owned, page_params, time};
+use crate::sql::{Columns, contains, id, owned, page_params, read_page, time};
 use crate::users::{self, user_columns};
 
 macro_rules! person {
@@ -31,7 +31,7 @@ macro_rules! list {
 macro_rules! narrowed {
     () => {
         concat!(
-            " WHERE m.org_id = $1 AND m.is_active = $2",
+            " WHERE m.org_id = $1 AND (CAST($2 AS BOOLEAN) IS NULL OR m.is_active = $2)",
             " AND (CAST($3 AS TEXT) IS NULL OR REPLACE(',' || m.role || ',', ',' || $3 || ',', '') <> ',' || m.role || ',')",
             " AND (CAST($4 AS TEXT) IS NULL OR m.department = $4)",
             " AND (CAST($5 AS TEXT) IS NULL OR u.name_key LIKE $5 ESCAPE '\\' OR u.email_key LIKE $5 ESCAPE '\\')"
@@ -153,10 +153,13 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Er
 }
 
 fn conditions<'a>(scope: &Scope, filter: &'a MemberFilter) -> Vec<Value<'a>> {
-    let MemberFilter { is_active, role, department, q } = filter;
+    let MemberFilter { is_active, includes_inactive, role, department, q } = filter;
     vec![
         id(scope.organization()),
-        Value::Bool(is_active.unwrap_or(true)),
+        match is_active {
+            None if *includes_inactive => Value::Null,
+            is_active => Value::Bool(is_active.unwrap_or(true)),
+        },
         Value::from(role.as_ref()),
         Value::from(department.map(Department::as_str)),
         Value::from(q.as_deref().map(contains)),
@@ -183,7 +186,9 @@ pub async fn list(
     filter: &MemberFilter,
     page: &PageRequest<MemberSort>,
 ) -> Result<Page<Person>, Error> {
-    let whole = filter.role.is_none() && filter.department.is_none() && filter.q.is_none();
+    let MemberFilter { is_active, includes_inactive, role, department, q } = filter;
+    let of_one_kind = is_active.is_some() || !includes_inactive;
+    let whole = of_one_kind && role.is_none() && department.is_none() && q.is_none();
     let sql = match page.sort {
         MemberSort::CreatedAt if whole => &WHOLE_BY_ID,
         MemberSort::CreatedAt => &BY_ID,
@@ -195,8 +200,8 @@ pub async fn list(
         params.truncate(2);
     }
     page_params(&mut params, page.limit, page.after.as_ref());
-    let items = t.all(sql.pick(page.order, page.after.is_some()), &params, read).await?;
-    Ok(Page::cut(items, page.limit, |person| person.place(page.sort)))
+    let sql = sql.pick(page.order, page.after.is_some());
+    read_page(t, sql, &params, page.limit, read, |person| person.place(page.sort)).await
 }
 
 /// Whether the organization has an active owner besides this member. Take the organization's lock

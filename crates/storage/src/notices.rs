@@ -1,5 +1,7 @@
 //! What people want to be told, and whose day has begun.
 
+use std::collections::HashSet;
+
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Zone;
 use attestry_domain::access::Scope;
@@ -11,6 +13,7 @@ use crate::sql::{Columns, id};
 
 statements! {
     GET = "SELECT notify_assigned, notify_due_soon, notify_overdue, notify_automations, notify_policies, notify_portal FROM users WHERE id = $1";
+    READERS_OF_POLICIES = "SELECT m.id FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND u.notify_policies";
     SET = "UPDATE users SET notify_assigned = $2, notify_due_soon = $3, notify_overdue = $4, notify_automations = $5, notify_policies = $6, notify_portal = $7 WHERE id = $1";
     ORGANIZATIONS = "SELECT id, time_zone, digest_on FROM organizations WHERE deleted_at IS NULL ORDER BY id";
     DIGEST_ON = "UPDATE organizations SET digest_on = $2 WHERE id = $1 AND (digest_on IS NULL OR digest_on < $2)";
@@ -31,6 +34,12 @@ fn read(row: &Row<'_>) -> Result<Notices, Error> {
 /// What a user wants to be told. Belongs to the user, so it takes no scope.
 pub async fn get(t: &Tx<'_>, user: UserId) -> Result<Option<Notices>, Error> {
     t.opt(GET, &[id(user)], read).await
+}
+
+/// Members who want to be told of policies.
+pub async fn readers_of_policies(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<MemberId>, Error> {
+    let found = t.all(READERS_OF_POLICIES, &[id(scope.organization())], |row| row.parse(0)).await?;
+    Ok(found.into_iter().collect())
 }
 
 pub async fn set(t: &Tx<'_>, user: UserId, notices: Notices) -> Result<(), Error> {

@@ -1,5 +1,7 @@
 //! Organizations.
 
+use std::time::Duration;
+
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
@@ -102,10 +104,14 @@ pub async fn to_remove(t: &Tx<'_>, before: Time) -> Result<Vec<OrganizationId>, 
     t.all(TO_REMOVE, &[time(before)], |row| row.parse(0)).await
 }
 
+/// How long a table of a large organization takes to be emptied.
+const REMOVAL_DEADLINE: Duration = Duration::from_mins(5);
+
 /// Removes what the organization holds. Its journal stays, emptied of states, so that the chain
 /// still proves what happened and when.
 pub async fn remove(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
     let own = [id(scope.organization())];
+    t.extend_deadline(REMOVAL_DEADLINE).await?;
     for table in of_an_organization() {
         t.execute(table.remove, &own).await?;
     }

@@ -1,6 +1,6 @@
 //! Links that let a user choose a new password, once.
 
-use attestry_db::{Error, Tx, Value};
+use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::id::UserId;
 use attestry_domain::journal::Hash;
@@ -8,22 +8,31 @@ use attestry_domain::journal::Hash;
 use crate::sql::{Columns, id, time};
 
 statements! {
-    INSERT = "INSERT INTO password_resets (token_hash, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)";
+    INSERT = "INSERT INTO password_resets (token_hash, user_id, created_at, expires_at, by_mail) VALUES ($1, $2, $3, $4, $5)";
     COUNT_SINCE = "SELECT COUNT(*) FROM password_resets WHERE user_id = $1 AND created_at > $2";
-    USER = "SELECT user_id FROM password_resets WHERE token_hash = $1";
-    TAKE = "DELETE FROM password_resets WHERE token_hash = $1 RETURNING user_id, expires_at";
+    FIND = "SELECT user_id, expires_at, by_mail FROM password_resets WHERE token_hash = $1";
+    TAKE = "DELETE FROM password_resets WHERE token_hash = $1 RETURNING user_id, expires_at, by_mail";
     DELETE_OF_USER = "DELETE FROM password_resets WHERE user_id = $1";
     DELETE_EXPIRED = "DELETE FROM password_resets WHERE expires_at < $1";
 }
 
-pub async fn insert(
-    t: &Tx<'_>,
-    token_hash: &Hash,
-    user: UserId,
-    at: Time,
-    expires: Time,
-) -> Result<(), Error> {
-    t.execute(INSERT, &[Value::from(token_hash), id(user), time(at), time(expires)]).await.map(|_| ())
+/// A link of a user.
+#[derive(Clone, Copy, Debug)]
+pub struct PasswordReset {
+    pub user: UserId,
+    pub expires_at: Time,
+    /// Whether it went by mail.
+    pub by_mail: bool,
+}
+
+fn read(row: &Row<'_>) -> Result<PasswordReset, Error> {
+    Ok(PasswordReset { user: row.parse(0)?, expires_at: row.time(1)?, by_mail: row.bool(2)? })
+}
+
+pub async fn insert(t: &Tx<'_>, token_hash: &Hash, link: &PasswordReset, at: Time) -> Result<(), Error> {
+    let PasswordReset { user, expires_at, by_mail } = *link;
+    let params = [Value::from(token_hash), id(user), time(at), time(expires_at), Value::Bool(by_mail)];
+    t.execute(INSERT, &params).await.map(|_| ())
 }
 
 /// How many links a user was sent lately and has not used.
@@ -31,14 +40,13 @@ pub async fn count_since(t: &Tx<'_>, user: UserId, since: Time) -> Result<i64, E
     t.one(COUNT_SINCE, &[id(user), time(since)], |row| row.int(0)).await
 }
 
-/// Whose link it is.
-pub async fn user(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<UserId>, Error> {
-    t.opt(USER, &[Value::from(token_hash)], |row| row.parse(0)).await
+pub async fn find(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<PasswordReset>, Error> {
+    t.opt(FIND, &[Value::from(token_hash)], read).await
 }
 
-/// Uses up a link: whose it is and until when it held.
-pub async fn take(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<(UserId, Time)>, Error> {
-    t.opt(TAKE, &[Value::from(token_hash)], |row| Ok((row.parse(0)?, row.time(1)?))).await
+/// Uses up a link.
+pub async fn take(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<PasswordReset>, Error> {
+    t.opt(TAKE, &[Value::from(token_hash)], read).await
 }
 
 pub async fn delete_of_user(t: &Tx<'_>, user: UserId) -> Result<(), Error> {

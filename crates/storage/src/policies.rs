@@ -1,17 +1,19 @@
 //! The table of policies, their versions, and who signed them.
 
-use attestry_db::{Error, Row, Tx, Value};
+use std::collections::HashSet;
+
+use attestry_db::{Error, Row, RowChange, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, MemberId, OrganizationId, PolicyId, PolicyVersionId};
-use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::page::{After, Order, Page};
 use attestry_domain::plain::{Keep, Plain};
 use attestry_domain::policies::{Policy, PolicyFile, PolicySignature, PolicyVersion};
 use attestry_domain::policy_fields;
 use attestry_domain::version::VersionNumber;
 
-use crate::sql::{Columns, id, number, opt_id, opt_time, page_params, time};
+use crate::sql::{Columns, by_id, id, number, opt_id, opt_time, owned, page_params, read_page, time};
 
 policy_fields!(stored Policy in "policies");
 
@@ -32,6 +34,7 @@ statements! {
     APPROVED_BY = "SELECT id FROM policies WHERE org_id = $1 AND approver_id = $2 AND status = 'needs_review' ORDER BY id";
     DUE = "SELECT org_id, id FROM policies WHERE status = 'published' AND archived = FALSE AND review_date <= $1 AND id > $2 ORDER BY id LIMIT $3";
     PUBLISHED = "SELECT id FROM policies WHERE org_id = $1 AND archived = FALSE AND is_published = TRUE ORDER BY name_key, id";
+    PUBLISHED_NAMES = "SELECT v.name FROM policies p JOIN policy_versions v ON v.org_id = $1 AND v.id = p.current_version_id WHERE p.org_id = $1 AND p.archived = FALSE AND p.is_published = TRUE ORDER BY p.name_key, p.id";
     OF_FILE = "SELECT (SELECT COUNT(*) FROM policies WHERE org_id = $1 AND file_id = $2) + (SELECT COUNT(*) FROM policy_versions WHERE org_id = $1 AND file_id = $2)";
     INSERT_VERSION = "INSERT INTO policy_versions (org_id, id, policy_id, number, name, description, content, file_id, file_name, file_sha256, is_changed, approver_id, submitted_by_id, published_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     VERSION = version!(" WHERE v.org_id = $1 AND v.id = $2");
@@ -45,6 +48,9 @@ statements! {
     SIGNATURES = concat!(signature!(), " WHERE org_id = $1 AND policy_id = $2 ORDER BY id");
     SIGNED_BY = "SELECT policy_id, member_id FROM policy_signatures WHERE org_id = $1 AND policy_id >= $2 AND policy_id <= $3 AND signed_at <= $4 AND (ended_at IS NULL OR ended_at > $4) ORDER BY policy_id, id";
     END_SIGNATURES = "UPDATE policy_signatures SET ended_at = $3 WHERE org_id = $1 AND policy_id = $2 AND ended_at IS NULL";
+    REMINDED = "SELECT member_id FROM policy_reminders WHERE org_id = $1 AND version_id = $2 AND reminded_at > $3";
+    REMIND = "INSERT INTO policy_reminders (org_id, policy_id, version_id, member_id, reminded_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (org_id, version_id, member_id) DO UPDATE SET reminded_at = excluded.reminded_at";
+    DELETE_REMINDERS = "DELETE FROM policy_reminders WHERE org_id = $1 AND policy_id = $2";
     DELETE_SIGNATURES = "DELETE FROM policy_signatures WHERE org_id = $1 AND policy_id = $2";
     ;
     pages
@@ -100,6 +106,11 @@ pub async fn awaiting(t: &Tx<'_>, scope: &Scope, approver: MemberId) -> Result<V
 /// Every policy that members can read, by name.
 pub async fn published(t: &Tx<'_>, scope: &Scope) -> Result<Vec<PolicyId>, Error> {
     t.all(PUBLISHED, &[id(scope.organization())], |row| row.parse(0)).await
+}
+
+/// The names under which they were published, in the same order.
+pub async fn published_names(t: &Tx<'_>, scope: &Scope) -> Result<Vec<String>, Error> {
+    t.all(PUBLISHED_NAMES, &[id(scope.organization())], |row| row.text(0)).await
 }
 
 /// Policies of any organization whose review may be due, in the order of their ids. For the job that sees to it.
@@ -177,8 +188,8 @@ pub async fn versions(
 ) -> Result<Page<PolicyVersion>, Error> {
     let mut params = vec![id(scope.organization()), id(policy)];
     page_params(&mut params, limit, after);
-    let items = t.all(VERSIONS.pick(Order::Descending, after.is_some()), &params, read_version).await?;
-    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+    let sql = VERSIONS.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read_version, |one| by_id(one.id)).await
 }
 
 pub async fn count_versions(t: &Tx<'_>, scope: &Scope, policy: PolicyId) -> Result<i64, Error> {
@@ -239,7 +250,30 @@ pub async fn delete_versions(
 ) -> Result<Vec<PolicyVersionId>, Error> {
     let own = [id(scope.organization()), id(policy)];
     let versions = t.all(VERSION_IDS, &own, |row| row.parse(0)).await?;
+    t.execute(DELETE_REMINDERS, &own).await?;
     t.execute(DELETE_SIGNATURES, &own).await?;
     t.execute(DELETE_VERSIONS, &own).await?;
     Ok(versions)
+}
+
+/// Members who were reminded of a version after a time.
+pub async fn reminded(
+    t: &Tx<'_>,
+    scope: &Scope,
+    version: PolicyVersionId,
+    after: Time,
+) -> Result<HashSet<MemberId>, Error> {
+    let params = [id(scope.organization()), id(version), time(after)];
+    Ok(t.all(REMINDED, &params, |row| row.parse(0)).await?.into_iter().collect())
+}
+
+pub async fn note_reminder(
+    t: &Tx<'_>,
+    scope: &Scope,
+    (policy, version): (PolicyId, PolicyVersionId),
+    member: MemberId,
+    at: Time,
+) -> Result<(), Error> {
+    let params = [id(scope.organization()), id(policy), id(version), id(member), time(at)];
+    t.execute_later(RowChange::Single(REMIND), owned(params.into())).await
 }

@@ -6,13 +6,13 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{OrganizationId, PortalPostId, SubscriberId};
-use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::page::{After, Order, Page};
 use attestry_domain::portals::{
     Certificate, CertificateFramework, Days, DomainName, DomainState, FriendlyUrl, Portal, PortalPost,
     PostKind, Shown, Subscriber,
 };
 
-use crate::sql::{Columns, id, opt_id, opt_time, page_params, time};
+use crate::sql::{Columns, by_id, id, opt_id, opt_time, page_params, read_page, time};
 
 macro_rules! portal {
     ($where:literal) => {
@@ -62,6 +62,7 @@ statements! {
     DELETE_POST = "DELETE FROM portal_posts WHERE org_id = $1 AND id = $2";
     COUNT_POSTS = "SELECT COUNT(*) FROM portal_posts WHERE org_id = $1 AND (CAST($2 AS TEXT) IS NULL OR kind = $2)";
     SUB_PROCESSORS = "SELECT name, description, category, website FROM vendors WHERE org_id = $1 AND is_sub_processor = TRUE ORDER BY name_key, id LIMIT 1000";
+    CHANGED_SINCE = "SELECT 1 FROM journal WHERE org_id = $1 AND sequence > $2 AND entity_type IN ('certificate', 'organization', 'policy', 'portal', 'portal_post', 'vendor') LIMIT 1";
     SUBSCRIBER = subscriber!(" AND id = $2 FOR UPDATE");
     SUBSCRIBER_BY_EMAIL = subscriber!(" AND email_key = $2 FOR UPDATE");
     SUBSCRIBERS = subscriber!(" AND confirmed_at IS NOT NULL AND id > $2 ORDER BY id LIMIT $3");
@@ -249,8 +250,8 @@ pub async fn posts(
 ) -> Result<Page<PortalPost>, Error> {
     let mut params = of_kind(scope, kind);
     page_params(&mut params, limit, after);
-    let items = t.all(POSTS.pick(Order::Descending, after.is_some()), &params, read_post).await?;
-    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+    let sql = POSTS.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read_post, |one| by_id(one.id)).await
 }
 
 pub async fn count_posts(t: &Tx<'_>, scope: &Scope, kind: Option<PostKind>) -> Result<i64, Error> {
@@ -300,6 +301,12 @@ pub async fn sub_processors(t: &Tx<'_>, scope: &Scope) -> Result<Vec<SubProcesso
         })
     })
     .await
+}
+
+/// Tells if anything on the public page may have changed after a journal entry.
+pub async fn is_changed_since(t: &Tx<'_>, scope: &Scope, sequence: i64) -> Result<bool, Error> {
+    let params = [id(scope.organization()), Value::Int(sequence)];
+    Ok(t.opt(CHANGED_SINCE, &params, |_| Ok(())).await?.is_some())
 }
 
 fn read_subscriber(row: &Row<'_>) -> Result<Subscriber, Error> {

@@ -14,11 +14,11 @@ use attestry_domain::id::{Id, MemberId, OrganizationId};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::plain::{Keep, Plain, PlainKind};
 use attestry_domain::registers::{
-    Compare, Computed, Condition, Filter, Record, Register, RegisterSort, Wanted,
+    Compare, Computed, Condition, Filter, RatingSide, Record, Register, RegisterSort, Wanted,
 };
 use attestry_domain::scales::{Cell, Matrix, Rated};
 
-use crate::sql::{Columns, contains, id, owned, page_params, time};
+use crate::sql::{Columns, contains, id, owned, page_params, read_page, time};
 use crate::text::{Pages, Sheet, Sql, page_place};
 
 /// How many orders a list has at most.
@@ -447,8 +447,7 @@ pub async fn list<R: Stored>(
     let (listing, mut values) = listing(scope, wanted);
     page_params(&mut values, page.limit, page.after.as_ref());
     let sql = listing.pages[page.sort.index()][page_place(page.order, page.after.is_some())];
-    let items = t.all(sql, &values, read).await?;
-    Ok(Page::cut(items, page.limit, |record| record.place(page.sort)))
+    read_page(t, sql, &values, page.limit, read, |record: &Record<R>| record.place(page.sort)).await
 }
 
 pub async fn count<R: Stored>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> Result<i64, Error> {
@@ -458,37 +457,44 @@ pub async fn count<R: Stored>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> 
 
 /// The statements of the matrix.
 pub trait StoredRating: Stored + Rated {
-    const MATRIX: &'static [Sql<512>; 3] = &[
-        cells::<Self>(Self::TABLE, Self::RATINGS[0], Self::RATINGS[1]),
-        cells::<Self>(Self::TABLE, Self::RATINGS[2], Self::RATINGS[3]),
-        rated::<Self>(Sql::new().text("SELECT COUNT(*) FROM "), Self::TABLE, "FALSE"),
+    const MATRIX: &'static [Sql<512>; 4] = &[
+        cells::<Self>(Self::TABLE, &Self::RATINGS[0]),
+        cells::<Self>(Self::TABLE, &Self::RATINGS[1]),
+        unrated::<Self>(Self::TABLE, &Self::RATINGS[0]),
+        unrated::<Self>(Self::TABLE, &Self::RATINGS[1]),
     ];
 }
 
 impl<R: Stored + Rated> StoredRating for R {}
 
-const fn rated<R: Register>(sql: Sql<512>, table: &str, is: &str) -> Sql<512> {
-    let sql = sql.text(table).text(" WHERE org_id = $1 AND is_assessed = ").text(is);
+const fn rated<R: Register>(sql: Sql<512>, table: &str, side: &RatingSide, is: &str) -> Sql<512> {
+    let sql = sql.text(table).text(" WHERE org_id = $1 AND ").text(side.is_assessed).text(" = ").text(is);
     match R::HIDDEN {
         Some(column) => sql.text(" AND ").text(column).text(" = FALSE"),
         None => sql,
     }
 }
 
-const fn cells<R: Register>(table: &str, likelihood: &str, impact: &str) -> Sql<512> {
+const fn unrated<R: Register>(table: &str, side: &RatingSide) -> Sql<512> {
+    rated::<R>(Sql::new().text("SELECT COUNT(*) FROM "), table, side, "FALSE")
+}
+
+const fn cells<R: Register>(table: &str, side: &RatingSide) -> Sql<512> {
+    let RatingSide { likelihood, impact, .. } = *side;
     let sql = Sql::new().text("SELECT ").text(likelihood).text(", ").text(impact).text(", COUNT(*) FROM ");
-    rated::<R>(sql, table, "TRUE").text(" GROUP BY ").text(likelihood).text(", ").text(impact)
+    rated::<R>(sql, table, side, "TRUE").text(" GROUP BY ").text(likelihood).text(", ").text(impact)
 }
 
 pub async fn matrix<R: StoredRating>(t: &Tx<'_>, scope: &Scope) -> Result<Matrix, Error> {
     let own = [id(scope.organization())];
     let cell =
         |row: &Row<'_>| Ok(Cell { likelihood: row.parse(0)?, impact: row.parse(1)?, count: row.int(2)? });
-    let [inherent, residual, not_assessed] = R::MATRIX;
+    let [inherent, residual, not_assessed, residual_not_assessed] = R::MATRIX;
     Ok(Matrix {
         inherent: t.all(inherent.as_str(), &own, cell).await?,
         residual: t.all(residual.as_str(), &own, cell).await?,
         not_assessed: t.one(not_assessed.as_str(), &own, |row| row.int(0)).await?,
+        residual_not_assessed: t.one(residual_not_assessed.as_str(), &own, |row| row.int(0)).await?,
     })
 }
 

@@ -7,7 +7,7 @@ use attestry_domain::automations::{Run, RunError, RunStatus};
 use attestry_domain::id::{AutomationId, OrganizationId, RunId, TaskId};
 use attestry_domain::page::{After, Key, Order, Page};
 
-use crate::sql::{Columns, id, opt_id, opt_time, page_params, time};
+use crate::sql::{Columns, by_id, id, opt_id, opt_time, page_params, read_page, time};
 
 macro_rules! columns {
     ($event:literal) => {
@@ -147,8 +147,8 @@ pub async fn list(
     };
     let mut params = vec![id(scope.organization()), whose];
     page_params(&mut params, limit, after);
-    let items = t.all(pages.pick(Order::Descending, after.is_some()), &params, read).await?;
-    Ok(Page::cut(items, limit, |run| After { key: Key::Id, id: run.id.to_string() }))
+    let sql = pages.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read, |run| by_id(run.id)).await
 }
 
 /// Where a page of so many runs ends, if more follow: without reading what they left.

@@ -33,6 +33,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     17 "0017_soa" "soa"
     18 "0018_portal" "portal"
     19 "0019_sessions" "sessions"
+    20 "0020_invitations_and_ratings" "invitations and ratings"
 };
 
 /// What becomes of a table's rows with their organization.
@@ -79,6 +80,7 @@ pub const TABLES: &[Table] = tables! {
     "policies" ToOne
     "policy_versions" ToOne
     "policy_signatures" ToOne
+    "policy_reminders" ToOne
     "frameworks" ToOne
     "controls" ToOne
     "context_entries" ToOne

@@ -4,12 +4,12 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{FrameworkId, MemberId, RequirementId, SoaAnswerId, SoaApprovalId, SoaDocumentId};
-use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::page::{After, Order, Page};
 use attestry_domain::soa::{
     Frozen, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
 };
 
-use crate::sql::{Columns, id, number, opt_id, opt_time, page_params, time};
+use crate::sql::{Columns, by_id, id, number, opt_id, opt_time, page_params, read_page, time};
 
 macro_rules! document {
     ($from:literal) => {
@@ -170,8 +170,8 @@ pub async fn list(
 ) -> Result<Page<SoaDocument>, Error> {
     let mut params = wanted.params(scope);
     page_params(&mut params, limit, after);
-    let items = t.all(LIST.pick(Order::Descending, after.is_some()), &params, read).await?;
-    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+    let sql = LIST.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read, |one| by_id(one.id)).await
 }
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, wanted: Wanted) -> Result<i64, Error> {

@@ -1,9 +1,9 @@
 //! What every file of this crate shares: naming statements, turning domain values into parameters
 //! and columns into domain values, keyset pages, and the one table from constraints to conflicts.
 
-use attestry_db::{Constraint, Error, Row, RowValues, Value};
+use attestry_db::{Constraint, Error, Row, RowValues, Tx, Value};
 use attestry_domain::id::{Id, Kind};
-use attestry_domain::page::{After, Key};
+use attestry_domain::page::{After, Key, MAX_PAGE_BYTES, Page};
 use attestry_domain::plain::{Keep, Plain};
 use attestry_domain::version::VersionNumber;
 use attestry_domain::{Parse, Time};
@@ -35,6 +35,24 @@ pub(crate) fn page_params<'a>(params: &mut Vec<Value<'a>>, limit: u16, after: Op
             Key::Id => {}
         }
     }
+}
+
+/// Reads a page.
+pub(crate) async fn read_page<T>(
+    t: &Tx<'_>,
+    sql: &'static str,
+    params: &[Value<'_>],
+    limit: u16,
+    read: impl Fn(&Row<'_>) -> Result<T, Error>,
+    place: impl FnOnce(&T) -> After,
+) -> Result<Page<T>, Error> {
+    let (items, is_cut) = t.bounded(sql, params, MAX_PAGE_BYTES, read).await?;
+    Ok(Page::cut_early(items, limit, is_cut, place))
+}
+
+/// The place of a row in a list that is sorted by id.
+pub(crate) fn by_id(id: impl std::fmt::Display) -> After {
+    After { key: Key::Id, id: id.to_string() }
 }
 
 pub(crate) fn id<K: Kind>(id: Id<K>) -> Value<'static> {

@@ -5,13 +5,13 @@ use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, NdaId, VisitId};
 use attestry_domain::journal::Hash;
-use attestry_domain::page::{After, Key, Order, Page};
+use attestry_domain::page::{After, Order, Page};
 use attestry_domain::portals::Days;
 use attestry_domain::trust_access::{
     AccessGrant, AccessRequest, GrantStatus, Nda, RequestStatus, Signature, VisitAction, Visited,
 };
 
-use crate::sql::{Columns, id, opt_id, opt_time, page_params, time};
+use crate::sql::{Columns, by_id, id, opt_id, opt_time, page_params, read_page, time};
 
 macro_rules! request {
     ($where:literal) => {
@@ -163,8 +163,8 @@ pub async fn list(
 ) -> Result<Page<AccessRequest>, Error> {
     let mut params = of_status(scope, status);
     page_params(&mut params, limit, after);
-    let items = t.all(REQUESTS.pick(Order::Descending, after.is_some()), &params, read).await?;
-    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+    let sql = REQUESTS.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read, |one| by_id(one.id)).await
 }
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, status: Option<RequestStatus>) -> Result<i64, Error> {
@@ -341,8 +341,8 @@ pub async fn grants(
 ) -> Result<Page<AccessGrant>, Error> {
     let mut params = grants_of(scope, status, now);
     page_params(&mut params, limit, after);
-    let items = t.all(GRANTS.pick(Order::Descending, after.is_some()), &params, read_grant).await?;
-    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+    let sql = GRANTS.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read_grant, |one| by_id(one.id)).await
 }
 
 pub async fn count_grants(
@@ -462,8 +462,8 @@ pub async fn visits(
             email: row.text(8)?,
         })
     };
-    let items = t.all(VISITS.pick(Order::Descending, after.is_some()), &params, read).await?;
-    Ok(Page::cut(items, limit, |one| After { key: Key::Id, id: one.id.to_string() }))
+    let sql = VISITS.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read, |one| by_id(one.id)).await
 }
 
 pub async fn count_visits(t: &Tx<'_>, scope: &Scope, grant: Option<AccessGrantId>) -> Result<i64, Error> {

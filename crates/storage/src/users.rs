@@ -1,8 +1,9 @@
-//! Users. They belong to no organization: functions here take no scope, and only the use cases of
-//! identity call them.
+//! Users. They belong to no organization: functions here take no scope (but for those an organization invited), and
+//! only the use cases of identity call them.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
+use attestry_domain::access::Scope;
 use attestry_domain::id::UserId;
 use attestry_domain::users::User;
 
@@ -11,16 +12,17 @@ use crate::sql::{Columns, id, opt_id, opt_time, time};
 /// The columns of a user, as every statement that shows one selects them.
 macro_rules! user_columns {
     () => {
-        "u.id, u.name, u.email, u.email_verified, u.image, u.created_at, u.updated_at, u.last_login, u.version, u.invited_to"
+        "u.id, u.name, u.email, u.email_verified, u.image, u.created_at, u.updated_at, u.last_login, u.version, u.invited_to, u.account_id"
     };
 }
 pub(crate) use user_columns;
 
 statements! {
     LOCK = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
-    INSERT = "INSERT INTO users (id, name, name_key, email, email_key, email_verified, image, password_hash, created_at, updated_at, last_login, version, invited_to) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+    INSERT = "INSERT INTO users (id, name, name_key, email, email_key, email_verified, image, password_hash, created_at, updated_at, last_login, version, invited_to, account_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     GET = concat!("SELECT ", user_columns!(), " FROM users u WHERE u.id = $1");
     BY_EMAIL = concat!("SELECT ", user_columns!(), ", u.password_hash FROM users u WHERE u.email_key = $1");
+    INVITED = concat!("SELECT ", user_columns!(), " FROM users u WHERE u.invited_to = $1 AND u.account_id = $2");
     PASSWORD = "SELECT password_hash FROM users WHERE id = $1";
     SET_PASSWORD = "UPDATE users SET password_hash = $2, email_verified = $3, updated_at = $4, version = version + 1 WHERE id = $1";
     SET_NAME = "UPDATE users SET name = $2, name_key = $3, updated_at = $4, version = version + 1 WHERE id = $1";
@@ -41,6 +43,7 @@ pub(crate) fn read(row: &Row<'_>, from: usize) -> Result<User, Error> {
         last_login: row.opt_time(from + 7)?,
         version: row.int(from + 8)?,
         invited_to: row.opt_parse(from + 9)?,
+        account_id: row.opt_parse(from + 10)?,
     })
 }
 
@@ -55,6 +58,7 @@ pub async fn insert(t: &Tx<'_>, user: &User, password_hash: Option<&str>) -> Res
         updated_at,
         last_login,
         invited_to,
+        account_id,
         version,
     } = user;
     let params = [
@@ -71,6 +75,7 @@ pub async fn insert(t: &Tx<'_>, user: &User, password_hash: Option<&str>) -> Res
         opt_time(*last_login),
         Value::Int(*version),
         opt_id(*invited_to),
+        opt_id(*account_id),
     ];
     t.execute(INSERT, &params).await.map(|_| ())
 }
@@ -86,7 +91,12 @@ pub async fn get(t: &Tx<'_>, user: UserId) -> Result<Option<User>, Error> {
 
 /// The user with this address and the hash of the password, if one was ever set.
 pub async fn by_email(t: &Tx<'_>, email_key: &str) -> Result<Option<(User, Option<String>)>, Error> {
-    t.opt(BY_EMAIL, &[Value::from(email_key)], |row| Ok((read(row, 0)?, row.opt_text(10)?))).await
+    t.opt(BY_EMAIL, &[Value::from(email_key)], |row| Ok((read(row, 0)?, row.opt_text(11)?))).await
+}
+
+/// The user that stands for an account which the organization invited by its id.
+pub async fn invited(t: &Tx<'_>, scope: &Scope, account: UserId) -> Result<Option<User>, Error> {
+    t.opt(INVITED, &[id(scope.organization()), id(account)], |row| read(row, 0)).await
 }
 
 pub async fn password(t: &Tx<'_>, user: UserId) -> Result<Option<String>, Error> {

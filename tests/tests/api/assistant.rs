@@ -150,14 +150,36 @@ fn what_fails_before_the_first_byte_is_a_problem() {
         let policy = policy(app).await;
         let refused = json!({"error": {"message": "Incorrect API key provided"}}).to_string();
         fake.play([Reply::status(401, refused)]);
-        let problem = app.post(&chat(&policy), &ask("Help.")).send().await.problem(502, "ai_failed");
-        assert!(problem["detail"].as_str().expect("text").contains("Incorrect API key"), "{problem}");
+        let reply = app.post(&chat(&policy), &ask("Help.")).send().await;
+        let problem = reply.problem(502, "ai_failed");
+        for inside in ["Incorrect", "API key", "127.0.0.1", "401"] {
+            assert!(!problem["detail"].as_str().expect("text").contains(inside), "{problem}");
+        }
+        let logged = app.take_warnings().concat();
+        assert!(
+            logged.contains("Incorrect API key")
+                && logged.contains(reply.header("x-request-id").expect("an id"))
+        );
         fake.play([Reply::page(404, "<html>nothing here</html>")]);
         app.post(&chat(&policy), &ask("Help.")).send().await.problem(502, "ai_failed");
-        fake.play([Reply::status(429, "{}").header("retry-after", "120")]);
-        let limited = app.post(&chat(&policy), &ask("Help.")).send().await;
-        limited.problem(502, "ai_failed");
-        assert_eq!(limited.header("retry-after"), Some("120"));
+        for (reply, wait) in [
+            (Reply::status(429, "{}").header("retry-after", "120"), "120"),
+            (Reply::status(429, "{}").header("retry-after", "1"), "1"),
+            (Reply::status(429, "{}"), "10"),
+            (Reply::status(429, r#"{"error": {"type": "insufficient_quota"}}"#), "10"),
+        ] {
+            fake.play([reply]);
+            let asked = fake.requests().len();
+            let limited = app.post(&chat(&policy), &ask("Help.")).send().await;
+            limited.problem(503, "ai_busy");
+            assert_eq!(limited.header("retry-after"), Some(wait));
+            assert_eq!(fake.requests().len(), asked + 1, "it is not asked again");
+        }
+        for empty in [Reply::text([]), Reply::text([" ", "\n"])] {
+            fake.play([empty]);
+            let reply = app.post(&chat(&policy), &ask("Help.")).send().await;
+            assert!(reply.text().contains("an answer without text"), "{}", reply.text());
+        }
         fake.play([Reply::no_answer()]);
         app.post(&chat(&policy), &ask("Help.")).send().await.problem(502, "ai_failed");
     });
@@ -175,7 +197,10 @@ fn what_fails_in_the_middle_is_an_event() {
             fake.play([reply]);
             let events = events(&app.post(&chat(&policy), &ask("Help.")).send().await.text());
             assert_eq!(types(&events), ["start", "text-start", "text-delta", "text-end", "error"]);
-            assert!(!events[4]["errorText"].as_str().expect("text").is_empty());
+            let said = events[4]["errorText"].as_str().expect("text");
+            assert!(said.starts_with("The AI provider") && !said.contains("Overloaded"), "{said}");
+            let logged = app.take_warnings().concat();
+            assert!(logged.contains("request_id=") && logged.contains("in the middle"), "{logged}");
         }
         fake.play([Reply::text(["<policy>\n[x](javascript:alert(1))\n</policy>"])]);
         let events = events(&app.post(&chat(&policy), &ask("Help.")).send().await.text());
@@ -205,6 +230,53 @@ fn a_client_that_leaves_ends_the_call() {
             () = fake.asked(asked + 1) => {}
         }
         fake.hung_up(2).await;
+    });
+}
+
+#[test]
+fn answers_at_once_are_bounded() {
+    with_both(&async |app, fake| {
+        let policy = policy(app).await;
+        let other = app.member(&app.home, "grace@example.com", "admin").await;
+        let other = app.sign_in(other["user"]["email"].as_str().expect("an address")).await;
+        fake.play([Reply::stream().begins().says("One").hangs()]);
+        let mut open = Vec::new();
+        for _ in 0..4 {
+            let response = app.post(&chat(&policy), &ask("Help.")).begin().await;
+            assert_eq!(response.status(), 200);
+            open.push(response.into_body());
+        }
+        let refused = app.post(&chat(&policy), &ask("Help.")).send().await;
+        refused.problem(429, "rate_limited");
+        assert!(refused.header("retry-after").is_some());
+        // Another member, and whoever closed one, can ask.
+        let call =
+            app.call("POST", &chat(&policy)).session(&other, &app.home.organization).json(&ask("Help."));
+        assert_eq!(call.begin().await.status(), 200);
+        open.pop();
+        assert_eq!(app.post(&chat(&policy), &ask("Help.")).begin().await.status(), 200);
+    });
+}
+
+#[test]
+fn an_answer_ends_with_its_credential() {
+    with_both(&async |app, fake| {
+        let policy = policy(app).await;
+        let made = app.post(
+            "/v1/organization/api-keys",
+            &json!({"name": "chat", "scopes": ["policy:update", "policy:read"]}),
+        );
+        let made = made.send().await.expect(201);
+        let key = made["key"].as_str().expect("a key").to_owned();
+        fake.play([Reply::stream().begins().says("One").hangs()]);
+        let mut body = app.post(&chat(&policy), &ask("Help.")).key(&key).begin().await.into_body();
+        app.delete(&format!("/v1/organization/api-keys/{}", id(&made))).send().await.expect(200);
+        let mut seen = String::new();
+        while let Some(frame) = body.frame().await {
+            seen.push_str(&String::from_utf8_lossy(frame.expect("a frame").data_ref().expect("data")));
+        }
+        assert!(seen.contains("Your access has ended"), "{seen}");
+        fake.hung_up(1).await;
     });
 }
 

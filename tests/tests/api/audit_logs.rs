@@ -10,6 +10,8 @@ both! {
     sequences_have_no_gaps_under_concurrency,
     filters_and_pages,
     refused_attempts_are_entries,
+    repeated_refusals_are_counted,
+    refusals_are_counted_for_each_organization,
     a_changed_state_is_found,
     a_changed_entry_is_found,
     a_removed_entry_is_found,
@@ -120,12 +122,13 @@ async fn refused_attempts_are_entries(app: &TestApp) {
     // A member who was deactivated and comes back with a session.
     let eve = app.member(&app.home, "eve@example.com", "admin").await;
     let other = app.tenant("Other", "bob@example.com").await;
-    app.call("POST", "/v1/people")
+    app.call("POST", "/v1/people/invite")
         .key(&other.key)
-        .json(&json!({"userId": eve["userId"], "role": "admin"}))
+        .json(&json!({"email": "eve@example.com", "role": "admin"}))
         .send()
         .await
         .expect(201);
+    app.accept(&attestry_tests::token_in(&app.mails().await)).await.expect(200);
     let token = app.sign_in("eve@example.com").await;
     app.delete(&format!("/v1/people/{}", eve["id"].as_str().expect("an id"))).send().await.expect(200);
     app.call("GET", "/v1/people")
@@ -136,6 +139,64 @@ async fn refused_attempts_are_entries(app: &TestApp) {
     let log = app.get("/v1/audit-logs?action=access.refused").send().await.expect(200);
     assert_eq!(log["data"][0]["actor"]["memberId"], eve["id"]);
     assert!(app.entries(&app.home).await > before);
+}
+
+async fn repeated_refusals_are_counted(app: &TestApp) {
+    let reader = app.key(&["member:read"]).await;
+    let second = app.key(&["member:read"]).await;
+    let before = app.entries(&app.home).await;
+    for number in 0..200 {
+        let path = if number % 4 == 0 { "/v1/risks" } else { "/v1/tasks" };
+        app.call("GET", path).key(&reader).send().await.problem(403, "forbidden");
+    }
+    app.call("GET", "/v1/risks").key(&second).send().await.problem(403, "forbidden");
+    assert_eq!(app.entries(&app.home).await, before + 2, "the first of each credential");
+    attestry_app::refusals::write_counted(&app.ctx, false).await;
+    assert_eq!(app.entries(&app.home).await, before + 2, "the minute is not over");
+    app.clock.advance(std::time::Duration::from_mins(1));
+    attestry_app::refusals::write_counted(&app.ctx, false).await;
+    assert_eq!(app.entries(&app.home).await, before + 3);
+    let log = app.get("/v1/audit-logs?action=access.refused").send().await.expect(200);
+    let state = &log["data"][0]["state"];
+    assert_eq!(state["count"], 199);
+    assert_eq!(state["operations"], json!({"GET /v1/risks": 49, "GET /v1/tasks": 150}));
+    assert_eq!(log["data"][0]["actor"]["type"], "key");
+    // Whoever goes on is counted on; whoever stopped begins anew.
+    app.call("GET", "/v1/risks").key(&reader).send().await.problem(403, "forbidden");
+    assert_eq!(app.entries(&app.home).await, before + 3);
+    app.call("GET", "/v1/risks").key(&second).send().await.problem(403, "forbidden");
+    assert_eq!(app.entries(&app.home).await, before + 4);
+    // A server that stops writes what it has.
+    attestry_app::refusals::write_counted(&app.ctx, true).await;
+    assert_eq!(app.entries(&app.home).await, before + 5);
+    assert!(matches!(verify(&app.ctx, home(app), &[]).await, Ok(Verdict::Intact { .. })));
+}
+
+async fn refusals_are_counted_for_each_organization(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let both = app.tenant("Third", "eve@example.com").await;
+    for tenant in [&app.home, &other] {
+        app.join(tenant, &both, "employee").await;
+    }
+    let session = app.sign_in("eve@example.com").await;
+    for (tenant, path, times) in [(&app.home, "/v1/audit-logs", 3), (&other, "/v1/audit-logs/head", 5)] {
+        for _ in 0..times {
+            app.call("GET", path)
+                .session(&session, &tenant.organization)
+                .send()
+                .await
+                .problem(403, "forbidden");
+        }
+    }
+    app.clock.advance(std::time::Duration::from_mins(1));
+    attestry_app::refusals::write_counted(&app.ctx, false).await;
+    for (tenant, path, counted) in [(&app.home, "/v1/audit-logs", 2), (&other, "/v1/audit-logs/head", 4)] {
+        let log = app.call("GET", "/v1/audit-logs?action=access.refused").key(&tenant.key).send().await;
+        let log = log.expect(200);
+        let entries = log["data"].as_array().expect("entries");
+        assert_eq!(entries.len(), 2);
+        assert_eq!(entries[0]["state"]["operations"], json!({format!("GET {path}"): counted}));
+    }
 }
 
 async fn a_changed_state_is_found(app: &TestApp) {

@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
-use attestry_tests::{PASSWORD, TestApp, both, token_in};
+use attestry_tests::{Call, PASSWORD, TestApp, both, token_in};
+use futures_util::FutureExt;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::audit_logs::tamper;
 
 both! {
+    too_many_passwords_at_once_are_refused_at_once,
+    no_password_is_checked_for_a_client_that_has_gone,
+    a_link_is_looked_at_before_a_password_is_hashed,
     signing_in_gives_a_cookie_and_the_same_token,
     the_session_shows_the_user_and_their_organizations,
     the_organization_header_rules_hold,
@@ -53,9 +58,71 @@ async fn signing_in_gives_a_cookie_and_the_same_token(app: &TestApp) {
     app.call("GET", "/v1/people").session(token, &app.home.organization).send().await.expect(200);
 }
 
+/// Signs in with a password that is wrong.
+fn guess(app: &TestApp, number: usize) -> Call<'_> {
+    let body = json!({"email": format!("nobody{number}@example.com"), "password": "a wrong password"});
+    app.call("POST", "/v1/auth/login").json(&body)
+}
+
+async fn too_many_passwords_at_once_are_refused_at_once(app: &TestApp) {
+    let replies = join_all((0..60).map(|number| guess(app, number).send())).await;
+    let (mut checked, mut refused) = (0, 0);
+    for reply in replies {
+        match reply.status.as_u16() {
+            401 => checked += 1,
+            _ => {
+                assert_eq!(reply.problem(503, "unavailable")["status"], 503);
+                assert_eq!(reply.header("retry-after"), Some("2"));
+                refused += 1;
+            }
+        }
+    }
+    assert!(checked >= 8 && refused >= 30, "{checked} were checked, {refused} refused");
+    app.work().await;
+    app.sign_in(&app.home.email).await;
+}
+
+async fn no_password_is_checked_for_a_client_that_has_gone(app: &TestApp) {
+    let mut calls: Vec<_> = (0..6).map(|number| Box::pin(guess(app, number).send())).collect();
+    for call in &mut calls {
+        assert!(call.as_mut().now_or_never().is_none(), "it waits");
+    }
+    drop(calls);
+    // Behind them in the same queue.
+    for number in 6..8 {
+        guess(app, number).send().await.problem(401, "invalid_credentials");
+    }
+    let sql = "SELECT COUNT(*) FROM sign_in_failures";
+    let failures = app.ctx.db.read(async move |t| t.one(sql, &[], |row| row.int(0)).await).await;
+    let failures = failures.expect("a number");
+    // Two can have been checked before their clients left.
+    assert!((2..=4).contains(&failures), "{failures}");
+    app.work().await;
+}
+
+async fn a_link_is_looked_at_before_a_password_is_hashed(app: &TestApp) {
+    let token = "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0";
+    guess(app, 0).send().await.problem(401, "invalid_credentials");
+    assert!(app.ctx.hashing.computed() > 0);
+    let before = app.ctx.hashing.computed();
+    for (path, body) in [
+        ("/v1/auth/reset-password", json!({"token": token, "newPassword": PASSWORD})),
+        ("/v1/auth/accept-invitation", json!({"token": token, "password": PASSWORD})),
+        (
+            "/v1/setup",
+            json!({"token": token, "organization": "A", "email": "a@example.com", "password": PASSWORD}),
+        ),
+    ] {
+        let reply = app.call("POST", path).json(&body).send().await;
+        assert!(reply.status.is_client_error(), "{}", reply.text());
+    }
+    assert_eq!(app.ctx.hashing.computed(), before);
+    app.work().await;
+}
+
 async fn the_session_shows_the_user_and_their_organizations(app: &TestApp) {
     let other = app.tenant("Other", "bob@example.com").await;
-    app.post("/v1/people", &json!({"userId": other.user, "role": "auditor"})).send().await.expect(201);
+    app.join(&app.home, &other, "auditor").await;
     let token = app.sign_in("bob@example.com").await;
     let session = app
         .call("GET", "/v1/auth/session")

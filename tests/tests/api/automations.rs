@@ -18,6 +18,8 @@ both! {
     an_interrupted_run_ends,
     a_runaway_script_ends_with_its_limit,
     secrets_are_used_and_never_shown,
+    masking_many_secrets_holds_up_nobody,
+    secrets_that_cannot_be_masked_are_not_read,
     only_listed_hosts_are_reached,
     schedules_fire_once,
     events_start_automations_and_never_in_circles,
@@ -449,6 +451,63 @@ async fn secrets_are_used_and_never_shown(app: &TestApp) {
         .problem(404, "not_found");
     app.delete("/v1/organization/secrets/API_TOKEN").send().await.expect(200);
     app.delete("/v1/organization/secrets/API_TOKEN").send().await.problem(404, "not_found");
+}
+
+/// The longest time for which the runtime, which is one thread here, did nothing else while `work` was done, and how long
+/// that took.
+async fn longest_gap(work: impl Future<Output = ()>) -> (Duration, Duration) {
+    let began = std::time::Instant::now();
+    let (mut longest, mut last) = (Duration::ZERO, began);
+    let ticks = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            longest = longest.max(last.elapsed());
+            last = std::time::Instant::now();
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        () = ticks => {}
+    }
+    (longest.max(last.elapsed()), began.elapsed())
+}
+
+/// As many lines as fit into one secret, each of which is a secret, too.
+fn lines(first: char) -> String {
+    (0..1_400).map(|number| format!("{first}{number:05}")).collect::<Vec<_>>().join("\n")
+}
+
+async fn masking_many_secrets_holds_up_nobody(app: &TestApp) {
+    let secret = app.call("PUT", "/v1/organization/secrets/LINES").key(&app.home.key);
+    secret.json(&json!({"value": lines('k')})).send().await.expect(200);
+    let script = "export default async (ctx) => {
+        const secret = await ctx.secret('LINES');
+        ctx.log(secret);
+        const evidence = Array.from({ length: 60000 }, (_, number) => 'n' + number);
+        return { status: 'pass', summary: secret.slice(-6), evidence };
+    }";
+    let (_, own) = scripted(app, script).await;
+    let started = app.call("POST", &format!("{own}/runs")).key(&app.home.key).send().await.expect(201);
+    let (longest, all) = longest_gap(app.work()).await;
+    let done = app.get(&format!("{own}/runs/{}", id(&started))).send().await.expect(200);
+    assert_eq!(done["status"], "COMPLETED", "{}", done["error"]);
+    assert_eq!((&done["logs"], &done["evaluationReason"]), (&json!(["***"]), &json!("***")));
+    assert_eq!(done["output"][59_999], "n59999");
+    assert!(longest * 3 < all, "the runtime did nothing else for {longest:?} of {all:?}");
+}
+
+async fn secrets_that_cannot_be_masked_are_not_read(app: &TestApp) {
+    for first in ['A', 'B', 'C', 'D'] {
+        let secret = app.call("PUT", &format!("/v1/organization/secrets/{first}")).key(&app.home.key);
+        secret.json(&json!({"value": lines(first)})).send().await.expect(200);
+    }
+    let script = "export default async (ctx) => {
+        for (const name of ['A', 'B', 'C', 'D']) await ctx.secret(name);
+    }";
+    let (_, own) = scripted(app, script).await;
+    let done = run(app, &own).await;
+    let message = done["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("too large together"), "{message}");
 }
 
 /// A server that answers every request in the same way, in a thread of its own.

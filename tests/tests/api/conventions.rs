@@ -16,6 +16,8 @@ both! {
     health_tells_that_it_runs,
     streamed_answers_are_whole_for_those_who_take_gzip,
     bodies_are_limited_by_what_their_route_takes,
+    odd_clients_are_met_halfway,
+    whole_numbers_are_taken_however_they_are_written,
 }
 
 async fn every_failure_has_the_same_shape(app: &TestApp) {
@@ -42,6 +44,54 @@ async fn every_failure_has_the_same_shape(app: &TestApp) {
         );
     }
     assert_eq!(failures[2].header("allow"), Some("GET,HEAD,POST"));
+}
+
+async fn odd_clients_are_met_halfway(app: &TestApp) {
+    let slash = app.get("/v1/risks/?limit=1").send().await;
+    assert_eq!((slash.status.as_u16(), slash.header("location")), (308, Some("/v1/risks?limit=1")));
+    assert_eq!(app.call("GET", "/trust/engines/").send().await.header("location"), Some("/trust/engines"));
+    for path in ["//evil.example/", "//evil.example//", "/\\evil.example/", "/v1/nowhere"] {
+        assert_eq!(app.get(path).send().await.header("location"), None, "{path}");
+    }
+    app.get("/v1/risks").header("x-organization-id", "").send().await.expect(200);
+    let body = json!({"title": "A", "description": "B", "category": "other"});
+    let packed = app.post("/v1/risks", &body).header("content-encoding", "gzip").send().await;
+    packed.problem(415, "unsupported_media_type");
+    app.post("/v1/risks", &body).header("content-encoding", "identity").send().await.expect(201);
+    assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 1);
+    let member = app.member(&app.home, "eve@example.com", "employee").await;
+    let path = format!("/v1/people/{}?skipOffboarding=", member["id"].as_str().expect("an id"));
+    assert_eq!(app.delete(&format!("{path}maybe")).send().await.wrong_fields(), ["skipOffboarding"]);
+    app.delete(&format!("{path}true")).send().await.expect(200);
+    let people =
+        async |query: &str| app.get(&format!("/v1/people?{query}")).send().await.expect(200)["count"].clone();
+    assert_eq!(people("includeDeactivated=true").await, 2);
+    assert_eq!(people("includeDeactivated=false").await, 1);
+    assert_eq!(people("includeDeactivated=&search=ada").await, 1);
+    let log = app.get("/v1/audit-logs?take=2&offset=1").send().await.expect(200);
+    let all = app.get("/v1/audit-logs").send().await.expect(200);
+    assert_eq!((&log["data"][0], &log["count"]), (&all["data"][1], &json!(2)));
+    let filtered = app.get("/v1/audit-logs?entityType=risk&offset=1").send().await.expect(200);
+    assert_eq!(filtered["count"], 0);
+    assert_eq!(app.get("/v1/audit-logs?offset=100001").send().await.wrong_fields(), ["offset"]);
+}
+
+async fn whole_numbers_are_taken_however_they_are_written(app: &TestApp) {
+    let path = format!("/v1/people/{}", app.home.member);
+    for (text, number) in [("12.0", 12), ("1e2", 100), ("1.5E1", 15)] {
+        let body = format!("{{\"deviceLabelId\": {text}}}");
+        let reply = app.call("PATCH", &path).key(&app.home.key).raw("application/json", body).send().await;
+        assert_eq!(reply.expect(200)["deviceLabelId"], number, "{text}");
+    }
+    for text in ["12.5", "1e300", "-1.0", "\"12\""] {
+        let body = format!("{{\"deviceLabelId\": {text}}}");
+        let reply = app.call("PATCH", &path).key(&app.home.key).raw("application/json", body).send().await;
+        assert_eq!(reply.wrong_fields(), ["deviceLabelId"], "{text}");
+    }
+    let settings = "/v1/trust-portal/settings";
+    let body = "{\"defaultDurationDays\": 7.0}";
+    let reply = app.call("PATCH", settings).key(&app.home.key).raw("application/json", body).send().await;
+    assert_eq!(reply.expect(200)["defaultDurationDays"], 7);
 }
 
 async fn bodies_are_json_objects(app: &TestApp) {

@@ -91,6 +91,74 @@ fn every_code_is_in_the_documentation_once() {
     }
 }
 
+#[test]
+fn generated_clients_can_make_the_plain_calls() {
+    let document = attestry_api::document();
+    let operation = |method: &str, path: &str| document["paths"][path][method].clone();
+    let mut optional = vec![operation("delete", "/v1/comments/{commentId}")];
+    let paths = document["paths"].as_object().expect("paths");
+    optional.extend(paths.iter().filter_map(|(path, item)| {
+        let is_file = path.ends_with("/attachments/{attachmentId}");
+        item.get("delete").filter(|_| is_file).cloned()
+    }));
+    assert_eq!(optional.len(), 6);
+    for operation in optional {
+        assert_eq!(operation["requestBody"]["required"], false, "{}", operation["operationId"]);
+    }
+    let limit = |path: &str| {
+        let operation = operation("get", path);
+        let all = operation["parameters"].as_array().expect("parameters").clone();
+        all.into_iter().find(|one| one["name"] == "limit").expect("a limit")["schema"].clone()
+    };
+    for bare in [
+        "/v1/tasks",
+        "/v1/tasks/{taskId}/automations/runs",
+        "/v1/tasks/{taskId}/automations/{automationId}/runs",
+    ] {
+        assert_eq!(limit(bare).get("default"), None, "{bare}");
+    }
+    assert_eq!(limit("/v1/risks")["default"], 100);
+    let default = |schema: &str, name: &str| {
+        document["components"]["schemas"][schema]["properties"][name]["default"].clone()
+    };
+    for (schema, name, value) in [
+        ("CreateRisk", "status", "open"),
+        ("CreateRisk", "likelihood", "very_unlikely"),
+        ("CreateRisk", "residualImpact", "insignificant"),
+        ("CreateRisk", "treatmentStrategy", "accept"),
+        ("CreateVendor", "category", "other"),
+        ("CreateVendor", "inherentProbability", "very_unlikely"),
+        ("CreateTask", "status", "todo"),
+    ] {
+        assert_eq!(default(schema, name), value, "{schema}.{name}");
+    }
+    assert_eq!(default("UpdateRisk", "status"), Value::Null, "a change has no defaults");
+    let tags: HashSet<&str> = document["tags"]
+        .as_array()
+        .expect("tags")
+        .iter()
+        .filter_map(|tag| {
+            assert!(tag["description"].as_str().is_some_and(|text| !text.is_empty()));
+            tag["name"].as_str()
+        })
+        .collect();
+    for (path, item) in paths {
+        for (method, operation) in item.as_object().expect("operations") {
+            let id = operation["operationId"].as_str().expect("an id");
+            assert!(id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'), "{id}");
+            assert!(tags.contains(operation["tags"][0].as_str().expect("a tag")), "{method} {path}");
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let name = parameter["name"].as_str().expect("a name");
+                if ["Idempotency-Key", "If-Match", "cursor", "asOf", "X-Organization-Id"].contains(&name) {
+                    assert!(parameter["schema"]["pattern"].is_string(), "{method} {path}: {name}");
+                }
+            }
+        }
+    }
+    let file_type = &document["components"]["schemas"]["UploadCertificate"]["properties"]["fileType"];
+    assert_eq!(file_type["const"], "application/pdf");
+}
+
 async fn the_pages_come_from_this_server_alone(app: &TestApp) {
     let document = app.call("GET", "/v1/openapi.json").send().await;
     assert_eq!(document.json(), attestry_api::document());

@@ -51,12 +51,12 @@ async fn the_same_key_and_body_act_once(app: &TestApp) {
         .send()
         .await
         .expect(201);
+    assert_eq!(app.mails().await.len(), 1);
 }
 
 async fn the_header_is_no_way_around_a_check(app: &TestApp) {
     let other = app.tenant("Other", "bob@example.com").await;
-    let bob =
-        app.post("/v1/people", &json!({"userId": other.user, "role": "admin"})).send().await.expect(201);
+    let bob = app.join(&app.home, &other, "admin").await;
     app.delete(&format!("/v1/people/{}", bob["id"].as_str().expect("an id"))).send().await.expect(200);
     let token = app.sign_in("bob@example.com").await;
     let body = json!({"email": "x@example.com", "role": "admin"});
@@ -124,6 +124,7 @@ async fn a_failed_request_frees_its_key(app: &TestApp) {
             .wrong_fields(),
         ["Idempotency-Key"]
     );
+    app.work().await;
 }
 
 async fn it_is_forgotten_after_a_day(app: &TestApp) {
@@ -161,6 +162,7 @@ async fn at_once_only_one_runs(app: &TestApp) {
             _ => drop(reply.problem(409, "idempotency_in_progress")),
         }
     }
+    assert_eq!(app.mails().await.len(), 1);
 }
 
 async fn after_a_crash_a_repetition_learns_that_it_was_done(app: &TestApp) {
@@ -197,7 +199,7 @@ async fn whoever_lost_a_claim_changes_nothing(app: &TestApp) {
     let second = begin().await;
     let principal = attestry_app::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");
     let create = async |claim: &Arc<Claim>| {
-        let origin = Origin { request_id: "r".into(), ip: None, claim: Some(Arc::clone(claim)) };
+        let origin = Origin { claim: Some(Arc::clone(claim)), ..Origin::command("r") };
         let actor = Actor { principal: Arc::clone(&principal.principal), origin };
         let scope = actor.authorize::<grant::ApiKeyCreate>().expect("an owner");
         let new = NewApiKey { name: "once".to_owned(), scopes: Scopes::All, expires_at: None };

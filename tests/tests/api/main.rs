@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "test code")]
 
 mod api_keys;
+mod archives;
 mod assistant;
 mod attachments;
 mod audit_logs;

@@ -5,6 +5,10 @@ use serde_json::{Value, json};
 
 both! {
     a_user_is_added_with_the_fields_of_the_interface,
+    an_account_of_another_organization_is_invited_and_not_shown,
+    an_account_with_a_password_is_joined_by_its_user_alone,
+    a_link_that_was_shown_does_not_verify_an_address,
+    an_account_with_an_unverified_address_gets_another_password,
     defaults_hold_when_fields_are_left_out,
     an_unknown_user_is_404_and_a_member_409,
     a_deactivated_member_is_brought_back_as_the_same_member,
@@ -41,6 +45,8 @@ fn names(list: &Value) -> Vec<String> {
 
 async fn a_user_is_added_with_the_fields_of_the_interface(app: &TestApp) {
     let other = app.tenant("Other", "bob@example.com").await;
+    let joined = app.join(&app.home, &other, "auditor").await;
+    app.delete(&format!("/v1/people/{}", id(&joined))).send().await.expect(200);
     let body = json!({"userId": other.user, "role": "employee", "department": "hr", "isActive": true, "deviceLabelId": 7});
     let made = app.post("/v1/people", &body).send().await.expect(201);
     assert_eq!(made["organizationId"], app.home.organization.as_str());
@@ -59,8 +65,7 @@ async fn a_user_is_added_with_the_fields_of_the_interface(app: &TestApp) {
 
 async fn defaults_hold_when_fields_are_left_out(app: &TestApp) {
     let other = app.tenant("Other", "bob@example.com").await;
-    let made =
-        app.post("/v1/people", &json!({"userId": other.user, "role": "wizard"})).send().await.expect(201);
+    let made = app.join(&app.home, &other, "wizard").await;
     assert_eq!(
         (&made["department"], &made["isActive"], &made["deviceLabelId"]),
         (&json!("none"), &json!(true), &Value::Null)
@@ -76,8 +81,7 @@ async fn an_unknown_user_is_404_and_a_member_409(app: &TestApp) {
 
 async fn a_deactivated_member_is_brought_back_as_the_same_member(app: &TestApp) {
     let other = app.tenant("Other", "bob@example.com").await;
-    let body = json!({"userId": other.user, "role": "employee"});
-    let made = app.post("/v1/people", &body).send().await.expect(201);
+    let made = app.join(&app.home, &other, "employee").await;
     let path = format!("/v1/people/{}", made["id"].as_str().expect("an id"));
     app.delete(&path).send().await.expect(200);
     let body = json!({"userId": other.user, "role": "auditor"});
@@ -144,7 +148,15 @@ async fn a_member_can_become_another_user(app: &TestApp) {
     let eve = app.member(&app.home, "eve@example.com", "employee").await;
     let path = format!("/v1/people/{}", eve["id"].as_str().expect("an id"));
     let moved = app.patch(&path, &json!({"userId": bob.user})).send().await.expect(200);
+    assert_eq!((&moved["id"], &moved["userId"]), (&eve["id"], &json!(bob.user)));
+    assert_eq!(moved["isActive"], false, "until they accept");
+    assert!(!moved.to_string().contains("bob@"), "{moved}");
+    let body = json!({"email": "eve@example.com", "password": PASSWORD});
+    app.call("POST", "/v1/auth/login").json(&body).send().await.problem(403, "no_active_membership");
+    app.accept(&token_in(&app.mails().await)).await.expect(200);
+    let moved = app.get(&path).send().await.expect(200);
     assert_eq!((&moved["id"], &moved["user"]["email"]), (&eve["id"], &json!("bob@example.com")));
+    assert_eq!(moved["isActive"], true);
     app.patch(&path, &json!({"userId": app.home.user})).send().await.problem(409, "already_member");
     app.patch(&path, &json!({"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b"}))
         .send()
@@ -185,8 +197,7 @@ async fn deactivation_is_one_act(app: &TestApp) {
 
 async fn sessions_elsewhere_survive_a_deactivation(app: &TestApp) {
     let other = app.tenant("Other", "bob@example.com").await;
-    let bob =
-        app.post("/v1/people", &json!({"userId": other.user, "role": "admin"})).send().await.expect(201);
+    let bob = app.join(&app.home, &other, "admin").await;
     let token = app.sign_in("bob@example.com").await;
     app.call("GET", "/v1/people").session(&token, &app.home.organization).send().await.expect(200);
     app.delete(&format!("/v1/people/{}", bob["id"].as_str().expect("an id"))).send().await.expect(200);
@@ -243,6 +254,7 @@ async fn bulk_takes_the_good_and_names_the_bad(app: &TestApp) {
         .collect();
     assert_eq!(errors, [1, 2, 3, 4]);
     assert_eq!(app.entries(&app.home).await, entries + 1);
+    assert_eq!(app.mails().await.len(), 1, "one was invited");
     for body in
         [json!({}), json!({"members": []}), json!({"members": {}}), json!({"members": vec![json!({}); 1001]})]
     {
@@ -449,6 +461,85 @@ async fn the_same_user_added_twice_at_once_is_one_member(app: &TestApp) {
     let mut statuses: Vec<u16> = replies.iter().map(|reply| reply.status.as_u16()).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [201, 409, 409, 409]);
+    assert_eq!(app.mails().await.len(), 1);
+}
+
+async fn an_account_of_another_organization_is_invited_and_not_shown(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let body = json!({"userId": other.user, "role": "employee", "deviceLabelId": 7});
+    let reply = app.post("/v1/people", &body).header("idempotency-key", "one").send().await;
+    let made = reply.expect(201);
+    assert_eq!((&made["userId"], &made["isActive"]), (&json!(other.user), &json!(false)));
+    assert_eq!((&made["user"]["id"], &made["deviceLabelId"]), (&json!(other.user), &json!(7)));
+    assert_eq!(made["invitationExpiresAt"], "2026-11-22T09:30:00.000Z");
+    let mails = app.mails().await;
+    assert_eq!(mails[0].to_address, "bob@example.com");
+    // They are not in, and nothing tells who they are: not the member, a search, the audit log, or the link.
+    let session = app.sign_in("bob@example.com").await;
+    let call = || app.call("GET", "/v1/people").session(&session, &app.home.organization);
+    call().send().await.problem(403, "not_a_member");
+    let path = format!("/v1/people/{}", id(&made));
+    let token = token_in(&mails);
+    let texts = [
+        made.to_string(),
+        app.get(&path).send().await.text(),
+        app.get("/v1/people?isActive=false").send().await.text(),
+        app.get("/v1/audit-logs").send().await.text(),
+        app.call("GET", &format!("/v1/auth/invitation?token={token}")).send().await.text(),
+    ];
+    for text in texts {
+        assert!(!text.contains("bob@example.com"), "{text}");
+    }
+    let found = app.get("/v1/people?isActive=false&q=bob").send().await.expect(200);
+    assert_eq!(found["count"], 0);
+    app.post("/v1/people", &body).send().await.problem(409, "invitation_pending");
+    app.patch(&path, &json!({"isActive": true})).send().await.problem(409, "invitation_pending");
+    // Inviting the address is inviting the same member again.
+    let invite = json!({"email": "bob@example.com", "role": "auditor"});
+    let again = app.post("/v1/people/invite", &invite).send().await.expect(201);
+    assert_eq!((&again["id"], &again["role"]), (&made["id"], &json!("auditor")));
+    assert!(!again["user"].to_string().contains("bob@"), "{again}");
+    app.accept(&token).await.problem(410, "invitation_expired");
+    app.accept(&token_in(&app.mails().await)).await.expect(200);
+    let joined = app.get(&path).send().await.expect(200);
+    assert_eq!(
+        (&joined["userId"], &joined["user"]["email"]),
+        (&json!(other.user), &json!("bob@example.com"))
+    );
+    call().send().await.expect(200);
+}
+
+/// The answer to an invitation.
+async fn accept_with(app: &TestApp, body: Value) -> attestry_tests::Reply {
+    app.call("POST", "/v1/auth/accept-invitation").json(&body).send().await
+}
+
+async fn an_account_with_a_password_is_joined_by_its_user_alone(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let stranger = app.tenant("Third", "eve@example.com").await;
+    let (invited, token) = invite(app, "bob@example.com").await;
+    for body in [json!({"token": token}), json!({"token": token, "name": "Mallory"})] {
+        assert_eq!(accept_with(app, body).await.wrong_fields(), ["password"]);
+    }
+    let wrong = json!({"token": token, "password": "not the password of bob"});
+    for _ in 0..5 {
+        assert_eq!(accept_with(app, wrong.clone()).await.wrong_fields(), ["password"]);
+    }
+    accept_with(app, wrong).await.problem(429, "rate_limited");
+    // Somebody else's session is no proof, and neither is a cookie that another site sent along.
+    let accept = json!({"token": token, "name": "Mallory"});
+    let theirs = app.sign_in(&stranger.email).await;
+    let call = || app.call("POST", "/v1/auth/accept-invitation").json(&accept);
+    let reply = call().session(&theirs, &stranger.organization).send().await;
+    assert_eq!(reply.wrong_fields(), ["password"]);
+    app.clock.advance(std::time::Duration::from_mins(16));
+    let own = app.sign_in("bob@example.com").await;
+    let reply = call().header("cookie", &format!("attestry_session={own}")).send().await;
+    assert_eq!(reply.wrong_fields(), ["password"]);
+    call().session(&own, &other.organization).send().await.expect(200);
+    let joined = app.get(&format!("/v1/people/{}", id(&invited))).send().await.expect(200);
+    assert_eq!((&joined["userId"], &joined["isActive"]), (&json!(other.user), &json!(true)));
+    assert_eq!(joined["user"]["name"], "Ada Byron", "an invitation renames nobody");
 }
 
 async fn invite(app: &TestApp, email: &str) -> (Value, String) {
@@ -495,6 +586,7 @@ async fn an_invitation_does_not_admit_another_user(app: &TestApp) {
     app.patch(&path, &json!({"userId": bob.user})).send().await.expect(200);
     app.accept(&token).await.problem(410, "invitation_expired");
     assert_eq!(app.get(&path).send().await.expect(200)["isActive"], false);
+    assert_eq!(app.mails().await.len(), 1, "the other user is invited");
 }
 
 async fn an_invitation_shows_nothing_of_an_account(app: &TestApp) {
@@ -522,7 +614,7 @@ async fn an_invitation_shows_nothing_of_an_account(app: &TestApp) {
     app.sign_in("bob@example.com").await;
     assert_eq!(app.entries(&app.home).await, entries, "what they do elsewhere is not ours to know");
     // Whoever accepts shows who they are, and keeps their password.
-    let accept = json!({"token": token});
+    let accept = json!({"token": token, "name": "Bobby", "password": PASSWORD});
     app.call("POST", "/v1/auth/accept-invitation").json(&accept).send().await.expect(200);
     let joined = app.get(&path).send().await.expect(200);
     assert_eq!((&joined["id"], &joined["userId"]), (&known["id"], &json!(other.user)));
@@ -583,7 +675,11 @@ async fn an_invitation_says_what_it_is_to(app: &TestApp) {
         let offer = look().send().await.expect(200);
         assert_eq!(
             offer,
-            json!({"organization": "Home", "email": email, "needsPassword": needs_password, "expiresAt": "2026-11-22T09:30:00.000Z"})
+            json!({
+                "organization": "Home", "email": email, "needsPassword": needs_password,
+                "needsCurrentPassword": !needs_password, "needsNewPassword": false,
+                "expiresAt": "2026-11-22T09:30:00.000Z"
+            })
         );
         app.accept(&token).await.expect(200);
         look().send().await.problem(410, "invitation_expired");
@@ -620,4 +716,99 @@ async fn names_are_single_lines(app: &TestApp) {
         .await
         .expect("a statement");
     invite(app, "grace@example.com").await;
+}
+
+/// Makes all open links such that were shown to whoever invited, as where mail is written to files.
+async fn show_links(app: &TestApp) {
+    for sql in ["UPDATE invitations SET by_mail = FALSE", "UPDATE password_resets SET by_mail = FALSE"] {
+        app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("a statement");
+    }
+}
+
+/// Whether the address of a member's account is verified.
+async fn is_verified(app: &TestApp, member: &Value) -> bool {
+    let person = app.get(&format!("/v1/people/{}", id(member))).send().await.expect(200);
+    person["user"]["emailVerified"].as_bool().expect("a flag")
+}
+
+async fn a_link_that_was_shown_does_not_verify_an_address(app: &TestApp) {
+    let (invited, token) = invite(app, "grace@example.com").await;
+    show_links(app).await;
+    app.accept(&token).await.expect(200);
+    assert!(!is_verified(app, &invited).await);
+    let forgot = json!({"email": "grace@example.com"});
+    let reset = async |is_shown: bool| {
+        app.call("POST", "/v1/auth/forgot-password").json(&forgot).send().await.expect(200);
+        let token = token_in(&app.mails().await);
+        if is_shown {
+            show_links(app).await;
+        }
+        let body = json!({"token": token, "newPassword": PASSWORD});
+        app.call("POST", "/v1/auth/reset-password").json(&body).send().await.expect(200);
+        app.work().await;
+    };
+    reset(true).await;
+    assert!(!is_verified(app, &invited).await);
+    reset(false).await;
+    assert!(is_verified(app, &invited).await);
+    reset(true).await;
+    assert!(is_verified(app, &invited).await, "it stays so");
+}
+
+async fn an_account_with_an_unverified_address_gets_another_password(app: &TestApp) {
+    const NEW: &str = "a password of my own";
+    for is_shown in [true, false] {
+        let email = format!("grace{is_shown}@example.com");
+        // Somebody of another organization made the account and knows its password.
+        let other = app.tenant("Other", &format!("bob{is_shown}@example.com")).await;
+        let invite_there = json!({"email": email, "role": "employee"});
+        let call = app.call("POST", "/v1/people/invite").key(&other.key).json(&invite_there);
+        call.send().await.expect(201);
+        let token = token_in(&app.mails().await);
+        show_links(app).await;
+        app.accept(&token).await.expect(200);
+        let theirs = app.sign_in(&email).await;
+        // Home invites the same address.
+        let (invited, token) = invite(app, &email).await;
+        if is_shown {
+            show_links(app).await;
+        }
+        let offer = app.call("GET", &format!("/v1/auth/invitation?token={token}")).send().await.expect(200);
+        assert_eq!(
+            (&offer["needsPassword"], &offer["needsCurrentPassword"], &offer["needsNewPassword"]),
+            (&json!(false), &json!(is_shown), &json!(true))
+        );
+        let refused = |body: Value| async move { accept_with(app, body).await.wrong_fields() };
+        // The password that others know admits nobody; without it, a link that was shown takes over no account.
+        assert_eq!(refused(json!({"token": token, "password": PASSWORD})).await, ["newPassword"]);
+        let same = json!({"token": token, "password": PASSWORD, "newPassword": PASSWORD});
+        assert_eq!(refused(same).await, ["newPassword"]);
+        if is_shown {
+            assert_eq!(refused(json!({"token": token})).await, ["password"]);
+            assert_eq!(refused(json!({"token": token, "newPassword": NEW})).await, ["password"]);
+        }
+        let accept = match is_shown {
+            true => json!({"token": token, "password": PASSWORD, "newPassword": NEW}),
+            false => json!({"token": token, "newPassword": NEW}),
+        };
+        accept_with(app, accept).await.expect(200);
+        app.work().await;
+        // Whoever knew the password before is out, in both organizations.
+        for organization in [&app.home.organization, &other.organization] {
+            let call = app.call("GET", "/v1/risks").session(&theirs, organization);
+            call.send().await.problem(401, "invalid_session");
+        }
+        let login = json!({"email": email, "password": PASSWORD});
+        app.call("POST", "/v1/auth/login").json(&login).send().await.problem(401, "invalid_credentials");
+        app.work().await;
+        let login = json!({"email": email, "password": NEW});
+        app.call("POST", "/v1/auth/login").json(&login).send().await.expect(200);
+        assert_eq!(is_verified(app, &invited).await, !is_shown);
+        for tenant in [&app.home, &other] {
+            let path = "/v1/audit-logs?action=user.password_changed";
+            let log = app.call("GET", path).key(&tenant.key).send().await.expect(200);
+            assert_eq!(log["data"][0]["entityId"], json!(log["data"][0]["state"]["id"]), "{log}");
+        }
+        app.work().await;
+    }
 }

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use attestry_tests::{TestApp, both, id};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
 both! {
@@ -23,6 +25,7 @@ both! {
     the_past_the_history_and_deletion,
     whoever_leaves_approves_nothing,
     policies_are_printed,
+    organizations_take_turns_at_printing,
     two_who_publish_and_sign_at_once_do_not_meet,
 }
 
@@ -379,7 +382,7 @@ async fn owners_see_who_has_signed_and_remind_the_others(app: &TestApp) {
     assert_eq!((&rest["count"], &rest["nextCursor"]), (&json!(1), &Value::Null));
     assert_eq!(app.get(&under(&made, "signatures?version=1")).send().await.expect(200)["count"], 1);
     assert_eq!(remind().await.expect(200), json!({"remindedCount": 2}));
-    assert_eq!(remind().await.expect(200), json!({"remindedCount": 2}), "one reminder waits already");
+    assert_eq!(remind().await.expect(200), json!({"remindedCount": 0}), "they were reminded already");
     let told = app.mails().await;
     assert_eq!(told.len(), 2, "not the auditor, and nobody who has signed");
     assert!(told.iter().all(|mail| mail.subject.contains("Please read and sign P-1 Access Control")));
@@ -392,8 +395,29 @@ async fn owners_see_who_has_signed_and_remind_the_others(app: &TestApp) {
         app.call("PATCH", "/v1/auth/notifications").header("authorization", &format!("Bearer {token}"));
     switch.json(&json!({"policies": false})).send().await.expect(200);
     app.work().await;
-    remind().await.expect(200);
-    assert_eq!(app.mails().await.len(), 1);
+    app.clock.advance(Duration::from_hours(23));
+    assert_eq!(remind().await.expect(200), json!({"remindedCount": 0}), "not twice within a day");
+    app.clock.advance(Duration::from_hours(1));
+    assert_eq!(remind().await.expect(200), json!({"remindedCount": 1}), "as many as get a mail");
+    let mails = app.mails().await;
+    assert_eq!(mails.len(), 1);
+    // The mail program can end such messages by itself.
+    let mail = &mails[0];
+    let link = mail.unsubscribe.as_deref().expect("a link");
+    assert!(mail.html.contains(&format!("<a href=\"{link}\">")), "{}", mail.html);
+    let target = link.replace("https://compliance.example.com", "");
+    let form = "application/x-www-form-urlencoded";
+    let done = app.call("POST", &target).raw(form, "List-Unsubscribe=One-Click").send().await;
+    assert_eq!(done.status, 200, "{}", done.text());
+    app.call("POST", "/unsubscribe?token=x")
+        .raw(form, "List-Unsubscribe=One-Click")
+        .send()
+        .await
+        .problem(410, "link_expired");
+    app.work().await;
+    app.clock.advance(DAY);
+    assert_eq!(remind().await.expect(200), json!({"remindedCount": 0}));
+    app.mails().await;
 }
 
 async fn reviews_come_due_by_the_organizations_calendar(app: &TestApp) {
@@ -588,7 +612,55 @@ async fn whoever_leaves_approves_nothing(app: &TestApp) {
 
 /// The text of a PDF's pages, as far as it can be had without laying them out.
 fn is_pdf(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"%PDF-1.") && bytes.trim_ascii_end().ends_with(b"%%EOF")
+    bytes.starts_with(b"%PDF-2.0") && bytes.trim_ascii_end().ends_with(b"%%EOF")
+}
+
+async fn organizations_take_turns_at_printing(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let body = json!({"name": "Theirs", "contentMarkdown": "Short."});
+    let theirs = app.call("POST", "/v1/policies").key(&other.key).json(&body).send().await.expect(201);
+    let made = made(app, "Text.").await;
+    // Nothing is printed before all of them wait, theirs behind ours.
+    let nobody = attestry_domain::id::OrganizationId::from_u128(1);
+    let permits = [app.ctx.printing.acquire(nobody).await, app.ctx.printing.acquire(nobody).await];
+    let mut calls = FuturesUnordered::new();
+    for _ in 0..40 {
+        calls.push(app.get(&under(&made, "pdf")).send().map(|reply| ("ours", reply)).boxed_local());
+    }
+    let mut replies = Vec::new();
+    while app.ctx.printing.waiting() + replies.len() < 40 {
+        tokio::select! {
+            Some(reply) = calls.next() => replies.push(reply),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    let call = app.call("GET", &under(&theirs, "pdf")).key(&other.key);
+    calls.push(call.send().map(|reply| ("theirs", reply)).boxed_local());
+    while app.ctx.printing.waiting() + replies.len() < 41 {
+        tokio::select! {
+            Some(reply) = calls.next() => replies.push(reply),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    drop(permits);
+    let (mut printed, mut refused, mut before_theirs) = (0, 0, None);
+    replies.extend(calls.collect::<Vec<_>>().await);
+    for (whose, reply) in replies {
+        match (whose, reply.status.as_u16()) {
+            ("ours", 503) => {
+                assert!(reply.header("retry-after").is_some());
+                refused += 1;
+            }
+            (_, status) => assert_eq!(status, 200, "{}", reply.text()),
+        }
+        match whose {
+            "theirs" => before_theirs = Some(printed),
+            _ if reply.status == 200 => printed += 1,
+            _ => {}
+        }
+    }
+    assert!(before_theirs.is_some_and(|before| before <= 4), "{before_theirs:?} of ours came first");
+    assert!(printed >= 30 && refused > 0, "{printed} printed, {refused} refused: waiting is bounded");
 }
 
 async fn policies_are_printed(app: &TestApp) {

@@ -14,6 +14,8 @@ both! {
     rows_have_references_that_are_never_reused,
     rows_made_at_once_are_numbered_without_gaps,
     a_rating_is_somebodys_or_a_default,
+    a_treatment_is_decided_or_a_default,
+    pages_have_numbers_for_those_who_want_them,
     reviews_fall_due,
     sub_processors_are_told_apart,
     lists_count_when_asked,
@@ -110,31 +112,127 @@ async fn rows_made_at_once_are_numbered_without_gaps(app: &TestApp) {
 async fn a_rating_is_somebodys_or_a_default(app: &TestApp) {
     let plain = app.risk(json!({})).await;
     assert_eq!((&plain["isAssessed"], &plain["likelihood"]), (&json!(false), &json!("very_unlikely")));
-    let rated = app.risk(json!({"title": "Rated", "residualImpact": "insignificant"})).await;
-    assert_eq!(rated["isAssessed"], true, "a rating that is the default is one");
-    assert_eq!(app.vendor(json!({"inherentProbability": "likely"})).await["isAssessed"], true);
+    // Many clients always send the defaults, which says nothing.
+    let defaults = json!({
+        "title": "Sent", "status": "open", "likelihood": "very_unlikely", "impact": "insignificant",
+        "residualLikelihood": "very_unlikely", "residualImpact": "insignificant", "treatmentStrategy": "accept"
+    });
+    let sent = app.risk(defaults).await;
+    let flags = |row: &Value| ["isAssessed", "isResidualAssessed"].map(|name| row[name].as_bool());
+    assert_eq!((flags(&sent), &sent["treatmentDecidedAt"]), ([Some(false); 2], &Value::Null));
+    let rated = app.risk(json!({"title": "Rated", "likelihood": "very_unlikely", "impact": "minor"})).await;
+    assert_eq!(flags(&rated), [Some(true), Some(false)]);
+    let residual = app.risk(json!({"title": "After", "residualImpact": "minor"})).await;
+    assert_eq!(flags(&residual), [Some(false), Some(true)]);
+    let vendor = app.vendor(json!({"inherentProbability": "likely"})).await;
+    assert_eq!(flags(&vendor), [Some(true), Some(false)]);
     let matrix = app.get("/v1/risks/matrix").send().await.expect(200);
-    let counted: i64 =
-        matrix["inherent"].as_array().expect("cells").iter().filter_map(|cell| cell["count"].as_i64()).sum();
-    assert_eq!((counted, &matrix["notAssessed"]), (1, &json!(1)));
+    let counted = |side: &str| -> i64 {
+        matrix[side].as_array().expect("cells").iter().filter_map(|cell| cell["count"].as_i64()).sum()
+    };
+    assert_eq!((counted("inherent"), &matrix["notAssessed"]), (1, &json!(3)));
+    assert_eq!((counted("residual"), &matrix["residualNotAssessed"]), (1, &json!(3)));
     assert_eq!(each(app, "risks", "isAssessed=true", "title").await, ["Rated"]);
+    assert_eq!(each(app, "risks", "isResidualAssessed=true", "title").await, ["After"]);
     let path = format!("/v1/risks/{}", id(&plain));
     let renamed = app.patch(&path, &json!({"title": "Renamed"})).send().await.expect(200);
-    assert_eq!(renamed["isAssessed"], false);
+    assert_eq!(flags(&renamed), [Some(false); 2]);
     let set = app.patch(&path, &json!({"impact": "insignificant"})).send().await.expect(200);
-    assert_eq!(set["isAssessed"], true, "somebody has said so");
-    let own = app.patch(&path, &json!({"isAssessed": false})).send().await;
-    assert_eq!(own.wrong_fields(), ["isAssessed"], "nobody sets it by hand");
-    assert!(
-        app.get("/v1/risks/export")
-            .send()
-            .await
-            .text()
-            .lines()
-            .next()
-            .expect("a header")
-            .contains("isAssessed")
+    assert_eq!(flags(&set), [Some(true), Some(false)], "somebody has said so");
+    let set = app.patch(&path, &json!({"residualLikelihood": "very_unlikely"})).send().await.expect(200);
+    assert_eq!(flags(&set), [Some(true); 2]);
+    for flag in ["isAssessed", "isResidualAssessed", "treatmentDecidedAt"] {
+        let own = app.patch(&path, &json!({flag: false})).send().await;
+        assert_eq!(own.wrong_fields(), [flag], "nobody sets it by hand");
+    }
+    // What nobody has rated after treatment is empty in a table.
+    let table = app.get("/v1/risks/export?order=asc").send().await.text();
+    let column = |name: &str| {
+        let place = table.lines().next().expect("a header").split(',').position(|one| one == name);
+        let place = place.expect("a column");
+        table.lines().skip(1).map(move |line| line.split(',').nth(place).unwrap_or_default().to_owned())
+    };
+    assert_eq!(column("isResidualAssessed").collect::<Vec<_>>(), ["true", "false", "false", "true"]);
+    for name in ["residualLikelihood", "residualImpact", "residualScore"] {
+        let is_empty: Vec<bool> = column(name).map(|cell| cell.is_empty()).collect();
+        assert_eq!(is_empty, [false, true, true, false], "{name}");
+    }
+    assert!(column("likelihood").all(|cell| !cell.is_empty()));
+}
+
+async fn a_treatment_is_decided_or_a_default(app: &TestApp) {
+    let (risk, vendor) = (app.risk(json!({})).await, app.vendor(json!({})).await);
+    for (kind, row) in [("risks", risk), ("vendors", vendor)] {
+        assert_eq!((&row["treatmentStrategy"], &row["treatmentDecidedAt"]), (&json!("accept"), &Value::Null));
+        let path = format!("/v1/{kind}/{}", id(&row));
+        let change = async |body: Value| {
+            app.patch(&path, &body).send().await.expect(200)["treatmentDecidedAt"].clone()
+        };
+        assert_eq!(change(json!({"description": "Other."})).await, Value::Null);
+        assert_eq!(change(json!({"treatmentStrategyDescription": null})).await, Value::Null);
+        let first = change(json!({"treatmentStrategy": "accept"})).await;
+        assert_ne!(first, Value::Null, "somebody accepts it");
+        app.clock.advance(std::time::Duration::from_mins(1));
+        assert_eq!(change(json!({"treatmentStrategy": "accept"})).await, first, "it is decided already");
+        let second = change(json!({"treatmentStrategyDescription": "Insured."})).await;
+        assert!(second.as_str() > first.as_str(), "{second}");
+        assert_eq!(change(json!({"reviewDate": "2030-01-01"})).await, second);
+    }
+    let described = app.vendor(json!({"name": "X", "treatmentStrategyDescription": "By contract."})).await;
+    assert_ne!(described["treatmentDecidedAt"], Value::Null);
+    let decided = app.vendor(json!({"name": "Y", "treatmentStrategy": "transfer"})).await;
+    assert_ne!(decided["treatmentDecidedAt"], Value::Null);
+    assert_eq!(each(app, "vendors", "treatmentStrategy=transfer", "name").await, ["Y"]);
+    // A default does not become a decision on its way through a table.
+    let table = app.get("/v1/vendors/export?order=asc").send().await;
+    app.vendor(json!({"name": "Undecided"})).await;
+    import(app, "vendors", "text/csv", table.body).await.expect(200);
+    let table = app.get("/v1/vendors/export?q=Undecided").send().await;
+    let done = import(app, "vendors", "text/csv", table.body).await.expect(200);
+    let path = format!("/v1/vendors/{}", done["ids"][0].as_str().expect("an id"));
+    assert_eq!(app.get(&path).send().await.expect(200)["treatmentDecidedAt"], Value::Null);
+}
+
+async fn pages_have_numbers_for_those_who_want_them(app: &TestApp) {
+    for number in 0..7 {
+        app.risk(json!({"title": format!("Risk {number}")})).await;
+        app.vendor(json!({"name": format!("Vendor {number}")})).await;
+    }
+    let page =
+        app.get("/v1/risks?page=2&perPage=3&sort=createdAt&sortDirection=asc").send().await.expect(200);
+    let titles: Vec<&str> =
+        page["data"].as_array().expect("rows").iter().filter_map(|row| row["title"].as_str()).collect();
+    assert_eq!(titles, ["Risk 3", "Risk 4", "Risk 5"]);
+    assert_eq!([&page["total"], &page["page"], &page["pageCount"], &page["count"]], [7, 2, 3, 3]);
+    let last = app.get("/v1/vendors?page=3&perPage=3").send().await.expect(200);
+    assert_eq!(
+        (&last["count"], &last["data"][0]["name"], &last["nextCursor"]),
+        (&json!(1), &json!("Vendor 0"), &Value::Null)
     );
+    let beyond = app.get("/v1/vendors?page=4000000000&perPage=1000").send().await.expect(200);
+    assert_eq!([&beyond["total"], &beyond["pageCount"], &beyond["count"]], [7, 1, 0]);
+    let usual =
+        app.get("/v1/risks?page=1&perPage=50&sort=createdAt&sortDirection=desc").send().await.expect(200);
+    assert_eq!((&usual["count"], &usual["data"][0]["title"]), (&json!(7), &json!("Risk 6")));
+    let found = app.get("/v1/risks?search=risk%203&page=1").send().await.expect(200);
+    assert_eq!((&found["total"], &found["data"][0]["title"]), (&json!(1), &json!("Risk 3")));
+    let plain = app.get("/v1/risks").send().await.expect(200);
+    assert_eq!((plain.get("page"), plain.get("pageCount"), plain.get("total")), (None, None, None));
+    for (query, wrong) in [
+        ("page=0", "page"),
+        ("page=x", "page"),
+        ("perPage=0", "perPage"),
+        ("perPage=1001", "perPage"),
+        ("page=1&limit=2", "limit"),
+        ("page=1&cursor=x", "cursor"),
+        ("q=a&search=b", "search"),
+        ("order=asc&sortDirection=asc", "sortDirection"),
+        ("sortDirection=up", "sortDirection"),
+        ("offset=1", "offset"),
+    ] {
+        let wrong_fields = app.get(&format!("/v1/risks?{query}")).send().await.wrong_fields();
+        assert!(wrong_fields.contains(&wrong.to_owned()), "{query}: {wrong_fields:?}");
+    }
 }
 
 async fn reviews_fall_due(app: &TestApp) {
@@ -330,12 +428,18 @@ async fn a_workbook_that_is_none_or_too_large_is_refused(app: &TestApp) {
     let bomb = bomb.finish().expect("an archive").into_inner();
     assert!(bomb.len() < 200_000);
     let refused = import(app, "risks", XLSX, bomb).await.problem(400, "malformed_body");
-    assert!(refused.to_string().contains("unpacked"), "{refused}");
+    assert!(refused.to_string().contains("not an Excel workbook"), "{refused}");
     assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 0);
 }
 
 /// A workbook whose first sheet has this XML in place of its rows, and these shared strings.
 fn workbook(rows: &str, strings: &str) -> Vec<u8> {
+    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    workbook_of(rows, &format!(r#"<sst xmlns="{main}">{strings}</sst>"#), "")
+}
+
+/// A workbook with these parts.
+fn workbook_of(rows: &str, strings: &str, styles: &str) -> Vec<u8> {
     let mut book = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let parts = [
         ("[Content_Types].xml", r#"<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"></Types>"#.to_owned()),
@@ -343,9 +447,10 @@ fn workbook(rows: &str, strings: &str) -> Vec<u8> {
             "_rels/.rels",
             r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>"#.to_owned(),
         ),
-("xl/_rels/workbook.xml.rels", r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/></Relationships>"#.to_owned()),
+("xl/_rels/workbook.xml.rels", r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/><Relationship Id="rId3" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>"#.to_owned()),
         ("xl/workbook.xml", r#"<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>"#.to_owned()),
-        ("xl/sharedStrings.xml", format!(r#"<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{strings}</sst>"#)),
+        ("xl/sharedStrings.xml", strings.to_owned()),
+        ("xl/styles.xml", styles.to_owned()),
         ("xl/worksheets/sheet1.xml", format!(r#"<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>"#)),
     ];
     for (name, text) in parts {
@@ -378,6 +483,23 @@ async fn a_hostile_workbook_is_refused_in_little_memory(app: &TestApp) {
         let reply = import(app, "risks", XLSX, workbook(&format!("{header}{strange}"), &strings)).await;
         assert_eq!(reply.status.as_u16(), 400, "{}", reply.text());
     }
+    // Nothing is reserved because the file says so, and what repeats a few bytes is counted.
+    let promised = r#"<sst xmlns="x" uniqueCount="9999999999"><si><t>title</t></si></sst>"#;
+    let refused = import(app, "risks", XLSX, workbook_of(header, promised, "")).await;
+    assert!(refused.problem(400, "malformed_body").to_string().contains("no rows"));
+    let empty = format!("<sst>{}</sst>", "<si/>".repeat(1_100_000));
+    let formats = format!("<styleSheet><cellXfs>{}</cellXfs></styleSheet>", "<xf/>".repeat(100_001));
+    let token = format!("<sst><si a=\"{}\"/></sst>", "x".repeat(2 << 20));
+    for (strings, styles) in [(empty.as_str(), ""), ("<sst/>", formats.as_str()), (token.as_str(), "")] {
+        let bytes = workbook_of(header, strings, styles);
+        assert!(bytes.len() < 100_000, "it is small on the wire");
+        let refused = import(app, "risks", XLSX, bytes).await.problem(400, "malformed_body");
+        assert!(refused.to_string().contains("too large when it is unpacked"), "{refused}");
+    }
+    for broken in ["<sst><si><t>&bad;</t></si></sst>", "<sst><si><t>&#0;</t></si></sst>", "<sst><si"] {
+        let refused = import(app, "risks", XLSX, workbook_of(header, broken, "")).await;
+        assert!(refused.problem(400, "malformed_body").to_string().contains("damaged"), "{broken}");
+    }
     assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 0);
 }
 
@@ -398,7 +520,13 @@ async fn a_wide_table_is_refused(app: &TestApp) {
 }
 
 async fn early_dates_and_odd_texts_survive_a_round_trip(app: &TestApp) {
-    for (title, date) in [("'=1+1", "1850-01-01"), ("'", "0001-01-01"), ("-x", "9999-12-31")] {
+    for (title, date) in [
+        ("'=1+1", "1850-01-01"),
+        ("'", "0001-01-01"),
+        ("-x", "9999-12-31"),
+        ("＝1+1", "2000-01-01"),
+        ("＠x", "2000-01-02"),
+    ] {
         app.risk(json!({"title": title, "reviewDate": date})).await;
     }
     let titles = each(app, "risks", "", "title").await;
@@ -419,7 +547,9 @@ async fn early_dates_and_odd_texts_survive_a_round_trip(app: &TestApp) {
 
 async fn what_nobody_rated_stays_unrated(app: &TestApp) {
     app.risk(json!({"title": "insignificant", "description": "very_unlikely"})).await;
-    app.risk(json!({"title": "Rated", "likelihood": "very_unlikely"})).await;
+    let rated = app.risk(json!({"title": "Rated"})).await;
+    let path = format!("/v1/risks/{}", id(&rated));
+    app.patch(&path, &json!({"likelihood": "very_unlikely"})).send().await.expect(200);
     for format in ["csv", "xlsx"] {
         let exported = app.get(&format!("/v1/risks/export?format={format}&order=asc")).send().await;
         let kind = if format == "csv" { "text/csv" } else { XLSX };

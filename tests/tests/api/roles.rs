@@ -352,6 +352,7 @@ async fn bringing_back_or_replacing_somebody_is_granting_their_role(app: &TestAp
         .send()
         .await
         .problem(401, "invalid_session");
+    app.work().await;
 }
 
 async fn a_limited_key_grants_no_more_than_it_has(app: &TestApp) {
@@ -363,4 +364,5 @@ async fn a_limited_key_grants_no_more_than_it_has(app: &TestApp) {
     add("admin").send().await.problem(403, "role_exceeds_own");
     add("auditor").send().await.problem(403, "role_exceeds_own");
     add("employee").send().await.expect(201);
+    app.work().await;
 }

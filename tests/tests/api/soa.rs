@@ -541,6 +541,13 @@ fn a_model_fills_in_what_the_rules_leave_open() {
             ])]);
             let all = events(&soa.call("auto-fill", json!({})).await.text());
             assert_eq!(all.last().expect("an event")["proposed"], 0);
+            // A model that can decide nothing says nothing.
+            for nothing in [Answer::text([]), Answer::text([" ", "\n"])] {
+                fake.play([nothing]);
+                let all = events(&soa.call("auto-fill", json!({})).await.text());
+                let last = all.last().expect("an event");
+                assert_eq!((&last["type"], &last["proposed"]), (&json!("finished"), &json!(0)), "{last}");
+            }
         });
     }
 }

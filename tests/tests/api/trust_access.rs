@@ -77,6 +77,13 @@ async fn the_whole_journey(app: &TestApp) {
         preview["previewId"].as_str().expect("an id")
     );
     assert_eq!(preview["s3Key"], key);
+    // However often somebody looks, few files are kept.
+    for _ in 0..5 {
+        let again = app.call("POST", &format!("{path}/preview-nda")).key(&app.home.key).send().await;
+        assert_eq!(again.expect(200)["s3Key"], key);
+    }
+    let stored = futures_util::StreamExt::count(app.ctx.blobs.list(None)).await;
+    assert_eq!(stored, 2, "the certificate and one preview");
     let seen = text(&fetch(app, &preview["pdfDownloadUrl"]).await);
     assert!(seen.contains("PREVIEW") && seen.contains("Grace Hopper") && seen.contains("10 days"), "{seen}");
     let details = app.get(&path).send().await.expect(200);
@@ -421,6 +428,15 @@ async fn access_ends(app: &TestApp) {
     // A certificate that is replaced or deleted is so for readers at once.
     let (token, _) = granted(app, &app.home, "ada@customer.example").await;
     let file = format!("/v1/trust-access/access/{token}/compliance-resources/gdpr");
+    assert_eq!(app.call("GET", &file).send().await.status.as_u16(), 200);
+    // A portal that is a draft again serves nobody, and those who had access when it is published once more.
+    let settings = "/v1/trust-portal/settings";
+    app.patch(settings, &json!({"status": "draft"})).send().await.expect(200);
+    for path in ["", "/compliance-resources", "/compliance-resources/gdpr", "/policies"] {
+        let path = format!("/v1/trust-access/access/{token}{path}");
+        app.call("GET", &path).send().await.problem(410, "portal_offline");
+    }
+    app.patch(settings, &json!({"status": "published"})).send().await.expect(200);
     assert_eq!(app.call("GET", &file).send().await.status.as_u16(), 200);
     app.delete("/v1/trust-portal/compliance-resources/gdpr").send().await.expect(200);
     app.call("GET", &file).send().await.problem(404, "not_found");

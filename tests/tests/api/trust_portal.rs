@@ -11,11 +11,14 @@ both! {
     a_friendly_url_is_one_portals,
     a_draft_is_nobodys_business,
     the_public_sees_what_is_published,
+    a_portal_is_rendered_again_when_something_on_it_changed,
     certificates_are_uploaded_and_replaced,
     certificates_are_checked,
+    certificates_are_passive,
     concurrent_uploads_leave_one_certificate,
     what_an_upload_left_is_swept,
     news_reach_those_who_confirmed,
+    who_subscribes_to_an_organization_that_is_deleted_gets_no_mail,
     a_page_of_a_portal_is_escaped,
     a_process_lives_without_its_database,
 }
@@ -123,6 +126,65 @@ async fn the_public_sees_what_is_published(app: &TestApp) {
     app.call("GET", "/v1/trust-access/engines?x=1").send().await.problem(400, "validation_failed");
 }
 
+async fn a_portal_is_rendered_again_when_something_on_it_changed(app: &TestApp) {
+    app.patch(SETTINGS, &json!({"friendlyUrl": "engines", "status": "published"})).send().await.expect(200);
+    let view = async |path: &'static str| {
+        let shown = app.call("GET", path).send().await;
+        (shown.status.as_u16(), shown.text())
+    };
+    let forms = ["/v1/trust-access/engines", "/trust/engines"];
+    let rendered = app.ctx.portal_pages.rendered();
+    let views = (0..40).map(|number| view(forms[number % 2]));
+    let shown = futures_util::future::join_all(views).await;
+    assert!(shown.iter().all(|(status, _)| *status == 200));
+    assert_eq!(app.ctx.portal_pages.rendered() - rendered, 2, "once for each form");
+    // What is not on the page does not change it.
+    app.risk(json!({})).await;
+    for path in forms {
+        view(path).await;
+    }
+    assert_eq!(app.ctx.portal_pages.rendered() - rendered, 2);
+    let everywhere = async |text: &str, is_there: bool| {
+        for path in forms {
+            let (status, shown) = view(path).await;
+            assert_eq!((status, shown.contains(text)), (200, is_there), "{text} on {path}");
+        }
+    };
+    let vendor = app.vendor(json!({"name": "Cloudy", "isSubProcessor": true})).await;
+    everywhere("Cloudy", true).await;
+    app.delete(&format!("/v1/vendors/{}", id(&vendor))).send().await.expect(200);
+    everywhere("Cloudy", false).await;
+    app.patch("/v1/organization", &json!({"name": "Renamed"})).send().await.expect(200);
+    everywhere("Renamed", true).await;
+    let post = json!({"kind": "question", "title": "Where?", "text": "Here.", "isPublished": true});
+    let post = app.post("/v1/trust-portal/posts", &post).send().await.expect(201);
+    everywhere("Where?", true).await;
+    let path = format!("/v1/trust-portal/posts/{}", id(&post));
+    app.patch(&path, &json!({"isPublished": false})).send().await.expect(200);
+    everywhere("Where?", false).await;
+    let policy = json!({"name": "Access control", "contentMarkdown": "Everybody has a key."});
+    let policy = app.post("/v1/policies", &policy).send().await.expect(201);
+    let path = format!("/v1/policies/{}", id(&policy));
+    let ask = json!({"approverId": app.home.member});
+    app.post(&format!("{path}/submit-for-approval"), &ask).send().await.expect(200);
+    everywhere("Access control", false).await;
+    app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
+    everywhere("Access control", true).await;
+    app.patch(&path, &json!({"isArchived": true})).send().await.expect(200);
+    everywhere("Access control", false).await;
+    upload(app, &app.home, "iso_27001", &pdf(1)).await.expect(201);
+    everywhere("ISO/IEC 27001", true).await;
+    app.delete("/v1/trust-portal/compliance-resources/iso_27001").send().await.expect(200);
+    everywhere("ISO/IEC 27001", false).await;
+    app.patch(SETTINGS, &json!({"overview": "Safe."})).send().await.expect(200);
+    everywhere("Safe.", true).await;
+    app.patch(SETTINGS, &json!({"status": "draft"})).send().await.expect(200);
+    for path in forms {
+        assert_eq!(view(path).await.0, 404);
+    }
+    app.work().await;
+}
+
 async fn certificates_are_uploaded_and_replaced(app: &TestApp) {
     let first = pdf(1);
     let made = upload(app, &app.home, "iso_27001", &first).await.expect(201);
@@ -155,6 +217,22 @@ async fn certificates_are_uploaded_and_replaced(app: &TestApp) {
 async fn blobs(app: &TestApp) -> usize {
     use futures_util::StreamExt;
     app.ctx.blobs.list(None).count().await
+}
+
+/// A file that does something by itself is refused with the reason.
+async fn certificates_are_passive(app: &TestApp) {
+    let file = String::from_utf8(pdf(1)).expect("text");
+    for (action, word) in [
+        ("/OpenAction<</S/JavaScript/JS(app.alert(1))>>", "JavaScript"),
+        ("/OpenAction<</S/Launch/F(calc.exe)>>", "start a program"),
+        ("/OpenAction<</S/GoToE/T<</R/C/N(a.pdf)>>>>", "attachments"),
+    ] {
+        let changed = file.replace("<</Type/Catalog", &format!("<<{action}/Type/Catalog"));
+        assert_ne!(changed, file);
+        let refused = upload(app, &app.home, "iso_27001", changed.as_bytes()).await;
+        let problem = refused.problem(400, "file_refused");
+        assert!(problem["detail"].as_str().expect("text").contains(word), "{problem}");
+    }
 }
 
 async fn certificates_are_checked(app: &TestApp) {
@@ -274,9 +352,18 @@ async fn news_reach_those_who_confirmed(app: &TestApp) {
     app.call("POST", "/v1/trust-access/subscriptions/confirm").json(&confirm).send().await.expect(200);
     app.call("POST", "/v1/trust-access/subscriptions/confirm").json(&confirm).send().await.expect(200);
     assert_eq!(app.get(SETTINGS).send().await.expect(200)["subscriberCount"], 1);
-    // Whoever is on the list gets the same answer, and no mail.
+    // Whoever is on the list gets the same answer after the same work, and no mail.
+    let jobs = async || {
+        let sql = "SELECT COUNT(*) FROM jobs";
+        app.ctx.db.read(async move |t| t.one(sql, &[], |row| row.int(0)).await).await.expect("a number")
+    };
+    let (entries, queued) = (app.entries(&app.home).await, jobs().await);
     assert_eq!(subscribe("Grace@Customer.example").await.expect(200), first);
+    assert_eq!((app.entries(&app.home).await, jobs().await), (entries, queued + 1));
     assert!(app.mails().await.is_empty());
+    assert_eq!(subscribe("new@customer.example").await.expect(200), first);
+    assert_eq!((app.entries(&app.home).await, jobs().await), (entries, queued + 1));
+    assert_eq!(app.mails().await.len(), 1);
     let mails = publish("A new report").await;
     assert_eq!(mails.len(), 1);
     assert_eq!(mails[0].to_address, "grace@customer.example");
@@ -289,11 +376,16 @@ async fn news_reach_those_who_confirmed(app: &TestApp) {
         app.patch(&path, &patch).send().await.expect(200);
     }
     assert!(app.mails().await.is_empty());
+    let link = mails[0].unsubscribe.as_deref().expect("a link").replace("https://compliance.example.com", "");
     let (_, rest) = mails[0].text.split_once("/trust/leave?token=").expect("a link");
     let leave = json!({"token": rest.split_whitespace().next()});
     app.call("POST", "/v1/trust-access/subscriptions/unsubscribe").json(&leave).send().await.expect(200);
     app.call("POST", "/v1/trust-access/subscriptions/unsubscribe").json(&leave).send().await.expect(200);
     assert!(publish("Too late").await.is_empty());
+    // Whoever has left can leave again, by the mail program, too.
+    let form = "application/x-www-form-urlencoded";
+    let again = app.call("POST", &link).raw(form, "List-Unsubscribe=One-Click").send().await;
+    assert_eq!((again.status.as_u16(), again.text().as_str()), (200, "You are unsubscribed.\n"));
     app.call("POST", "/v1/trust-access/subscriptions/confirm")
         .json(&confirm)
         .send()
@@ -310,6 +402,15 @@ async fn news_reach_those_who_confirmed(app: &TestApp) {
         app.ctx.db.read(async |t| t.one("SELECT COUNT(*) FROM subscribers", &[], |row| row.int(0)).await);
     assert_eq!(known.await.expect("a number"), 0);
     app.mails().await;
+}
+
+async fn who_subscribes_to_an_organization_that_is_deleted_gets_no_mail(app: &TestApp) {
+    app.patch(SETTINGS, &json!({"friendlyUrl": "engines", "status": "published"})).send().await.expect(200);
+    let body = json!({"email": "grace@customer.example"});
+    app.call("POST", "/v1/trust-access/engines/subscribers").json(&body).send().await.expect(200);
+    app.delete("/v1/organization").json(&json!({"name": "Home"})).send().await.expect(200);
+    let mails = app.mails().await;
+    assert!(mails.iter().all(|mail| mail.to_address != "grace@customer.example"), "{mails:?}");
 }
 
 async fn a_page_of_a_portal_is_escaped(app: &TestApp) {
@@ -502,7 +603,15 @@ fn a_domain_is_verified_by_vercel() {
         assert_ne!(app.get(SETTINGS).send().await.expect(200)["domainVerifiedAt"], Value::Null);
         vercel.always(attestry_hosting::testing::Reply::Json(500, json!({})));
         let down = app.get(&path).send().await.problem(502, "domain_check_failed");
-        assert!(!down.to_string().contains(attestry_hosting::testing::TOKEN));
+        for inside in [attestry_hosting::testing::TOKEN, "127.0.0.1", "500"] {
+            assert!(!down.to_string().contains(inside), "{down}");
+        }
+        let logged = app.take_warnings().concat();
+        assert!(logged.contains("is failing (500)") && logged.contains("request_id="), "{logged}");
+        vercel.always(attestry_hosting::testing::Reply::Json(429, json!({})));
+        let busy = app.get(&path).send().await;
+        busy.problem(503, "hosting_busy");
+        assert_eq!(busy.header("retry-after"), Some("10"));
     };
     for engine in [Engine::Sqlite, Engine::Postgres] {
         run_with_domains(engine, vercel, body);

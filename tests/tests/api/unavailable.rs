@@ -29,7 +29,7 @@ fn a_full_database_is_503_and_recovers() {
         }
         let refused = refused.expect("the database fills up");
         refused.problem(503, "unavailable");
-        assert_eq!(refused.header("retry-after"), Some("1"));
+        assert_eq!(refused.header("retry-after"), Some("2"));
         app.get(&path).send().await.expect(200);
         app.ctx
             .db

@@ -3,14 +3,19 @@ import { t } from '../../texts';
 import { bandOf, Score } from '../HeatMap';
 import { type Definition, impact, likelihood, type Row } from './definition';
 
-/** `20 → 12`: before and after treatment. */
+/** Whether somebody has rated a side; until then it holds defaults. */
+const isRated = (row: Row, when: 'inherent' | 'residual') => (when === 'inherent' ? row.isAssessed : row.isResidualAssessed);
+
+/** `20 → 12`: before and after treatment, as far as somebody has rated them. */
 export function Scores({ row }: { row: Row }) {
-  if (!row.isAssessed) return <span className="t3">{t.scales.unrated}</span>;
+  if (!row.isAssessed && !row.isResidualAssessed) return <span className="t3">{t.scales.unrated}</span>;
+  const side = (when: 'inherent' | 'residual', score: number) =>
+    isRated(row, when) ? <Score value={score} of={t.scales[when]} /> : <span className="t3">–</span>;
   return (
     <span style={{ display: 'inline-flex', alignItems: 'center', gap: 6 }}>
-      <Score value={row.inherentScore} of={t.scales.inherent} />
+      {side('inherent', row.inherentScore)}
       <IconArrowRight size={12} aria-hidden="true" style={{ color: 'var(--c-text-3)' }} />
-      <Score value={row.residualScore} of={t.scales.residual} />
+      {side('residual', row.residualScore)}
     </span>
   );
 }
@@ -18,7 +23,7 @@ export function Scores({ row }: { row: Row }) {
 /** A score with its words. */
 export function Rating({ row, d, when }: { row: Row; d: Definition; when: 'inherent' | 'residual' }) {
   const score = when === 'inherent' ? row.inherentScore : row.residualScore;
-  if (!row.isAssessed) return <span className="t3">{t.scales.unrated}</span>;
+  if (!isRated(row, when)) return <span className="t3">{t.scales.unrated}</span>;
   const words = `${t.scales.likelihood[likelihood(row, d, when)]} × ${t.scales.impact[impact(row, d, when)]}`;
   return (
     <span style={{ display: 'inline-flex', alignItems: 'center', gap: 8 }}>

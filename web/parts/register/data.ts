@@ -17,8 +17,8 @@ export function queryOf(d: Definition, view: Search): Record<string, string> {
   const query: Record<string, string> = { sort, order };
   for (const [key, text] of Object.entries(rest)) if (text !== undefined && !VIEW.includes(key)) query[key] = text;
   // A cell counts what was rated; what was not has the lowest rating by default.
-  const isCell = Object.values(d.ratings).some(({ likelihood }) => query[likelihood] !== undefined);
-  if (isCell) query.isAssessed = 'true';
+  if (query[d.ratings.inherent.likelihood] !== undefined) query.isAssessed = 'true';
+  if (query[d.ratings.residual.likelihood] !== undefined) query.isResidualAssessed = 'true';
   return { ...query, ...(d.entity === 'vendor' && query.sort === 'title' ? { sort: 'name' } : {}) };
 }
 

@@ -43,8 +43,10 @@ export const gate: Texts['gate'] = {
   acceptTitle: (organization) => `${organization} beitreten`,
   acceptText: (email) => `Sie wurden als ${email} eingeladen.`,
   acceptButton: 'Beitreten',
-  acceptKnown: 'Sie haben hier bereits ein Konto, es ist nichts auszufüllen.',
-  joined: 'Willkommen. Melden Sie sich an, um zu beginnen.',
+  acceptAccount: 'Ihr Konto wurde eingeladen.',
+  acceptKnown: 'Sie haben bereits ein Konto. Geben Sie sein Passwort ein, um beizutreten.',
+  acceptSignedIn: (email) => `Sie treten als ${email} bei.`,
+  acceptNewPassword: 'Ihre Adresse wurde nie bestätigt; andere könnten Ihr Passwort kennen. Wählen Sie ein neues.',
   invalidLink:
     'Dieser Link funktioniert nicht. Er wurde vielleicht schon benutzt oder ist abgelaufen. Bitten Sie um einen neuen.',
   unsubscribeTitle: 'Diese E-Mails abbestellen',

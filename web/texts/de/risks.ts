@@ -25,6 +25,8 @@ export const risks: Texts['risks'] = {
     treatmentStrategyDescription: 'Behandlungsplan',
     reviewDate: 'Nächste Prüfung',
     isAssessed: 'Bewertet',
+    isResidualAssessed: 'Nach Behandlung bewertet',
+    treatmentDecidedAt: 'Behandlung entschieden',
     reviewDue: 'Prüfung überfällig',
     minScore: 'Wert mindestens',
   },

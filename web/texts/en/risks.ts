@@ -24,6 +24,8 @@ export const risks = {
     treatmentStrategyDescription: 'Treatment plan',
     reviewDate: 'Next review',
     isAssessed: 'Rated',
+    isResidualAssessed: 'Rated after treatment',
+    treatmentDecidedAt: 'Treatment decided',
     reviewDue: 'Review late',
     minScore: 'Score at least',
   },

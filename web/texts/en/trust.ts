@@ -26,7 +26,7 @@ export const trust = {
   publishText: (address: string) => `Anybody can read it at ${address}. Documents stay locked until you approve a request.`,
   unpublish: 'Take offline',
   unpublishAsk: 'Take the trust portal offline?',
-  unpublishText: 'Its address shows nothing until you publish it again.',
+  unpublishText: 'Its address shows nothing, and links to its documents do not work, until you publish it again.',
   published: 'The trust portal is published',
   unpublished: 'The trust portal is offline',
   save: 'Save changes',

@@ -78,6 +78,32 @@ async fn an_answer_without_end() {
 }
 
 #[tokio::test]
+async fn a_flood_of_comments_is_not_read_to_its_end() {
+    for kind in KINDS {
+        let comment = format!(": {}\n\n", "x".repeat(1_000_000));
+        let reply = (0..100).fold(Reply::stream().begins(), |reply: Reply, _| reply.raw(comment.clone()));
+        let (fake, provider) = meet(kind, [reply]).await;
+        assert_eq!(ask(&provider).await, (Vec::new(), Some(Failure::Malformed("it is too large"))));
+        fake.hung_up(1).await;
+    }
+}
+
+#[tokio::test]
+async fn attempts_share_the_time_before_the_first_byte() {
+    for kind in KINDS {
+        let (fake, provider) = meet_with(kind, [Reply::status(503, ""), Reply::silence()], |settings| {
+            settings.first_byte_timeout = Duration::from_secs(1);
+            settings.retry_pause = Duration::from_millis(600);
+        })
+        .await;
+        let start = tokio::time::Instant::now();
+        assert!(matches!(refused(&provider).await, Failure::TimedOut { wait: Wait::FirstByte, .. }));
+        assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+        assert_eq!(fake.requests().len(), 2);
+    }
+}
+
+#[tokio::test]
 async fn signs_of_life_are_enough() {
     for kind in KINDS {
         let beat = |reply: Reply, _| reply.raw(": still here\n\n").pauses(SHORT / 3);

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use attestry_app::downloads::Download;
-use attestry_app::places::Place;
+use attestry_app::permits::Permit;
 use attestry_domain::files::MediaType;
+use attestry_domain::id::AccessGrantId;
 use axum::body::{Body, HttpBody};
 use axum::response::Response;
 use bytes::Bytes;
@@ -26,8 +27,8 @@ const PACKED: &[&str] = &[MediaType::PDF, XLSX];
 
 pub(crate) fn download(media_type: &'static str, file: Download) -> Response {
     let disposition = file.disposition();
-    let Download { bytes, missing, held, .. } = file;
-    let mut response = Response::new(Body::new(Pieces { rest: bytes.into(), _held: held }));
+    let Download { bytes, missing, permit, .. } = file;
+    let mut response = Response::new(Body::new(Pieces { rest: bytes.into(), _permit: permit }));
     if PACKED.contains(&media_type) {
         response.extensions_mut().insert(AsStored);
     }
@@ -46,10 +47,10 @@ pub(crate) fn download(media_type: &'static str, file: Download) -> Response {
     response
 }
 
-/// A file in pieces: what holds its place is let go when the last one has left.
+/// A file in pieces: its permit is returned when the last one has left.
 struct Pieces {
     rest: Bytes,
-    _held: Option<Place>,
+    _permit: Option<Permit<AccessGrantId>>,
 }
 
 impl HttpBody for Pieces {

@@ -22,26 +22,49 @@ use crate::request::query::{FromQuery, Query};
 
 pub(crate) const DEFAULT_LIMIT: u16 = 100;
 const MOST: u16 = 1000;
+const MAX_OFFSET: u64 = 100_000;
+/// No cursor is longer.
+const MAX_CURSOR: usize = 12_000;
 
 pub(crate) fn limit(query: &mut Query) -> u16 {
-    let Some(text) = query.raw("limit") else { return DEFAULT_LIMIT };
+    limit_by("limit", query)
+}
+
+/// The same by another name.
+pub(crate) fn limit_by(name: &str, query: &mut Query) -> u16 {
+    let Some(text) = query.raw(name) else { return DEFAULT_LIMIT };
     match text.parse() {
         Ok(limit @ 1..=MOST) => limit,
         _ => {
-            query.note("limit", "must be a whole number from 1 to 1000");
+            query.note(name, format!("must be a whole number from 1 to {MOST}"));
             DEFAULT_LIMIT
         }
     }
 }
 
-/// `q`: what to search for, trimmed; nothing is no search.
+/// `q` or `search`: what to search for, trimmed; nothing is no search.
 pub(crate) fn search(query: &mut Query) -> Option<String> {
-    let text = query.raw("q")?;
+    let name = alternative(query, "q", "search");
+    let text = query.raw(name)?;
     let text = text.trim();
     if text.contains('\0') || text.chars().count() > 255 {
-        query.note("q", "must have at most 255 characters and no NUL");
+        query.note(name, "must have at most 255 characters and no NUL");
     }
     Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Which of two names of a parameter is used.
+fn alternative(query: &mut Query, name: &'static str, other: &'static str) -> &'static str {
+    if query.has(name) && query.has(other) {
+        query.raw(other);
+        query.note(other, format!("is the same as {name}; give one of them"));
+    }
+    if query.has(other) { other } else { name }
+}
+
+/// `q` and its other name.
+pub(crate) fn search_parameters(about: &str) -> [Parameter; 2] {
+    [parameter("q", text(), about), parameter("search", text(), "The same as `q`.")]
 }
 
 /// `total`: whether all items are counted.
@@ -58,15 +81,122 @@ pub(crate) fn total_schema() -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).description(Some(about)).into()
 }
 
+/// `page` and `perPage`: a page by its number, in place of `limit` and `cursor`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbered {
+    pub(crate) page: u32,
+    pub(crate) per_page: u16,
+}
+
+impl Numbered {
+    const DEFAULT_PER_PAGE: u16 = 50;
+
+    pub(crate) fn read(query: &mut Query) -> Option<Self> {
+        if !query.has("page") && !query.has("perPage") {
+            return None;
+        }
+        for name in ["limit", "cursor"] {
+            if query.has(name) {
+                query.note(name, "cannot be combined with page and perPage");
+            }
+        }
+        let per_page = match query.raw("perPage").map(|text| text.parse()) {
+            None => Self::DEFAULT_PER_PAGE,
+            Some(Ok(number @ 1..=MOST)) => number,
+            Some(_) => {
+                query.note("perPage", format!("must be a whole number from 1 to {MOST}"));
+                1
+            }
+        };
+        let page = match query.raw("page").map(|text| text.parse()) {
+            None => 1,
+            Some(Ok(number @ 1..)) => number,
+            Some(_) => {
+                query.note("page", "must be a whole number of 1 or more");
+                1
+            }
+        };
+        Some(Self { page, per_page })
+    }
+
+    /// Items before the page.
+    pub(crate) fn skipped(self) -> u64 {
+        u64::from(self.page - 1) * u64::from(self.per_page)
+    }
+
+    pub(crate) fn page_count(self, total: i64) -> i64 {
+        let per_page = i64::from(self.per_page);
+        (total + per_page - 1) / per_page
+    }
+
+    pub(crate) fn parameters() -> [Parameter; 2] {
+        let number = || ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
+        let per_page = number().maximum(Some(MOST));
+        let about = "The number of a page, from 1 on, in place of `cursor`; also answers `total`, `page` and `pageCount`. \
+                     A cursor is faster for long lists.";
+        [
+            parameter("page", number().into(), about),
+            parameter(
+                "perPage",
+                per_page.into(),
+                "How many items such a page has, in place of `limit`; 50 if only `page` is given.",
+            ),
+        ]
+    }
+}
+
+/// `offset`: how many items of a list are passed over.
+pub(crate) fn offset(query: &mut Query) -> u64 {
+    match query.raw("offset").filter(|text| !text.is_empty()).map(|text| text.parse()) {
+        None => 0,
+        Some(Ok(offset @ 0..=MAX_OFFSET)) => offset,
+        Some(_) => {
+            query.note("offset", format!("must be a whole number from 0 to {MAX_OFFSET}"));
+            0
+        }
+    }
+}
+
+pub(crate) fn offset_parameter() -> Parameter {
+    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(MAX_OFFSET));
+    parameter("offset", number.into(), "How many items to pass over. A cursor is faster for long lists.")
+}
+
+/// A page that begins after so many items, which are read and passed over.
+pub(crate) async fn page_at_offset<T, E, F>(
+    mut skipped: u64,
+    limit: u16,
+    mut after: Option<After>,
+    read: impl Fn(u16, Option<After>) -> F,
+) -> Result<Page<T>, E>
+where
+    F: Future<Output = Result<Page<T>, E>>,
+{
+    let mut items: Vec<T> = Vec::new();
+    loop {
+        let missing = u64::from(limit) - u64::try_from(items.len()).unwrap_or_default();
+        let wanted = u16::try_from(skipped + missing).unwrap_or(MOST).min(MOST);
+        let found = read(wanted, after).await?;
+        let passed = usize::try_from(skipped).unwrap_or(usize::MAX).min(found.items.len());
+        skipped -= u64::try_from(passed).unwrap_or_default();
+        items.extend(found.items.into_iter().skip(passed));
+        match found.next {
+            Some(next) if items.len() < usize::from(limit) => after = Some(next),
+            next => return Ok(Page { items, next }),
+        }
+    }
+}
+
 /// `sort` and `order`.
 pub(crate) fn sorting<S: Sort>(query: &mut Query) -> (S, Order) {
     let sort: S = query.get("sort").unwrap_or_default();
-    let order = match query.raw("order").as_deref() {
+    let name = alternative(query, "order", "sortDirection");
+    let order = match query.raw(name).as_deref() {
         None => sort.natural_order(),
         Some("desc") => Order::Descending,
         Some("asc") => Order::Ascending,
         Some(_) => {
-            query.note("order", "must be one of: asc desc");
+            query.note(name, "must be one of: asc desc");
             Order::Descending
         }
     };
@@ -204,22 +334,49 @@ pub(crate) fn text() -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::String).max_length(Some(255)).into()
 }
 
+/// A flag that some clients always send, empty when it is not set.
+pub(crate) fn flag_or_empty(query: &mut Query, name: &str) -> Option<bool> {
+    let text = query.raw(name).filter(|text| !text.is_empty())?;
+    match text.as_str() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => {
+            query.note(name, "must be true or false");
+            None
+        }
+    }
+}
+
 pub(crate) fn flag() -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::Boolean).into()
 }
 
 /// The parameters of a list without a choice of order.
 pub(crate) fn plain_parameters() -> Vec<Parameter> {
-    let number = ObjectBuilder::new()
-        .schema_type(Type::Integer)
-        .minimum(Some(1))
-        .maximum(Some(MOST))
-        .default(Some(DEFAULT_LIMIT.into()));
-    let cursor = ObjectBuilder::new().schema_type(Type::String);
-    vec![
-        parameter("limit", number.into(), "The maximum number of items in a page."),
-        parameter("cursor", cursor.into(), "The `nextCursor` of the previous page."),
-    ]
+    page_parameters(
+        Some(DEFAULT_LIMIT.into()),
+        "The maximum number of items in a page.",
+        "The `nextCursor` of the previous page.",
+    )
+}
+
+/// The same of a bare list, which answers everything unless a page is asked for.
+pub(crate) fn bare_parameters() -> Vec<Parameter> {
+    page_parameters(
+        None,
+        "The maximum number of items in a page; everything without it.",
+        "Where a page begins, from the `Link` header of the previous one.",
+    )
+}
+
+fn page_parameters(default: Option<Value>, limit: &str, cursor: &str) -> Vec<Parameter> {
+    let number =
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(MOST)).default(default);
+    let opaque = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[A-Za-z0-9_-]+$"))
+        .max_length(Some(MAX_CURSOR));
+    vec![parameter("limit", number.into(), limit), parameter("cursor", opaque.into(), cursor)]
 }
 
 /// The query of a list without a choice of order, sorted by id.
@@ -271,17 +428,17 @@ pub(crate) fn next_id(next: Option<After>) -> Option<String> {
 
 /// The parameters of a list that can be sorted by `S`.
 pub(crate) fn parameters<S: Sort + PartialSchema>() -> Vec<Parameter> {
-    let mut all = plain_parameters();
-    all.extend(sorting_parameters::<S>());
-    all
+    plain_parameters().into_iter().chain(sorting_parameters::<S>()).collect()
 }
 
-pub(crate) fn sorting_parameters<S: Sort + PartialSchema>() -> [Parameter; 2] {
+pub(crate) fn sorting_parameters<S: Sort + PartialSchema>() -> [Parameter; 3] {
     let natural = if S::default().natural_order() == Order::Ascending { "asc" } else { "desc" };
-    let order = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .enum_values(Some(["asc", "desc"]))
-        .default(Some(natural.into()));
+    let order = || ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["asc", "desc"]));
     let about = format!("The sort order; `{}` by default.", S::default());
-    [parameter("sort", S::schema(), &about), parameter("order", order.into(), "Ascending or descending.")]
+    let direction = format!("Ascending or descending; for the default sort order `{natural}`.");
+    [
+        parameter("sort", S::schema(), &about),
+        parameter("order", order().into(), &direction),
+        parameter("sortDirection", order().into(), "The same as `order`."),
+    ]
 }

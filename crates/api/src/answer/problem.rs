@@ -190,6 +190,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Done, answer lost",
         "The first request was carried out, but its response was lost in a restart.",
     ),
+    (
+        "portal_offline",
+        410,
+        "Portal offline",
+        "The organization has set its trust portal back to draft; links to its documents rest until it is published again.",
+    ),
     ("link_expired", 410, "Link expired", "The link has been used or has expired."),
     (
         "invitation_expired",
@@ -229,13 +235,19 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "ai_failed",
         502,
         "AI provider failed",
-        "The AI provider cannot be reached, refused the request or failed; `detail` says how.",
+        "The AI provider cannot be reached, refused the request or failed; the log has the cause under the request id.",
     ),
     (
         "domain_check_failed",
         502,
         "Domain cannot be checked",
-        "The name servers or the hosting provider do not answer; `detail` says which.",
+        "The name servers or the hosting provider do not answer; the log has the cause under the request id.",
+    ),
+    (
+        "ai_busy",
+        503,
+        "AI provider busy",
+        "The AI provider takes no more requests for now; wait as long as `Retry-After` says.",
     ),
     (
         "ai_not_configured",
@@ -244,13 +256,28 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "The server has no AI provider; `detail` says what its operator sets.",
     ),
     (
+        "hosting_busy",
+        503,
+        "Hosting provider busy",
+        "The hosting provider takes no more requests for now; wait as long as `Retry-After` says.",
+    ),
+    (
         "unavailable",
         503,
         "Temporarily unavailable",
         "The database or the object storage cannot be reached or is busy; try again after `Retry-After`.",
     ),
+    (
+        "outcome_unknown",
+        503,
+        "Outcome unknown",
+        "The change was sent to the database and not confirmed; a repetition with the same `Idempotency-Key` tells.",
+    ),
     ("timeout", 503, "Took too long", "The request was stopped because it took too long."),
 ];
+
+/// Seconds after which a request is worth repeating that met an outage.
+const OUTAGE_RETRY_SECONDS: u64 = 2;
 
 /// What is wrong with one field.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -410,11 +437,25 @@ impl From<Error> for Problem {
             Error::TooMany { message, retry_after } => {
                 Self { retry_after: Some(retry_after), ..Self::new("rate_limited", message) }
             }
-            Error::Outside { code, message, retry_after } => Self { retry_after, ..Self::new(code, message) },
+            Error::Overloaded { message, retry_after } => {
+                Self { retry_after: Some(retry_after), ..Self::new("unavailable", message) }
+            }
+            Error::Outside { code, message, cause, retry_after } => {
+                Self { retry_after, cause, ..Self::new(code, message) }
+            }
             Error::Unavailable(cause) => Self {
-                retry_after: Some(1),
+                retry_after: Some(OUTAGE_RETRY_SECONDS),
                 cause: Some(cause),
                 ..Self::new("unavailable", "The request cannot be taken now; try again in a moment.")
+            },
+            Error::OutcomeUnknown(cause) => Self {
+                retry_after: Some(OUTAGE_RETRY_SECONDS),
+                cause: Some(cause),
+                ..Self::new(
+                    "outcome_unknown",
+                    "The database did not confirm the change, so it may or may not have been made. Repeat the request \
+                     with the same Idempotency-Key, or look before you repeat it.",
+                )
             },
             Error::Internal(cause) => Self::internal(cause),
         }

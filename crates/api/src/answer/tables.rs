@@ -6,6 +6,7 @@ use attestry_domain::plain::Plain;
 
 pub(crate) mod export;
 pub(crate) mod import;
+mod workbook;
 
 pub(crate) const CSV: &str = "text/csv";
 pub(crate) const CSV_UTF8: &str = "text/csv; charset=utf-8";
@@ -18,8 +19,8 @@ pub(crate) fn text(text: impl Into<String>) -> Cell {
     Plain::Text(Cow::Owned(text.into()))
 }
 
-/// What a spreadsheet takes for the beginning of a formula.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+/// Characters that spreadsheets take for the beginning of a formula, their full-width forms included.
+const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
 /// Whether this is a formula, or looks like one that was made harmless.
 fn is_risky(cell: &str) -> bool {

@@ -133,7 +133,7 @@ impl FromQuery for ListRuns {
 
 impl IntoParams for ListRuns {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        lists::plain_parameters()
+        lists::bare_parameters()
     }
 }
 

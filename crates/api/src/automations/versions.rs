@@ -11,13 +11,14 @@ use axum::extract::State;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::ToSchema;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, ToSchema};
 
 use super::{AutomationAt, TaskAt, place};
 use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
 use crate::request::caller::Granted;
-use crate::request::query::ValidQuery;
+use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::Valid;
 use crate::state::Api;
 
@@ -77,10 +78,28 @@ body! {
     example json!({"script": SCRIPT, "changelog": "Asks the new server."})
 }
 
+#[derive(Debug)]
+pub(crate) struct ListVersions {
+    page: ById,
+    offset: u64,
+}
+
+impl FromQuery for ListVersions {
+    fn read(query: &mut Query) -> Self {
+        Self { page: ById::read(query), offset: lists::offset(query) }
+    }
+}
+
+impl IntoParams for ListVersions {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        ById::into_params(place).into_iter().chain([lists::offset_parameter()]).collect()
+    }
+}
+
 /// Lists the versions of an automation's script
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations/{automationId}/versions", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ById),
+    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ListVersions),
     responses((status = 200, body = VersionList, description = "The versions, newest first.")),
     extensions(("x-permission" = json!("automation:read")))
 )]
@@ -89,11 +108,12 @@ pub(crate) async fn list_automation_versions(
     scope: Granted<grant::AutomationRead>,
     task: TaskAt,
     automation: AutomationAt,
-    query: ValidQuery<ById>,
+    query: ValidQuery<ListVersions>,
 ) -> Result<Json<VersionList>, Problem> {
-    let ValidQuery(ById { limit, after, total }) = query;
+    let ValidQuery(ListVersions { page: ById { limit, after, total }, offset }) = query;
     let at = place(&task, &automation)?;
-    let page = automations::versions(&api.ctx, &scope, at, limit, after).await?;
+    let read = |limit, after| automations::versions(&api.ctx, &scope, at, limit, after);
+    let page = lists::page_at_offset(offset, limit, after, read).await?;
     let total = if total { Some(automations::count_versions(&api.ctx, &scope, at).await?) } else { None };
     let next_cursor = lists::next_id(page.next);
     let data: Vec<VersionView> = page.items.into_iter().map(Into::into).collect();

@@ -5,17 +5,19 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use attestry_domain::access::Permission;
+use attestry_domain::id::OrganizationId;
 use attestry_domain::text::Parse;
 use http::Method;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
-use utoipa::OpenApi;
+use utoipa::{OpenApi, PartialSchema};
 
 use crate::answer::problem::CODES;
 use crate::document::listed::Listed;
 use crate::request::body_limits::{SMALL_BODY, largest_body};
 use crate::request::facts::Facts;
+use crate::request::idempotency;
 use crate::routes::{PUBLIC, all};
 
 #[derive(OpenApi)]
@@ -24,6 +26,7 @@ use crate::routes::{PUBLIC, all};
         title = "Attestry",
         description = "Compliance management: people, risks, vendors, and a provable audit log. \
                        Every operation acts within one organization.",
+        contact(name = "Attestry"),
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     components(schemas(
@@ -35,13 +38,16 @@ use crate::routes::{PUBLIC, all};
         (name = "People", description = "The members of the organization."),
         (name = "Risks", description = "What could go wrong, and what is done about it."),
         (name = "Vendors", description = "The companies the organization relies on."),
+        (name = "Tasks", description = "What has to be done, by whom and by when, with its evidence."),
+        (name = "Automations", description = "Checks and scripts that collect the evidence of a task."),
+        (name = "Policies", description = "What the organization asks of its people: texts, versions, approvals, signatures."),
         (name = "Frameworks", description = "What the frameworks ask for, and how ready the organization is."),
         (name = "Controls", description = "What the organization does to meet requirements."),
         (name = "Statement of applicability", description = "Which controls of a framework apply, and why."),
         (name = "Context", description = "What is known of the organization."),
         (name = "Trust portal", description = "What the organization shows of itself: settings, domain, certificates, news and questions."),
         (name = "Trust access", description = "From asking for access to reading: requests, agreements, grants, visits."),
-        (name = "Comments", description = "Comments on risks and vendors."),
+        (name = "Comments", description = "Comments on risks, vendors, tasks and policies."),
         (name = "Attachments", description = "Files and their download links."),
         (name = "Organization", description = "The organization itself."),
         (name = "API keys", description = "API keys for scripts."),
@@ -72,6 +78,7 @@ struct Written {
 #[derive(Deserialize)]
 struct WrittenParameter {
     r#in: String,
+    name: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -101,6 +108,7 @@ static FACTS: LazyLock<HashMap<String, Vec<(Method, Facts)>>> = LazyLock::new(||
         is_public: PUBLIC.contains(&(name, path)),
         permission: operation.permission.and_then(|word| Permission::parse(&word).ok()),
         takes_query: operation.parameters.iter().any(|parameter| parameter.r#in == "query"),
+        is_list: operation.parameters.iter().any(|parameter| parameter.name.as_deref() == Some("limit")),
         is_stream: operation.stream.is_some(),
         takes_form: operation.body.as_ref().is_some_and(|body| body.content.form.is_some()),
         body_limit: operation.body.map_or(Some(SMALL_BODY), |_| operation.body_limit),
@@ -159,7 +167,29 @@ pub fn document() -> Value {
             }
         }
     }
+    name_constants(&mut document["components"]["schemas"]);
+    // Answers that no operation gives need no description.
+    let paths = document["paths"].to_string();
+    if let Some(responses) = document["components"]["responses"].as_object_mut() {
+        responses.retain(|name, _| paths.contains(&format!("#/components/responses/{name}\"")));
+    }
     document
+}
+
+/// Writes a choice of one word as the constant that it is.
+fn name_constants(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(name_constants),
+        Value::Object(map) => {
+            if let Some([only]) = map.get("enum").and_then(Value::as_array).map(Vec::as_slice) {
+                let only = only.clone();
+                map.remove("enum");
+                map.insert("const".to_owned(), only);
+            }
+            map.values_mut().for_each(name_constants);
+        }
+        _ => {}
+    }
 }
 
 fn security_schemes() -> Value {
@@ -217,11 +247,45 @@ fn meaning(status: u16) -> &'static str {
     }
 }
 
-fn header(name: &str, about: &str) -> Value {
-    json!({"name": name, "in": "header", "required": false, "description": about, "schema": {"type": "string"}})
+fn header(name: &str, about: &str, schema: &Value) -> Value {
+    json!({"name": name, "in": "header", "required": false, "description": about, "schema": schema})
+}
+
+/// Schemas of the common request headers.
+fn request_id() -> Value {
+    json!({"type": "string", "maxLength": 128, "pattern": "^[A-Za-z0-9_.:/+=-]+$"})
+}
+
+fn idempotency_key() -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": idempotency::MAX_KEY_BYTES, "pattern": "^[ -~]+$"})
+}
+
+fn entity_tag() -> Value {
+    json!({"type": "string", "pattern": "^(\\*|(W/)?\"[^\"]*\"(, *(W/)?\"[^\"]*\")*)$", "examples": ["\"3\""]})
+}
+
+/// A body that can be left out is described as what it is when it is there.
+fn unwrap_optional(body: &mut Value) {
+    let Some(content) = body["content"].as_object_mut() else { return };
+    let mut is_optional = false;
+    for media in content.values_mut() {
+        let choices = media["schema"]["oneOf"].as_array().cloned().unwrap_or_default();
+        let (nulls, others): (Vec<Value>, Vec<Value>) =
+            choices.into_iter().partition(|one| one["type"] == "null");
+        if let ([_], [schema]) = (nulls.as_slice(), others.as_slice()) {
+            media["schema"] = schema.clone();
+            is_optional = true;
+        }
+    }
+    if is_optional {
+        body["required"] = json!(false);
+    }
 }
 
 fn finish(method: &str, path: &str, operation: &mut Value) {
+    if let Some(body) = operation.get_mut("requestBody") {
+        unwrap_optional(body);
+    }
     let is_public = PUBLIC.contains(&(method, path));
     let session_only = operation.get("x-session").is_some();
     let has_body = operation.get("requestBody").is_some();
@@ -236,6 +300,7 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
     let mut parameters = vec![header(
         "X-Request-Id",
         "An id for tracing. One is generated if you leave it out, and returned either way.",
+        &request_id(),
     )];
     if !is_public {
         statuses.extend([401, 403]);
@@ -243,7 +308,7 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
             true => "Required for any change with a session cookie, to protect against forged requests.",
             false => "The organization. Needed with a session, optional with an API key.",
         };
-        parameters.push(header("X-Organization-Id", about));
+        parameters.push(header("X-Organization-Id", about, &json!(OrganizationId::schema())));
     }
     if has_body {
         statuses.extend([408, 413, 415]);
@@ -258,15 +323,16 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
         parameters.push(header(
             "Idempotency-Key",
             "Within 24 hours, the same key and body have one effect and one answer.",
+            &idempotency_key(),
         ));
     }
     let is_changed = matches!(method, "patch" | "delete") && !UNVERSIONED.contains(&path);
     if is_changed || operation["responses"].get("412").is_some() {
         statuses.push(412);
-        parameters.push(header("If-Match", "Proceed only if this is still the ETag."));
+        parameters.push(header("If-Match", "Proceed only if this is still the ETag.", &entity_tag()));
     }
     if is_one {
-        parameters.push(header("If-None-Match", "Answers 304 if this is still the ETag."));
+        parameters.push(header("If-None-Match", "Answers 304 if this is still the ETag.", &entity_tag()));
         operation["responses"]["304"] = json!({"description": "Not modified: you have the current version."});
         operation["responses"]["200"]["headers"] =
             json!({"ETag": {"description": "The version.", "schema": {"type": "string"}}});
@@ -287,14 +353,16 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
     let mut all = operation["parameters"].as_array().cloned().unwrap_or_default();
     all.extend(parameters);
     operation["parameters"] = Value::Array(all);
-    if let Some(permission) = operation.get("x-permission").and_then(Value::as_str) {
-        let needs = match operation["x-or-permission"].is_array() {
-            true => format!("Needs the permission `{permission}`, or any of `x-or-permission`."),
-            false => format!("Needs the permission `{permission}`."),
-        };
-        let about = operation.get("description").and_then(Value::as_str).unwrap_or_default();
-        operation["description"] = json!(format!("{about}\n\n{needs}").trim());
-    }
+    let needs = match operation.get("x-permission").and_then(Value::as_str) {
+        Some(permission) if operation["x-or-permission"].is_array() => {
+            format!("Needs the permission `{permission}`, or any of `x-or-permission`.")
+        }
+        Some(permission) => format!("Needs the permission `{permission}`."),
+        None if is_public => "Needs no credentials.".to_owned(),
+        None => "Needs a session.".to_owned(),
+    };
+    let about = operation.get("description").and_then(Value::as_str).unwrap_or_default();
+    operation["description"] = json!(format!("{about}\n\n{needs}").trim());
 }
 
 /// What is answered under a path with an id at its end and has no version of its own.

@@ -56,6 +56,7 @@ pub(crate) struct Described {
     failures: Vec<(u16, &'static str)>,
     parameters: Vec<Parameter>,
     body: Option<Value>,
+    needs_body: bool,
     status: u16,
     answer: &'static str,
     content: Value,
@@ -92,6 +93,7 @@ impl Described {
             failures: Vec::new(),
             parameters: Vec::new(),
             body: None,
+            needs_body: true,
             status: 200,
             answer: "",
             content: Value::Null,
@@ -125,6 +127,11 @@ impl Described {
     pub(crate) fn takes(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
         self.parameters.extend(parameters);
         self
+    }
+
+    /// The same of a body that can be left out.
+    pub(crate) fn may_read(self, body: Value) -> Self {
+        Self { body: Some(body), needs_body: false, ..self }
     }
 
     /// The content of the body, by its type.
@@ -169,7 +176,7 @@ impl Described {
             operation["x-also-permission"] = json!(either);
         }
         if let Some(content) = self.body {
-            operation["requestBody"] = json!({"required": true, "content": content});
+            operation["requestBody"] = json!({"required": self.needs_body, "content": content});
         }
         let operation: Operation = serde_json::from_value(operation).unwrap_or_default();
         let mut paths = Paths::new();

@@ -27,8 +27,8 @@ use crate::answer::tables::export::{Column, table};
 use crate::answer::tables::import::{Lines, read_csv};
 use crate::answer::tables::{CSV, CSV_UTF8, text};
 use crate::document::operations::{reference, schema};
-use crate::request::bodies::{JSON, MediaType, media_type, must_be};
-use crate::request::caller::Granted;
+use crate::request::bodies::{JSON, MediaType, Meter, media_type, must_be};
+use crate::request::caller::{Granted, caller_of};
 use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
@@ -47,7 +47,7 @@ pub(crate) enum Sent {
 impl FromRequest<Api> for Sent {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
         let is_csv = media_type(request.headers(), CSV) != MediaType::Other;
         if !is_csv {
             must_be(request.headers(), JSON).map_err(|problem| Problem {
@@ -57,20 +57,25 @@ impl FromRequest<Api> for Sent {
                 ..problem
             })?;
         }
+        let (context, organization) = caller_of(&request)?;
         let bytes = read_request(request).await?;
-        let read = tokio::task::spawn_blocking(move || match is_csv {
-            true => rows(read_csv(&bytes)?).map(Self::Csv),
-            false => {
-                let fields = Fields::parse(&bytes)?;
-                if !oscal::MODELS.iter().any(|model| fields.has(model)) {
-                    return Ok(Self::Ours(fields));
-                }
-                serde_json::from_slice(&bytes).map(Self::Oscal).map_err(|error| {
-                    Problem::new("malformed_body", format!("The body is not JSON: {error}."))
-                })
+        let read = api.ctx.importing.work(organization, move || {
+            let mut meter = Meter::beyond(&context.memory, bytes.len());
+            if is_csv {
+                return rows(read_csv(&bytes, &mut meter)?).map(Self::Csv);
             }
+            let fields = Fields::parse(&bytes)?;
+            if !oscal::MODELS.iter().any(|model| fields.has(model)) {
+                return Ok(Self::Ours(fields));
+            }
+            // A value of a few bytes takes many times as much.
+            let values = memchr::memchr3_iter(b',', b'[', b'{', &bytes).count();
+            meter.charge(bytes.len() + values * 2 * size_of::<Value>())?;
+            serde_json::from_slice(&bytes)
+                .map(Self::Oscal)
+                .map_err(|error| Problem::new("malformed_body", format!("The body is not JSON: {error}.")))
         });
-        read.await.map_err(Problem::internal)?
+        read.await?
     }
 }
 
@@ -81,7 +86,13 @@ const COLUMNS: &[Column] = &[
     Column { name: "kind", width: 12 },
     Column { name: "objective", width: 60 },
     Column { name: "tags", width: 20 },
+    // The rest is written where something is in it.
+    Column { name: "guidance", width: 60 },
+    Column { name: "controlId", width: 12 },
+    Column { name: "groupId", width: 12 },
 ];
+
+const USUAL_COLUMNS: usize = 6;
 
 fn rows(lines: Lines) -> Result<Vec<RequirementDraft>, Problem> {
     let mut wrong = Vec::new();
@@ -116,7 +127,10 @@ fn rows(lines: Lines) -> Result<Vec<RequirementDraft>, Problem> {
             theme: cell("theme"),
             kind: cell("kind"),
             objective: cell("objective"),
+            guidance: cell("guidance"),
             tags: cell("tags").split_whitespace().map(str::to_owned).collect(),
+            control_id: cell("controlId"),
+            group_id: cell("groupId"),
         }
     };
     Ok(lines.rows.into_iter().map(read).collect())
@@ -130,7 +144,10 @@ body! {
         theme "theme": optional Line<0, LONGEST_TITLE> = "What it belongs to.",
         kind "kind": optional Line<0, LONGEST_KIND> = "What the framework calls it; `control`, if it is left out.",
         objective "objective": optional AnyText = "What it is for.",
+        guidance "guidance": optional AnyText = "How to meet it.",
         tags "tags": optional Tags = "What it is about.",
+        control_id "controlId": optional Line<0, LONGEST_KIND> = "Its id in an OSCAL catalog; made of the code, if it is left out.",
+        group_id "groupId": optional Line<0, LONGEST_KIND> = "The id of its theme there; made of the theme, if it is left out.",
     }
     example json!({"code": "1", "title": "Backups", "theme": "Operations", "objective": "Data can be restored."})
 }
@@ -183,13 +200,16 @@ fn read_own(fields: Fields) -> Result<FrameworkDraft, Vec<FieldProblem>> {
         let at = format!("requirements[{place}]");
         let one = Fields::of(one).map_err(|message| vec![FieldProblem::new(&at, message)]);
         match one.and_then(Fields::read::<OwnRequirement>) {
-            Ok(OwnRequirement { code, title, theme, kind, objective, tags }) => read.push(RequirementDraft {
-                code: code.into(),
-                title: title.into(),
-                theme: own(theme),
-                kind: own(kind),
-                objective: own(objective),
-                tags: tags.iter().flat_map(Tags::iter).map(str::to_owned).collect(),
+            Ok(one) => read.push(RequirementDraft {
+                code: one.code.into(),
+                title: one.title.into(),
+                theme: own(one.theme),
+                kind: own(one.kind),
+                objective: own(one.objective),
+                guidance: own(one.guidance),
+                tags: one.tags.iter().flat_map(Tags::iter).map(str::to_owned).collect(),
+                control_id: own(one.control_id),
+                group_id: own(one.group_id),
             }),
             Err(errors) => wrong.extend(errors.into_iter().map(|one| match one.field == at {
                 true => one,
@@ -285,14 +305,22 @@ pub(crate) struct AddFramework;
 
 impl PartialSchema for AddFramework {
     fn schema() -> RefOr<Schema> {
-        let own = json!(OwnFramework::schema());
-        let examples = own["examples"].clone();
+        let examples = json!(OwnFramework::schema())["examples"].clone();
         schema(json!({
             "description": "A framework, or an OSCAL catalog.",
-            "anyOf": [own, {"type": "object", "required": ["catalog"], "properties": {"catalog": {"type": "object"}}}],
+            "anyOf": [reference("OwnFramework"), reference("OscalDocument")],
             "examples": examples
         }))
     }
+}
+
+/// The forms in which a framework is added, by their names.
+pub(crate) fn schemas() -> Vec<(&'static str, RefOr<Schema>)> {
+    let catalog = json!({
+        "type": "object", "description": "An OSCAL document with a catalog.", "required": ["catalog"],
+        "properties": {"catalog": {"type": "object"}}, "example": {"catalog": {}}
+    });
+    vec![("OwnFramework", OwnFramework::schema()), ("OscalDocument", schema(catalog))]
 }
 
 impl ToSchema for AddFramework {}
@@ -324,7 +352,7 @@ impl FrameworkTrial {
 
 /// Adds a framework of one's own
 ///
-/// As JSON, as an OSCAL catalog (JSON), or as CSV with the columns `code`, `title`, `theme`, `kind`, `objective` and `tags`.
+/// As JSON, as an OSCAL catalog (JSON), or as CSV with the columns `code`, `title`, `theme`, `kind`, `objective`, `tags`, `guidance`, `controlId` and `groupId`.
 /// With `dryRun=true` nothing is saved, and the answer says what would become of it or what is wrong.
 #[utoipa::path(
     post, path = "/v1/frameworks", tag = "Frameworks", params(ImportFramework),
@@ -474,7 +502,8 @@ fn as_given(framework: &Framework) -> Value {
     let requirement = |one: &Requirement| {
         json!({
             "code": one.code, "title": one.title, "theme": one.theme, "kind": one.kind,
-            "objective": one.objective, "tags": one.tags
+            "objective": one.objective, "guidance": one.guidance, "tags": one.tags,
+            "controlId": one.control_id, "groupId": one.group_id
         })
     };
     json!({
@@ -511,10 +540,23 @@ pub(crate) async fn export_framework(
         FrameworkFormat::Csv => {
             let row = |one: &Requirement| {
                 let tags = one.tags.join(" ");
-                [&one.code, &one.title, &one.theme, &one.kind, &one.objective, &tags].map(text).to_vec()
+                let known = [&one.code, &one.title, &one.theme, &one.kind, &one.objective, &tags];
+                known
+                    .into_iter()
+                    .chain([&one.guidance, &one.control_id, &one.group_id])
+                    .map(text)
+                    .collect::<Vec<_>>()
             };
-            let rows: Vec<_> = framework.requirements.iter().map(row).collect();
-            let written = table(COLUMNS, &rows).map_err(Problem::internal)?;
+            let has_more = |one: &Requirement| {
+                [&one.guidance, &one.control_id, &one.group_id].iter().any(|text| !text.is_empty())
+            };
+            let columns = match framework.requirements.iter().any(has_more) {
+                true => COLUMNS,
+                false => &COLUMNS[..USUAL_COLUMNS],
+            };
+            let cut = |one| row(one).into_iter().take(columns.len()).collect();
+            let rows: Vec<Vec<_>> = framework.requirements.iter().map(cut).collect();
+            let written = table(columns, &rows).map_err(Problem::internal)?;
             (CSV_UTF8.to_owned(), "csv", written)
         }
     };

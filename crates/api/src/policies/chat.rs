@@ -21,7 +21,7 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::answer::problem::Problem;
 use crate::answer::streams::{self, done};
 use crate::document::operations::schema;
-use crate::request::caller::Granted;
+use crate::request::caller::GrantedForLong;
 use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::path::PathId;
 use crate::request::wire::Valid;
@@ -200,14 +200,14 @@ fn close(stage: &mut Stage, events: &mut Vec<Event>) {
     responses(
         (status = 200, content_type = "text/event-stream", body = String, description = "The answer, as it comes.",
          example = json!("data: {\"type\":\"start\"}\n\ndata: {\"type\":\"text-start\",\"id\":\"0\"}\n\ndata: {\"type\":\"text-delta\",\"id\":\"0\",\"delta\":\"I renamed it.\"}\n\ndata: {\"type\":\"text-end\",\"id\":\"0\"}\n\ndata: {\"type\":\"finish\"}\n\ndata: [DONE]\n\n")),
-        (status = 502, description = "The AI provider failed before it began to answer; `detail` says how."),
-        (status = 503, description = "No AI provider is configured; `detail` says what to set."),
+        (status = 502, description = "The AI provider failed before it began to answer."),
+        (status = 503, description = "No AI provider is configured, or it takes no more requests for now."),
     ),
     extensions(("x-permission" = json!("policy:update")), ("x-stream" = json!(true)))
 )]
 pub(crate) async fn ask_about_policy(
     api: State<Api>,
-    scope: Granted<grant::PolicyUpdate>,
+    caller: GrantedForLong<grant::PolicyUpdate>,
     id: PathId<kind::Policy>,
     body: Valid<AskAboutPolicy>,
 ) -> Result<Response, Problem> {
@@ -222,7 +222,7 @@ pub(crate) async fn ask_about_policy(
     let history =
         chat_history.map(|History(turns)| turns.into_iter().map(turn).collect()).unwrap_or_default();
     let question = Question { instructions: instructions.as_str().to_owned(), history };
-    let conversation = chat::ask(&api.ctx, &scope, id.found()?, question).await?;
+    let conversation = chat::ask(&api.ctx, caller.lasting(), id.found()?, question).await?;
     let framing = [(FRAMING, HeaderValue::from_static("v1"))];
     Ok((framing, streams::stream(&api, events(conversation))).into_response())
 }

@@ -1,7 +1,7 @@
 //! What differs between two texts of a policy.
 
 use attestry_app::policies::comparisons::{self, Text};
-use attestry_domain::access::{Permission, grant};
+use attestry_domain::access::{Permission, Scope, grant};
 use attestry_domain::content::diff::{self, Fate, Words};
 use attestry_domain::content::{Block, Body, Content, MOST_NODES};
 use attestry_domain::id::{PolicyId, kind};
@@ -18,7 +18,7 @@ use super::texts::Markdown;
 use super::versions::Named;
 use crate::answer::conditions::Conditions;
 use crate::answer::problem::{FieldProblem, Problem};
-use crate::document::operations::schema;
+use crate::document::operations::{reference, schema};
 use crate::request::caller::Granted;
 use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::path::{ParentId, PathId};
@@ -105,16 +105,15 @@ pub(crate) struct PolicyComparison;
 
 impl PartialSchema for PolicyComparison {
     fn schema() -> RefOr<Schema> {
-        let differences = json!(PolicyDiff::schema());
-        let example = differences["example"].clone();
-        schema(json!({"anyOf": [differences, {"$ref": "#/components/schemas/Policy"}], "example": example}))
+        let example = json!(PolicyDiff::schema())["example"].clone();
+        schema(json!({"anyOf": [reference("PolicyDiff"), reference("Policy")], "example": example}))
     }
 }
 
 impl ToSchema for PolicyComparison {}
 
-async fn difference(api: &Api, [before, after]: [Text; 2]) -> Result<Response, Problem> {
-    let written = api.ctx.comparing.work(move || {
+async fn difference(api: &Api, scope: &Scope, [before, after]: [Text; 2]) -> Result<Response, Problem> {
+    let written = api.ctx.comparing.work(scope.organization(), move || {
         let mut counts = Counts::default();
         let changes: Vec<ChangeView<'_>> = diff::diff(&before.content, &after.content)
             .into_iter()
@@ -159,7 +158,7 @@ pub(crate) async fn diff_policy_versions(
     named: Named,
 ) -> Result<Response, Problem> {
     let which = [named.at(0)?, named.at(1)?];
-    difference(&api, comparisons::both(&api.ctx, &scope, id.found()?, which).await?).await
+    difference(&api, &scope, comparisons::both(&api.ctx, &scope, id.found()?, which).await?).await
 }
 
 /// The ids of changes.
@@ -168,8 +167,10 @@ pub(crate) struct Places(Vec<usize>);
 
 impl FromJson for Places {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        let read =
-            |item: &JsonValue| item.value().map_err(|_| "must be a whole number of 0 or more".to_owned());
+        let read = |item: &JsonValue| {
+            let place = item.whole().and_then(|place| usize::try_from(place).ok());
+            place.ok_or_else(|| "must be a whole number of 0 or more".to_owned())
+        };
         json.each(2 * MOST_NODES, read).map(Self)
     }
 
@@ -226,5 +227,5 @@ pub(crate) async fn compare_policy(
     }
     let (before, _) = comparisons::draft(&api.ctx, &scope, id).await?;
     let after = Text { name: before.name.clone(), content: proposal };
-    difference(&api, [before, after]).await
+    difference(&api, &scope, [before, after]).await
 }

@@ -69,7 +69,7 @@ impl From<PolicySignature> for SignatureView {
 ///
 /// Needs a session: a signature is a person's own. Signing again changes nothing. The body can be left out.
 #[utoipa::path(
-    post, path = "/v1/policies/{id}/sign", tag = "Policies", request_body = SignPolicy,
+    post, path = "/v1/policies/{id}/sign", tag = "Policies", request_body = Option<SignPolicy>,
     params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, body = SignatureView, description = "The signature."),

@@ -12,8 +12,8 @@ use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::matrix::{CellView, MatrixView};
-use super::{AuthInfo, AuthenticatedUser, Beside, Exposed, How, Names, Narrowed, as_of_parameter};
-use crate::answer::lists;
+use super::{AuthInfo, AuthenticatedUser, Beside, Exposed, Field, How, Names, Narrowed, as_of_parameter};
+use crate::answer::lists::{self, Numbered};
 use crate::answer::tables::export::Shape;
 use crate::answer::tables::import::{DryRun, ImportResult};
 use crate::answer::tables::{CSV, XLSX};
@@ -56,7 +56,8 @@ impl<R: Exposed> Document<R> {
         let given = || R::FIELDS.iter().filter(|field| field.is_given());
         let required = given().filter(|field| whole && field.how == How::required);
         let also = R::also_given().into_iter().map(|(wire, schema)| (wire.to_owned(), schema));
-        let properties = given().map(|field| (field.wire.to_owned(), field.schema())).chain(also);
+        let of = |field: &Field| if whole { field.schema_with_default() } else { field.schema() };
+        let properties = given().map(|field| (field.wire.to_owned(), of(field))).chain(also);
         let (about, example) = match (whole, R::example()) {
             (true, Value::Object(row)) => (
                 format!("A {} to add. Fields with a default can be left out.", R::NAMES.one),
@@ -104,7 +105,9 @@ impl<R: Exposed> Document<R> {
                 "data": {"type": "array", "items": view},
                 "count": {"type": "integer", "minimum": 0, "description": "The number of items in this page."},
                 "nextCursor": {"type": ["string", "null"]},
-                "total": lists::total_schema()
+                "total": lists::total_schema(),
+                "page": {"type": "integer", "minimum": 1, "description": "The number of this page. Only with `page` or `perPage`."},
+                "pageCount": {"type": "integer", "minimum": 0, "description": "How many pages there are. Only with `page` or `perPage`."}
             }
         });
         let all = [
@@ -160,7 +163,9 @@ impl<R: Exposed> Document<R> {
         Self::operation("", handler, move |under| {
             let (id, summary) = (format!("list_{many}"), format!("Lists the {many}"));
             let described = Self::told::<R::Read>(HttpMethod::Get, under, id, summary)
-                .takes(Narrowed::<R>::parameters().into_iter().chain(lists::parameters::<R::Sort>()))
+                .takes(Narrowed::<R>::parameters())
+                .takes(if R::BARE { lists::bare_parameters() } else { lists::plain_parameters() })
+                .takes(lists::sorting_parameters::<R::Sort>())
                 .takes(R::Beside::parameters());
             let content = json_of(&format!("{name}List"));
             match R::BARE {
@@ -169,6 +174,7 @@ impl<R: Exposed> Document<R> {
                     .answers(200, "The rows.", content),
                 false => described
                     .takes([lists::total_parameter()])
+                    .takes(Numbered::parameters())
                     .answers(200, "One page, newest first.", content),
             }
         })
@@ -177,33 +183,34 @@ impl<R: Exposed> Document<R> {
     fn rows() -> Vec<Operations> {
         use HttpMethod::{Delete, Get, Patch, Post};
         let Names { one, schema: name, .. } = R::NAMES;
+        let id = move |before: &str, after: &str| format!("{before}_{}{after}", one.replace(' ', "_"));
         vec![
             Self::listed(),
             Self::operation("", post(super::create::<R>), move |under| {
-                Self::told::<R::Create>(Post, under, format!("create_{one}"), format!("Adds a {one}"))
+                Self::told::<R::Create>(Post, under, id("create", ""), format!("Adds a {one}"))
                     .takes(R::Beside::parameters())
                     .reads(json_of(&format!("Create{name}")))
                     .answers(201, "What was added.", json_of(name))
             }),
             Self::operation("/{id}", get(super::show::<R>), move |under| {
-                Self::told::<R::Read>(Get, under, format!("get_{one}"), format!("Shows one {one}"))
+                Self::told::<R::Read>(Get, under, id("get", ""), format!("Shows one {one}"))
                     .takes([as_of_parameter()])
                     .takes(R::Beside::parameters())
                     .answers(200, "As it is, or as it was.", json_of(name))
             }),
             Self::operation("/{id}", patch(super::update::<R>), move |under| {
-                Self::told::<R::Update>(Patch, under, format!("update_{one}"), format!("Changes a {one}"))
+                Self::told::<R::Update>(Patch, under, id("update", ""), format!("Changes a {one}"))
                     .takes(R::Beside::parameters())
                     .reads(json_of(&format!("Update{name}")))
             }),
             Self::operation("/{id}", delete(super::remove::<R>), move |under| {
-                Self::told::<R::Delete>(Delete, under, format!("delete_{one}"), format!("Deletes a {one}"))
+                Self::told::<R::Delete>(Delete, under, id("delete", ""), format!("Deletes a {one}"))
                     .says("Deletes its comments and files as well; its history stays.")
                     .answers(200, "Deleted.", json_of(&format!("{name}Deletion")))
             }),
             Self::operation("/{id}/history", get(super::show_history::<R>), move |under| {
                 let summary = format!("Shows who changed a {one}, when and how, field by field");
-                Self::told::<R::ReadAll>(Get, under, format!("get_{one}_history"), summary)
+                Self::told::<R::ReadAll>(Get, under, id("get", "_history"), summary)
                     .takes(lists::plain_parameters())
                     .answers(200, "The entries about it, newest first.", json_of("EntryList"))
             }),

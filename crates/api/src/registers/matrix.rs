@@ -38,18 +38,21 @@ pub(crate) struct CellView {
 #[schema(example = json!({
     "inherent": [{"likelihood": "likely", "impact": "major", "score": 16, "count": 3}],
     "residual": [{"likelihood": "unlikely", "impact": "major", "score": 8, "count": 3}],
-    "notAssessed": 2
+    "notAssessed": 2, "residualNotAssessed": 5
 }))]
 pub(crate) struct MatrixView {
     inherent: Vec<CellView>,
     residual: Vec<CellView>,
-    /// How many have not been rated yet; they are in no cell.
+    /// Rows without a rating before treatment; they are in no cell of `inherent`.
     not_assessed: i64,
+    /// The same after treatment, for `residual`.
+    residual_not_assessed: i64,
 }
 
 impl From<Matrix> for MatrixView {
-    fn from(Matrix { inherent, residual, not_assessed }: Matrix) -> Self {
-        Self { inherent: all_cells(&inherent), residual: all_cells(&residual), not_assessed }
+    fn from(Matrix { inherent, residual, not_assessed, residual_not_assessed }: Matrix) -> Self {
+        let (inherent, residual) = (all_cells(&inherent), all_cells(&residual));
+        Self { inherent, residual, not_assessed, residual_not_assessed }
     }
 }
 

@@ -70,15 +70,26 @@ pub(crate) fn columns<R: Exposed>() -> Vec<Column> {
 
 fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>, today: Date) -> Vec<Cell> {
     let mut cells = vec![text(record.id.to_string()), text(record.reference())];
-    for (field, value) in R::FIELDS.iter().zip(record.plain()) {
-        cells.push(value.into_owned());
+    let values = record.plain();
+    let is_empty = |column: &str| {
+        // What nobody has rated after treatment is not shown as if somebody had.
+        R::RATINGS.get(1).is_some_and(|residual| {
+            let flag = R::FIELDS.iter().position(|field| field.column == residual.is_assessed);
+            residual.has(column) && flag.and_then(|at| values.get(at)) == Some(&Plain::Bool(false))
+        })
+    };
+    for (field, value) in R::FIELDS.iter().zip(&values) {
+        cells.push(if is_empty(field.column) { Plain::Null } else { value.clone().into_owned() });
         if field.wire == ASSIGNEE {
             let name = record.assignee().and_then(|member| assignees.get(&member));
             cells.push(name.map_or(Plain::Null, text));
         }
     }
     let computed = R::COMPUTED.iter().filter(|computed| computed.shown.is_some());
-    cells.extend(computed.map(|computed| (computed.of)(&record.fields).into_owned()));
+    cells.extend(computed.map(|computed| match is_empty(computed.column) {
+        true => Plain::Null,
+        false => (computed.of)(&record.fields).into_owned(),
+    }));
     cells.extend(R::LIVE.iter().map(|live| text((live.of)(&record.fields, today))));
     cells.extend([Plain::Time(record.created_at), Plain::Time(record.updated_at)]);
     cells

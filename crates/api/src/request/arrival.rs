@@ -1,8 +1,9 @@
-//! A body that must keep arriving. A change runs to its end even when its client was told that it took too long, so
-//! what it waits for must end by itself: a client that sends a byte now and then would keep it, and its memory, for
-//! minutes.
+//! A body that must keep arriving, and is read to its end. A change runs to its end even when its client was told that
+//! it took too long, so what it waits for must end by itself: a client that sends a byte now and then would keep it, and
+//! its memory, for minutes.
 
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use axum::BoxError;
 use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use http_body_util::{BodyExt, Limited};
 use tokio::time::{Instant, Sleep};
 
 /// How long nothing may arrive.
@@ -23,7 +25,9 @@ const SLOWEST: u64 = 4 << 10;
 pub(crate) struct Stalled;
 
 pub(crate) struct Arriving {
-    body: Body,
+    /// None once it was handed to `unread`.
+    body: Option<Body>,
+    unread: Unread,
     started: Instant,
     /// When it must be there as a whole.
     end: Instant,
@@ -31,14 +35,45 @@ pub(crate) struct Arriving {
     over: Pin<Box<Sleep>>,
 }
 
+/// The unread rest of a request body.
+///
+/// A connection that is closed while something lies unread in it is reset, and the client may lose the response: a change
+/// would be made, and nobody told.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unread(Arc<Mutex<Option<Body>>>);
+
+/// Bounds of draining: bytes and time.
+const MAX_DRAINED_BYTES: usize = 64 << 10;
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
+
+impl Unread {
+    /// Reads the rest of a small body.
+    pub(crate) async fn drain(self) {
+        let rest = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(rest) = rest else { return };
+        let drained = Limited::new(rest, MAX_DRAINED_BYTES).collect();
+        // Whatever is wrong with it, nobody wanted it.
+        let _ = tokio::time::timeout(DRAIN_TIMEOUT, drained).await;
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        if let Some(body) = self.body.take().filter(|body| !body.is_end_stream()) {
+            *self.unread.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        }
+    }
+}
+
 impl Arriving {
-    pub(crate) fn within(body: Body, within: Duration) -> Body {
+    pub(crate) fn within(body: Body, within: Duration, unread: &Unread) -> Body {
         if body.is_end_stream() {
             return body;
         }
         let started = Instant::now();
         let over = Box::pin(tokio::time::sleep(SILENCE.min(within)));
-        Body::new(Self { body, started, end: started + within, received: 0, over })
+        let (body, unread) = (Some(body), unread.clone());
+        Body::new(Self { body, unread, started, end: started + within, received: 0, over })
     }
 
     /// When the next bytes must be there.
@@ -56,7 +91,8 @@ impl HttpBody for Arriving {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match Pin::new(&mut self.body).poll_frame(context) {
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        match Pin::new(body).poll_frame(context) {
             Poll::Pending => self.over.as_mut().poll(context).map(|()| Some(Err(Stalled.into()))),
             Poll::Ready(frame) => {
                 if let Some(Ok(frame)) = &frame {
@@ -70,10 +106,10 @@ impl HttpBody for Arriving {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.body.as_ref().map_or_else(SizeHint::default, HttpBody::size_hint)
     }
 }

@@ -20,6 +20,7 @@ pub(crate) const MULTIPART: &str = "multipart/form-data";
 /// those with credentials.
 #[derive(Debug)]
 pub(crate) struct Budget {
+    units: usize,
     all: Arc<Semaphore>,
     public: Arc<Semaphore>,
 }
@@ -30,12 +31,17 @@ const UNIT: usize = 1 << 10;
 impl Budget {
     pub(crate) fn new(bytes: usize) -> Self {
         let units = (bytes / UNIT).clamp(4, Semaphore::MAX_PERMITS);
-        Self { all: Arc::new(Semaphore::new(units)), public: Arc::new(Semaphore::new(units / 4)) }
+        Self { units, all: Arc::new(Semaphore::new(units)), public: Arc::new(Semaphore::new(units / 4)) }
+    }
+
+    pub(crate) fn bytes_in_use(&self) -> usize {
+        let free = self.all.available_permits() + self.public.available_permits();
+        (self.units + self.units / 4 - free) * UNIT
     }
 
     pub(crate) fn share(&self, is_public: bool) -> Share {
-        let of = if is_public { &self.public } else { &self.all };
-        Share { of: Arc::clone(of), taken: Mutex::default() }
+        let (of, all) = if is_public { (&self.public, self.units / 4) } else { (&self.all, self.units) };
+        Share { of: Arc::clone(of), all, taken: Mutex::default() }
     }
 }
 
@@ -43,6 +49,8 @@ impl Budget {
 #[derive(Debug)]
 pub(crate) struct Share {
     of: Arc<Semaphore>,
+    /// Units of the whole budget.
+    all: usize,
     taken: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
@@ -68,6 +76,36 @@ impl Share {
         match &mut *taken {
             Some(taken) => taken.merge(permit),
             none => *none = Some(permit),
+        }
+        Ok(())
+    }
+}
+
+/// Counts the memory that reading a body takes beyond the body itself.
+pub(crate) struct Meter<'a> {
+    share: &'a Share,
+    bytes: usize,
+    taken: usize,
+}
+
+impl<'a> Meter<'a> {
+    /// How much is taken of the budget at a time.
+    const STEP: usize = 256 << 10;
+
+    pub(crate) fn beyond(share: &'a Share, body: usize) -> Self {
+        Self { share, bytes: body, taken: body }
+    }
+
+    pub(crate) fn charge(&mut self, bytes: usize) -> Result<(), Problem> {
+        self.bytes += bytes;
+        if self.bytes > self.taken {
+            self.taken = self.bytes + Self::STEP;
+            if self.taken > self.share.all * UNIT {
+                let detail =
+                    "Reading this takes more memory than the server has for bodies; send less at a time.";
+                return Err(Problem::new("payload_too_large", detail));
+            }
+            self.share.take(self.taken)?;
         }
         Ok(())
     }

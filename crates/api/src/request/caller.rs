@@ -5,19 +5,20 @@
 use std::marker::PhantomData;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use attestry_app::portals;
-use attestry_app::principals::{self, KnownSession, Lasting};
-use attestry_domain::access::{Actor, Claim, Credential, Grant, Origin, Principal, Scope};
+use attestry_app::principals::{self, KnownSession, Lasting, LastingScope};
+use attestry_domain::access::{Actor, Claim, Connection, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::id::{OrganizationId, UserId};
 use attestry_domain::journal::{hex, sha256};
 use attestry_domain::text::Email;
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::{ConnectInfo, FromRequestParts, OptionalFromRequestParts, Request};
 use cookie::Cookie;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, header};
 
+use crate::answer::memory::Reservation;
 use crate::answer::problem::Problem;
 use crate::request::bodies::Share;
 use crate::request::facts::Facts;
@@ -41,6 +42,9 @@ pub(crate) struct RequestContext {
     pub(crate) body_limit: usize,
     /// What the body takes of the memory for all bodies.
     pub(crate) memory: Share,
+    /// What the response takes of the memory for all responses.
+    pub(crate) response: Mutex<Option<Reservation>>,
+    pub(crate) connection: Connection,
     pub(crate) claim: OnceLock<Arc<Claim>>,
     /// Set when the caller is known, so that a refusal can be recorded. Proves nothing.
     pub(crate) actor: OnceLock<Actor>,
@@ -50,7 +54,12 @@ pub(crate) struct RequestContext {
 
 impl RequestContext {
     pub(crate) fn origin(&self) -> Origin {
-        Origin { request_id: Arc::clone(&self.request_id), ip: self.ip, claim: self.claim.get().cloned() }
+        Origin {
+            request_id: Arc::clone(&self.request_id),
+            ip: self.ip,
+            claim: self.claim.get().cloned(),
+            connection: self.connection.clone(),
+        }
     }
 }
 
@@ -60,6 +69,14 @@ pub(crate) fn request_context(extensions: &Extensions) -> Result<Arc<RequestCont
         .get::<Arc<RequestContext>>()
         .cloned()
         .ok_or_else(|| Problem::internal("a request without a context"))
+}
+
+/// The context of a request whose caller is known, and their organization.
+pub(crate) fn caller_of(request: &Request) -> Result<(Arc<RequestContext>, OrganizationId), Problem> {
+    let context = request_context(request.extensions())?;
+    let caller = context.admitted.get().ok_or_else(|| Problem::internal("a body before its caller"))?;
+    let organization = caller.organization;
+    Ok((context, organization))
 }
 
 /// The address of whoever asks: the peer, or behind a proxy we trust what that proxy saw.
@@ -137,6 +154,8 @@ enum Named {
 fn named_organization(headers: &HeaderMap) -> Named {
     match headers.get(ORGANIZATION) {
         None => Named::Nothing,
+        // Some clients always send it.
+        Some(value) if value.is_empty() => Named::Nothing,
         Some(value) => {
             value.to_str().ok().and_then(OrganizationId::read).map_or(Named::Nonsense, Named::Organization)
         }
@@ -162,13 +181,18 @@ async fn authenticate(parts: &Parts, context: &RequestContext, api: &Api) -> Res
     allowed?;
     api.limits.check_credential(actor.principal.credential)?;
     let _ = context.admitted.set(Arc::clone(&actor.principal));
+    if parts.method.is_safe() && context.facts.is_some_and(|facts| facts.is_list) {
+        let reserved = api.responses.reserve_page(actor.principal.organization).await?;
+        *context.response.lock().unwrap_or_else(PoisonError::into_inner) = Some(reserved);
+    }
     Ok(actor)
 }
 
 /// Query parameters where the operation knows none are a mistake that would go unnoticed.
 fn no_stray_query(parts: &Parts, context: &RequestContext, api: &Api) -> Result<(), Problem> {
     let Some(query) = parts.uri.query().filter(|query| !query.is_empty()) else { return Ok(()) };
-    let takes_query = context.facts.is_some_and(|facts| facts.takes_query);
+    // A page takes whatever a link to it carries.
+    let takes_query = context.facts.is_none_or(|facts| facts.takes_query);
     if takes_query { Ok(()) } else { Query::parse(Some(query), api.ctx.now()).finish() }
 }
 
@@ -177,11 +201,8 @@ type Found = (Arc<Principal>, Result<(), Problem>);
 async fn by_key(api: &Api, context: &RequestContext, text: &str, named: Named) -> Result<Found, Problem> {
     let known = match principals::by_api_key(&api.ctx, text).await {
         Ok(known) => known,
-        Err(error) => {
-            // Guessing keys is limited like signing in.
-            api.limits.check_address(context.ip)?;
-            return Err(error.into());
-        }
+        // Guessing keys is limited like signing in.
+        Err(error) => return Err(refused(api, context, error)),
     };
     let principal = Arc::clone(&known.principal);
     let allowed = match named {
@@ -222,11 +243,17 @@ async fn known_session(
 ) -> Result<Arc<KnownSession>, Problem> {
     match principals::by_session(&api.ctx, token).await {
         Ok(session) => Ok(session),
-        Err(error) => {
-            api.limits.check_address(context.ip)?;
-            Err(error.into())
-        }
+        Err(error) => Err(refused(api, context, error)),
     }
+}
+
+/// A credential that does not hold counts against the address it came from; one that could not be looked up does not.
+fn refused(api: &Api, context: &RequestContext, error: attestry_app::Error) -> Problem {
+    let limited = match &error {
+        attestry_app::Error::Unauthenticated { .. } => api.limits.check_address(context.ip),
+        _ => Ok(()),
+    };
+    limited.err().unwrap_or_else(|| error.into())
 }
 
 /// The proof that the caller holds the permission `G`.
@@ -258,6 +285,13 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
 pub(crate) struct GrantedForLong<G> {
     pub(crate) scope: Granted<G>,
     pub(crate) credential: Lasting,
+}
+
+impl<G> GrantedForLong<G> {
+    /// The scope with its credential.
+    pub(crate) fn lasting(self) -> LastingScope {
+        LastingScope { scope: self.scope.0, credential: self.credential }
+    }
 }
 
 impl<G: Grant> FromRequestParts<Api> for GrantedForLong<G> {
@@ -336,6 +370,19 @@ impl FromRequestParts<Api> for SignedIn {
                 no_stray_query(parts, &context, api)?;
                 Ok(Self { session, by_cookie, origin: context.origin() })
             }
+        }
+    }
+}
+
+/// A session on a route that also works without one: credentials that do not hold count as none.
+impl OptionalFromRequestParts<Api> for SignedIn {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Option<Self>, Problem> {
+        match <Self as FromRequestParts<Api>>::from_request_parts(parts, api).await {
+            Ok(caller) => Ok(Some(caller)),
+            Err(problem) if problem.status().is_server_error() => Err(problem),
+            Err(_) => Ok(None),
         }
     }
 }

@@ -10,6 +10,8 @@ pub(crate) struct Facts {
     /// None for a user's own account and for the public.
     pub(crate) permission: Option<Permission>,
     pub(crate) takes_query: bool,
+    /// Whether the answer is a page of a list.
+    pub(crate) is_list: bool,
     /// Whether the body may be a form.
     pub(crate) takes_form: bool,
     /// Whether the answer comes as a stream that nothing is saved by: it ends when the client leaves.

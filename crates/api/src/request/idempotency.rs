@@ -30,6 +30,9 @@ use crate::state::Api;
 
 const KEY: &str = "idempotency-key";
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// The longest key.
+pub(crate) const MAX_KEY_BYTES: usize = 255;
+
 /// How long a request with a claim lives.
 const LIFETIME: Duration = Duration::from_secs(LOCKED.as_secs() - 10);
 const EXEMPT: &[&str] = &["/v1/auth/login", "/v1/auth/logout"];
@@ -63,7 +66,7 @@ pub(crate) async fn run(api: Api, request: Request, next: Next) -> Response {
 
 fn key(headers: &HeaderMap) -> Result<String, Problem> {
     let text = headers.get(KEY).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
-    if (1..=255).contains(&text.len()) {
+    if (1..=MAX_KEY_BYTES).contains(&text.len()) {
         return Ok(text.to_owned());
     }
     Err(Problem::invalid(vec![FieldProblem::new(
@@ -109,7 +112,10 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
     if !response.status().is_success() || !is_json {
         // What failed changed nothing and may be tried again. What cannot be remembered (a file, a stream) is sent as
         // it comes: if it changed something, a repetition is told so.
-        idempotency::release(&api.ctx, &claim).await?;
+        if let Err(error) = idempotency::release(&api.ctx, &claim).await {
+            // It can be taken over when its time is up.
+            tracing::debug!(%error, "a claim was not released");
+        }
         return Ok(response);
     }
     remember(api, &claim, response).await

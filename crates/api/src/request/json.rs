@@ -7,6 +7,7 @@ use attestry_domain::context_entries::{Tag, Tags};
 use attestry_domain::date::Date;
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::id_set::IdSet;
+use attestry_domain::numbers::{MAX_EXACT, whole};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{
     Time, Zone, automations, files, policies, portals, risks, scales, schedules, soa, subjects,
@@ -38,6 +39,11 @@ impl Json {
 
     pub(crate) fn value<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
         serde_json::from_slice(&self.0).map_err(|error| format!("cannot be read: {error}"))
+    }
+
+    /// A whole number.
+    pub(crate) fn whole(&self) -> Option<i64> {
+        self.value().ok().as_ref().and_then(whole)
     }
 
     /// A string; without escapes in it, it stays where it is.
@@ -244,7 +250,7 @@ impl FromJson for bool {
 
 impl FromJson for tasks::Position {
     fn from_json(json: &Json) -> Result<Self, String> {
-        let place = json.value().ok().and_then(Self::new);
+        let place = json.whole().and_then(Self::new);
         place.ok_or_else(|| format!("must be a whole number from 0 to {}", Self::MOST))
     }
 
@@ -253,18 +259,14 @@ impl FromJson for tasks::Position {
     }
 }
 
-/// A whole number from 0 to 2^53 − 1, the largest that every JSON reader keeps exactly.
+/// A whole number of 0 or more that every JSON reader keeps exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) i64);
 
-impl Count {
-    const MOST: i64 = (1 << 53) - 1;
-}
-
 impl FromJson for Count {
     fn from_json(json: &Json) -> Result<Self, String> {
-        match json.value() {
-            Ok(number @ 0..=Self::MOST) => Ok(Self(number)),
+        match json.whole() {
+            Some(number @ 0..=MAX_EXACT) => Ok(Self(number)),
             _ => Err("must be a whole number of 0 or more".to_owned()),
         }
     }
@@ -273,7 +275,7 @@ impl FromJson for Count {
         ObjectBuilder::new()
             .schema_type(Type::Integer)
             .minimum(Some(0))
-            .maximum(Some(Self::MOST))
+            .maximum(Some(MAX_EXACT))
             .examples([12])
             .into()
     }

@@ -1,6 +1,7 @@
 //! `/v1/soa/auto-fill`: a statement filled in, as a stream.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use attestry_app::soa::filling::{self, Filled, Filling};
 use attestry_domain::access::grant;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use super::views::{AnswerView, DOCUMENT, ORGANIZATION};
 use crate::answer::problem::Problem;
 use crate::answer::streams::{done, stream};
-use crate::request::caller::{Granted, must_be_same_organization};
+use crate::request::caller::{GrantedForLong, must_be_same_organization};
 use crate::request::wire::Valid;
 use crate::state::Api;
 
@@ -42,14 +43,15 @@ fn shown(filled: Filled) -> Event {
     })
 }
 
-fn events(filling: Filling) -> impl Stream<Item = Result<Event, Infallible>> {
-    let rest = unfold(Some(filling), |filling| async move {
-        let mut filling = filling?;
+fn events(filling: Filling, request_id: Arc<str>) -> impl Stream<Item = Result<Event, Infallible>> {
+    let rest = unfold(Some((filling, request_id)), |state| async move {
+        let (mut filling, request_id) = state?;
         Some(match filling.next().await {
-            Some(Ok(filled)) => (iter(vec![shown(filled)]), Some(filling)),
+            Some(Ok(filled)) => (iter(vec![shown(filled)]), Some((filling, request_id))),
             Some(Err(error)) => {
                 let problem = Problem::from(error);
-                tracing::warn!(code = problem.code, "filling a statement in broke off");
+                let (code, cause) = (problem.code, problem.cause.as_deref());
+                tracing::warn!(%request_id, code, cause, "filling a statement in broke off");
                 let piece = json!({"type": "error", "code": problem.code, "errorText": problem.detail});
                 (iter(vec![event(&piece), done()]), None)
             }
@@ -77,11 +79,13 @@ fn events(filling: Filling) -> impl Stream<Item = Result<Event, Infallible>> {
 )]
 pub(crate) async fn fill_soa(
     api: State<Api>,
-    scope: Granted<grant::SoaUpdate>,
+    caller: GrantedForLong<grant::SoaUpdate>,
     body: Valid<FillSoa>,
 ) -> Result<Response, Problem> {
     let FillSoa { organization_id, document_id } = body.0;
-    must_be_same_organization(&scope, organization_id)?;
-    let filling = filling::begin(&api.ctx, &scope, document_id).await?;
-    Ok(stream(&api, events(filling)))
+    let caller = caller.lasting();
+    must_be_same_organization(&caller.scope, organization_id)?;
+    let request_id = Arc::clone(&caller.scope.origin().request_id);
+    let filling = filling::begin(&api.ctx, caller, document_id).await?;
+    Ok(stream(&api, events(filling, request_id)))
 }

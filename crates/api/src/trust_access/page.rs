@@ -3,7 +3,7 @@
 mod markup;
 mod words;
 
-use attestry_app::portals;
+use attestry_app::portals::public;
 use attestry_domain::id::OrganizationId;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -49,10 +49,11 @@ async fn portal(
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
     let words = words::of(headers);
-    let (status, text) = match portals::show(&api.ctx, name, host).await {
-        Ok(shown) => (StatusCode::OK, markup::portal(words, &shown)),
+    let render = move |shown| Ok(markup::portal(words, &shown).into_bytes());
+    let (status, text) = match public::page(&api.ctx, name, host, words.form, render).await {
+        Ok(page) => (StatusCode::OK, page),
         Err(attestry_app::Error::NotFound(_)) if is_browser(headers) => {
-            (StatusCode::NOT_FOUND, markup::missing(words))
+            (StatusCode::NOT_FOUND, markup::missing(words).into())
         }
         Err(error) => return Err(error.into()),
     };

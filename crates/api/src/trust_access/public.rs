@@ -1,6 +1,7 @@
 //! What anybody can do: look at a portal, ask for access, and subscribe.
 
-use attestry_app::portals::{self, Listed, Public, SubProcessor, subscribers};
+use attestry_app::portals::public::{self, Form, Listed, Public, SubProcessor};
+use attestry_app::portals::subscribers;
 use attestry_app::trust_access::requests;
 use attestry_domain::Time;
 use attestry_domain::id::{AccessRequestId, OrganizationId, PortalPostId};
@@ -9,14 +10,19 @@ use attestry_domain::text::{Email, LongText};
 use attestry_domain::trust_access::{CalledName, NewRequest, RequestStatus};
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use http::header::CONTENT_TYPE;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::answer::problem::Problem;
+use crate::auth::LinkToken;
+use crate::request::bodies::JSON;
 use crate::request::caller::Guest;
 use crate::request::json::Secret;
+use crate::request::query::ValidQuery;
 use crate::request::wire::Valid;
 use crate::state::Api;
 
@@ -157,8 +163,10 @@ pub(crate) async fn get_public_portal(
     api: State<Api>,
     guest: Guest,
     Path(name): Path<String>,
-) -> Result<Json<PortalView>, Problem> {
-    Ok(Json(portals::show(&api.ctx, &name, guest.host).await?.into()))
+) -> Result<Response, Problem> {
+    let render = |shown| serde_json::to_vec(&PortalView::from(shown)).map_err(attestry_app::Error::internal);
+    let page = public::page(&api.ctx, &name, guest.host, Form::Json, render).await?;
+    Ok(([(CONTENT_TYPE, JSON)], page).into_response())
 }
 
 body! {
@@ -305,4 +313,14 @@ pub(crate) async fn end_subscription(
 ) -> Result<Json<Said>, Problem> {
     subscribers::leave(&api.ctx, &body.0.token.0, guest.host, guest.origin).await?;
     Ok(said("You are unsubscribed."))
+}
+
+/// The same by a mail program, whose body says `List-Unsubscribe=One-Click` and nothing else.
+pub(crate) async fn leave_by_mail(
+    api: State<Api>,
+    guest: Guest,
+    ValidQuery(LinkToken(token)): ValidQuery<LinkToken>,
+) -> Result<&'static str, Problem> {
+    subscribers::leave(&api.ctx, &token, guest.host, guest.origin).await?;
+    Ok("You are unsubscribed.\n")
 }

@@ -264,7 +264,7 @@ impl ApprovalView {
 ///
 /// Whoever asked gets the agreement by e-mail and has seven days to sign it. The body can be left out.
 #[utoipa::path(
-    post, path = "/v1/trust-access/admin/requests/{id}/approve", tag = "Trust access", request_body = ApproveAccess,
+    post, path = "/v1/trust-access/admin/requests/{id}/approve", tag = "Trust access", request_body = Option<ApproveAccess>,
     params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
     responses(
         (status = 200, body = ApprovalView, description = "The request, and the agreement that was sent."),

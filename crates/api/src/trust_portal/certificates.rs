@@ -15,9 +15,12 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 
 use crate::answer::problem::Problem;
+use crate::document::operations::schema;
 use crate::request::caller::{Granted, must_be_same_organization};
+use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::uploads::RawFile;
 use crate::request::wire::Valid;
 use crate::state::Api;
@@ -28,13 +31,43 @@ body! {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         framework "framework": required CertificateFramework = "What it certifies; it replaces the one there is.",
         file_name "fileName": required FileName = "The file name; any path is removed.",
-        file_type "fileType": required MediaType = "Must be application/pdf.",
-        file_data "fileData": required RawFile = "The PDF in base64; at most 10 MiB when decoded.",
+        file_type "fileType": required PdfType = "The media type of a PDF.",
+        file_data "fileData": required PdfData = "The PDF in base64; at most 10 MiB when decoded.",
     }
     example json!({
         "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "framework": "iso_27001", "fileName": "certificate.pdf",
         "fileType": "application/pdf", "fileData": EXAMPLE_PDF
     })
+}
+
+/// A media type, which must be that of a PDF.
+#[derive(Clone, Debug)]
+pub(crate) struct PdfType(MediaType);
+
+impl FromJson for PdfType {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        MediaType::from_json(json).map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(json!({"type": "string", "enum": [MediaType::PDF]}))
+    }
+}
+
+/// A PDF in base64 that nobody has looked at yet.
+#[derive(Clone, Debug)]
+pub(crate) struct PdfData(RawFile);
+
+impl FromJson for PdfData {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        RawFile::from_json(json).map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let mut written = json!(RawFile::schema());
+        written["examples"] = json!([EXAMPLE_PDF]);
+        schema(written)
+    }
 }
 
 /// The smallest PDF there is, in base64.
@@ -79,11 +112,11 @@ pub(crate) async fn upload_certificate(
     let UploadCertificate { organization_id, framework, file_name, file_type, file_data } = body.0;
     must_be_same_organization(&scope, organization_id)?;
     let field = |name: &str, message: &str| Problem::from(attestry_app::Error::field(name, message));
-    let data = file_data.read().map_err(|message| field("fileData", &message))?;
+    let data = file_data.0.read().map_err(|message| field("fileData", &message))?;
     if data.size() > FILE_LIMIT {
         return Err(too_large().into());
     }
-    if file_type.as_str() != MediaType::PDF {
+    if file_type.0.as_str() != MediaType::PDF {
         return Err(field("fileType", "must be application/pdf"));
     }
     let content = data.whole()?;

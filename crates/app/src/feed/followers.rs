@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attestry_domain::access::{Principal, Scope};
 use attestry_storage::journal::{self, Told};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -12,7 +11,7 @@ use super::sight::shown;
 use super::{Most, Place};
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::principals::Lasting;
+use crate::principals::LastingScope;
 
 /// How many entries somebody is told who was away. Whoever has missed more reloads everything.
 pub const MOST_BEHIND: i64 = 5000;
@@ -32,8 +31,7 @@ pub enum Said {
 #[derive(Debug)]
 pub struct Follower {
     ctx: Ctx,
-    scope: Scope,
-    credential: Lasting,
+    caller: LastingScope,
     place: Place,
     bell: watch::Receiver<u64>,
     is_closed: watch::Receiver<bool>,
@@ -50,12 +48,12 @@ pub struct Follower {
 /// Follows the journal: from now on, or from after an entry on.
 pub async fn follow(
     ctx: &Ctx,
-    scope: &Scope,
-    credential: Lasting,
+    caller: LastingScope,
     after: Option<i64>,
     most: Most,
     silence: Duration,
 ) -> Result<Follower, Error> {
+    let scope = &caller.scope;
     let principal = scope.principal().ok_or_else(|| Error::internal("only a member follows"))?;
     let place = ctx.feed.enter(ctx, principal, most)?;
     // Whatever is written from here on rings.
@@ -70,8 +68,7 @@ pub async fn follow(
     };
     Ok(Follower {
         ctx: ctx.clone(),
-        scope: scope.clone(),
-        credential,
+        caller,
         bell,
         is_closed: ctx.feed.is_closed.subscribe(),
         place,
@@ -103,8 +100,8 @@ impl Follower {
             let rung = *self.bell.borrow_and_update();
             let page = self.place.news.after(&self.place, self.last, rung).await?;
             let last = page.last().map(|told| told.sequence);
-            let shown = shown(&self.ctx, &self.scope, page).await?;
-            if *self.is_closed.borrow() || !self.is_allowed().await? {
+            let shown = shown(&self.ctx, &self.caller.scope, page).await?;
+            if *self.is_closed.borrow() || !self.caller.is_allowed(&self.ctx).await? {
                 return Ok(None);
             }
             self.last = last.unwrap_or(self.last);
@@ -124,13 +121,5 @@ impl Follower {
                 }
             }
         }
-    }
-
-    /// Whether the credential still works, and lets its holder do what it did.
-    async fn is_allowed(&self) -> Result<bool, Error> {
-        let was = self.scope.principal();
-        let now = self.credential.principal(&self.ctx).await?;
-        let rights = |principal: &Principal| (principal.member, principal.permissions);
-        Ok(now.is_some() && now.as_deref().map(rights) == was.map(rights))
     }
 }

@@ -1,11 +1,12 @@
 //! What somebody at a portal asked for, done where nobody can watch how long it takes.
 
+use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{AccessRequestId, OrganizationId};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
-use crate::portals::for_the_public;
+use crate::portals::{for_the_public, subscribers};
 use crate::trust_access::requests;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,19 +16,28 @@ pub(crate) enum Asked {
     Request { organization: OrganizationId, request: AccessRequestId },
     /// A fresh link to what this address has access to.
     Link { organization: OrganizationId, email: String },
+    /// To be told what is new.
+    Subscription { organization: OrganizationId, email: String, origin: Origin },
 }
 
 impl Job for Asked {
     const KIND: &'static str = "asked";
 
     async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
-        let (Self::Request { organization, .. } | Self::Link { organization, .. }) = &self;
-        let scope = for_the_public(*organization);
+        let scope = match &self {
+            Self::Request { organization, .. } | Self::Link { organization, .. } => {
+                for_the_public(*organization)
+            }
+            Self::Subscription { organization, origin, .. } => {
+                Scope::visitor(*organization, None, origin.clone())
+            }
+        };
         let held = held.clone();
         ctx.change(&scope, async move |c| {
             match &self {
                 Self::Request { request, .. } => requests::follow(c, *request).await?,
                 Self::Link { email, .. } => requests::send_fresh_link(c, email).await?,
+                Self::Subscription { email, .. } => subscribers::add(c, email).await?,
             }
             held.complete(c.t).await
         })

@@ -39,9 +39,9 @@ impl Job for AutomationRun {
     async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
         let Self { organization, automation, run } = self;
         let scope = runs::scope_of(organization, automation);
-        match carry_out(ctx, &scope, held, run).await {
+        match Box::pin(carry_out(ctx, &scope, held, run)).await {
             // It will not go better next time, and must not stay as it is.
-            Err(error) if !matches!(error, Error::Unavailable(_)) => {
+            Err(error) if !error.is_outage() => {
                 tracing::error!(%run, %error, "a run was given up");
                 runs::give_up(ctx, &scope, held, run, runs::INTERNAL).await?;
                 Ok(Outcome::Ended)
@@ -68,7 +68,7 @@ async fn carry_out(ctx: &Ctx, scope: &Scope, held: &Held, run: RunId) -> Result<
             let written = output.len();
             let goes_on = match written == kept {
                 true => runs::is_running(ctx, scope, run).await,
-                false => runs::keep_log(ctx, scope, run, output.lines()).await,
+                false => runs::keep_log(ctx, scope, run, &output).await,
             };
             match goes_on {
                 Ok(true) => kept = written,
@@ -83,6 +83,6 @@ async fn carry_out(ctx: &Ctx, scope: &Scope, held: &Held, run: RunId) -> Result<
         ran = begun.execute(ctx, scope, &output) => ran?,
         () = cancelled => return Ok(Outcome::Done),
     };
-    begun.finish(ctx, scope, held, ran).await?;
+    Box::pin(begun.finish(ctx, scope, held, ran)).await?;
     Ok(Outcome::Ended)
 }

@@ -18,7 +18,7 @@ impl Job for Digests {
     const KIND: &'static str = "digests";
     const TRIES: i64 = i64::MAX;
     const AT_ONCE: usize = 1;
-    const RECURRING: bool = true;
+    const PERIOD: Option<Duration> = Some(EVERY);
 
     async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
         for (organization, today) in notices::due_digests(ctx).await? {

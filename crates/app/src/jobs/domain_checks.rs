@@ -17,7 +17,7 @@ impl Job for DomainChecks {
     const KIND: &'static str = "domain_checks";
     const TRIES: i64 = i64::MAX;
     const AT_ONCE: usize = 1;
-    const RECURRING: bool = true;
+    const PERIOD: Option<Duration> = Some(EVERY);
 
     async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
         let now = ctx.now();

@@ -26,7 +26,7 @@ impl Job for Housekeeping {
     const KIND: &'static str = "housekeeping";
     const TRIES: i64 = i64::MAX;
     const AT_ONCE: usize = 1;
-    const RECURRING: bool = true;
+    const PERIOD: Option<Duration> = Some(EVERY);
 
     async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
         tidy_up(ctx).await

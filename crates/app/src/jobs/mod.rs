@@ -6,6 +6,7 @@ mod account_entry;
 mod announcement;
 mod asked;
 mod automation_run;
+mod clock;
 mod digests;
 mod domain_checks;
 mod event_runs;
@@ -39,6 +40,7 @@ pub(crate) use account_entry::AccountEntry;
 pub(crate) use announcement::Announcement;
 pub(crate) use asked::Asked;
 pub(crate) use automation_run::AutomationRun;
+pub use clock::{QueueClock, clock_skew, is_tolerable};
 pub(crate) use event_runs::EventRuns;
 pub(crate) use mail::Mail;
 pub(crate) use password_reset::PasswordReset;
@@ -63,8 +65,8 @@ pub(crate) trait Job: Serialize + DeserializeOwned + Send + Sync + Sized + 'stat
     const AT_ONCE: usize = 2;
     /// How many of one organization run at once, in all processes together.
     const OF_ONE: i64 = i64::MAX;
-    /// Whether it is always in the queue.
-    const RECURRING: bool = false;
+    /// The time from one run to the next of a job that is always in the queue.
+    const PERIOD: Option<Duration> = None;
 
     fn run(self, ctx: &Ctx, held: &Held) -> impl Future<Output = Result<Outcome, Failure>> + Send;
 }
@@ -119,9 +121,9 @@ impl From<attestry_blobs::Error> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        match error {
-            Error::Unavailable(_) => Self::Retry(error.to_string()),
-            other => Self::Fail(other.to_string()),
+        match error.is_outage() {
+            true => Self::Retry(error.to_string()),
+            false => Self::Fail(error.to_string()),
         }
     }
 }
@@ -134,7 +136,7 @@ struct Known {
     tries: i64,
     at_once: usize,
     of_one: i64,
-    recurring: bool,
+    period: Option<Duration>,
     run: Run,
 }
 
@@ -144,7 +146,7 @@ const fn known<J: Job>() -> Known {
         tries: J::TRIES,
         at_once: J::AT_ONCE,
         of_one: J::OF_ONE,
-        recurring: J::RECURRING,
+        period: J::PERIOD,
         run: |ctx, held, payload| {
             async move {
                 let job: J = unseal(ctx, payload)?;
@@ -188,10 +190,13 @@ fn unseal<J: Job>(ctx: &Ctx, payload: &[u8]) -> Result<J, Failure> {
         .map_err(|error| Failure::Fail(format!("not a payload of {}: {error}", J::KIND)))
 }
 
-/// Makes sure that the recurring jobs are in the queue.
+/// Makes sure that the recurring jobs are in the queue, and not put off by a clock that was ahead.
 pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
+    if clock::synchronize(ctx).await? {
+        clock::pull_back(ctx).await?;
+    }
     ctx.work(async |work| {
-        for known in KINDS.iter().filter(|known| known.recurring) {
+        for known in KINDS.iter().filter(|known| known.period.is_some()) {
             work.put_job(known.kind, None::<OrganizationId>, &[], Some(known.kind)).await?;
         }
         Ok(())
@@ -210,9 +215,18 @@ pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     // Its first children are started now, so that the first run does not wait for them.
     ctx.runner.sandbox();
     tokio::spawn(relay_wakeups(ctx.clone(), stop.clone()));
+    let mut clock = clock::Watch::default();
     while !*stop.borrow() {
         while running.try_join_next().is_some() {}
-        match claim(&ctx, &places).await {
+        if !clock.is_right(&ctx).await {
+            wait(&ctx, &mut stop, &mut running).await;
+            continue;
+        }
+        let claimed = claim(&ctx, &places).await;
+        if claimed.is_ok() {
+            ctx.outages.ended();
+        }
+        match claimed {
             Ok(claimed) if claimed.is_empty() => wait(&ctx, &mut stop, &mut running).await,
             Ok(claimed) => {
                 for (kind, held, job) in claimed {
@@ -226,7 +240,7 @@ pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "the queue cannot be read");
+                ctx.outages.met("the queue of jobs", &error.to_string());
                 wait(&ctx, &mut stop, &mut running).await;
             }
         }
@@ -237,7 +251,7 @@ pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
 /// Sleeps until a bell rings, the next job is due, a running job ends, or it is time to look.
 async fn wait(ctx: &Ctx, stop: &mut watch::Receiver<bool>, running: &mut JoinSet<()>) {
     let due = ctx.db.read(async |t| jobs::next(t).await).await.ok().flatten();
-    let nap = due.map_or(POLL, |at| at.since(ctx.now()).clamp(Duration::from_millis(20), POLL));
+    let nap = due.map_or(POLL, |at| at.since(ctx.queue_now()).clamp(Duration::from_millis(20), POLL));
     // What is due and was not claimed waits for a place, and so for the end of a running job.
     let nap = if running.is_empty() { nap } else { nap.max(Duration::from_secs(1)) };
     let ended = async {
@@ -278,7 +292,7 @@ type Claimed = (usize, Held, ClaimedJob);
 
 /// Claims what is due, as far as there is a free place for its kind.
 async fn claim(ctx: &Ctx, places: &[Arc<Semaphore>]) -> Result<Vec<Claimed>, DbError> {
-    let now = ctx.now();
+    let now = ctx.queue_now();
     let due = ctx.db.read(async move |t| jobs::due(t, now).await).await?;
     let mut all = Vec::new();
     for (kind, known) in KINDS.iter().enumerate() {
@@ -301,14 +315,14 @@ async fn claim(ctx: &Ctx, places: &[Arc<Semaphore>]) -> Result<Vec<Claimed>, DbE
 
 /// Extends the lease of a job again and again; ends when the lease is lost.
 async fn keep(ctx: &Ctx, held: &Held) {
-    let mut until = ctx.now().plus(LEASE);
+    let mut until = ctx.queue_now().plus(LEASE);
     loop {
         tokio::time::sleep(LEASE / 3).await;
-        let (held, next) = (held.clone(), ctx.now().plus(LEASE));
+        let (held, next) = (held.clone(), ctx.queue_now().plus(LEASE));
         match ctx.db.write(async move |t| jobs::extend(t, held.id, &held.lease, next).await).await {
             Ok(true) => until = next,
             Ok(false) => return,
-            Err(_) if ctx.now() >= until => return,
+            Err(_) if ctx.queue_now() >= until => return,
             Err(_) => {}
         }
     }
@@ -340,16 +354,22 @@ async fn perform(ctx: &Ctx, kind: usize, held: Held, job: ClaimedJob) {
         Ok(Outcome::Ended) => Ok(()),
         Ok(Outcome::Done) => ctx.db.write(async move |t| jobs::complete(t, id, &lease).await.map(drop)).await,
         Ok(Outcome::Again(at)) => {
+            let at = ctx.queue_clock.time(at);
             ctx.db.write(async move |t| jobs::again(t, id, &lease, at).await.map(drop)).await
         }
         // What recurs is never given up.
         Err(failure)
-            if known.recurring || (attempts < known.tries && matches!(failure, Failure::Retry(_))) =>
+            if known.period.is_some() || (attempts < known.tries && matches!(failure, Failure::Retry(_))) =>
         {
             let (Failure::Retry(error) | Failure::Fail(error)) = failure;
-            tracing::warn!(job = %id, kind, %error, attempts, "a job will be tried again");
-            let at = ctx.now().plus(back_off(attempts));
-            ctx.db.write(async move |t| jobs::retry(t, id, &lease, at, &error).await.map(drop)).await
+            let (at, cause) = (ctx.queue_now().plus(back_off(attempts)), error.clone());
+            let written =
+                ctx.db.write(async move |t| jobs::retry(t, id, &lease, at, &error).await.map(drop)).await;
+            // If not even that could be written, it is an outage, and logged as one.
+            if written.is_ok() {
+                tracing::warn!(job = %id, kind, error = cause, attempts, "a job will be tried again");
+            }
+            written
         }
         Err(Failure::Retry(error) | Failure::Fail(error)) => {
             tracing::error!(job = %id, kind, %error, attempts, "a job failed for good");
@@ -357,7 +377,8 @@ async fn perform(ctx: &Ctx, kind: usize, held: Held, job: ClaimedJob) {
         }
     };
     if let Err(error) = written {
-        tracing::warn!(job = %id, %error, "the end of a job was not written down; it will run again");
+        tracing::debug!(job = %id, %error, "the end of a job was not written down; it will run again");
+        ctx.outages.met("the end of a job", &error.to_string());
     }
 }
 

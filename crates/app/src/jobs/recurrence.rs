@@ -21,7 +21,7 @@ impl Job for Recurrence {
     const KIND: &'static str = "recurrence";
     const TRIES: i64 = i64::MAX;
     const AT_ONCE: usize = 1;
-    const RECURRING: bool = true;
+    const PERIOD: Option<Duration> = Some(EVERY);
 
     async fn run(self, ctx: &Ctx, _held: &Held) -> Result<Outcome, Failure> {
         let now = ctx.now();

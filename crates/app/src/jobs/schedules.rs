@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
-use crate::error::Error;
 use crate::runs;
 
 /// Schedules are by the minute.
@@ -21,7 +20,7 @@ impl Job for Schedules {
     const KIND: &'static str = "schedules";
     const TRIES: i64 = i64::MAX;
     const AT_ONCE: usize = 1;
-    const RECURRING: bool = true;
+    const PERIOD: Option<Duration> = Some(EVERY);
 
     async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
         let (now, mut after) = (ctx.now(), String::new());
@@ -33,7 +32,7 @@ impl Job for Schedules {
             for (organization, automation) in due {
                 match runs::start_scheduled(ctx, organization, automation).await {
                     // The database is away: the rest would not go better.
-                    Err(error @ Error::Unavailable(_)) => return Err(error.into()),
+                    Err(error) if error.is_outage() => return Err(error.into()),
                     Err(error) => tracing::error!(%automation, %error, "a schedule was not followed"),
                     Ok(()) => {}
                 }

@@ -1,18 +1,21 @@
 //! Asks members to sign a version of a policy.
 
 use attestry_domain::access::Scope;
-use attestry_domain::id::{OrganizationId, PolicyId, PolicyVersionId};
+use attestry_domain::id::{MemberId, OrganizationId, PolicyId, PolicyVersionId};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Held, Job, Outcome};
 use crate::context::Ctx;
 use crate::policies::signing;
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SignRequests {
     pub(crate) organization: OrganizationId,
     pub(crate) policy: PolicyId,
     pub(crate) version: PolicyVersionId,
+    /// Only these of those whose signature is missing.
+    #[serde(default)]
+    pub(crate) only: Option<Vec<MemberId>>,
 }
 
 impl Job for SignRequests {
@@ -23,7 +26,7 @@ impl Job for SignRequests {
         let held = held.clone();
         ctx.change(&scope, async move |c| {
             held.complete(c.t).await?;
-            signing::ask(c, self.policy, self.version).await
+            signing::ask(c, self.policy, self.version, self.only.as_deref()).await
         })
         .await?;
         Ok(Outcome::Ended)

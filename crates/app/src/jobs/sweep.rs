@@ -30,7 +30,7 @@ impl Job for Sweep {
     const KIND: &'static str = "sweep";
     const TRIES: i64 = i64::MAX;
     const AT_ONCE: usize = 1;
-    const RECURRING: bool = true;
+    const PERIOD: Option<Duration> = Some(EVERY);
 
     async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
         sweep(ctx).await

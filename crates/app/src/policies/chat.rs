@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use attestry_ai::{Answer, Prompt, Turn};
-use attestry_domain::access::Scope;
 use attestry_domain::assistant::{self, Subject};
 use attestry_domain::content::{Content, markdown};
 use attestry_domain::id::{MessageId, PolicyId};
@@ -14,13 +13,18 @@ use attestry_storage::{organizations, registers as rows};
 
 use super::MISSING;
 use crate::assistant::{Assistant, not_configured};
+use crate::assistant_streams::AssistantStream;
 use crate::context::Ctx;
 use crate::context_entries;
 use crate::error::Error;
+use crate::principals::LastingScope;
 
 mod answers;
 
 use answers::Splitter;
+
+/// The end of an answer whose reader cannot be checked any more, as when the database is away.
+const BROKEN_OFF: &str = "The answer was interrupted. Try again in a moment.";
 
 /// What somebody asks for, and what was said before.
 #[derive(Clone, Debug)]
@@ -40,6 +44,7 @@ pub enum Said {
 /// An answer as it comes. Dropping it ends the call to the provider.
 #[derive(Debug)]
 pub struct Conversation {
+    stream: AssistantStream,
     ready: VecDeque<Result<Said, String>>,
     /// Until the provider has said all.
     answer: Option<(Answer, Splitter)>,
@@ -53,13 +58,23 @@ impl Conversation {
                 return Some(ready);
             }
             let (answer, splitter) = self.answer.as_mut()?;
-            match answer.next().await {
-                Some(Ok(delta)) => match splitter.take(&delta) {
+            match self.stream.wait(answer.next()).await {
+                Err(Error::Unauthenticated { message, .. }) => self.fail(message.to_owned()),
+                Err(error) => {
+                    let request_id = &self.stream.caller.scope.origin().request_id;
+                    tracing::warn!(%request_id, %error, "an answer of the assistant was broken off");
+                    self.fail(BROKEN_OFF.to_owned());
+                }
+                Ok(Some(Ok(delta))) => match splitter.take(&delta) {
                     Ok(text) => self.ready.extend(text.map(|text| Ok(Said::Text(text)))),
                     Err(failure) => self.fail(failure),
                 },
-                Some(Err(failure)) => self.fail(failure.to_string()),
-                None => {
+                Ok(Some(Err(failure))) => {
+                    let request_id = &self.stream.caller.scope.origin().request_id;
+                    tracing::warn!(%request_id, %failure, "the AI provider failed in the middle of an answer");
+                    self.fail(failure.plain());
+                }
+                Ok(None) => {
                     if let Some((_, splitter)) = self.answer.take() {
                         self.ready.extend(splitter.end());
                     }
@@ -75,8 +90,13 @@ impl Conversation {
 }
 
 /// Asks the assistant. Answers once the provider has begun to.
-pub async fn ask(ctx: &Ctx, scope: &Scope, id: PolicyId, question: Question) -> Result<Conversation, Error> {
-    let own = scope.clone();
+pub async fn ask(
+    ctx: &Ctx,
+    caller: LastingScope,
+    id: PolicyId,
+    question: Question,
+) -> Result<Conversation, Error> {
+    let own = caller.scope.clone();
     let found = ctx.db.read(async move |t| {
         let policy = rows::get::<Policy>(t, &own, id).await?.ok_or(MISSING)?;
         let organization = organizations::get(t, &own).await?.ok_or(Error::NotFound("organization"))?;
@@ -85,13 +105,19 @@ pub async fn ask(ctx: &Ctx, scope: &Scope, id: PolicyId, question: Question) -> 
     });
     let (policy, organization, facts) = found.await?;
     let content = policy.content.content().map_err(Error::internal)?;
+    let stream = AssistantStream::begin(ctx, caller).await?;
     match &ctx.settings.assistant {
         Assistant::Nobody => Err(not_configured()),
         Assistant::Rules => {
             let frequency = policy.frequency.unwrap_or(ReviewFrequency::Yearly);
             let values = Values {
                 organization: organization.name,
-                contact: scope.principal().map(|caller| caller.email.clone()).unwrap_or_default(),
+                contact: stream
+                    .caller
+                    .scope
+                    .principal()
+                    .map(|caller| caller.email.clone())
+                    .unwrap_or_default(),
                 review_period: frequency.as_str().to_owned(),
                 time_zone: organization.time_zone.to_string(),
             };
@@ -103,13 +129,13 @@ pub async fn ask(ctx: &Ctx, scope: &Scope, id: PolicyId, question: Question) -> 
             };
             let assistant::Answer { text, policy } = assistant::answer(&question.instructions, &subject);
             let said = [Some(Said::Text(text)), policy.map(Said::Policy)];
-            Ok(Conversation { ready: said.into_iter().flatten().map(Ok).collect(), answer: None })
+            Ok(Conversation { stream, ready: said.into_iter().flatten().map(Ok).collect(), answer: None })
         }
         Assistant::Provider(provider) => {
             let marker: MessageId = ctx.ids.next();
             let prompt = prompt(&policy, &content, &organization.name, &facts, question, &marker.to_string());
-            let answer = provider.ask(&prompt).await?;
-            Ok(Conversation { ready: VecDeque::new(), answer: Some((answer, Splitter::default())) })
+            let answer = stream.wait(provider.ask(&prompt)).await??;
+            Ok(Conversation { stream, ready: VecDeque::new(), answer: Some((answer, Splitter::default())) })
         }
     }
 }

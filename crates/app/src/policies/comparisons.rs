@@ -65,7 +65,7 @@ pub async fn apply(
 ) -> Result<Record<Policy>, Error> {
     let (text, version) = draft(ctx, scope, id).await?;
     precondition.check(&[version])?;
-    let merged = ctx.comparing.work(move || {
+    let merged = ctx.comparing.work(scope.organization(), move || {
         let differences = diff::diff(&text.content, &proposal);
         must_be_changes(&differences, &wanted)?;
         diff::applied(&differences, &wanted).checked().map_err(|message| {

@@ -138,7 +138,7 @@ pub async fn policy(ctx: &Ctx, scope: &Scope, id: PolicyId, which: Option<Which>
     let (document, reference) = found.await?;
     let version = document.version.map_or_else(String::new, |version| format!(" v{version}"));
     let file_name = format!("{reference} {}{version}.pdf", document.title);
-    print(ctx, file_name, move || attestry_pdf::policy(&document)).await
+    print(ctx, scope, file_name, move || attestry_pdf::policy(&document)).await
 }
 
 /// All policies that are published, in one file.
@@ -161,15 +161,16 @@ pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Download, Error> {
     });
     let collection = found.await?;
     let file_name = format!("{} policies {}.pdf", collection.organization, collection.date);
-    print(ctx, file_name, move || attestry_pdf::collection(&collection)).await
+    print(ctx, scope, file_name, move || attestry_pdf::collection(&collection)).await
 }
 
 async fn print(
     ctx: &Ctx,
+    scope: &Scope,
     file_name: String,
     make: impl FnOnce() -> Result<Pdf, Failure> + Send + 'static,
 ) -> Result<Download, Error> {
-    let made = ctx.printing.work(make).await?;
+    let made = ctx.printing.work(scope.organization(), make).await?;
     let Pdf { bytes, missing } = made?;
-    Ok(Download { file_name, bytes, missing, held: None })
+    Ok(Download { file_name, bytes, missing, permit: None })
 }

@@ -1,6 +1,7 @@
 //! Who has signed which version of a policy, and who still has to.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use attestry_domain::access::{AuthType, Permission, Scope};
 use attestry_domain::id::{MemberId, PolicyId, PolicyVersionId};
@@ -8,7 +9,7 @@ use attestry_domain::members::Person;
 use attestry_domain::policies::{Policy, PolicySignature};
 use attestry_domain::registers::Record;
 use attestry_domain::version::VersionNumber;
-use attestry_storage::{Tx, policies, registers as rows};
+use attestry_storage::{Tx, notices, policies, registers as rows};
 
 use super::{MISSING, as_published, with_versions};
 use crate::change::Change;
@@ -145,33 +146,51 @@ async fn signers_of(t: &Tx<'_>, scope: &Scope, policy: &Record<Policy>) -> Resul
     Ok(all)
 }
 
-/// Reminds everybody whose signature is missing; says how many they are.
+/// Time between two reminders of one member.
+const REMIND_AGAIN_AFTER: Duration = Duration::from_hours(24);
+
+/// Reminds everybody whose signature is missing, who wants such mail and was not reminded today; says how many they are.
 pub async fn remind(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<usize, Error> {
     ctx.change(scope, async move |c| {
         let policy = registers::lock::<Policy>(c, id).await?;
         let Some(version) = policy.current_version_id.filter(|_| !policy.is_archived) else {
             return Err(not_published());
         };
-        let missing = signers_of(c.t, c.scope, &policy).await?.iter().filter(|one| one.is_missing()).count();
-        if missing > 0 {
-            // Asking twice before the first reminder is sent sends it once.
-            let job = SignRequests { organization: c.organization(), policy: id, version };
-            c.enqueue_named(&job, &format!("sign:{id}")).await?;
+        let since = c.now.minus(REMIND_AGAIN_AFTER);
+        let reminded = policies::reminded(c.t, c.scope, version, since).await?;
+        let readers = notices::readers_of_policies(c.t, c.scope).await?;
+        let signers = signers_of(c.t, c.scope, &policy).await?;
+        let missing = signers.iter().filter(|one| one.is_missing()).map(|one| one.person.member.id);
+        let whom: Vec<MemberId> =
+            missing.filter(|member| readers.contains(member) && !reminded.contains(member)).collect();
+        for member in &whom {
+            policies::note_reminder(c.t, c.scope, (id, version), *member, c.now).await?;
         }
-        c.record("policy.reminded", "policy", id, &policy)?;
-        Ok(missing)
+        let count = whom.len();
+        if count > 0 {
+            let job = SignRequests { organization: c.organization(), policy: id, version, only: Some(whom) };
+            c.enqueue(&job).await?;
+            c.record("policy.reminded", "policy", id, &policy)?;
+        }
+        Ok(count)
     })
     .await
 }
 
 /// Tells everybody whose signature is missing.
-pub(crate) async fn ask(c: &Change<'_>, id: PolicyId, version: PolicyVersionId) -> Result<(), Error> {
+pub(crate) async fn ask(
+    c: &Change<'_>,
+    id: PolicyId,
+    version: PolicyVersionId,
+    only: Option<&[MemberId]>,
+) -> Result<(), Error> {
     let Some(policy) = rows::get::<Policy>(c.t, c.scope, id).await? else { return Ok(()) };
     if policy.current_version_id != Some(version) {
         return Ok(());
     }
     let whom = signers_of(c.t, c.scope, &policy).await?;
     let whom = whom.iter().filter(|one| one.is_missing()).map(|one| one.person.member.id);
+    let whom = whom.filter(|member| only.is_none_or(|only| only.contains(member)));
     super::tell(c, whom, &format!("Please read and sign {}", policy.label()));
     Ok(())
 }

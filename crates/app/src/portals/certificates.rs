@@ -35,7 +35,7 @@ pub async fn upload(
 ) -> Result<Certificate, Error> {
     let file = content.clone();
     let look = move || (attestry_pdf::inspect(&file), hex(&sha256(&file)));
-    let (inspected, sha256) = ctx.stamping.work(look).await?;
+    let (inspected, sha256) = ctx.stamping.work(scope.organization(), look).await?;
     let refused = |error: Unreadable| Error::BadRequest { code: "file_refused", message: error.to_string() };
     let pages = inspected.map_err(refused)?.pages;
     let certificate = Certificate {

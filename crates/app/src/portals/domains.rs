@@ -49,6 +49,29 @@ pub(super) async fn must_be_free(t: &Tx<'_>, scope: &Scope, domain: &DomainName)
     }
 }
 
+/// Seconds after which a domain is worth looking at again.
+const RETRY_SECONDS: u64 = 10;
+
+/// A failure as a person is told it. The whole of it is for the log.
+fn failed(failure: &Failure) -> Error {
+    let (code, message, wait) = match failure {
+        Failure::Unknown => return Error::NotFound("domain in the project of the hosting provider"),
+        Failure::Busy { retry_after, .. } => (
+            "hosting_busy",
+            "The hosting provider takes no more requests for now; try again later.",
+            *retry_after,
+        ),
+        Failure::Down(_) | Failure::Refused(_) => (
+            "domain_check_failed",
+            "The domain cannot be checked now: the name servers or the hosting provider do not answer as they should. \
+             The reason is in the server's log.",
+            None,
+        ),
+    };
+    let (message, cause) = (message.to_owned(), Some(failure.to_string()));
+    Error::Outside { code, message, cause, retry_after: Some(wait.unwrap_or(RETRY_SECONDS)) }
+}
+
 /// Looks a domain up. What is found about the portal's own domain is remembered.
 pub async fn status(ctx: &Ctx, scope: &Scope, domain: DomainName) -> Result<Status, Error> {
     let (own, wanted) = (scope.clone(), domain.clone());
@@ -57,12 +80,7 @@ pub async fn status(ctx: &Ctx, scope: &Scope, domain: DomainName) -> Result<Stat
         of(t, &own).await
     });
     let portal = read.await?;
-    let found = ask(ctx, scope.organization(), &domain).await.map_err(|failure| match failure {
-        Failure::Unknown => Error::NotFound("domain in the project of the hosting provider"),
-        other => {
-            Error::Outside { code: "domain_check_failed", message: other.to_string(), retry_after: Some(10) }
-        }
-    })?;
+    let found = ask(ctx, scope.organization(), &domain).await.map_err(|failure| failed(&failure))?;
     if portal.domain.as_ref() == Some(&domain) && portal.domain_state.verified_at.is_none() && found.verified
     {
         let wanted = domain.clone();
@@ -169,22 +187,25 @@ impl Hosts {
     }
 }
 
+/// How long a request waits for the domains of portals.
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Whose portal a host name means, whether or not it is published. While the database does not answer, what was known
 /// last: whether the process lives must not depend on it.
 pub async fn owner(ctx: &Ctx, host: &str) -> Option<OrganizationId> {
     let now = ctx.now();
     let (mut owners, is_fresh) = ctx.portal_hosts.owners(now);
     if !is_fresh {
-        match ctx.db.read(async |t| portals::domains(t).await).await {
-            Ok(read) => {
+        // One request reads; the others go on with what is known.
+        ctx.portal_hosts.known().at = Some(now);
+        let read = ctx.db.read(async |t| portals::domains(t).await);
+        match tokio::time::timeout(READ_TIMEOUT, read).await {
+            Ok(Ok(read)) => {
                 owners = Arc::new(read.into_iter().collect());
                 *ctx.portal_hosts.known() = Known { owners: Arc::clone(&owners), at: Some(now) };
             }
-            Err(error) => {
-                // Not every request tries again.
-                ctx.portal_hosts.known().at = Some(now);
-                tracing::warn!(%error, "the domains of portals cannot be read");
-            }
+            Ok(Err(error)) => ctx.outages.met("the domains of portals", &error.to_string()),
+            Err(_) => ctx.outages.met("the domains of portals", "the database does not answer"),
         }
     }
     owners.get(host).copied()

@@ -3,7 +3,7 @@
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{OrganizationId, PortalPostId, SubscriberId};
 use attestry_domain::portals::{Anonymous, Subscriber};
-use attestry_domain::text::Email;
+use attestry_domain::text::{Email, Parse};
 use attestry_storage::{organizations, portals};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use super::{link, lock, of};
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
-use crate::jobs::{Announcement, Mail};
+use crate::jobs::{Announcement, Asked, Mail};
 use crate::letters::{self, To};
 
 const ENTITY: &str = "subscriber";
@@ -48,39 +48,48 @@ fn gone() -> Error {
     }
 }
 
-/// Notes an address and sends it a link; nothing shows whether it is known.
+/// Takes an address; nothing shows whether it is known.
 pub async fn subscribe(
     ctx: &Ctx,
     organization: OrganizationId,
     email: Email,
     origin: Origin,
 ) -> Result<(), Error> {
-    let scope = Scope::visitor(organization, None, origin);
-    ctx.change(&scope, async move |c| {
-        let (portal, organization) = lock(c).await?;
-        let known = portals::lock_subscriber_by_email(c.t, c.scope, &email.key()).await?;
-        let subscriber = match known {
-            Some(known) if known.confirmed_at.is_some() => return Ok(()),
-            Some(known) => known,
-            None => {
-                let new = Subscriber {
-                    id: c.next_id(),
-                    organization_id: c.organization(),
-                    email: email.as_str().to_owned(),
-                    created_at: c.now,
-                    confirmed_at: None,
-                };
-                portals::insert_subscriber(c.t, c.scope, &new).await?;
-                c.record("subscriber.added", ENTITY, new.id, &Anonymous {})?;
-                new
-            }
-        };
-        let token = Ticket::of(&subscriber).seal(c.ctx)?;
-        let link = link(c.ctx, &portal, &format!("/trust/confirm?token={token}"));
-        let letter = letters::confirmation(c.ctx, &To::address(&subscriber.email), &organization.name, &link);
-        c.enqueue(&Mail(letter)).await
-    })
-    .await
+    let asked = Asked::Subscription { organization, email: email.as_str().to_owned(), origin };
+    ctx.work(async move |work| work.enqueue(&asked).await).await
+}
+
+/// Notes an address and sends it a link, unless it is confirmed.
+pub(crate) async fn add(c: &Change<'_>, email: &str) -> Result<(), Error> {
+    let email = Email::parse(email).map_err(Error::internal)?;
+    let (portal, organization) = match lock(c).await {
+        Ok((portal, organization)) if portal.is_published() => (portal, organization),
+        // It was set back to draft, or the organization was deleted, after the address was entered.
+        Ok(_) | Err(Error::NotFound(_)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let subscriber = match portals::lock_subscriber_by_email(c.t, c.scope, &email.key()).await? {
+        Some(known) if known.confirmed_at.is_some() => return Ok(()),
+        Some(known) => known,
+        None => {
+            let new = Subscriber {
+                id: c.next_id(),
+                organization_id: c.organization(),
+                email: email.as_str().to_owned(),
+                created_at: c.now,
+                confirmed_at: None,
+            };
+            portals::insert_subscriber(c.t, c.scope, &new).await?;
+            c.record("subscriber.added", ENTITY, new.id, &Anonymous {})?;
+            new
+        }
+    };
+    let token = Ticket::of(&subscriber).seal(c.ctx)?;
+    let (to, name) = (To::address(&subscriber.email), &organization.name);
+    let confirm = link(c.ctx, &portal, &format!("/trust/confirm?token={token}"));
+    let leave = link(c.ctx, &portal, &format!("/trust/leave?token={token}"));
+    let letter = letters::confirmation(c.ctx, &to, name, &confirm, &leave);
+    c.enqueue(&Mail(letter)).await
 }
 
 /// The owner of the address says that it was them.

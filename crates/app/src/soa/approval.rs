@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::canonical::canonical;
-use attestry_domain::id::{MemberId, RequirementId, SoaDocumentId};
+use attestry_domain::id::{MemberId, OrganizationId, RequirementId, SoaDocumentId};
 use attestry_domain::journal::{EntryFilter, hex, sha256};
 use attestry_domain::soa::{
     Frozen, FrozenRow, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
@@ -114,12 +114,13 @@ fn printed(frozen: &Frozen) -> attestry_pdf::Statement {
 /// A statement as these files.
 async fn files<const N: usize>(
     ctx: &Ctx,
+    organization: OrganizationId,
     frozen: &Frozen,
     formats: [SoaFormat; N],
     tables: Tables,
 ) -> Result<[(SoaFormat, Vec<u8>); N], Error> {
     let frozen = frozen.clone();
-    let made = ctx.printing.work(move || {
+    let made = ctx.printing.work(organization, move || {
         let mut files = formats.map(|format| (format, Vec::new()));
         for (format, bytes) in &mut files {
             *bytes = match format {
@@ -171,7 +172,9 @@ pub async fn approve(
         Ok::<_, Error>((frozen, approver, seen))
     });
     let (frozen, approver, seen) = found.await?;
-    let files = files(ctx, &frozen, [SoaFormat::Pdf, SoaFormat::Xlsx, SoaFormat::Csv], tables).await?;
+    let files =
+        files(ctx, scope.organization(), &frozen, [SoaFormat::Pdf, SoaFormat::Xlsx, SoaFormat::Csv], tables)
+            .await?;
     let content = canonical(&frozen).map_err(Error::internal)?;
     let hash = hex(&sha256(content.as_bytes()));
     ctx.change(scope, async move |c| {
@@ -242,11 +245,11 @@ pub async fn export(
     let bytes = match file {
         Some(bytes) => bytes,
         None => {
-            let [(_, bytes)] = files(ctx, &frozen, [format], tables).await?;
+            let [(_, bytes)] = files(ctx, scope.organization(), &frozen, [format], tables).await?;
             bytes
         }
     };
-    Ok(Download { file_name, bytes, missing: Vec::new(), held: None })
+    Ok(Download { file_name, bytes, missing: Vec::new(), permit: None })
 }
 
 /// Which approved version a file is.

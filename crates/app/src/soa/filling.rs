@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use attestry_ai::{Prompt, Provider, Turn};
-use attestry_domain::access::{Permission, Scope};
+use attestry_ai::{Failure, Prompt, Provider, Turn};
+use attestry_domain::access::Permission;
 use attestry_domain::context_entries::ContextEntry;
 use attestry_domain::controls::Readiness;
 use attestry_domain::frameworks::Requirement;
@@ -18,9 +18,11 @@ use serde::Deserialize;
 use super::answers::{can_be_replaced, propose};
 use super::{MISSING, Statement, framework_of, load, must_be_latest};
 use crate::assistant::Assistant;
+use crate::assistant_streams::AssistantStream;
 use crate::context::Ctx;
 use crate::context_entries;
 use crate::error::Error;
+use crate::principals::LastingScope;
 use crate::readiness::Controls;
 
 /// How many questions a model is asked at a time.
@@ -54,7 +56,7 @@ enum Stage {
 /// A statement being filled in. Dropping it ends the call to the provider; what was proposed until then stays.
 pub struct Filling {
     ctx: Ctx,
-    scope: Scope,
+    stream: AssistantStream,
     document: SoaDocumentId,
     stage: Stage,
     /// What the rules do not know.
@@ -74,7 +76,9 @@ impl std::fmt::Debug for Filling {
 }
 
 /// Begins to fill a statement in.
-pub async fn begin(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<Filling, Error> {
+pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result<Filling, Error> {
+    let stream = AssistantStream::begin(ctx, caller).await?;
+    let scope = &stream.caller.scope;
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
         let statement = load(t, &own, id).await?;
@@ -119,7 +123,7 @@ pub async fn begin(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<Fillin
     }
     Ok(Filling {
         ctx: ctx.clone(),
-        scope: scope.clone(),
+        stream,
         document: id,
         stage: Stage::Rules(by_rule, outdated),
         open,
@@ -160,7 +164,8 @@ impl Filling {
         outdated: Vec<RequirementId>,
         source: AnswerSource,
     ) -> Result<(), Error> {
-        let made = propose(&self.ctx, &self.scope, self.document, proposals, outdated, source).await?;
+        let made =
+            propose(&self.ctx, &self.stream.caller.scope, self.document, proposals, outdated, source).await?;
         self.proposed += made.len();
         self.done += looked_at;
         self.ready.extend(made.into_iter().map(|answer| Filled::Answer(Box::new(answer))));
@@ -179,13 +184,14 @@ impl Filling {
             return self.finish().await;
         }
         let marker: MessageId = self.ctx.ids.next();
-        let said = ask(&provider, &prompt(&batch, &self.facts, &marker.to_string())).await?;
+        let prompt = prompt(&batch, &self.facts, &marker.to_string());
+        let said = self.stream.wait(ask(&provider, &prompt)).await??;
         self.save(batch.len(), understood(&said, &batch), Vec::new(), AnswerSource::Ai).await?;
         Ok(Stage::Model)
     }
 
     async fn finish(&mut self) -> Result<Stage, Error> {
-        let (own, id) = (self.scope.clone(), self.document);
+        let (own, id) = (self.stream.caller.scope.clone(), self.document);
         let found = self.ctx.db.read(async move |t| {
             let document = soa::get(t, &own, id).await?.ok_or(MISSING)?;
             Ok::<_, Error>((document, soa::answers(t, &own, id).await?))
@@ -198,16 +204,24 @@ impl Filling {
     }
 }
 
+/// The whole answer. A model that leaves out every control gives one without text.
 async fn ask(provider: &Provider, prompt: &Prompt) -> Result<String, Error> {
-    let mut answer = provider.ask(prompt).await?;
     let mut said = String::new();
+    match collect(provider, prompt, &mut said).await {
+        Ok(()) | Err(Failure::Empty) => Ok(said),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+async fn collect(provider: &Provider, prompt: &Prompt, said: &mut String) -> Result<(), Failure> {
+    let mut answer = provider.ask(prompt).await?;
     while let Some(delta) = answer.next().await {
         said.push_str(&delta?);
         if said.len() > MOST_SAID {
             break;
         }
     }
-    Ok(said)
+    Ok(())
 }
 
 /// What a model is told. The facts are marked by something that nobody could have written into them.

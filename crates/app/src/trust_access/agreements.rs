@@ -35,8 +35,9 @@ pub struct Preview {
     pub link: Link,
 }
 
-async fn print(ctx: &Ctx, agreement: Agreement) -> Result<Vec<u8>, Error> {
-    let Pdf { bytes, .. } = ctx.printing.work(move || attestry_pdf::agreement(&agreement)).await??;
+async fn print(ctx: &Ctx, organization: OrganizationId, agreement: Agreement) -> Result<Vec<u8>, Error> {
+    let make = move || attestry_pdf::agreement(&agreement);
+    let Pdf { bytes, .. } = ctx.printing.work(organization, make).await??;
     Ok(bytes)
 }
 
@@ -63,12 +64,21 @@ fn document(organization: &Organization, text: &str, date: String) -> Result<Agr
     })
 }
 
-async fn store_preview(ctx: &Ctx, organization: &Organization, text: &str) -> Result<Preview, Error> {
+/// Previews of a request that are made in this time replace each other, so that few of them are stored.
+const PREVIEW_WINDOW: Duration = Duration::from_hours(6);
+
+async fn store_preview(
+    ctx: &Ctx,
+    organization: &Organization,
+    request: AccessRequestId,
+    text: &str,
+) -> Result<Preview, Error> {
     let date = organization.time_zone.date_of(ctx.now()).to_string();
     let mut agreement = document(organization, text, date)?;
     agreement.watermark = Some("PREVIEW".to_owned());
-    let bytes = print(ctx, agreement).await?;
-    let id: NdaPreviewId = ctx.ids.next();
+    let bytes = print(ctx, organization.id, agreement).await?;
+    let window = ctx.now().next(PREVIEW_WINDOW).minus(PREVIEW_WINDOW);
+    let id = NdaPreviewId::derived(window, request.to_string().as_bytes());
     let key = Key::new(organization.id, Folder::Previews, id);
     files::store(ctx, &key, bytes.into()).await?;
     let served = Served { file_name: "NDA preview.pdf".to_owned(), media_type: MediaType::PDF.to_owned() };
@@ -93,7 +103,7 @@ pub async fn preview(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<Pr
         Ok::<_, Error>((organization, text))
     });
     let (organization, text) = found.await?;
-    store_preview(ctx, &organization, &text).await
+    store_preview(ctx, &organization, id, &text).await
 }
 
 /// What the link in a mail leads to.
@@ -141,7 +151,7 @@ pub async fn preview_by_token(
     host: Option<OrganizationId>,
 ) -> Result<Preview, Error> {
     let offer = open(ctx, token, host).await?;
-    store_preview(ctx, &offer.organization, &offer.nda.text).await
+    store_preview(ctx, &offer.organization, offer.request.id, &offer.nda.text).await
 }
 
 /// What somebody gives who signs.
@@ -222,7 +232,7 @@ async fn make_file(ctx: &Ctx, scope: &Scope, offer: &Offer, signing: &Signing) -
         code: code.clone(),
         verify_url: portals::link(ctx, &offer.portal, &format!("/v1/trust-access/nda/verify/{code}")),
     });
-    let bytes = signed_files::sign(&ctx.keys, print(ctx, agreement).await?)?;
+    let bytes = signed_files::sign(&ctx.keys, print(ctx, offer.nda.organization_id, agreement).await?)?;
     let signature = Signature {
         name: signing.name.as_str().to_owned(),
         email: signing.email.as_str().to_owned(),

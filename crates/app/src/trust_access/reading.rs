@@ -22,6 +22,7 @@ use crate::context::Ctx;
 use crate::downloads::Download;
 use crate::error::Error;
 use crate::files;
+use crate::permits::Permit;
 use crate::policies::{self, prints};
 use crate::portals::{self, certificates};
 
@@ -58,9 +59,19 @@ pub async fn open(
             }
             let scope = Scope::visitor(grant.organization_id, None, origin.clone());
             let organization = organizations::get(t, &scope).await?.ok_or_else(gone)?;
+            if !portals::of(t, &scope).await?.is_published() {
+                return Err(offline());
+            }
             Ok(Reader { grant, organization, scope, token: hash })
         })
         .await
+}
+
+fn offline() -> Error {
+    Error::Gone {
+        code: "portal_offline",
+        message: "The organization has taken its trust portal offline, and this link with it. Ask the organization.",
+    }
 }
 
 /// Records what a visitor does, unless access ended in the meantime.
@@ -161,12 +172,24 @@ async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Res
     // A name can be cut, an address cannot.
     let name = name.chars().take(LONGEST_NAME).collect();
     let stamp = Stamp { lines: vec![name, email.clone(), format!("{} · {document}", ctx.now().in_utc())] };
-    let made = ctx.stamping.work(move || attestry_pdf::stamp(&bytes, &stamp)).await?;
+    let organization = reader.scope.organization();
+    let made = ctx.stamping.work(organization, move || attestry_pdf::stamp(&bytes, &stamp)).await?;
     made.inspect_err(|error| tracing::warn!(document, %error, "a file cannot be marked")).map_err(|_| Error::Conflict {
         code: "file_cannot_be_marked",
         message: "This file cannot be watermarked, so it is not available. Ask the organization for another copy."
             .to_owned(),
     })
+}
+
+/// A permit to send a file, of which a link has a few at once.
+async fn leaving(ctx: &Ctx, reader: &Reader) -> Result<Permit<AccessGrantId>, Error> {
+    if ctx.leaving.has_share(&reader.grant.id) {
+        return Err(Error::TooMany {
+            message: "Too many downloads at once with this link; wait until one has ended.",
+            retry_after: 10,
+        });
+    }
+    Ok(ctx.leaving.acquire(reader.grant.id).await?)
 }
 
 /// Downloads a certificate. `is_fetched`: whether the file is wanted, and not only what would come.
@@ -180,20 +203,20 @@ pub async fn certificate(
     let all = ctx.db.read(async move |t| readable(t, &scope).await).await?;
     let found = all.into_iter().find(|one| one.framework == framework);
     let found = found.ok_or(Error::NotFound("certificate"))?;
-    let held = Some(ctx.leaving.place_soon(reader.grant.id).await?);
+    let permit = Some(leaving(ctx, reader).await?);
     let content = files::whole(ctx, &certificates::key(found.organization_id, found.id)).await?;
     let bytes = marked(ctx, reader, &found.id.to_string(), content).await?;
     if is_fetched {
         visit(ctx, reader, Visited::certificate(framework, &found.file_name)).await?;
     }
-    Ok(Download { file_name: found.file_name, bytes, missing: Vec::new(), held })
+    Ok(Download { file_name: found.file_name, bytes, missing: Vec::new(), permit })
 }
 
 /// Downloads one policy.
 pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) -> Result<Download, Error> {
     let Readable { policy, version, is_downloadable } =
         published(ctx, reader, Some(id)).await?.pop().ok_or(policies::MISSING)?;
-    let held = Some(ctx.leaving.place_soon(reader.grant.id).await?);
+    let permit = Some(leaving(ctx, reader).await?);
     let download = match &version.file {
         None => prints::policy(ctx, &reader.scope, id, None).await?,
         Some(_) if !is_downloadable => {
@@ -207,23 +230,23 @@ pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) 
         Some(file) => {
             let key = files_of::key(policy.organization_id, file.id);
             let bytes = files::whole(ctx, &key).await?.to_vec();
-            Download { file_name: file.name.clone(), bytes, missing: Vec::new(), held: None }
+            Download { file_name: file.name.clone(), bytes, missing: Vec::new(), permit: None }
         }
     };
     let bytes = marked(ctx, reader, &id.to_string(), download.bytes.into()).await?;
     if is_fetched {
         visit(ctx, reader, Visited::policy(id, &version.name)).await?;
     }
-    Ok(Download { bytes, held, ..download })
+    Ok(Download { bytes, permit, ..download })
 }
 
 /// Downloads all policies in one file.
 pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Result<Download, Error> {
-    let held = Some(ctx.leaving.place_soon(reader.grant.id).await?);
+    let permit = Some(leaving(ctx, reader).await?);
     let download = prints::all(ctx, &reader.scope).await?;
     let bytes = marked(ctx, reader, &reader.grant.id.to_string(), download.bytes.into()).await?;
     if is_fetched {
         visit(ctx, reader, Visited::all_policies()).await?;
     }
-    Ok(Download { bytes, held, ..download })
+    Ok(Download { bytes, permit, ..download })
 }

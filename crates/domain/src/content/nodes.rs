@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::{
     Block, Cell, Content, Inline, MOST_DEPTH, MOST_NODES, MOST_TEXT, Marks, item, joined, quoted, table,
 };
+use crate::numbers::whole;
 
 mod writer;
 
@@ -312,7 +313,7 @@ impl<'v> Node<'v> {
 
     fn number(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>, Wrong> {
         let Some(value) = self.attribute(name) else { return Ok(None) };
-        match value.as_u64() {
+        match whole(value).and_then(|number| u64::try_from(number).ok()) {
             Some(number) if (least..=most).contains(&number) => Ok(Some(number)),
             _ if least == most => {
                 Err(Wrong::new(format!("must be {least}")).under(&format!(".attrs.{name}")))

@@ -26,7 +26,10 @@ pub struct RequirementDraft {
     pub theme: String,
     pub kind: String,
     pub objective: String,
+    pub guidance: String,
     pub tags: Vec<String>,
+    pub control_id: String,
+    pub group_id: String,
 }
 
 /// A place in the given document and what is wrong there.
@@ -82,8 +85,19 @@ impl FrameworkDraft {
         own.into_iter().chain([&mut self.licence, &mut self.attribution]).for_each(trim);
         self.alias.iter_mut().for_each(trim);
         for one in &mut self.requirements {
-            let RequirementDraft { code, title, theme, kind, objective, tags: _ } = one;
-            [code, title, theme, kind, objective].into_iter().for_each(trim);
+            let RequirementDraft {
+                code,
+                title,
+                theme,
+                kind,
+                objective,
+                guidance,
+                tags: _,
+                control_id,
+                group_id,
+            } = one;
+            let all = [code, title, theme, kind, objective, guidance, control_id, group_id];
+            all.into_iter().for_each(trim);
         }
         self
     }
@@ -134,6 +148,9 @@ impl FrameworkDraft {
             check(at("theme"), line(&one.theme, LONGEST_TITLE, true));
             check(at("kind"), line(&one.kind, LONGEST_KIND, true));
             check(at("objective"), text(&one.objective));
+            check(at("guidance"), text(&one.guidance));
+            check(at("controlId"), line(&one.control_id, LONGEST_KIND, true));
+            check(at("groupId"), line(&one.group_id, LONGEST_KIND, true));
             check(at("tags"), Tags::new(one.tags.clone()).map(drop));
             if let Some(first) = seen.insert(&one.code, place)
                 && !one.code.is_empty()
@@ -159,10 +176,20 @@ impl FrameworkDraft {
             .collect();
         let alias = self.alias();
         let requirements = self.requirements.into_iter().map(|one| {
-            let RequirementDraft { code, title, theme, kind, objective, tags } = one;
+            let RequirementDraft {
+                code,
+                title,
+                theme,
+                kind,
+                objective,
+                guidance,
+                tags,
+                control_id,
+                group_id,
+            } = one;
             let kind = if kind.is_empty() { "control".to_owned() } else { kind };
             let id = known.get(code.as_str()).copied().unwrap_or_else(&mut next);
-            Requirement { id, code, title, theme, kind, objective, tags }
+            Requirement { id, code, title, theme, kind, objective, guidance, tags, control_id, group_id }
         });
         Framework {
             id,

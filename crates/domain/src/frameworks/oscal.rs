@@ -15,6 +15,9 @@ const OURS: &str = "urn:attestry:framework";
 const THEIRS: &str = "http://csrc.nist.gov/ns/oscal";
 /// A catalog must have a version, a framework need not.
 const UNVERSIONED: &str = "unversioned";
+/// The names of the parts of a control that are read and written.
+const STATEMENT: &str = "statement";
+const GUIDANCE: &str = "guidance";
 /// What a document of OSCAL holds.
 pub const MODELS: &[&str] = &[
     "catalog",

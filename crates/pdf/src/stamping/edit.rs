@@ -9,7 +9,7 @@ use super::label::Label;
 use super::pages::{self, Page};
 use super::value::{Dict, Id, Value};
 use super::write::Part;
-use super::{LARGEST_CONTENT, Unreadable, filters, write};
+use super::{LARGEST_CONTENT, Unreadable, actions, filters, write};
 
 /// Other programs may be able to read it, and it could hide the label there.
 const UNREAD: Unreadable = Unreadable::Damaged("the content of a page cannot be read");
@@ -117,6 +117,11 @@ impl<'a> Edit<'a> {
 
     pub(super) fn pages(&self) -> usize {
         self.pages.len()
+    }
+
+    /// It runs nothing and carries nothing but its pages.
+    pub(super) fn must_be_passive(&self) -> Result<(), Unreadable> {
+        actions::must_be_passive(&self.file)
     }
 
     /// The file with the label on each page.

@@ -6,6 +6,7 @@
 //!
 //! Files are read by a reader of our own, for it must never take long nor much memory, whatever the file says.
 
+mod actions;
 mod balance;
 mod edit;
 mod file;
@@ -46,9 +47,10 @@ pub struct Inspected {
     pub pages: usize,
 }
 
-/// Looks whether the file is a PDF that can be stamped.
+/// Looks whether the file is a PDF that can be stamped, and does nothing by itself.
 pub fn inspect(bytes: &[u8]) -> Result<Inspected, Unreadable> {
     let edit = Edit::new(bytes)?;
+    edit.must_be_passive()?;
     let pages = edit.pages();
     edit.finish(&Label::default())?;
     Ok(Inspected { pages })

@@ -20,6 +20,14 @@ pub enum Unreadable {
     Unpacks,
     #[error("The PDF has attachments, which cannot be watermarked. Remove them and upload it again.")]
     Attachments,
+    #[error(
+        "The PDF contains JavaScript, which would run on the reader's computer. Print it to a new PDF and upload that."
+    )]
+    Scripts,
+    #[error(
+        "The PDF can start a program or open a file on the reader's computer. Print it to a new PDF and upload that."
+    )]
+    Launches,
     #[error("The PDF is an XFA form, which cannot be watermarked. Print it to a new PDF and upload that.")]
     DrawsItself,
     #[error(

@@ -48,8 +48,32 @@ impl File {
 
     /// The title that the file says it has.
     pub(crate) fn title(&self) -> String {
-        let id = self.document.trailer.get(b"Info").unwrap().as_reference().unwrap();
-        lopdf::decode_text_string(self.document.get_dictionary(id).unwrap().get(b"Title").unwrap()).unwrap()
+        let id = self.catalog().get(b"Metadata").unwrap().as_reference().unwrap();
+        let stream = self.document.get_object(id).unwrap().as_stream().unwrap();
+        let packet = stream.decompressed_content().unwrap_or_else(|_| stream.content.clone());
+        let packet = String::from_utf8(packet).unwrap();
+        let (_, rest) = packet.split_once("<dc:title>").unwrap();
+        let (_, rest) = rest.split_once("<rdf:li").unwrap();
+        let (_, rest) = rest.split_once('>').unwrap();
+        let title = rest.split_once("</rdf:li>").unwrap().0;
+        title
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&apos;", "'")
+            .replace("&amp;", "&")
+    }
+
+    /// The kinds of all elements of the structure, and the kinds that stand for others.
+    pub(crate) fn structure(&self) -> (Vec<String>, bool) {
+        let kinds = self.document.objects.values().filter_map(|object| {
+            let dict = object.as_dict().ok()?;
+            let is_element = dict.has(b"P") && dict.has(b"S");
+            let kind = dict.get(b"S").ok()?.as_name().ok()?;
+            is_element.then(|| String::from_utf8_lossy(kind).into_owned())
+        });
+        let root = self.catalog().get(b"StructTreeRoot").unwrap().as_reference().unwrap();
+        (kinds.collect(), self.document.get_dictionary(root).unwrap().has(b"RoleMap"))
     }
 
     /// The width and height of a page.

@@ -56,6 +56,12 @@ fn a_statement_has_a_title_page_and_a_table_for_each_theme() {
     let file = print(&whole());
     assert_eq!(file.pages(), 2);
     assert_eq!(file.title(), "Statement of Applicability");
+    // The title on the cover is one to a screen reader, and not mapped to a paragraph.
+    let (kinds, is_mapped) = file.structure();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "Title").count(), 1, "{kinds:?}");
+    assert!(!is_mapped);
+    let marks = file.catalog().get(b"MarkInfo").unwrap().as_dict().unwrap();
+    assert!(marks.has(b"Marked") && !marks.has(b"Suspects"));
     for text in [
         "Example Ltd",
         "Statement of Applicability",

@@ -100,17 +100,38 @@ fn what_cannot_be_marked_is_refused() {
         sample.set(10, &format!("<</Type /Page /Parent 2 0 R {entries} {page}>>"));
         sample.set(1, &format!("<</Type /Catalog /Pages 2 0 R {catalog}>>"));
         sample.set(20, "<</Names [(a.pdf) 21 0 R]>>");
+        sample.set(26, "<</Next <</S 27 0 R>> /S /GoTo /D [10 0 R /Fit]>>");
+        sample.set(27, "/JavaScript");
         sample.set(21, "<</Type /Filespec /F (a.pdf) /EF <</F 22 0 R>>>>");
         sample.stream(22, "/Type /EmbeddedFile", b"secret");
+        sample.set(24, "<</Names [(a) [10 0 R /Fit]]>>");
         sample.set(23, "<</Type /Annot /Subtype /FileAttachment /Rect [0 0 9 9] /FS 21 0 R>>");
         inspect(&sample.bytes()).err()
     };
     assert_eq!(with("", ""), None);
-    assert_eq!(with("/Names <</Dests 20 0 R>> /AcroForm <</Fields []>> /AF []", "/Annots []"), None);
+    assert_eq!(with("/Names <</Dests 24 0 R>> /AcroForm <</Fields []>> /AF []", "/Annots []"), None);
     assert_eq!(with("/Names <</EmbeddedFiles 20 0 R>>", ""), Some(Unreadable::Attachments));
     assert_eq!(with("/AF [21 0 R]", ""), Some(Unreadable::Attachments));
     assert_eq!(with("", "/Annots [23 0 R]"), Some(Unreadable::Attachments));
     assert_eq!(with("/AcroForm <</XFA 22 0 R>>", ""), Some(Unreadable::DrawsItself));
+    assert_eq!(with("/Names <</Pages 20 0 R>>", ""), Some(Unreadable::Attachments));
+    let embedded = "/OpenAction <</S /GoToE /T <</R /C /N (a.pdf)>>>>";
+    assert_eq!(with(embedded, ""), Some(Unreadable::Attachments));
+    for script in [
+        "/OpenAction <</S /JavaScript /JS (app.alert(1))>>",
+        "/OpenAction <</S /J#61vaScript>>",
+        "/AA <</WC <</S /Rendition /J#53 25 0 R>>>>",
+        "/Names <</JavaScript <</Names [(a) <</S /JavaScript /JS (x)>>]>>>>",
+        "/Outlines <</First <</Title (a) /A 26 0 R>>>>",
+    ] {
+        assert_eq!(with(script, ""), Some(Unreadable::Scripts), "{script}");
+    }
+    assert_eq!(with("", "/AA <</O 26 0 R>>"), Some(Unreadable::Scripts));
+    assert_eq!(
+        with("", "/Annots [<</Subtype /Link /A <</S /Launch /F (a.exe)>>>>]"),
+        Some(Unreadable::Launches)
+    );
+    assert_eq!(with("", "/Annots [<</Subtype /Link /A <</S /URI /URI (https://a.example)>>>>]"), None);
     let packed = |entries: &str, data: &[u8]| {
         let mut sample = Sample::hello();
         sample.stream(6, entries, data);

@@ -259,7 +259,7 @@ fn objects_are_found_by_their_place() {
 #[test]
 fn everything_else_stays() {
     let mut sample = Sample::hello();
-    sample.set(1, "<</Type /Catalog /Pages 2 0 R /Outlines 20 0 R /AcroForm <</Fields [21 0 R]>> /OpenAction <</S /JavaScript /JS (app.alert\\(1\\))>> /StructTreeRoot 22 0 R /MarkInfo <</Marked true>>>>");
+    sample.set(1, "<</Type /Catalog /Pages 2 0 R /Outlines 20 0 R /AcroForm <</Fields [21 0 R]>> /OpenAction <</S /GoTo /D [10 0 R /Fit]>> /StructTreeRoot 22 0 R /MarkInfo <</Marked true>>>>");
     sample.set(20, "<</Type /Outlines /First 23 0 R /Last 23 0 R>>");
     sample.set(21, "<</FT /Sig /T (Signature) /V <</Type /Sig /ByteRange [0 1 2 3] /Contents <00ff>>>>>");
     sample.set(22, "<</Type /StructTreeRoot /K []>>");

@@ -237,45 +237,33 @@ impl Write for Spill<'_> {
     }
 }
 
+/// Fills an empty database. It is given the schema of the archive first, and the later ones once the rows are there: what
+/// a migration makes of rows, it makes of these too.
 pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
-    check_manifest(from)?;
+    let schema = archived_schema(from)?;
     make_data_dir(&config.data_dir)?;
     let found = archived_key(config, from)?;
-    let ctx = start::open(config, None)?;
-    ctx.db.migrate(MIGRATIONS).await?;
-    let is_taken = ctx.db.read(async |t| organizations::any(t).await).await?;
-    if is_taken && !setup::is_half_restored(&ctx).await? {
-        bail!("the database is not empty; restore into a fresh data folder or an empty database");
+    empty(&start::open(config, None)?).await?;
+    // Nothing is in the database, so a key that a first start made has encrypted nothing.
+    if let Some(key) = found {
+        std::fs::remove_file(start::key_file(config))?;
+        start::write_private(&start::key_file(config), &key)?;
     }
-    // Nothing is in the database yet, so a key that a first start made has encrypted nothing.
-    let ctx = match found {
-        Some(key) => {
-            drop(ctx);
-            std::fs::remove_file(start::key_file(config))?;
-            start::write_private(&start::key_file(config), &key)?;
-            start::open(config, None)?
-        }
-        None => ctx,
-    };
-    // A server that was started once left a fact or two behind; a restore that was cut off, more.
+    let known = MIGRATIONS.iter().take_while(|step| step.number <= schema).count();
+    let ctx = start::open(config, None)?;
+    ctx.db.migrate(&MIGRATIONS[..known]).await?;
+    let engine = ctx.db.engine();
     ctx.db
-        .write(async |t| {
-            archive::clear(t).await?;
+        .write(async move |t| {
+            archive::clear(t, engine).await?;
             setup::begin_restore(t).await
         })
         .await?;
-    let (mut rows, mut files) = (0, 0);
-    let mut tar = tar::Archive::new(BufReader::new(open(from)?));
-    for entry in tar.entries()? {
-        let entry = entry?;
-        let name = entry.path()?.to_string_lossy().into_owned();
-        if let Some(table) = name.strip_prefix("tables/").and_then(|name| name.strip_suffix(".jsonl")) {
-            rows += load(&ctx, table, BufReader::new(entry)).await?;
-        } else if let Some(name) = name.strip_prefix(FILES) {
-            load_file(&ctx, name, entry).await?;
-            files += 1;
-        }
-    }
+    let (rows, files) = load_all(&ctx, from).await?;
+    // Statements were prepared for the tables as they were.
+    drop(ctx);
+    let ctx = start::open(config, None)?;
+    ctx.db.migrate(MIGRATIONS).await?;
     setup::bind_secret_key(&ctx, false).await?;
     ctx.db.write(async |t| setup::end_restore(t).await).await?;
     say(format_args!("Restored {rows} rows and {files} files from {}.", from.display()));
@@ -288,8 +276,42 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The archive must be one of ours, and not of a newer version. Looked at before anything is touched.
-fn check_manifest(from: &Path) -> Result<()> {
+/// Drops the tables of a database that holds nothing but what a first start left, or a restore that was cut off.
+async fn empty(ctx: &Ctx) -> Result<()> {
+    let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
+    if !pending.unknown.is_empty() {
+        bail!("the database was migrated by a newer version; restore into an empty one");
+    }
+    if pending.missing.len() == MIGRATIONS.len() {
+        return Ok(());
+    }
+    ctx.db.migrate(MIGRATIONS).await?;
+    let is_taken = ctx.db.read(async |t| organizations::any(t).await).await?;
+    if is_taken && !setup::is_half_restored(ctx).await? {
+        bail!("the database is not empty; restore into a fresh data folder or an empty database");
+    }
+    Ok(ctx.db.write(async |t| archive::drop_tables(t).await).await?)
+}
+
+/// Loads the rows and files of an archive, and tells how many there were.
+async fn load_all(ctx: &Ctx, from: &Path) -> Result<(u64, u64)> {
+    let (mut rows, mut files) = (0, 0);
+    let mut tar = tar::Archive::new(BufReader::new(open(from)?));
+    for entry in tar.entries()? {
+        let entry = entry?;
+        let name = entry.path()?.to_string_lossy().into_owned();
+        if let Some(table) = name.strip_prefix("tables/").and_then(|name| name.strip_suffix(".jsonl")) {
+            rows += load(ctx, table, BufReader::new(entry)).await?;
+        } else if let Some(name) = name.strip_prefix(FILES) {
+            load_file(ctx, name, entry).await?;
+            files += 1;
+        }
+    }
+    Ok((rows, files))
+}
+
+/// The schema of an archive, which must be one of ours and not of a newer version. Looked at before anything is touched.
+fn archived_schema(from: &Path) -> Result<u32> {
     let strange = || format!("{} is not an archive of `attestry backup`", from.display());
     let mut tar = tar::Archive::new(BufReader::new(open(from)?));
     let first = tar.entries()?.next().with_context(strange)?.with_context(strange)?;
@@ -300,7 +322,7 @@ fn check_manifest(from: &Path) -> Result<()> {
     if manifest.format != 1 || manifest.schema > newest() {
         bail!("the archive was written by version {}; use that version or a newer one", manifest.version);
     }
-    Ok(())
+    Ok(manifest.schema)
 }
 
 fn open(from: &Path) -> Result<File> {
@@ -325,11 +347,13 @@ fn archived_key(config: &Config, from: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 async fn load(ctx: &Ctx, table: &str, mut lines: impl BufRead) -> Result<u64> {
-    let name = TABLES.iter().find(|known| known.name == table).map(|known| known.name);
-    let name =
-        name.ok_or_else(|| anyhow!("the archive holds a table {table:?} that this version does not know"))?;
-    let engine = ctx.db.engine();
-    let columns = ctx.db.read(async move |t| archive::columns(t, engine, name).await).await?;
+    let (engine, name) = (ctx.db.engine(), table.to_owned());
+    let columns = ctx.db.read(async move |t| archive::columns(t, engine, &name).await).await?;
+    // Tables of the engine itself and of its migrations are not in archives.
+    let is_ours = !["sqlite_", "pg_", "refinery_"].iter().any(|prefix| table.starts_with(prefix));
+    if columns.is_empty() || !is_ours {
+        bail!("the archive holds a table {table:?} that this version does not know");
+    }
     let mut rows = 0;
     loop {
         let mut batch = Vec::new();
@@ -341,7 +365,7 @@ async fn load(ctx: &Ctx, table: &str, mut lines: impl BufRead) -> Result<u64> {
             return Ok(rows);
         }
         rows += batch.len() as u64;
-        let columns = columns.clone();
-        ctx.db.write(async move |t| archive::load(t, name, &columns, &batch).await).await?;
+        let (columns, name) = (columns.clone(), table.to_owned());
+        ctx.db.write(async move |t| archive::load(t, &name, &columns, &batch).await).await?;
     }
 }

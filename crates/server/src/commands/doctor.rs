@@ -1,9 +1,10 @@
 //! `attestry doctor`: looks at everything the service needs and says what to do.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
-use attestry_app::{Ctx, setup};
+use attestry_app::{Ctx, jobs, setup};
 use attestry_hosting::{Challenge, Failure};
 use attestry_storage::instance;
 use attestry_storage::schema::MIGRATIONS;
@@ -13,7 +14,7 @@ use crate::config::{Config, Domains};
 use crate::start;
 
 /// Who is asked about the domains of portals. A name server is asked for nothing: a machine without a network is not ill.
-async fn domains(config: &Config, ctx: &Ctx) -> std::result::Result<String, String> {
+async fn domains(config: &Config, ctx: &Ctx) -> Finding {
     let Domains::Vercel(settings) = &config.domains else { return Ok("verified by DNS".to_owned()) };
     let nobodys = Challenge { domain: "doctor.invalid", value: "doctor" };
     match ctx.settings.domains.status(&nobodys).await {
@@ -22,9 +23,86 @@ async fn domains(config: &Config, ctx: &Ctx) -> std::result::Result<String, Stri
     }
 }
 
+/// The longest time one check takes: whatever hangs, the report ends.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// What a check found: that all is well, or what to do.
+type Finding = std::result::Result<String, String>;
+
+async fn within(check: impl Future<Output = Finding>) -> Finding {
+    let seconds = CHECK_TIMEOUT.as_secs();
+    let found = tokio::time::timeout(CHECK_TIMEOUT, check).await;
+    found.unwrap_or_else(|_| Err(format!("does not answer within {seconds} s.")))
+}
+
+async fn database(ctx: &Ctx) -> Finding {
+    let engine = ctx.db.engine().as_str();
+    match ctx.db.read(async |t| instance::ping(t).await).await {
+        Ok(()) => Ok(format!("{engine} answers")),
+        Err(error) => Err(format!("{engine}: {error}. Check database.url and that the server runs.")),
+    }
+}
+
+async fn integrity(ctx: &Ctx) -> Finding {
+    match ctx.db.check().await {
+        Ok(found) if found.is_empty() => Ok("nothing damaged".to_owned()),
+        Ok(found) => Err(format!("{}. Stop the server and restore a backup.", found.join("; "))),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+async fn schema(ctx: &Ctx) -> Finding {
+    match ctx.db.pending(MIGRATIONS).await {
+        Ok(pending) if !pending.unknown.is_empty() => {
+            Err(format!("a newer version was here ({}); run that version.", pending.unknown.join(", ")))
+        }
+        Ok(pending) if pending.missing.is_empty() => Ok("up to date".to_owned()),
+        Ok(pending) => Err(format!(
+            "missing: {}. Run `attestry migrate`, or start the server.",
+            pending.missing.join(", ")
+        )),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+async fn key(ctx: &Ctx) -> Finding {
+    let bound = match setup::must_be_whole(ctx).await {
+        Ok(()) => setup::bind_secret_key(ctx, false).await,
+        half => half,
+    };
+    bound.map(|()| "fits the database".to_owned()).map_err(|error| error.to_string())
+}
+
+/// The clock of this machine beside that of the database, which leases of jobs are counted by.
+async fn clock(ctx: &Ctx) -> Finding {
+    match jobs::clock_skew(ctx).await {
+        Ok(None) => Ok("the only one".to_owned()),
+        Ok(Some(skew)) if jobs::is_tolerable(skew) => {
+            Ok(format!("within {} ms of the database's", skew.unsigned_abs()))
+        }
+        Ok(Some(skew)) => Err(format!(
+            "{} s {} the database's. Set the clock of this machine; until then no jobs are run here.",
+            skew.unsigned_abs() / 1000,
+            if skew > 0 { "behind" } else { "ahead of" }
+        )),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+async fn files(ctx: &Ctx) -> Finding {
+    ctx.blobs.check().await.map(|()| ctx.blobs.describe()).map_err(|error| {
+        format!("{}: {error}. Check blobs.url and the AWS_* variables.", ctx.blobs.describe())
+    })
+}
+
+async fn mail(ctx: &Ctx) -> Finding {
+    let checked = ctx.mailer.check().await;
+    checked.map(|()| ctx.mailer.describe()).map_err(|error| format!("{error}. Check mail.smtp_url."))
+}
+
 pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     let mut healthy = true;
-    let mut report = |name: &str, result: std::result::Result<String, String>| match result {
+    let mut report = |name: &str, result: Finding| match result {
         Ok(text) => say(format_args!("ok    {name:<10} {text}")),
         Err(text) => {
             healthy = false;
@@ -39,48 +117,19 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
         }
     };
     report("data", Ok(format!("{} can be written", config.data_dir.display())));
-    let reached = ctx.db.read(async |t| instance::ping(t).await).await;
-    let engine = ctx.db.engine().as_str();
-    match reached {
-        Ok(()) => {
-            report("database", Ok(format!("{engine} answers")));
-            match ctx.db.check().await {
-                Ok(found) if found.is_empty() => report("integrity", Ok("nothing damaged".to_owned())),
-                Ok(found) => report(
-                    "integrity",
-                    Err(format!("{}. Stop the server and restore a backup.", found.join("; "))),
-                ),
-                Err(error) => report("integrity", Err(error.to_string())),
-            }
+    let reached = within(database(&ctx)).await;
+    let is_reached = reached.is_ok();
+    report("database", reached);
+    if is_reached {
+        // A large file takes its time, and is here.
+        report("integrity", integrity(&ctx).await);
+        let found = within(schema(&ctx)).await;
+        let is_current = found.is_ok();
+        report("schema", found);
+        if is_current {
+            report("key", within(key(&ctx)).await);
+            report("clock", within(clock(&ctx)).await);
         }
-        Err(error) => report(
-            "database",
-            Err(format!("{engine}: {error}. Check database.url and that the server runs.")),
-        ),
-    }
-    match ctx.db.pending(MIGRATIONS).await {
-        Ok(pending) if !pending.unknown.is_empty() => {
-            report(
-                "schema",
-                Err(format!("a newer version was here ({}); run that version.", pending.unknown.join(", "))),
-            );
-        }
-        Ok(pending) if pending.missing.is_empty() => {
-            report("schema", Ok("up to date".to_owned()));
-            let bound = match setup::must_be_whole(&ctx).await {
-                Ok(()) => setup::bind_secret_key(&ctx, false).await,
-                half => half,
-            };
-            report("key", bound.map(|()| "fits the database".to_owned()).map_err(|error| error.to_string()));
-        }
-        Ok(pending) => report(
-            "schema",
-            Err(format!(
-                "missing: {}. Run `attestry migrate`, or start the server.",
-                pending.missing.join(", ")
-            )),
-        ),
-        Err(error) => report("schema", Err(error.to_string())),
     }
     let confinement = attestry_sandbox::confinement();
     let told = confinement.to_string();
@@ -92,19 +141,16 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
             Err(error) => Err(format!("{error} Check dns.servers and that CA certificates are installed.")),
         },
     );
-    let files = ctx.blobs.check().await;
-    report(
-        "files",
-        files.map(|()| ctx.blobs.describe()).map_err(|error| {
-            format!("{}: {error}. Check blobs.url and the AWS_* variables.", ctx.blobs.describe())
-        }),
+    // All at once, so that none waits for another that hangs.
+    let (files, domains, assistant, mail) = tokio::join!(
+        within(files(&ctx)),
+        within(domains(config, &ctx)),
+        within(ctx.settings.assistant.check()),
+        within(mail(&ctx))
     );
-    report("domains", domains(config, &ctx).await);
-    report("assistant", ctx.settings.assistant.check().await);
-    let mail = ctx.mailer.check().await;
-    report(
-        "mail",
-        mail.map(|()| ctx.mailer.describe()).map_err(|error| format!("{error}. Check mail.smtp_url.")),
-    );
+    report("files", files);
+    report("domains", domains);
+    report("assistant", assistant);
+    report("mail", mail);
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

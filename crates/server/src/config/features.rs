@@ -40,6 +40,9 @@ fn name_servers(read: &Reader<'_>) -> Result<Vec<SocketAddr>> {
     })
 }
 
+/// Limit for the first byte of an answer, below the timeout of a request.
+const AI_BEGINS: Duration = Duration::from_secs(50);
+
 /// Who helps to edit policies.
 pub(super) fn assistant(read: &Reader<'_>) -> Result<Assistant> {
     let kind = match read.text("ai.provider") {
@@ -59,7 +62,8 @@ pub(super) fn assistant(read: &Reader<'_>) -> Result<Assistant> {
     }
     settings.key = read.optional("ai.api_key").map(|key| attestry_ai::Key::new(&key));
     settings.max_tokens = read.number("ai.max_tokens", 16..=1_000_000)?;
-    settings.first_byte_timeout = Duration::from_secs(read.number("ai.timeout_seconds", 1..=600)?);
+    settings.total_timeout = Duration::from_secs(read.number("ai.timeout_seconds", 1..=600)?);
+    settings.first_byte_timeout = settings.total_timeout.min(AI_BEGINS);
     Ok(Assistant::Provider(attestry_ai::Provider::new(settings).map_err(wrong)?))
 }
 

@@ -1,15 +1,14 @@
 //! Tables whose rows are creations: CSV or the first sheet of an Excel file.
 
 use std::collections::BTreeMap;
-use std::io::{Cursor, Read};
 
 use attestry_app::FieldError;
 use attestry_app::registers::{Imported, ReadRow, RowErrors};
 use attestry_domain::plain::PlainKind;
+use attestry_domain::risks::TreatmentStrategy;
 use attestry_domain::scales::{Impact, Likelihood};
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
-use calamine::{DataRef, Reader, Xlsx};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use serde::Serialize;
@@ -17,11 +16,13 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
 
+use super::workbook::{Cell, Unreadable, Workbook};
 use super::{CSV, XLSX, as_meant};
 use crate::answer::lists;
 use crate::answer::problem::{FieldProblem, Problem};
 use crate::registers::{Exposed, Field};
-use crate::request::bodies::{MediaType, media_type, must_be};
+use crate::request::bodies::{MediaType, Meter, media_type, must_be};
+use crate::request::caller::caller_of;
 use crate::request::json::Json;
 use crate::request::query::{FromQuery, Query};
 use crate::request::wire::{Fields, read_request};
@@ -30,15 +31,10 @@ use crate::state::Api;
 /// How many rows one import takes.
 const MOST_ROWS: usize = 5000;
 const MOST_COLUMNS: usize = 200;
-/// How much text a table may hold, and one cell of it.
-const TEXT: usize = 32 << 20;
-const LONGEST_CELL: usize = 128 << 10;
-/// The days a spreadsheet can count, up to the end of the year 9999.
-const DAYS: std::ops::Range<f64> = 0.0..2_958_466.0;
+/// Bytes of all cells of a table.
+const MAX_TEXT_BYTES: usize = 16 << 20;
 /// How many errors an answer lists.
 const MOST_ERRORS: usize = 100;
-/// How large the parts of an Excel file may be when they are unpacked.
-const UNPACKED: u64 = 64 << 20;
 
 /// The rows of a table, each read as the body of a creation.
 #[derive(Debug)]
@@ -53,18 +49,20 @@ pub(crate) struct Lines {
 impl<R: Exposed> FromRequest<Api> for Table<R> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
         let excel = media_type(request.headers(), XLSX) != MediaType::Other;
         if !excel {
             must_be_csv(request.headers())?;
         }
+        let (context, organization) = caller_of(&request)?;
         let bytes = read_request(request).await?;
-        // Unpacking and reading thousands of rows takes a while.
-        let read = tokio::task::spawn_blocking(move || {
-            let lines = if excel { read_workbook(bytes) } else { read_csv(&bytes) }?;
+        // Unpacking and reading thousands of rows takes a while, and memory.
+        let read = api.ctx.importing.work(organization, move || {
+            let mut meter = Meter::beyond(&context.memory, bytes.len());
+            let lines = if excel { read_xlsx(bytes, &mut meter) } else { read_csv(&bytes, &mut meter) }?;
             rows_of::<R>(lines)
         });
-        Ok(Self(read.await.map_err(Problem::internal)??))
+        Ok(Self(read.await??))
     }
 }
 
@@ -84,8 +82,6 @@ fn must_be_csv(headers: &HeaderMap) -> Result<(), Problem> {
 fn malformed(detail: impl Into<String>) -> Problem {
     Problem::new("malformed_body", detail)
 }
-
-const DAMAGED: &str = "The Excel workbook is damaged.";
 
 fn too_many_rows() -> Problem {
     malformed(format!("The table has more than {MOST_ROWS} rows; send it in parts."))
@@ -124,7 +120,7 @@ fn wrong_csv(error: &csv::Error) -> Problem {
     })
 }
 
-pub(crate) fn read_csv(bytes: &Bytes) -> Result<Lines, Problem> {
+pub(crate) fn read_csv(bytes: &Bytes, meter: &mut Meter<'_>) -> Result<Lines, Problem> {
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let (delimiter, text) = delimiter(text);
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(text);
@@ -139,6 +135,7 @@ pub(crate) fn read_csv(bytes: &Bytes) -> Result<Lines, Problem> {
             return Err(too_many_rows());
         }
         let cells = record.map_err(|error| wrong_csv(&error))?;
+        meter.charge(cells.iter().map(cell_memory).sum())?;
         rows.push((rows.len() + 1, cells.iter().map(|cell| as_meant(cell).to_owned()).collect()));
     }
     Ok(Lines { names, rows })
@@ -148,100 +145,56 @@ fn too_many_columns() -> Problem {
     malformed(format!("The table has more than {MOST_COLUMNS} columns."))
 }
 
-/// Small files can unpack to large ones: how large is known before anything is built of it.
-fn must_unpack(bytes: &Bytes) -> Result<(), Problem> {
-    let wrong = |_| malformed("The file is not an Excel workbook (.xlsx).");
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(wrong)?;
-    let mut left = UNPACKED;
-    for place in 0..archive.len() {
-        let part = archive.by_index(place).map_err(wrong)?;
-        left = left.saturating_sub(
-            std::io::copy(&mut part.take(left), &mut std::io::sink()).map_err(|_| malformed(DAMAGED))?,
-        );
-        if left == 0 {
-            return Err(malformed(format!(
-                "The Excel workbook is larger than {} MiB when unpacked; send it in parts.",
-                UNPACKED >> 20
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// The library panics on some workbooks that are malformed.
-fn read_workbook(bytes: Bytes) -> Result<Lines, Problem> {
-    std::panic::catch_unwind(|| read_xlsx(bytes)).unwrap_or_else(|_| Err(malformed(DAMAGED)))
-}
-
-fn read_xlsx(bytes: Bytes) -> Result<Lines, Problem> {
-    let wrong =
-        |error: calamine::XlsxError| malformed(format!("The Excel workbook cannot be read: {error}."));
-    must_unpack(&bytes)?;
-    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes)).map_err(wrong)?;
-    let first =
-        book.sheet_names().first().cloned().ok_or_else(|| malformed("The Excel workbook has no sheet."))?;
-    let mut cells = book.worksheet_cells_reader(&first).map_err(wrong)?;
+fn read_xlsx(bytes: Bytes, meter: &mut Meter<'_>) -> Result<Lines, Problem> {
+    let book = Workbook::open(bytes)?;
+    meter.charge(book.size())?;
     let mut names: Vec<String> = Vec::new();
     let mut rows: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    let mut room = TEXT;
-    while let Some(cell) = cells.next_cell().map_err(wrong)? {
-        let (row, column) = cell.get_position();
-        let (row, column) = (row as usize, column as usize);
+    let mut room = MAX_TEXT_BYTES;
+    book.each_cell(|cell: Cell| {
+        let Cell { row, column, text } = cell;
         if row > MOST_ROWS {
             return Err(too_many_rows());
         }
         if row > 0 && names.get(column).is_none_or(String::is_empty) {
             // Nobody named it, so nobody reads it.
-            continue;
+            return Ok(());
         }
         if column >= MOST_COLUMNS {
             return Err(too_many_columns());
         }
         let name = names.get(column).map_or("", String::as_str);
-        let text = cell_text(cell.get_value()).map_err(|message| {
+        let text = text.map_err(|message| {
             Problem::invalid(vec![FieldProblem { row: Some(row), ..FieldProblem::new(name, message) }])
         })?;
         // One text can be in many cells.
-        room = room.checked_sub(text.len()).ok_or_else(|| {
-            malformed(format!("The table holds more than {} MiB of text; send it in parts.", TEXT >> 20))
-        })?;
+        room = room.checked_sub(text.len()).ok_or_else(too_much_text)?;
         let line = if row == 0 { &mut names } else { rows.entry(row).or_default() };
+        meter.charge(cell_memory(&text) + (column + 1).saturating_sub(line.len()) * size_of::<String>())?;
         if line.len() <= column {
             line.resize(column + 1, String::new());
         }
         line[column] = text;
-    }
+        Ok(())
+    })?;
     rows.retain(|_, line| line.iter().any(|cell| !cell.is_empty()));
     Ok(Lines { names, rows: rows.into_iter().collect() })
 }
 
-/// A cell as it would be written in CSV, or what is wrong with it.
-fn cell_text(value: &DataRef<'_>) -> Result<String, String> {
-    let text = |text: &str| match text.len() {
-        0..=LONGEST_CELL => Ok(text.trim().to_owned()),
-        _ => Err("is longer than any field can be".to_owned()),
-    };
-    match value {
-        DataRef::Empty => Ok(String::new()),
-        DataRef::Int(number) => Ok(number.to_string()),
-        DataRef::Float(number) => Ok(number.to_string()),
-        DataRef::Bool(value) => Ok(value.to_string()),
-        DataRef::String(own) => text(own),
-        DataRef::SharedString(shared) => text(shared),
-        DataRef::DateTimeIso(iso) => text(iso.strip_suffix("T00:00:00").unwrap_or(iso)),
-        DataRef::DurationIso(iso) => text(iso),
-        DataRef::DateTime(moment) if moment.is_duration() || !DAYS.contains(&moment.as_f64()) => {
-            Err("is not a date".to_owned())
-        }
-        DataRef::DateTime(moment) => {
-            let (year, month, day, hour, minute, second, _) = moment.to_ymd_hms_milli();
-            Ok(match (hour, minute, second) {
-                (0, 0, 0) => format!("{year:04}-{month:02}-{day:02}"),
-                _ => format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"),
-            })
-        }
-        DataRef::Error(error) => Err(format!("holds the error {error}")),
+impl From<Unreadable> for Problem {
+    fn from(unreadable: Unreadable) -> Self {
+        malformed(unreadable.detail())
     }
+}
+
+/// The memory that a cell takes until its row is stored: the cell, the field of the record, and the entry in the audit
+/// log.
+fn cell_memory(text: &str) -> usize {
+    size_of::<String>() + 3 * text.len()
+}
+
+fn too_much_text() -> Problem {
+    malformed(format!("The table holds more than {} MiB of text; send it in parts.", MAX_TEXT_BYTES >> 20))
 }
 
 /// What a column is taken for.
@@ -278,17 +231,22 @@ fn columns<R: Exposed>(names: &[String]) -> Result<Vec<Taken>, Problem> {
 
 fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Patch>>, Problem> {
     let columns = columns::<R>(&names)?;
-    let rated = names.iter().position(|name| name.eq_ignore_ascii_case("isAssessed"));
+    let place = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+    let (rated, decided) = (place("isAssessed"), place("treatmentDecidedAt"));
     let mut read = Vec::with_capacity(rows.len());
     for (number, row) in rows {
-        // An export shows the lowest rating of a row that nobody has rated.
+        // An export shows the lowest rating of a row that nobody has rated, and the strategy nobody has chosen.
         let is_unrated =
             rated.and_then(|rated| row.get(rated)).is_some_and(|cell| cell.eq_ignore_ascii_case("false"));
+        let is_undecided = decided.and_then(|decided| row.get(decided)).is_some_and(String::is_empty);
         let mut object = Map::new();
         // An empty cell is a field that is left out.
         for (cell, column) in row.iter().zip(&columns).filter(|(cell, _)| !cell.is_empty()) {
             if let Taken::Field(field) = column
                 && !(is_unrated && field.is_rating::<R>() && is_lowest(cell))
+                && !(is_undecided
+                    && field.wire == "treatmentStrategy"
+                    && cell == TreatmentStrategy::default().as_str())
             {
                 object.insert(field.wire.to_owned(), value(field, cell));
             }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use attestry_app::portals::{Listed, Public, SubProcessor};
+use attestry_app::portals::public::{Listed, Public, SubProcessor};
 use attestry_domain::date::Date;
 use attestry_domain::portals::{CertificateFramework, PortalPost, Progress};
 use attestry_domain::text::html;

@@ -1,5 +1,6 @@
 //! What the public pages say, in the languages they are written in. What people wrote themselves stays as it is.
 
+use attestry_app::portals::public::Form;
 use attestry_domain::portals::Progress;
 use http::{HeaderMap, header};
 
@@ -7,6 +8,7 @@ use crate::request::preferences::listed;
 
 pub(super) struct Words {
     pub(super) language: &'static str,
+    pub(super) form: Form,
     pub(super) months: [&'static str; 12],
     pub(super) title: fn(&str) -> String,
     pub(super) heading: fn(&str) -> String,
@@ -80,6 +82,7 @@ impl Words {
 
 static EN: Words = Words {
     language: "en",
+    form: Form::English,
     months: [" Jan", " Feb", " Mar", " Apr", " May", " Jun", " Jul", " Aug", " Sep", " Oct", " Nov", " Dec"],
     title: |name| format!("Security at {name} · Trust portal"),
     heading: |name| format!("Security at {name}"),
@@ -137,6 +140,7 @@ static EN: Words = Words {
 
 static DE: Words = Words {
     language: "de",
+    form: Form::German,
     months: [
         ". Januar",
         ". Februar",

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use super::{MODELS, OURS, THEIRS, UNVERSIONED, code, cut, line, lines};
-use crate::frameworks::drafts::{LONGEST_CODE, LONGEST_TEXT, LONGEST_TITLE, MOST_REQUIREMENTS, MOST_WRONG};
+use super::writer::token;
+use super::{GUIDANCE, MODELS, OURS, STATEMENT, THEIRS, UNVERSIONED, code, cut, line, lines};
+use crate::frameworks::drafts::{
+    LONGEST_CODE, LONGEST_KIND, LONGEST_TEXT, LONGEST_TITLE, MOST_REQUIREMENTS, MOST_WRONG,
+};
 use crate::frameworks::{FrameworkDraft, RequirementDraft, Wrong};
 
 const UNKNOWN: &str = "[…]";
@@ -32,7 +35,7 @@ pub fn read(document: &Value) -> Result<FrameworkDraft, Vec<Wrong>> {
     };
     let mut reader = Reader { parameters: parameters(catalog), ..Reader::default() };
     let mut draft = reader.metadata(catalog);
-    reader.level(catalog, "catalog", "", 0);
+    reader.level(catalog, "catalog", &Theme { id: "", title: "" }, 0);
     if reader.found.is_empty() && reader.wrong.is_empty() {
         reader.report("catalog", "must hold at least one control that is not withdrawn");
     }
@@ -215,7 +218,7 @@ impl<'v> Reader<'v> {
     }
 
     /// The controls and groups of a catalog, a group or a control.
-    fn level(&mut self, object: &'v Object, path: &str, theme: &str, depth: usize) {
+    fn level(&mut self, object: &'v Object, path: &str, theme: &Theme<'_>, depth: usize) {
         let controls = self.objects(object, "controls", path);
         let groups = self.objects(object, "groups", path);
         if depth >= MOST_DEPTH
@@ -240,13 +243,19 @@ impl<'v> Reader<'v> {
             }
             if !self.properties(group, &path).is_withdrawn() {
                 let title = self.title(group, &path);
-                let theme = if title.is_empty() { theme } else { &title };
-                self.level(group, &path, theme, depth + 1);
+                let own = Theme { id: self.text(group, "id", &path), title: &title };
+                self.level(group, &path, if title.is_empty() { theme } else { &own }, depth + 1);
             }
         }
     }
 
-    fn requirement(&mut self, control: &'v Object, path: &str, theme: &str, properties: &Properties<'v>) {
+    fn requirement(
+        &mut self,
+        control: &'v Object,
+        path: &str,
+        theme: &Theme<'_>,
+        properties: &Properties<'v>,
+    ) {
         if self.found.len() == MOST_REQUIREMENTS {
             self.report("catalog", format!("must hold at most {MOST_REQUIREMENTS} controls"));
             self.is_over = true;
@@ -260,12 +269,17 @@ impl<'v> Reader<'v> {
         let class = line(self.text(control, "class", path));
         let kind = properties.text("kind").map_or(class, line);
         let position = properties.text("position").and_then(|position| position.parse().ok());
+        let (objective, guidance) = self.texts(control, path);
+        let control_id = explicit_id(&code, self.text(control, "id", path));
         let requirement = RequirementDraft {
             code,
             title,
-            theme: theme.to_owned(),
+            theme: theme.title.to_owned(),
             kind: if kind.is_empty() { "control".to_owned() } else { kind },
-            objective: self.objective(control, path),
+            objective,
+            guidance,
+            control_id,
+            group_id: explicit_id(theme.title, theme.id),
             tags: properties.own("tag").map(|tag| line(tag.text())).filter(|tag| !tag.is_empty()).collect(),
         };
         self.found.push((position.unwrap_or(usize::MAX), requirement));
@@ -291,18 +305,20 @@ impl<'v> Reader<'v> {
         code
     }
 
-    /// What a control states; of one without a statement, the first other text that asks for something.
-    fn objective(&mut self, control: &'v Object, path: &str) -> String {
+    /// The statement and the guidance of a control. Without a statement, the first other part is used for it.
+    fn texts(&mut self, control: &'v Object, path: &str) -> (String, String) {
         let parts = self.objects(control, "parts", path);
-        let is_statement = |part: &Object| part.get("name").and_then(Value::as_str) == Some("statement");
-        let has_statement = parts.iter().any(|(_, part)| is_statement(part));
-        let mut text = String::new();
+        let has_statement = parts.iter().any(|(_, part)| is_named(part, STATEMENT));
+        let (mut objective, mut guidance) = (String::new(), String::new());
         for (path, part) in &parts {
-            if is_statement(part) || (!has_statement && text.is_empty()) {
-                self.part(part, path, 0, &mut text);
+            if is_named(part, STATEMENT) || (!has_statement && objective.is_empty()) {
+                self.part(part, path, 0, &mut objective);
+            }
+            if is_named(part, GUIDANCE) {
+                self.part(part, path, 0, &mut guidance);
             }
         }
-        cut(lines(&text), LONGEST_TEXT)
+        (cut(lines(&objective), LONGEST_TEXT), cut(lines(&guidance), LONGEST_TEXT))
     }
 
     /// A line for the part, and one for each item below it.
@@ -345,6 +361,22 @@ impl<'v> Reader<'v> {
 }
 
 /// Lines of an item, those after the first as far in as what is below it.
+fn is_named(part: &Object, name: &str) -> bool {
+    part.get("name").and_then(Value::as_str) == Some(name)
+}
+
+/// An id, unless a writer makes the same of the text anyway.
+fn explicit_id(text: &str, id: &str) -> String {
+    let id = line(id);
+    if token(text) == id { String::new() } else { cut(id, LONGEST_KIND) }
+}
+
+/// A group that controls belong to.
+struct Theme<'t> {
+    id: &'t str,
+    title: &'t str,
+}
+
 fn below(text: &str, depth: usize) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(&format!("\n{}", "  ".repeat(depth)))

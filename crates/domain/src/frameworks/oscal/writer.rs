@@ -5,35 +5,47 @@ use std::collections::HashMap;
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde_json::{Value, json};
 
-use super::{OURS, UNVERSIONED, VERSION, code, line};
+use super::{GUIDANCE, OURS, STATEMENT, UNVERSIONED, VERSION, code, line};
 use crate::frameworks::{Framework, Requirement};
 use crate::time::Time;
 
 /// Writes a catalog: a group a theme, a control a requirement.
 pub fn write(framework: &Framework, at: Time) -> Value {
     let mut ids = Ids::default();
-    let controls: Vec<String> = framework.requirements.iter().map(|one| ids.of(&one.code)).collect();
+    // What came with an id keeps it, and the others find theirs beside those.
+    let kept: Vec<Option<String>> =
+        framework.requirements.iter().map(|one| ids.exactly(&one.control_id)).collect();
     // The first holds what has no theme.
-    let mut groups: Vec<(&str, Vec<Value>)> = vec![("", Vec::new())];
-    let mut known = HashMap::from([("", 0)]);
-    let mut places = Vec::with_capacity(controls.len());
+    let mut groups: Vec<(&str, Option<String>, Vec<Value>)> = vec![("", None, Vec::new())];
+    let mut known = HashMap::from([(("", ""), 0)]);
+    let mut places = Vec::with_capacity(kept.len());
     for one in &framework.requirements {
-        places.push(*known.entry(one.theme.as_str()).or_insert_with(|| {
-            groups.push((&one.theme, Vec::new()));
+        let (theme, group) = (one.theme.as_str(), one.group_id.as_str());
+        let key = if theme.is_empty() { ("", "") } else { (theme, group) };
+        places.push(*known.entry(key).or_insert_with(|| {
+            groups.push((theme, ids.exactly(group), Vec::new()));
             groups.len() - 1
         }));
     }
+    let controls: Vec<String> = kept
+        .into_iter()
+        .zip(&framework.requirements)
+        .map(|(kept, one)| kept.unwrap_or_else(|| ids.of(&one.code)))
+        .collect();
     let in_order = places.is_sorted();
     for (position, (one, (id, place))) in
         framework.requirements.iter().zip(controls.into_iter().zip(places)).enumerate()
     {
         let position = (!in_order).then_some(position);
-        groups[place].1.push(control(one, &id, position, &mut ids));
+        groups[place].2.push(control(one, &id, position, &mut ids));
     }
     let mut groups = groups.into_iter();
-    let top = groups.next().map(|(_, controls)| controls).unwrap_or_default();
+    let top = groups.next().map(|(.., controls)| controls).unwrap_or_default();
     let groups = groups
-        .map(|(theme, controls)| json!({"id": ids.of(theme), "title": line(theme), "controls": controls}))
+        .map(|(theme, id, controls)| {
+            let id = id.unwrap_or_else(|| ids.of(theme));
+            json!({"id": id, "title": line(theme), "controls": controls})
+        })
         .collect();
 
     let version = Some(line(&framework.version)).filter(|version| !version.is_empty());
@@ -75,9 +87,14 @@ fn control(one: &Requirement, id: &str, position: Option<usize>, ids: &mut Ids) 
     props.extend(position.and_then(|position| own("position", &position.to_string())));
     props.extend(one.tags.iter().filter_map(|tag| own("tag", tag)));
     let mut parts = Vec::new();
-    if !one.objective.is_empty() {
+    // Guidance that stood for the statement is written once.
+    if !one.objective.is_empty() && one.objective != one.guidance {
         let id = ids.of(&format!("{id}_smt"));
-        parts.push(json!({"id": id, "name": "statement", "prose": one.objective}));
+        parts.push(json!({"id": id, "name": STATEMENT, "prose": one.objective}));
+    }
+    if !one.guidance.is_empty() {
+        let id = ids.of(&format!("{id}_gdn"));
+        parts.push(json!({"id": id, "name": GUIDANCE, "prose": one.guidance}));
     }
     let mut control = json!({"id": id, "title": if title.is_empty() { label } else { title }});
     if !class.is_empty() {
@@ -122,6 +139,15 @@ pub(super) fn uuid(name: &str) -> String {
 struct Ids(HashMap<String, usize>);
 
 impl Ids {
+    /// This id, if it is one and nothing else has it.
+    fn exactly(&mut self, id: &str) -> Option<String> {
+        if id.is_empty() || token(id) != id || self.0.contains_key(id) {
+            return None;
+        }
+        self.0.insert(id.to_owned(), 1);
+        Some(id.to_owned())
+    }
+
     /// A token like the text, with a number where another one has it.
     fn of(&mut self, text: &str) -> String {
         let name = Some(token(text)).filter(|token| !token.is_empty()).unwrap_or_else(|| "r".to_owned());
@@ -137,7 +163,7 @@ impl Ids {
 }
 
 /// `164.308(a)(1)` as `r-164.308-a-1`: OSCAL's tokens begin with a letter and hold letters, digits, `.`, `-` and `_`.
-fn token(text: &str) -> String {
+pub(super) fn token(text: &str) -> String {
     let mut token = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,0 +1,203 @@
+//! A portal as the public sees it. Each of its forms is rendered once and kept until the journal says that something on
+//! it changed, so that a crowd of visitors costs the organization's database a few rows each.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use attestry_domain::id::OrganizationId;
+use attestry_domain::organizations::Organization;
+use attestry_domain::portals::{CertificateFramework, Portal, PortalPost, PostKind, Shown};
+pub use attestry_storage::portals::SubProcessor;
+use attestry_storage::{Tx, journal, policies, portals};
+use bytes::Bytes;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use super::{find, for_the_public, frameworks, url};
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::permits::{FairPermits, Limits};
+
+/// Posts of a kind that are shown.
+const MAX_POSTS: i64 = 100;
+/// Memory of all pages in the cache, and the number of pages this is laid out for.
+const MAX_PAGE_BYTES: u64 = 32 << 20;
+const EXPECTED_PAGES: usize = 2_000;
+/// Journal entries that are searched for a change; after more of them a page is rendered again.
+const MAX_ENTRIES: i64 = 1_000;
+
+/// A document that the public learns of, without its content.
+#[derive(Clone, Debug)]
+pub enum Listed {
+    Certificate(CertificateFramework),
+    Policy(String),
+}
+
+/// The public content of a portal.
+#[derive(Clone, Debug)]
+pub struct Public {
+    pub organization: Organization,
+    pub portal: Portal,
+    pub url: String,
+    pub frameworks: Vec<(CertificateFramework, Shown)>,
+    pub documents: Vec<Listed>,
+    pub sub_processors: Vec<SubProcessor>,
+    pub updates: Vec<PortalPost>,
+    pub questions: Vec<PortalPost>,
+}
+
+/// A form in which a portal is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    Json,
+    English,
+    German,
+}
+
+/// Rendered pages, and permits to render others.
+#[derive(Debug)]
+pub struct Pages {
+    cache: Cache<(OrganizationId, Form), Arc<Page>, ByBytes>,
+    rendering: FairPermits<OrganizationId>,
+    rendered: AtomicU64,
+}
+
+/// A rendered page, true up to an entry of its organization's journal.
+#[derive(Debug)]
+struct Page {
+    sequence: i64,
+    bytes: Bytes,
+}
+
+#[derive(Clone, Debug)]
+struct ByBytes;
+
+impl Weighter<(OrganizationId, Form), Arc<Page>> for ByBytes {
+    fn weight(&self, _: &(OrganizationId, Form), page: &Arc<Page>) -> u64 {
+        u64::try_from(page.bytes.len()).map_or(u64::MAX, |bytes| bytes.max(1))
+    }
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        // One at a time for each organization: those who wait find it rendered.
+        let limits = Limits { per_key: 1, waiting_per_key: 512, ..Limits::of_requests(2) };
+        Self {
+            cache: Cache::with_weighter(EXPECTED_PAGES, MAX_PAGE_BYTES, ByBytes),
+            rendering: FairPermits::new(limits),
+            rendered: AtomicU64::default(),
+        }
+    }
+}
+
+impl Pages {
+    /// The number of pages that were rendered.
+    pub fn rendered(&self) -> u64 {
+        self.rendered.load(Ordering::Relaxed)
+    }
+
+    /// The page, if it is true up to an entry.
+    fn up_to(&self, key: &(OrganizationId, Form), sequence: i64) -> Option<Bytes> {
+        let page = self.cache.get(key)?;
+        (page.sequence >= sequence).then(|| page.bytes.clone())
+    }
+
+    fn store(&self, key: (OrganizationId, Form), sequence: i64, bytes: &Bytes) {
+        self.cache.insert(key, Arc::new(Page { sequence, bytes: bytes.clone() }));
+    }
+}
+
+/// Tells if nothing that a portal shows changed between two entries of the journal.
+async fn is_unchanged(
+    t: &Tx<'_>,
+    organization: OrganizationId,
+    since: i64,
+    last: i64,
+) -> Result<bool, Error> {
+    match last.saturating_sub(since) {
+        0 => Ok(true),
+        entries if entries > MAX_ENTRIES => Ok(false),
+        _ => Ok(!portals::is_changed_since(t, &for_the_public(organization), since).await?),
+    }
+}
+
+/// A published portal, the last entry of its journal, and the cached page if that is still true.
+struct Lookup {
+    portal: Portal,
+    organization: Organization,
+    last: i64,
+    page: Option<Arc<Page>>,
+}
+
+async fn look_up(ctx: &Ctx, name: &str, host: Option<OrganizationId>, form: Form) -> Result<Lookup, Error> {
+    let (name, context) = (name.to_owned(), ctx.clone());
+    ctx.db
+        .read(async move |t| {
+            let (portal, organization) = find(t, &name, host).await?;
+            let last = journal::head(t, organization.id).await?.map_or(0, |signed| signed.head.sequence);
+            let page = match context.portal_pages.cache.get(&(organization.id, form)) {
+                Some(page) if is_unchanged(t, organization.id, page.sequence, last).await? => Some(page),
+                _ => None,
+            };
+            Ok(Lookup { portal, organization, last, page })
+        })
+        .await
+}
+
+/// The page of a published portal that a path names. `host`: whose domain was asked.
+pub async fn page(
+    ctx: &Ctx,
+    name: &str,
+    host: Option<OrganizationId>,
+    form: Form,
+    render: impl FnOnce(Public) -> Result<Vec<u8>, Error> + Send + 'static,
+) -> Result<Bytes, Error> {
+    let Lookup { portal, organization, last, page } = look_up(ctx, name, host, form).await?;
+    let key = (organization.id, form);
+    if let Some(page) = page {
+        if page.sequence < last {
+            ctx.portal_pages.store(key, last, &page.bytes);
+        }
+        return Ok(page.bytes.clone());
+    }
+    let permit = ctx.portal_pages.rendering.acquire(organization.id).await?;
+    if let Some(bytes) = ctx.portal_pages.up_to(&key, last) {
+        return Ok(bytes);
+    }
+    let shown = read(ctx, portal, organization).await?;
+    let context = ctx.clone();
+    let rendered = permit.work(move || {
+        let bytes = Bytes::from(render(shown)?);
+        context.portal_pages.rendered.fetch_add(1, Ordering::Relaxed);
+        context.portal_pages.store(key, last, &bytes);
+        Ok(bytes)
+    });
+    rendered.await?
+}
+
+async fn read(ctx: &Ctx, portal: Portal, organization: Organization) -> Result<Public, Error> {
+    let context = ctx.clone();
+    ctx.db
+        .read(async move |t| {
+            let scope = for_the_public(organization.id);
+            let all = frameworks(&portal, &portals::certificates(t, &scope).await?);
+            let shown = all.into_iter().filter(|(_, shown, _)| shown.enabled);
+            let (mut frameworks, mut documents) = (Vec::new(), Vec::new());
+            for (framework, shown, certificate) in shown {
+                frameworks.push((framework, shown));
+                documents.extend(certificate.map(|_| Listed::Certificate(framework)));
+            }
+            documents.extend(policies::published_names(t, &scope).await?.into_iter().map(Listed::Policy));
+            Ok(Public {
+                url: url(&context, &portal),
+                frameworks,
+                documents,
+                sub_processors: portals::sub_processors(t, &scope).await?,
+                updates: portals::published_posts(t, &scope, PostKind::Update, MAX_POSTS).await?,
+                questions: portals::published_posts(t, &scope, PostKind::Question, MAX_POSTS).await?,
+                organization: organization.clone(),
+                portal: portal.clone(),
+            })
+        })
+        .await
+}

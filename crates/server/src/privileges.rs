@@ -1,0 +1,28 @@
+//! A command that root runs beside a service must not leave files behind that the service cannot write: it runs as the
+//! owner of the data folder.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use nix::unistd::{Gid, Uid, geteuid, setgid, setgroups, setuid};
+
+/// Becomes the owner of the data folder, if root runs this and the folder is somebody else's.
+pub(crate) fn adopt_owner(data_dir: &Path) -> Result<()> {
+    if !geteuid().is_root() {
+        return Ok(());
+    }
+    let Ok(folder) = std::fs::metadata(data_dir) else { return Ok(()) };
+    let (user, group) = (Uid::from_raw(folder.uid()), Gid::from_raw(folder.gid()));
+    if user.is_root() {
+        return Ok(());
+    }
+    let adopted = setgroups(&[group]).and_then(|()| setgid(group)).and_then(|()| setuid(user));
+    adopted.map_err(|error| {
+        anyhow!(
+            "{} belongs to the user {user}, and root cannot become that user ({error}); run this command as: \
+             sudo -u '#{user}' attestry …",
+            data_dir.display()
+        )
+    })
+}
