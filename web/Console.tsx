@@ -21,8 +21,12 @@ import { useMe, useSession } from './api/session';
 import { Expiry } from './gate/Expiry';
 import { openPalette, Palette } from './Palette';
 import { ConnectionBar } from './parts/Connection';
+import { forgetDrafts } from './parts/drafts';
+import { KeySheet } from './parts/keys';
+import { usePaper } from './parts/print';
 import { type NavGroup, Shell } from './parts/Shell';
 import { useShortcuts } from './parts/shortcuts';
+import { undoLast } from './parts/toast';
 import { t } from './texts';
 
 /** How many there are, without fetching them. */
@@ -99,10 +103,12 @@ export function Console() {
   const dark = useComputedColorScheme('light') === 'dark';
   const groups = useGroups();
   useLive();
-  useShortcuts({ '/': openPalette });
+  usePaper();
+  useShortcuts({ '/': openPalette, 'Mod+z': undoLast });
 
   async function signOut() {
     await api.POST('/v1/auth/logout').catch(() => undefined);
+    forgetDrafts();
     location.assign('/sign-in');
   }
 
@@ -128,6 +134,7 @@ export function Console() {
       <ConnectionBar />
       <Outlet />
       <Palette groups={groups} />
+      <KeySheet />
       <Expiry />
     </Shell>
   );

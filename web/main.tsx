@@ -1,6 +1,7 @@
 import './look/fonts.css';
 import './look/parts.css';
 import './look/tokens.css';
+import './look/print.css';
 import './look/mantine.css';
 import { speak } from './texts';
 

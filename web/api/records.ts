@@ -2,11 +2,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
-import { api } from './client';
+import { ask } from './expiry';
+import { type Answer, call, type Path } from './paths';
 import { Problem, words } from './problem';
 import { queries, refetch } from './query';
 import { store } from './store';
-import { keep, sendWaitingWith, useWaiting, type Waiting } from './waiting';
+import { flush, keep, sendWaitingWith, useWaiting, type Waiting } from './waiting';
 
 /** Where single records with a version are. */
 export type RecordPath =
@@ -21,21 +22,22 @@ export type RecordPath =
 export type Versioned<T> = { data: T; version: string | null };
 type Patch = Record<string, unknown>;
 
-// The paths differ only in their first word, so one untyped door serves them all; callers name the type of the record.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-const door = api as any;
-const place = (path: RecordPath) => (path === '/v1/tasks' ? '/v1/tasks/{taskId}' : `${path}/{id}`);
-const named = (path: RecordPath, id: string) => (path === '/v1/tasks' ? { taskId: id } : { id });
+type Place<P extends RecordPath> = P extends '/v1/tasks' ? '/v1/tasks/{taskId}' : `${P}/{id}`;
+export type RecordOf<P extends RecordPath> = Answer<Place<P> & Path>;
 
-export async function fetchRecord<T>(path: RecordPath, id: string, asOf?: string): Promise<Versioned<T>> {
-  const { data, response } = await door.GET(place(path), { params: { path: named(path, id), query: asOf ? { asOf } : {} } });
-  return { data: data as T, version: response.headers.get('ETag') };
+/** The path of one record, and the name of its id in it. */
+export const place = <P extends RecordPath>(path: P) =>
+  (path === '/v1/tasks' ? '/v1/tasks/{taskId}' : `${path}/{id}`) as Place<P> & Path;
+export const named = (path: RecordPath, id: string): Record<string, string> => (path === '/v1/tasks' ? { taskId: id } : { id });
+
+export function fetchRecord<P extends RecordPath>(path: P, id: string, asOf?: string): Promise<Versioned<RecordOf<P>>> {
+  return call('get', place(path), { path: named(path, id), query: asOf ? { asOf } : {} });
 }
 
-export function useRecord<T>(path: RecordPath, id: string | undefined, asOf?: string) {
+export function useRecord<P extends RecordPath>(path: P, id: string | undefined, asOf?: string) {
   return useQuery({
     queryKey: ['record', path, id, asOf ?? null],
-    queryFn: () => fetchRecord<T>(path, id ?? '', asOf),
+    queryFn: () => fetchRecord(path, id ?? '', asOf),
     enabled: id !== undefined,
     // The day that is shown stays until the next one is loaded.
     placeholderData: asOf ? keepPreviousData : undefined,
@@ -55,16 +57,17 @@ function setConflict(path: RecordPath, id: string, conflict: Conflict<object> | 
 }
 
 async function send({ path, id, patch, version }: Waiting) {
-  const headers = version ? { 'If-Match': version } : {};
-  const { data, response } = await door.PATCH(place(path), { params: { path: named(path, id) }, body: patch, headers });
-  queries.setQueryData(keyOf(path, id), { data, version: response.headers.get('ETag') });
+  const headers: Record<string, string> = version ? { 'If-Match': version } : {};
+  const saved = await call('patch', place(path), { path: named(path, id), body: patch, headers });
+  queries.setQueryData(keyOf(path, id), saved);
   void refetch(path);
 }
 
 const isUnreachable = (error: unknown) => error instanceof Problem && error.status === 0;
+const isSignedOut = (error: unknown) => error instanceof Problem && error.status === 401;
 
 async function collide({ path, id, patch }: Waiting) {
-  setConflict(path, id, { mine: patch, theirs: await fetchRecord<object>(path, id) });
+  setConflict(path, id, { mine: patch, theirs: await fetchRecord(path, id) });
 }
 
 // What waited and is refused now has no field to say so any more.
@@ -73,7 +76,7 @@ sendWaitingWith(async (edit) => {
     await send(edit);
     toast(t.edits.saved);
   } catch (error) {
-    if (isUnreachable(error)) return 'unreachable';
+    if (isUnreachable(error) || isSignedOut(error)) return 'unreachable';
     if (error instanceof Problem && error.isConflict) await collide(edit).catch(() => undefined);
     else {
       toast(t.offline.refused(words(error)), { bad: true });
@@ -88,16 +91,16 @@ sendWaitingWith(async (edit) => {
  * back and thrown, so that the field can say why; an edit on top of somebody else's becomes a conflict to decide; an edit
  * that no answer comes to waits until one can.
  */
-export function useEdits<T extends object>(path: RecordPath, id: string) {
-  const conflict = conflicts.use()[nameOf(path, id)] as Conflict<T> | undefined;
+export function useEdits<P extends RecordPath>(path: P, id: string) {
+  const conflict = conflicts.use()[nameOf(path, id)] as Conflict<RecordOf<P>> | undefined;
   const waiting = useWaiting().find((one) => one.path === path && one.id === id);
 
   const save = useCallback(
     async (patch: Patch, options: { undo?: boolean; seen?: Patch } = {}) => {
       const key = keyOf(path, id);
-      const before = queries.getQueryData<Versioned<T>>(key);
+      const before = queries.getQueryData<Versioned<Patch>>(key);
       const isOvertaken = Object.entries(options.seen ?? {}).some(
-        ([name, value]) => (value ?? null) !== ((before?.data as Patch)?.[name] ?? null),
+        ([name, value]) => (value ?? null) !== (before?.data[name] ?? null),
       );
       if (before && isOvertaken) return setConflict(path, id, { mine: patch, theirs: before });
       const edit = { path, id, patch, version: before?.version ?? null };
@@ -106,12 +109,16 @@ export function useEdits<T extends object>(path: RecordPath, id: string) {
         await send(edit);
       } catch (error) {
         if (isUnreachable(error)) return keep(edit);
+        if (isSignedOut(error)) {
+          keep({ ...edit, isSignedOut: true });
+          return void ask().then(flush);
+        }
         queries.setQueryData(key, before);
         if (error instanceof Problem && error.isConflict) return collide(edit);
         throw error;
       }
       if (options.undo !== false && before) {
-        const old = Object.fromEntries(Object.keys(patch).map((name) => [name, (before.data as Patch)[name] ?? null]));
+        const old = Object.fromEntries(Object.keys(patch).map((name) => [name, before.data[name] ?? null]));
         toast(t.edits.saved, { undo: () => save(old, { undo: false }).catch((error) => toast(words(error), { bad: true })) });
       }
     },
@@ -136,5 +143,12 @@ export function useEdits<T extends object>(path: RecordPath, id: string) {
     [conflict, path, id],
   );
 
-  return { save, field, conflict, settle, waiting: Object.keys(waiting?.patch ?? {}) };
+  return {
+    save,
+    field,
+    conflict,
+    settle,
+    waiting: Object.keys(waiting?.patch ?? {}),
+    isSignedOut: waiting?.isSignedOut ?? false,
+  };
 }

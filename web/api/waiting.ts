@@ -2,7 +2,14 @@ import type { RecordPath } from './records';
 import { store } from './store';
 
 /** An edit that no answer came to. `version` is of the record it was made on. */
-export type Waiting = { path: RecordPath; id: string; patch: Record<string, unknown>; version: string | null };
+export type Waiting = {
+  path: RecordPath;
+  id: string;
+  patch: Record<string, unknown>;
+  version: string | null;
+  /** It was refused because the session has ended. */
+  isSignedOut?: boolean;
+};
 
 const AGAIN = 5_000;
 const queue = store<Waiting[]>([]);

@@ -1,22 +1,23 @@
 import { Menu, Select } from '@mantine/core';
+import { useMemo } from 'react';
 import { $api, api } from '../api/client';
+import { useList } from '../api/lists';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { useMe } from '../api/session';
 import { Day } from '../parts/Day';
-import { MissingPage, SectionError } from '../parts/ErrorPage';
+import { MissingPage } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
-import { FilterBar, type FilterField } from '../parts/FilterBar';
-import { PageHeader } from '../parts/PageHeader';
+import type { FilterField } from '../parts/FilterBar';
+import { ListPage } from '../parts/list/ListPage';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import type { Search } from '../routes';
 import { t } from '../texts';
-import css from './audit.module.css';
 import { useCheck } from './check';
-import { ACTIONS, actionOf, actionWord, entityWord, FILTERS, queryOf, useEntries, useHead } from './entries';
+import { columns, isBad, phone, Unfolded } from './columns';
+import { ACTIONS, actionOf, actionWord, entityWord, FILTERS, queryOf, useHead } from './entries';
 import { Status, VerifyButton } from './Status';
-import { Table } from './Table';
 
 /** The journal of the organization, and whether it is still as it was written. */
 export function AuditLog() {
@@ -26,99 +27,84 @@ export function AuditLog() {
 
 function Log() {
   const { view, change } = useView();
-  const list = useEntries(view);
+  const list = useList('/v1/audit-logs', queryOf(view), { page: 100 });
   const head = useHead();
   const check = useCheck();
+  const people = usePeople();
   const end = head.data?.sequence;
+  const { verdict } = check;
+  const filters = useFilters(view);
+  const set = (next: Search) => void change({ ...next, open: undefined });
+  const shown = useMemo(() => columns(verdict, people.name, view.open), [verdict, people.name, view.open]);
 
   return (
-    <>
-      <PageHeader
-        title={t.nav.audit}
-        facts={end === undefined ? [] : [<b key="all">{t.audit.entries(end)}</b>, <span key="order">{t.audit.newestFirst}</span>]}
-        actions={
-          <>
-            <ExportMenu path="/v1/audit-logs/export" query={queryOf(view)} width={240}>
-              <Menu.Item onClick={() => void saveHead().catch((problem) => toast(words(problem), { bad: true }))}>
-                {t.audit.head}
-              </Menu.Item>
-            </ExportMenu>
-            <VerifyButton check={check} />
-          </>
-        }
-      />
-      <Status check={check} end={end} onShow={(at) => void change({ ...none(), from: at, to: justAfter(at), open: undefined })} />
-      <Filters view={view} onChange={(next) => void change({ ...next, open: undefined })} total={list.total} end={end} />
-      {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
-      <Table
-        entries={list.entries}
-        verdict={check.verdict}
-        loading={list.isPending || list.isFetchingNextPage}
-        onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
-      />
-      {list.isFetchingNextPage && <p className={css.more}>{t.table.loading}</p>}
-      {!list.isPending && !list.error && list.entries.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
-    </>
-  );
-}
-
-const none = (): Search => Object.fromEntries(FILTERS.map((key) => [key, undefined]));
-const justAfter = (at: string) => new Date(new Date(at).getTime() + 1).toISOString();
-
-type FiltersProps = { view: Search; onChange: (next: Search) => void; total?: number; end?: number };
-
-function Filters({ view, onChange, total, end }: FiltersProps) {
-  const actors = useActors();
-  const labels = t.audit.filters;
-  const types = Object.keys(ACTIONS).map((value) => ({ value, label: entityWord(value) }));
-  const verbs = ACTIONS[view.entityType ?? ''] ?? [];
-  const fields: FilterField[] = [
-    { key: 'entityType', label: labels.entityType, values: types },
-    ...(verbs.length > 0 && view.entityType
-      ? [{ key: 'action', label: labels.action, values: verbs.map((verb) => choice(view.entityType ?? '', verb)) }]
-      : []),
-  ];
-  const shown: [string, (value: string) => string][] = [
-    ['entityType', entityWord],
-    ['entityId', (value) => value],
-    ['action', actionWord],
-    ['actor', (value) => actors.name(value) ?? value],
-  ];
-  return (
-    <FilterBar
-      filters={shown.flatMap(([key, read]) => {
-        const value = view[key];
-        return value ? [{ key, field: labels[key as keyof typeof labels], is: read(value) }] : [];
-      })}
-      fields={fields}
+    <ListPage
+      title={t.nav.audit}
+      facts={end === undefined ? [] : [<b key="all">{t.audit.entries(end)}</b>, <span key="order">{t.audit.newestFirst}</span>]}
+      actions={
+        <>
+          <ExportMenu path="/v1/audit-logs/export" query={queryOf(view)} width={240}>
+            <Menu.Item onClick={() => void saveHead().catch((problem) => toast(words(problem), { bad: true }))}>
+              {t.audit.head}
+            </Menu.Item>
+          </ExportMenu>
+          <VerifyButton check={check} />
+        </>
+      }
+      above={<Status check={check} end={end} onShow={(at) => set({ ...none(), from: at, to: justAfter(at) })} />}
+      list={list}
+      all={end}
+      filters={filters.fields}
+      chips={filters.chips}
       // Actions belong to a kind of record: another kind has others.
-      onAdd={(key, value) =>
-        onChange(key === 'entityType' ? { action: undefined, entityId: undefined, [key]: value } : { [key]: value })
+      onFilter={(key, value) =>
+        key === 'entityType' ? { action: undefined, entityId: undefined, [key]: value } : { [key]: value }
       }
-      onRemove={(key) =>
-        onChange(key === 'entityType' ? { entityType: undefined, entityId: undefined, action: undefined } : { [key]: undefined })
-      }
-      onClear={() => onChange(none())}
-      count={total === undefined || end === undefined ? '' : t.filters.count(total, Math.max(total, end))}
-      view={
+      tools={
         <>
           <Select
             size="xs"
             w={170}
             searchable
             clearable
-            aria-label={labels.actor}
+            aria-label={t.audit.filters.actor}
             placeholder={t.audit.anybody}
-            data={actors.groups}
+            data={filters.actors}
             value={view.actor ?? null}
-            onChange={(actor) => onChange({ actor: actor ?? undefined })}
+            onChange={(actor) => set({ actor: actor ?? undefined })}
           />
-          <Day label={labels.from} value={view.from} onChange={(from) => onChange({ from })} />
-          <Day label={labels.to} value={view.to} onChange={(to) => onChange({ to })} />
+          <Day label={t.audit.filters.from} value={view.from} onChange={(from) => set({ from })} />
+          <Day label={t.audit.filters.to} value={view.to} onChange={(to) => set({ to })} />
         </>
       }
+      columns={shown}
+      name={(entry) => String(entry.sequence)}
+      phone={phone}
+      unfolded={(entry) => <Unfolded entry={entry} verdict={verdict} />}
+      isBad={(entry) => isBad(entry, verdict)}
     />
   );
+}
+
+const none = (): Search => Object.fromEntries(FILTERS.map((key) => [key, undefined]));
+const justAfter = (at: string) => new Date(new Date(at).getTime() + 1).toISOString();
+
+/** The filters of the log that read by themselves, and those that come with a link. */
+function useFilters(view: Search) {
+  const actors = useActors();
+  const labels = t.audit.filters;
+  const types = Object.keys(ACTIONS).map((value) => ({ value, label: entityWord(value) }));
+  const verbs = ACTIONS[view.entityType ?? ''] ?? [];
+  const fields: FilterField[] = [
+    { key: 'entityType', label: labels.entityType, values: types },
+    { key: 'action', label: labels.action, values: verbs.map((verb) => choice(view.entityType ?? '', verb)) },
+  ];
+  const chips = (['entityId', 'actor'] as const).flatMap((key) => {
+    const value = view[key];
+    const is = value && key === 'actor' ? (actors.name(value) ?? value) : value;
+    return is ? [{ key, field: labels[key], is, clears: { [key]: undefined } }] : [];
+  });
+  return { fields, chips, actors: actors.groups };
 }
 
 const choice = (entityType: string, verb: string) => ({

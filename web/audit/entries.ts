@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client';
 import { day } from '../parts/format';
 import type { Search } from '../routes';
@@ -8,27 +8,9 @@ export type Entry = Schemas['AuditEntry'];
 
 /** The words of the address that the log takes. */
 export const FILTERS = ['entityType', 'entityId', 'actor', 'action', 'from', 'to'] as const;
-const PAGE = 100;
 
 export function queryOf(view: Search): Record<string, string> {
   return Object.fromEntries(FILTERS.flatMap((key) => (view[key] ? [[key, view[key]]] : [])));
-}
-
-export function useEntries(view: Search) {
-  const query = queryOf(view);
-  const list = useInfiniteQuery({
-    queryKey: ['entries', '/v1/audit-logs', query],
-    initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam: cursor }) => {
-      const total = cursor === undefined ? true : undefined;
-      const { data } = await api.GET('/v1/audit-logs', { params: { query: { ...query, limit: PAGE, cursor, total } } });
-      if (!data) throw new Error('no entries');
-      return data;
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  });
-  return { ...list, entries: list.data?.pages.flatMap((page) => page.data) ?? [], total: list.data?.pages[0]?.total };
 }
 
 export function useHead() {

@@ -26,10 +26,10 @@ type Props = { id: string; asOf?: string; onClose: () => void; onStep: (step: 1 
 
 /** One control, edited where it stands, with what it is linked to and its history. */
 export function Record({ id, asOf, onClose, onStep }: Props) {
-  const { data, error, refetch: again } = useRecord<Control>('/v1/controls', id, asOf);
+  const { data, error, refetch: again } = useRecord('/v1/controls', id, asOf);
   const { can } = useMe();
   const people = usePeople();
-  const edits = useEdits<Control>('/v1/controls', id);
+  const edits = useEdits('/v1/controls', id);
   const [tab, setTab] = useState<string | null>('links');
   const { byId } = useRequirements(tab === 'history');
   const { ask, dialog } = useConfirm();

@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { $api, api, type Schemas } from '../api/client';
 import { fetchRecord } from '../api/records';
@@ -6,13 +6,8 @@ import type { Search } from '../routes';
 import { idsOf, type Kind } from './fields';
 
 export type Control = Schemas['ControlView'];
-type Query = NonNullable<Parameters<typeof list>[0]>;
-const list = (query: import('../api/schema').paths['/v1/controls']['get']['parameters']['query']) =>
-  api.GET('/v1/controls', { params: { query } });
-
-const PAGE = 200;
 /** Words of the address that change the view and not the set. */
-const VIEW = ['open', 'density', 'new', 'import'];
+const VIEW = ['open', 'to', 'density', 'new', 'import'];
 
 /** The words of the address that the list takes. */
 export function queryOf(view: Search): Record<string, string> {
@@ -20,34 +15,6 @@ export function queryOf(view: Search): Record<string, string> {
   const query: Record<string, string> = { sort, order };
   for (const [key, text] of Object.entries(rest)) if (text !== undefined && !VIEW.includes(key)) query[key] = text;
   return query;
-}
-
-export function useControls(view: Search) {
-  const query = queryOf(view) as Query;
-  const found = useInfiniteQuery({
-    queryKey: ['rows', '/v1/controls', query],
-    initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam }) => {
-      const first = pageParam === undefined ? { total: true } : {};
-      const { data } = await list({ ...query, ...first, limit: PAGE, cursor: pageParam });
-      if (!data) throw new Error('no controls');
-      return data;
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  });
-  const rows = found.data?.pages.flatMap((page) => page.data) ?? [];
-  return { ...found, rows, total: found.data?.pages[0]?.total };
-}
-
-/** How many there are of such controls. */
-export function useTotal(query: Query, enabled = true) {
-  const { data } = useQuery({
-    queryKey: ['total', '/v1/controls', query],
-    queryFn: async () => (await list({ ...query, limit: 1, total: true })).data?.total ?? 0,
-    enabled,
-  });
-  return data;
 }
 
 export type Asked = { id: string; code: string; title: string; framework: string };
@@ -101,7 +68,7 @@ export function useLinked(kind: Kind, control: Control): Linked[] {
   const records = useQueries({
     queries: (kind === 'requirement' ? [] : ids).map((id) => ({
       queryKey: ['record', paths[kind as keyof typeof paths], id, null],
-      queryFn: () => fetchRecord<Named>(paths[kind as keyof typeof paths], id),
+      queryFn: () => fetchRecord(paths[kind as keyof typeof paths], id),
       staleTime: 60_000,
     })),
   });

@@ -11,9 +11,9 @@ import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
 import { FilterBar, type FilterField } from '../parts/FilterBar';
 import { Glyph } from '../parts/glyphs';
+import { type Column, Table } from '../parts/list/Table';
 import { PageHeader } from '../parts/PageHeader';
 import { PastBar } from '../parts/PastBar';
-import { type Column, RegisterTable } from '../parts/RegisterTable';
 import { SearchInput } from '../parts/SearchInput';
 import { StatusPill } from '../parts/StatusPill';
 import { addressOf, pastOf, useView } from '../parts/search';
@@ -197,7 +197,7 @@ function Page({ framework }: { framework: One }) {
           }
         />
         {requirements.error && <SectionError error={requirements.error} onRetry={() => void requirements.refetch()} />}
-        <RegisterTable
+        <Table
           caption={t.frameworks.detail.all}
           rows={rows}
           columns={columns(mayRead, view.open !== undefined)}

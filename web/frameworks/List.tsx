@@ -3,8 +3,8 @@ import { IconPlus } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMe } from '../api/session';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
+import { type Column, Table } from '../parts/list/Table';
 import { PageHeader } from '../parts/PageHeader';
-import { type Column, RegisterTable } from '../parts/RegisterTable';
 import { useView } from '../parts/search';
 import { t } from '../texts';
 import css from './frameworks.module.css';
@@ -86,7 +86,7 @@ function List() {
         <SectionError error={error} onRetry={() => void refetch()} />
       ) : (
         <div className={css.body}>
-          <RegisterTable
+          <Table
             caption={t.frameworks.title}
             rows={all}
             columns={columns.filter((one) => one !== false)}

@@ -7,9 +7,11 @@ import { refetch } from '../api/query';
 import { useMe } from '../api/session';
 import { t } from '../texts';
 import css from './Comments.module.css';
+import { useDraft } from './drafts';
 import { SectionError } from './ErrorPage';
 import { moment, utc } from './format';
 import { Avatar } from './Person';
+import { useView } from './search';
 import { toast } from './toast';
 
 type About = { entityType: Schemas['CreateComment']['entityType']; entityId: string };
@@ -58,14 +60,15 @@ export function Comments(about: About) {
 }
 
 export function Composer(about: About) {
-  const [text, setText] = useState('');
+  const [text, setText, discard] = useDraft(`comment:${about.entityType}:${about.entityId}`, '');
+  const { view } = useView();
   const [busy, setBusy] = useState(false);
   async function send() {
     if (text.trim() === '' || busy) return;
     setBusy(true);
     try {
       await api.POST('/v1/comments', { body: { ...about, content: text.trim() } });
-      setText('');
+      discard();
       await refetch('/v1/comments');
     } catch (problem) {
       toast(words(problem), { bad: true });
@@ -76,6 +79,7 @@ export function Composer(about: About) {
   return (
     <div className={css.composer}>
       <Textarea
+        autoFocus={view.to === 'comment'}
         aria-label={t.record.commentLabel}
         placeholder={t.record.commentPlaceholder}
         autosize

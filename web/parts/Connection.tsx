@@ -25,11 +25,13 @@ export function ConnectionBar() {
 }
 
 /** The fields of a record whose values wait to be saved. */
-export function NotSaved({ names, labels }: { names: string[]; labels: Record<string, string> }) {
+type NotSavedProps = { names: string[]; isSignedOut: boolean; labels: Record<string, string> };
+
+export function NotSaved({ names, isSignedOut, labels }: NotSavedProps) {
   if (names.length === 0) return null;
   return (
     <p className={css.note} role="status">
-      {t.offline.fields(names.map((name) => labels[name] ?? name).join(', '))}
+      {t.offline[isSignedOut ? 'session' : 'fields'](names.map((name) => labels[name] ?? name).join(', '))}
     </p>
   );
 }

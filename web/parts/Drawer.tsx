@@ -18,13 +18,19 @@ type Props = {
   foot?: ReactNode;
 };
 
+/** A menu, a list of choices or a dialog is closed by Esc itself, and nothing around it. */
+const isInner = (target: EventTarget) =>
+  target instanceof Element && target.closest('[aria-expanded=true], [role=menu], [role=listbox], [role=dialog]') !== null;
+
 /** One record beside its register. It takes the focus when it opens and gives it back when it closes. */
 export function Drawer({ reference, title, name, onClose, onStep, more, children, foot }: Props) {
+  const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const opener = useRef<Element | null>(null);
   useEffect(() => {
     opener.current ??= document.activeElement;
-    heading.current?.focus({ preventScroll: true });
+    // A box that asked for the focus itself keeps it.
+    if (!panel.current?.contains(document.activeElement)) heading.current?.focus({ preventScroll: true });
   }, [reference]);
   useEffect(
     () => () => {
@@ -35,10 +41,11 @@ export function Drawer({ reference, title, name, onClose, onStep, more, children
 
   return (
     <aside
+      ref={panel}
       className={css.drawer}
       aria-label={name}
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+        if (event.key === 'Escape' && !event.defaultPrevented && !isInner(event.target)) onClose();
       }}
     >
       <div className={css.bar}>

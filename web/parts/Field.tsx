@@ -88,7 +88,11 @@ export function Field({ name, label, kind, value, children, choices, optional, o
         searchable={(choices?.length ?? 0) > 8}
         autoFocus
         defaultDropdownOpened
-        onKeyDown={(event) => event.key === 'Escape' && leave()}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          event.stopPropagation();
+          leave();
+        }}
         onChange={(next) => void save(next ?? '')}
         onBlur={leave}
       />

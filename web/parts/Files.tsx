@@ -3,8 +3,10 @@ import { IconDownload, IconFile, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type DragEvent, useRef, useState } from 'react';
 import { api, type Schemas } from '../api/client';
+import { call } from '../api/paths';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
+import { named, place } from '../api/records';
 import { upload } from '../api/upload';
 import { t } from '../texts';
 import { useConfirm } from './confirm';
@@ -15,16 +17,13 @@ import { toast } from './toast';
 
 export type FilesOf = '/v1/risks' | '/v1/vendors' | '/v1/tasks' | '/v1/policies';
 type Attachment = Schemas['Attachment'];
-// biome-ignore lint/suspicious/noExplicitAny: the paths differ only in their first word
-const door = api as any;
-const owner = (path: FilesOf, id: string) => (path === '/v1/tasks' ? { taskId: id } : { id });
-const place = (path: FilesOf) => (path === '/v1/tasks' ? '/v1/tasks/{taskId}/attachments' : `${path}/{id}/attachments`);
+const inside = <P extends FilesOf>(path: P) => `${place(path)}/attachments` as const;
 
 export function useFiles(path: FilesOf, id: string) {
   return useQuery({
     queryKey: ['files', path, id],
     queryFn: async (): Promise<Attachment[]> => {
-      const { data } = await door.GET(place(path), { params: { path: owner(path, id) } });
+      const { data } = await call('get', inside(path), { path: named(path, id) });
       return Array.isArray(data) ? data : data.data;
     },
   });
@@ -115,8 +114,8 @@ export function Files({ path, id, canChange }: { path: FilesOf; id: string; canC
   const { data, error, refetch: again } = useFiles(path, id);
   const { ask, dialog } = useConfirm();
   const remove = (file: Attachment) => {
-    const inside = `${place(path)}/{attachmentId}`;
-    return door.DELETE(inside, { params: { path: { ...owner(path, id), attachmentId: file.id } } }).then(() => refetch(path));
+    const names = { ...named(path, id), attachmentId: file.id };
+    return call('delete', `${inside(path)}/{attachmentId}`, { path: names }).then(() => refetch(path));
   };
   return (
     <>

@@ -21,7 +21,7 @@ type Props = {
 export function FilterBar({ filters, fields, onAdd, onRemove, onClear, count, view }: Props) {
   const [field, setField] = useState<FilterField>();
   return (
-    <div className={css.bar} role="group" aria-label={t.filters.label}>
+    <div className={css.bar} data-filters role="group" aria-label={t.filters.label}>
       {filters.map((f) => (
         <span key={f.key} className={css.chip}>
           <Menu>

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { api, type Schemas } from '../api/client';
+import type { Schemas } from '../api/client';
+import { useList } from '../api/lists';
+import { named, place } from '../api/records';
 import { t } from '../texts';
 import { SectionError } from './ErrorPage';
 import { day, moment, utc } from './format';
@@ -12,29 +13,17 @@ type Labels = Record<string, string>;
 export type Reading = (field: string, value: unknown) => string | undefined;
 
 type HistoryPath = '/v1/risks' | '/v1/vendors' | '/v1/tasks' | '/v1/policies' | '/v1/controls' | '/v1/context';
-// biome-ignore lint/suspicious/noExplicitAny: the paths differ only in their first word
-const door = api as any;
 
 export function History({ path, id, labels, read }: { path: HistoryPath; id: string; labels: Labels; read: Reading }) {
-  const place = path === '/v1/tasks' ? '/v1/tasks/{taskId}/history' : `${path}/{id}/history`;
-  const history = useInfiniteQuery({
-    queryKey: ['history', path, id],
-    initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam }): Promise<Schemas['EntryList']> => {
-      const name = path === '/v1/tasks' ? { taskId: id } : { id };
-      const { data } = await door.GET(place, { params: { path: name, query: { limit: 30, cursor: pageParam } } });
-      return data;
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-  });
+  const history = useList(`${place(path)}/history` as const, {}, { path: named(path, id), page: 30 });
   if (history.error) return <SectionError error={history.error} onRetry={() => void history.refetch()} />;
-  const entries = history.data?.pages.flatMap((page) => page.data) ?? [];
+  const entries = history.rows;
   if (history.data && entries.length === 0) return <p className="t3">{t.record.noHistory}</p>;
   return (
     <>
       <Timeline entries={entries.map((entry) => told(entry, labels, read))} />
       {history.hasNextPage && (
-        <Button variant="subtle" onClick={() => void history.fetchNextPage()} loading={history.isFetchingNextPage}>
+        <Button variant="subtle" onClick={history.more} loading={history.isFetchingNextPage}>
           {t.record.loadMore}
         </Button>
       )}

@@ -35,7 +35,11 @@ export function PageHeader({ title, crumb, state, facts, actions, children }: Pr
             </div>
           )}
         </div>
-        {actions && <div className={css.actions}>{actions}</div>}
+        {actions && (
+          <div className={css.actions} data-screen>
+            {actions}
+          </div>
+        )}
       </div>
       {children && <div className={css.below}>{children}</div>}
     </header>

@@ -1,7 +1,9 @@
 import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
+import { useRef } from 'react';
 import { t } from '../texts';
+import { useShortcuts } from './shortcuts';
 
 /** How long somebody pauses before what they typed is looked for. */
 const PAUSE = 250;
@@ -10,8 +12,11 @@ type Props = { value?: string; onChange: (next: string | undefined) => void; lab
 
 export function SearchInput({ value, onChange, label = t.filters.search, width = 150 }: Props) {
   const later = useDebouncedCallback(onChange, PAUSE);
+  const input = useRef<HTMLInputElement>(null);
+  useShortcuts({ '/': () => input.current?.focus() });
   return (
     <TextInput
+      ref={input}
       aria-label={label}
       placeholder={t.filters.search}
       size="xs"

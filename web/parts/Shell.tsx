@@ -15,6 +15,7 @@ import {
 import { Link } from '@tanstack/react-router';
 import { type ComponentType, type ReactNode, useState } from 'react';
 import { t } from '../texts';
+import { COMMAND } from './keys';
 import { Avatar } from './Person';
 import css from './Shell.module.css';
 
@@ -159,12 +160,12 @@ export function Shell(p: Props) {
       <a href="#main" className={css.skip}>
         {t.nav.skip}
       </a>
-      <div className={css.rail}>
+      <div className={css.rail} data-screen>
         {org}
         <button type="button" className={`plain ${css.search}`} onClick={p.onSearch} aria-label={t.nav.searchLabel}>
           <IconSearch size={15} stroke={1.7} />
           <span>{t.nav.search}</span>
-          <Kbd>⌘K</Kbd>
+          <Kbd>{COMMAND === '⌘' ? '⌘K' : `${COMMAND} K`}</Kbd>
         </button>
         <Groups groups={p.groups} path={p.path} />
         {user}

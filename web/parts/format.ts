@@ -20,6 +20,9 @@ export function iso(date: Date): string {
 /** The day after. */
 export const nextDay = (date: string) => iso(new Date(startOf(date).getTime() + 1.5 * DAY));
 
+/** The number of days from one date to a later one. */
+export const daysBetween = (from: string, to: string) => Math.round((startOf(to).getTime() - startOf(from).getTime()) / DAY);
+
 /** How many days from today; negative in the past. */
 export function daysUntil(date: string): number {
   return Math.round((startOf(date).getTime() - startOf(today()).getTime()) / DAY);

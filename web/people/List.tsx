@@ -1,6 +1,7 @@
 import { Button, Menu, Modal, SegmentedControl } from '@mantine/core';
 import { IconMailPlus, IconUserOff } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { useList, useTotal } from '../api/lists';
 import { type Member as Row, usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
@@ -9,21 +10,21 @@ import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
 import { EmptyState } from '../parts/EmptyState';
 import { SectionError } from '../parts/ErrorPage';
-import { FilterBar, type FilterField } from '../parts/FilterBar';
+import type { FilterField } from '../parts/FilterBar';
 import { day, moment } from '../parts/format';
+import { ListPage } from '../parts/list/ListPage';
+import type { Column, PhoneLine } from '../parts/list/Table';
 import { PageHeader } from '../parts/PageHeader';
 import { Avatar } from '../parts/Person';
-import { type Column, type PhoneLine, RegisterTable } from '../parts/RegisterTable';
 import { SearchInput } from '../parts/SearchInput';
 import { Specimen } from '../parts/Specimen';
 import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
-import { useShortcuts } from '../parts/shortcuts';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { Invite } from './Invite';
 import { Entry, Member } from './Member';
-import { deactivate, FILTERS, ROLES, rolesOf, roleWords, stateOf, states, update, useCount, useMembers } from './members';
+import { deactivate, queryOf, ROLES, rolesOf, roleWords, stateOf, states, update } from './members';
 import css from './people.module.css';
 import { Roles } from './Roles';
 
@@ -35,7 +36,7 @@ export function People() {
 
 function Own() {
   const { memberId } = useMe();
-  const { data, error, refetch: again } = useRecord<Row>('/v1/people', memberId);
+  const { data, error, refetch: again } = useRecord('/v1/people', memberId);
   return (
     <>
       <PageHeader title={t.nav.people} />
@@ -56,64 +57,53 @@ function Own() {
 function Everybody() {
   const { view, change } = useView();
   const { can, memberId } = useMe();
-  const list = useMembers(view);
-  const active = useCount(true);
-  const inactive = useCount(false);
-  const [selected, setSelected] = useState(new Set<string>());
+  const people = usePeople();
+  const list = useList('/v1/people', queryOf(view));
+  const active = useTotal('/v1/people', { isActive: true });
+  const inactive = useTotal('/v1/people', { isActive: false });
   const mayInvite = can('member:create');
   const isAlone = active === 1 && inactive === 0;
-  const open = (row: Row) => void change({ open: row.id });
-  const openInvite = () => void change({ new: 'yes' });
-  useShortcuts({ n: mayInvite ? openInvite : undefined });
-
-  const step = (by: 1 | -1) => {
-    const next = list.rows[list.rows.findIndex((row) => row.id === view.open) + by];
-    if (next) void change({ open: next.id }, { replace: true });
-  };
+  const openInvite = mayInvite ? () => void change({ new: 'yes' }) : undefined;
+  const shown = useMemo(() => columns(memberId), [memberId]);
 
   return (
-    <div className={css.page}>
-      <div className={css.main}>
-        <PageHeader
-          title={t.nav.people}
-          facts={[
-            ...(active === undefined ? [] : [<b key="active">{t.people.active(active)}</b>]),
-            ...(inactive ? [<span key="inactive">{t.people.inactive(inactive)}</span>] : []),
-          ]}
-          actions={
-            mayInvite && (
-              <Button data-primary leftSection={<IconMailPlus size={16} stroke={1.6} />} onClick={openInvite}>
-                {t.people.invite}
-              </Button>
-            )
-          }
-        />
-        <div className={css.filters}>
-          <Filters total={list.total} all={view.isActive === 'false' ? inactive : active} />
-        </div>
-        {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
-        <RegisterTable
-          caption={t.nav.people}
-          rows={list.rows}
-          columns={columns(view.open !== undefined, memberId)}
-          rowKey={(row) => row.id}
-          rowName={(row) => row.user.name}
-          href={(row) => `/people?open=${row.id}`}
-          onOpen={open}
-          active={view.open}
-          sort={{ key: view.sort ?? 'name', dir: view.order === 'desc' ? 'desc' : 'asc' }}
-          onSort={({ key, dir }) => void change({ sort: key, order: dir })}
-          selected={can('member:update') ? selected : undefined}
-          onSelect={setSelected}
-          bulk={<Bulk ids={[...selected]} onDone={() => setSelected(new Set())} />}
-          phone={phone}
-          onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
-          loading={list.isPending || list.isFetchingNextPage}
-        />
-        {!list.isPending && !list.error && list.rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
-        {isAlone && mayInvite && <Empty onInvite={openInvite} />}
-      </div>
-      {view.open && <Member key={view.open} id={view.open} onClose={() => void change({ open: undefined })} onStep={step} />}
+    <ListPage
+      title={t.nav.people}
+      facts={[
+        ...(active === undefined ? [] : [<b key="active">{t.people.active(active)}</b>]),
+        ...(inactive ? [<span key="inactive">{t.people.inactive(inactive)}</span>] : []),
+      ]}
+      actions={
+        mayInvite && (
+          <Button data-primary leftSection={<IconMailPlus size={16} stroke={1.6} />} onClick={openInvite}>
+            {t.people.invite}
+          </Button>
+        )
+      }
+      list={list}
+      all={view.isActive === 'false' ? inactive : active}
+      filters={filters(people.all)}
+      tools={
+        <>
+          <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} width={180} />
+          {/* The list has either those who are active or those who are not. */}
+          <SegmentedControl
+            aria-label={t.people.fields.state}
+            value={view.isActive === 'false' ? 'false' : 'true'}
+            onChange={(next) => void change({ isActive: next === 'false' ? next : undefined, open: undefined })}
+            data={values(t.people.isActive)}
+          />
+        </>
+      }
+      columns={shown}
+      name={(row) => row.user.name}
+      sort={{ key: 'name', dir: 'asc' }}
+      bulk={can('member:update') ? (ids, onDone) => <Bulk ids={ids} onDone={onDone} /> : undefined}
+      phone={phone}
+      drawer={({ id, ...drawer }) => <Member key={id} id={id} {...drawer} />}
+      below={isAlone && mayInvite && <Empty onInvite={() => openInvite?.()} />}
+      onNew={openInvite}
+    >
       {view.new && mayInvite && (
         <Invite
           onClose={(invited) =>
@@ -121,51 +111,25 @@ function Everybody() {
           }
         />
       )}
-    </div>
+    </ListPage>
   );
 }
 
-function Filters({ total, all }: { total?: number; all?: number }) {
-  const { view, change } = useView();
-  const people = usePeople();
-  const { fields, isActive } = t.people;
-  const values = (of: Record<string, string>) => Object.entries(of).map(([value, label]) => ({ value, label }));
+const values = (of: Record<string, string>) => Object.entries(of).map(([value, label]) => ({ value, label }));
+
+function filters(people: Row[]): FilterField[] {
+  const { fields } = t.people;
   // Roles may be words of one's own.
-  const roles = [...new Set([...ROLES, ...people.all.flatMap(({ role }) => rolesOf(role))])];
-  const filters: FilterField[] = [
+  const roles = [...new Set([...ROLES, ...people.flatMap(({ role }) => rolesOf(role))])];
+  return [
     { key: 'role', label: fields.role, values: roles.map((role) => ({ value: role, label: t.roles[role] ?? role })) },
     { key: 'department', label: fields.department, values: values(t.departments) },
   ];
-  return (
-    <FilterBar
-      filters={filters.flatMap(({ key, label, values: choices }) => {
-        const value = view[key];
-        return value ? [{ key, field: label, is: choices.find((one) => one.value === value)?.label ?? value }] : [];
-      })}
-      fields={filters}
-      onAdd={(key, value) => void change({ [key]: value })}
-      onRemove={(key) => void change({ [key]: undefined })}
-      onClear={() => void change(Object.fromEntries(FILTERS.map((key) => [key, undefined])))}
-      count={total === undefined || all === undefined ? '' : t.filters.count(total, all)}
-      view={
-        <>
-          <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} width={180} />
-          {/* The list has either those who are active or those who are not. */}
-          <SegmentedControl
-            aria-label={fields.state}
-            value={view.isActive === 'false' ? 'false' : 'true'}
-            onChange={(next) => void change({ isActive: next === 'false' ? next : undefined, open: undefined })}
-            data={values(isActive)}
-          />
-        </>
-      }
-    />
-  );
 }
 
-function columns(isNarrow: boolean, me: string | undefined): Column<Row>[] {
+function columns(me: string | undefined): Column<Row>[] {
   const { columns: header } = t.people;
-  const all: (Column<Row> | false)[] = [
+  return [
     {
       key: 'name',
       header: header.name,
@@ -179,30 +143,34 @@ function columns(isNarrow: boolean, me: string | undefined): Column<Row>[] {
         </span>
       ),
     },
-    !isNarrow && {
+    {
       key: 'email',
+      priority: 3,
       header: header.email,
       width: 220,
       sortable: true,
       render: ({ user }) => <span className="t2">{user.email}</span>,
     },
-    { key: 'role', header: header.role, width: 140, render: ({ role }) => roleWords(role) },
-    !isNarrow && {
+    { key: 'role', priority: 1, header: header.role, width: 140, render: ({ role }) => roleWords(role) },
+    {
       key: 'department',
+      priority: 4,
       header: header.department,
       width: 124,
       render: ({ department }) => department !== 'none' && <span className="t2">{t.departments[department]}</span>,
     },
-    { key: 'state', header: header.state, width: 118, render: (row) => <StatusPill {...states()[stateOf(row)]} /> },
-    !isNarrow && {
+    { key: 'state', priority: 2, header: header.state, width: 118, render: (row) => <StatusPill {...states()[stateOf(row)]} /> },
+    {
       key: 'lastLogin',
+      priority: 5,
       header: header.lastLogin,
       width: 128,
       render: ({ user }) =>
         user.lastLogin ? <span className="t2">{moment(user.lastLogin)}</span> : <span className="t3">{t.people.never}</span>,
     },
-    !isNarrow && {
+    {
       key: 'createdAt',
+      priority: 6,
       header: header.createdAt,
       width: 104,
       sortable: true,
@@ -210,7 +178,6 @@ function columns(isNarrow: boolean, me: string | undefined): Column<Row>[] {
       render: ({ createdAt }) => <span className="t2">{day(new Date(createdAt))}</span>,
     },
   ];
-  return all.filter((one) => one !== false);
 }
 
 const phone = (row: Row): PhoneLine => ({

@@ -27,8 +27,8 @@ type Props = { id: string; onClose: () => void; onStep: (step: 1 | -1) => void }
 
 /** One person: what they may do, where they belong, and what was changed about it. */
 export function Member({ id, onClose, onStep }: Props) {
-  const { data, error, refetch: again } = useRecord<Row>('/v1/people', id);
-  const edits = useEdits<Row>('/v1/people', id);
+  const { data, error, refetch: again } = useRecord('/v1/people', id);
+  const edits = useEdits('/v1/people', id);
   const { can } = useMe();
   const member = data?.data;
   if (error)
@@ -169,7 +169,7 @@ function Acts({ member }: { member: Row }) {
   const { name, email } = member.user;
   const mayTouch = !isOwner(member) || can('owner:manage');
   const ended = (said: string) => refetch('/v1/people').then(() => toast(said));
-  const back = useEdits<Row>('/v1/people', member.id);
+  const back = useEdits('/v1/people', member.id);
 
   async function resend() {
     try {

@@ -1,4 +1,3 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client';
 import type { Member } from '../api/people';
 import type { Status } from '../parts/StatusPill';
@@ -6,14 +5,12 @@ import type { Search } from '../routes';
 import { t } from '../texts';
 
 export const ROLES = ['owner', 'admin', 'auditor', 'employee', 'contractor'] as const;
-export const FILTERS = ['role', 'department', 'q'] as const;
-const PAGE = 200;
 
 type Query = { role?: string; department?: Member['department']; isActive: boolean; q?: string };
 type Sort = 'name' | 'email' | 'createdAt';
 
 /** The words of the address that the list takes. */
-function queryOf(view: Search): Query & { sort: Sort; order: 'asc' | 'desc' } {
+export function queryOf(view: Search): Query & { sort: Sort; order: 'asc' | 'desc' } {
   const { role, department, isActive, q, sort, order } = view;
   return {
     ...(role && { role }),
@@ -23,33 +20,6 @@ function queryOf(view: Search): Query & { sort: Sort; order: 'asc' | 'desc' } {
     sort: (sort ?? 'name') as Sort,
     order: order === 'desc' ? 'desc' : 'asc',
   };
-}
-
-export function useMembers(view: Search) {
-  const query = queryOf(view);
-  const list = useInfiniteQuery({
-    queryKey: ['rows', '/v1/people', query],
-    initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam: cursor }) => {
-      const total = cursor === undefined ? true : undefined;
-      const { data } = await api.GET('/v1/people', { params: { query: { ...query, limit: PAGE, cursor, total } } });
-      if (!data) throw new Error('no people');
-      return data;
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  });
-  return { ...list, rows: list.data?.pages.flatMap((page) => page.data) ?? [], total: list.data?.pages[0]?.total };
-}
-
-/** How many there are, without fetching them. */
-export function useCount(isActive: boolean): number | undefined {
-  const { data } = useQuery({
-    queryKey: ['total', '/v1/people', isActive],
-    queryFn: async () =>
-      (await api.GET('/v1/people', { params: { query: { isActive, limit: 1, total: true } } })).data?.total ?? 0,
-  });
-  return data;
 }
 
 export type State = 'active' | 'invited' | 'deactivated';

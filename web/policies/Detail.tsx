@@ -39,7 +39,7 @@ const Editor = lazy(() => import('./Editor'));
 
 export function Policy() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const { data, error, refetch } = useRecord<PolicyView>('/v1/policies', id);
+  const { data, error, refetch } = useRecord('/v1/policies', id);
   if (error instanceof Problem && (error.status === 404 || error.status === 403 || error.status === 400)) return <MissingPage />;
   if (error && !data)
     return (

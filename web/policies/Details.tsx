@@ -32,7 +32,7 @@ export function Details({ record }: { record: Versioned<PolicyView> }) {
   const { data: policy } = record;
   const { can } = useMe();
   const people = usePeople();
-  const edits = useEdits<PolicyView>('/v1/policies', policy.id);
+  const edits = useEdits('/v1/policies', policy.id);
   const labels: Record<string, string> = t.policies.fields;
   const read = reader(people.name);
   const save = can('policy:update') ? edits.field : undefined;

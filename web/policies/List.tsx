@@ -2,28 +2,26 @@ import { ActionIcon, Button, Menu } from '@mantine/core';
 import { IconDots, IconFileTypePdf, IconPencil, IconPlus, IconTemplate } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { download } from '../api/download';
+import { useList, useTotal } from '../api/lists';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { isFirst } from '../api/query';
 import { useMe } from '../api/session';
 import { EmptyState } from '../parts/EmptyState';
-import { SectionError } from '../parts/ErrorPage';
-import { FilterBar } from '../parts/FilterBar';
 import { day, today } from '../parts/format';
 import { Glyph } from '../parts/glyphs';
-import { PageHeader } from '../parts/PageHeader';
+import { ListPage } from '../parts/list/ListPage';
+import type { Column } from '../parts/list/Table';
 import { Person } from '../parts/Person';
-import { type Column, RegisterTable } from '../parts/RegisterTable';
 import { SearchInput } from '../parts/SearchInput';
 import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
-import { useShortcuts } from '../parts/shortcuts';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { filters as allFilters, type PolicyView, signers, statusOf } from './fields';
 import css from './List.module.css';
 import { NewPolicy } from './NewPolicy';
-import { usePolicies, useToSign, useTotal } from './queries';
+import { queryOf, useToSign } from './queries';
 import { Templates } from './Templates';
 
 export function Policies() {
@@ -31,98 +29,68 @@ export function Policies() {
   const { can, memberId } = useMe();
   const navigate = useNavigate();
   const people = usePeople();
-  const list = usePolicies(view);
+  const list = useList('/v1/policies', queryOf(view));
   const toSign = useToSign();
   const isWaiting = isFirst(toSign);
-  const all = useTotal({});
+  const all = useTotal('/v1/policies', {});
   const seesAll = can('policy:read');
-  const waiting = useTotal({ status: 'needs_review' }, seesAll);
-  const drafts = useTotal({ status: 'draft' }, seesAll);
-  const late = useTotal({ reviewDue: true }, seesAll);
+  const waiting = useTotal('/v1/policies', { status: 'needs_review' }, seesAll);
+  const drafts = useTotal('/v1/policies', { status: 'draft' }, seesAll);
+  const late = useTotal('/v1/policies', { reviewDue: true }, seesAll);
   const mayCreate = can('policy:create');
-  useShortcuts({ n: mayCreate ? () => void go({ new: 'yes' }) : undefined });
-
-  const fields = allFilters(people.active).filter(({ values }) => values.length > 0);
-  const filters = fields.flatMap(({ key, label, values }) => {
-    const now = view[key];
-    return now === undefined ? [] : [{ key, field: label, is: values.find(({ value }) => value === now)?.label ?? now }];
-  });
-  const isEmpty = all === 0 && filters.length === 0 && view.q === undefined;
-  const open = (row: PolicyView) => void navigate({ to: `/policies/${row.id}` as string });
+  const seers = signers(people.active);
   const mine = { waits: new Set(toSign.data?.data.map(({ id }) => id)), memberId };
+  const openNew = mayCreate ? () => void go({ new: 'yes' }) : undefined;
 
   return (
-    <>
-      <PageHeader
-        title={t.policies.title}
-        facts={
-          all === undefined
-            ? []
-            : [
-                <b key="all">{t.policies.count(all)}</b>,
-                ...(waiting ? [<span key="waiting">{t.policies.waiting(waiting)}</span>] : []),
-                ...(drafts ? [<span key="drafts">{t.policies.drafts(drafts)}</span>] : []),
-                ...(late ? [<span key="late">{t.policies.late(late)}</span>] : []),
-              ]
-        }
-        actions={<Actions all={all} mayCreate={mayCreate} go={(next) => void go(next)} />}
-      />
-      <Waiting rows={toSign.data?.data ?? []} />
-      {!isEmpty && seesAll && !isWaiting && (
-        <div className={css.filters}>
-          <FilterBar
-            filters={filters}
-            fields={fields}
-            onAdd={(key, value) => void go({ [key]: value })}
-            onRemove={(key) => void go({ [key]: undefined })}
-            onClear={() => void go(Object.fromEntries(filters.map(({ key }) => [key, undefined])))}
-            count={all === undefined || list.total === undefined ? '' : t.filters.count(list.total, all)}
-            view={<SearchInput value={view.q} onChange={(q) => void go({ q }, { replace: true })} />}
-          />
-        </div>
-      )}
-      {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
-      {isEmpty ? (
-        <Empty mayCreate={mayCreate} go={(next) => void go(next)} />
-      ) : (
-        // Not pushed down by what waits for a signature.
-        <div className={css.table} hidden={isWaiting}>
-          {!seesAll && <h2 className={css.heading}>{t.policies.allPublished}</h2>}
-          <RegisterTable
-            caption={t.policies.title}
-            rows={list.rows}
-            columns={seesAll ? columns(people.name, signers(people.active)) : ownColumns(mine)}
-            rowKey={(row) => row.id}
-            rowName={(row) => row.name}
-            href={(row) => `/policies/${row.id}`}
-            onOpen={open}
-            sort={seesAll ? { key: view.sort ?? 'name', dir: view.order === 'desc' ? 'desc' : 'asc' } : undefined}
-            onSort={seesAll ? ({ key, dir }) => void go({ sort: key, order: dir }) : undefined}
-            phone={(row) => ({
-              title: row.name,
-              facts: (
-                <>
-                  <StatusPill {...statusOf(row)} />
-                  <span className="num">{version(row)}</span>
-                  {seesAll ? (
-                    <Signed row={row} must={signers(people.active).map(({ id }) => id)} />
-                  ) : (
-                    <OwnSignature row={row} {...mine} />
-                  )}
-                </>
-              ),
-            })}
-            onMore={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
-            loading={list.isPending || list.isFetchingNextPage}
-          />
-          {!list.isPending && list.rows.length === 0 && (
-            <p className={css.none}>{seesAll ? t.filters.nothing : t.policies.nonePublished}</p>
-          )}
-        </div>
-      )}
+    <ListPage
+      title={t.policies.title}
+      facts={
+        all === undefined
+          ? []
+          : [
+              <b key="all">{t.policies.count(all)}</b>,
+              ...(waiting ? [<span key="waiting">{t.policies.waiting(waiting)}</span>] : []),
+              ...(drafts ? [<span key="drafts">{t.policies.drafts(drafts)}</span>] : []),
+              ...(late ? [<span key="late">{t.policies.late(late)}</span>] : []),
+            ]
+      }
+      actions={<Actions all={all} mayCreate={mayCreate} go={(next) => void go(next)} />}
+      above={
+        (toSign.data?.data.length || !seesAll) && (
+          <>
+            <Waiting rows={toSign.data?.data ?? []} />
+            {!seesAll && Boolean(all) && <h2 className={css.heading}>{t.policies.allPublished}</h2>}
+          </>
+        )
+      }
+      list={list}
+      all={all}
+      filters={seesAll ? allFilters(people.active) : []}
+      tools={seesAll && <SearchInput value={view.q} onChange={(q) => void go({ q }, { replace: true })} />}
+      isHeld={isWaiting}
+      columns={seesAll ? columns(people.name, seers) : ownColumns(mine)}
+      name={(row) => row.name}
+      hrefOf={(row) => `/policies/${row.id}`}
+      onOpen={(row) => void navigate({ to: `/policies/${row.id}` as string })}
+      sort={seesAll ? { key: 'name', dir: 'asc' } : undefined}
+      phone={(row) => ({
+        title: row.name,
+        facts: (
+          <>
+            <StatusPill {...statusOf(row)} />
+            <span className="num">{version(row)}</span>
+            {seesAll ? <Signed row={row} must={seers.map(({ id }) => id)} /> : <OwnSignature row={row} {...mine} />}
+          </>
+        ),
+      })}
+      none={seesAll ? undefined : t.policies.nonePublished}
+      empty={<Empty mayCreate={mayCreate} go={(next) => void go(next)} />}
+      onNew={openNew}
+    >
       {view.new && mayCreate && <NewPolicy onClose={() => void go({ new: undefined }, { replace: true })} />}
       {view.templates && seesAll && <Templates />}
-    </>
+    </ListPage>
   );
 }
 
@@ -230,13 +198,31 @@ function columns(name: (id: string | null) => string | undefined, must: { id: st
   const { columns } = t.policies;
   const ids = must.map(({ id }) => id);
   return [
-    { key: 'reference', header: columns.reference, width: 70, render: (row) => <span className="mono t3">{row.reference}</span> },
+    {
+      key: 'reference',
+      priority: 3,
+      header: columns.reference,
+      width: 70,
+      render: (row) => <span className="mono t3">{row.reference}</span>,
+    },
     { key: 'name', header: columns.name, opens: true, sortable: true, render: (row) => row.name },
-    { key: 'status', header: columns.status, width: 138, render: (row) => <StatusPill {...statusOf(row)} /> },
-    { key: 'version', header: columns.version, width: 76, render: (row) => <span className="num">{version(row)}</span> },
-    { key: 'owner', header: columns.owner, width: 140, render: (row) => <Person name={name(row.assigneeId)} short /> },
-    { key: 'signed', header: columns.signatures, width: 186, render: (row) => <Signed row={row} must={ids} /> },
-    { key: 'review', header: columns.review, width: 100, align: 'right', render: review },
+    { key: 'status', priority: 1, header: columns.status, width: 138, render: (row) => <StatusPill {...statusOf(row)} /> },
+    {
+      key: 'version',
+      priority: 5,
+      header: columns.version,
+      width: 76,
+      render: (row) => <span className="num">{version(row)}</span>,
+    },
+    {
+      key: 'owner',
+      priority: 4,
+      header: columns.owner,
+      width: 140,
+      render: (row) => <Person name={name(row.assigneeId)} short />,
+    },
+    { key: 'signed', priority: 2, header: columns.signatures, width: 186, render: (row) => <Signed row={row} must={ids} /> },
+    { key: 'review', priority: 6, header: columns.review, width: 100, align: 'right', render: review },
   ];
 }
 

@@ -3,6 +3,7 @@ import { IconArrowLeft, IconSearch } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useMemo, useState } from 'react';
 import { api, type Schemas } from '../api/client';
+import { useList } from '../api/lists';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
@@ -13,7 +14,7 @@ import { t } from '../texts';
 import type { Node } from './content';
 import { choices } from './fields';
 import { Lines } from './Lines';
-import { usePolicies, useTemplate, useTemplates } from './queries';
+import { useTemplate, useTemplates } from './queries';
 import css from './Templates.module.css';
 import { Text } from './Text';
 
@@ -23,7 +24,7 @@ type Template = Schemas['PolicyTemplate'];
 export function Templates() {
   const { view, change: go } = useView();
   const { data, error, refetch: again } = useTemplates(true);
-  const used = new Set(usePolicies({}).rows.map(({ policyTemplateId }) => policyTemplateId));
+  const used = new Set(useList('/v1/policies', {}).rows.map(({ policyTemplateId }) => policyTemplateId));
   const [looked, setLooked] = useState('');
   const close = () => void go({ templates: undefined, template: undefined }, { replace: true });
   const found = useMemo(() => {

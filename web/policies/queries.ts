@@ -1,10 +1,10 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { $api, api, type Schemas } from '../api/client';
+import type { Words } from '../api/lists';
 import { useMe } from '../api/session';
 import type { Search } from '../routes';
 import type { Node } from './content';
 
-const PAGE = 100;
 const FILTERS = [
   'status',
   'department',
@@ -28,30 +28,10 @@ export async function patch(id: string, fields: Partial<Schemas['UpdatePolicy']>
   return { data: data as Schemas['PolicyView'], version: response.headers.get('ETag') };
 }
 
-export function usePolicies(view: Search) {
+/** The words of the address that the list takes. */
+export function queryOf(view: Search): Words<'/v1/policies'> {
   const chosen = Object.fromEntries(FILTERS.flatMap((key) => (view[key] === undefined ? [] : [[key, view[key]]])));
-  const query = { sort: view.sort ?? 'name', order: view.order ?? 'asc', ...chosen };
-  const list = useInfiniteQuery({
-    queryKey: ['rows', '/v1/policies', query],
-    initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam }): Promise<Schemas['PolicyList']> => {
-      const first = pageParam === undefined ? { total: true } : {};
-      // The words of the address are the words of the API; it says so when one is not.
-      const all = { ...query, ...first, limit: PAGE, cursor: pageParam } as Record<string, unknown>;
-      const { data } = await api.GET('/v1/policies', { params: { query: all } });
-      if (!data) throw new Error('no policies');
-      return data;
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  });
-  return { ...list, rows: list.data?.pages.flatMap((page) => page.data) ?? [], total: list.data?.pages[0]?.total };
-}
-
-/** A count, without the rows. */
-export function useTotal(query: { status?: 'draft' | 'needs_review'; reviewDue?: true }, enabled = true) {
-  const { data } = $api.useQuery('get', '/v1/policies', { params: { query: { ...query, limit: 1, total: true } } }, { enabled });
-  return data?.total;
+  return { sort: view.sort ?? 'name', order: view.order ?? 'asc', ...chosen };
 }
 
 export function useToSign() {

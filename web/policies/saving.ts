@@ -22,7 +22,7 @@ export async function saveText(id: string, content: Node[], base: { version: str
     return { saved: await send(base.version) };
   } catch (error) {
     if (!(error instanceof Problem) || !error.isConflict) throw error;
-    const theirs = await fetchRecord<PolicyView>('/v1/policies', id);
+    const theirs = await fetchRecord('/v1/policies', id);
     // A save whose answer was lost, as when the page was closed, is a save.
     if (isSame(theirs.data.content, content)) return { saved: theirs };
     if (!isSame(theirs.data.content, base.content)) return { theirs };

@@ -22,7 +22,7 @@ import { Fetched, Section } from './Section';
 import css from './settings.module.css';
 
 type Fact = Schemas['ContextEntryView'];
-const PATH = '/v1/context';
+const PATH = '/v1/context' as const;
 
 function useFacts(q: string | undefined) {
   return useInfiniteQuery({
@@ -154,7 +154,7 @@ function Empty({ mayAdd, onAdd, onImport }: { mayAdd: boolean; onAdd: () => void
 }
 
 function Open({ id, onClose }: { id: string; onClose: () => void }) {
-  const { data, error, refetch: again } = useRecord<Fact>(PATH, id);
+  const { data, error, refetch: again } = useRecord(PATH, id);
   if (data) return <Form known={data} onClose={onClose} />;
   return <Sheet title={t.settings.context.edit} onClose={onClose} of={{ data: undefined, error, refetch: again }} />;
 }
@@ -206,7 +206,7 @@ function Form({ known, onClose }: { known?: Versioned<Fact>; onClose: () => void
         await api.PATCH('/v1/context/{id}', { params: { path: { id: fact.id }, header }, body });
       } catch (problem) {
         if (!(problem instanceof Problem && problem.isConflict)) throw problem;
-        const now = await fetchRecord<Fact>(PATH, fact.id);
+        const now = await fetchRecord(PATH, fact.id);
         setVersion(now.version);
         setTheirs(now.data);
         return;

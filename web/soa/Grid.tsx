@@ -2,6 +2,7 @@ import { Button, Checkbox, Kbd, Select, Textarea } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { usePeople } from '../api/people';
+import { COMMAND } from '../parts/keys';
 import { Person } from '../parts/Person';
 import { StatusPill } from '../parts/StatusPill';
 import { useShortcuts } from '../parts/shortcuts';
@@ -474,7 +475,6 @@ function WhyEditor({ row, editing, act }: { row: Row; editing: Editing; act: Row
 /** The keys, printed where they work. */
 export function Keys({ hasProposals }: { hasProposals: boolean }) {
   const { keys } = t.soa;
-  const command = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl';
   const all: [string[], string][] = [
     [['↑', '↓', '←', '→'], keys.move],
     [['Enter'], keys.edit],
@@ -482,8 +482,8 @@ export function Keys({ hasProposals }: { hasProposals: boolean }) {
     [['G'], keys.gap],
     ...(hasProposals ? [[['C'], keys.confirm] as [string[], string]] : []),
     [['X'], keys.select],
-    [[command, 'D'], keys.copy],
-    [[command, 'Z'], keys.undo],
+    [[COMMAND, 'D'], keys.copy],
+    [[COMMAND, 'Z'], keys.undo],
   ];
   return (
     <ul className={css.keys} aria-label={keys.label}>

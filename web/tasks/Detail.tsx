@@ -46,12 +46,12 @@ export function Task() {
 function Page({ id }: { id: string }) {
   const { view } = useView();
   const { asOf } = view;
-  const { data, error, refetch: again } = useRecord<TaskRecord>('/v1/tasks', id, asOf);
+  const { data, error, refetch: again } = useRecord('/v1/tasks', id, asOf);
   const { can } = useMe();
   const { mayMove } = useRights();
   const name = useNames();
   const navigate = useNavigate();
-  const edits = useEdits<TaskRecord>('/v1/tasks', id);
+  const edits = useEdits('/v1/tasks', id);
   const people = usePeople();
   const proofs = useProofs(id);
   const automations = useAutomations(id);

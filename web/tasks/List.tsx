@@ -1,27 +1,24 @@
 import { ActionIcon, Button, Menu, SegmentedControl } from '@mantine/core';
 import { IconDots, IconDownload, IconPlus, IconTableImport, IconTemplate } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { usePeople } from '../api/people';
 import { useMe } from '../api/session';
 import { EmptyState } from '../parts/EmptyState';
-import { SectionError } from '../parts/ErrorPage';
 import { save, TABLES } from '../parts/ExportMenu';
-import { FilterBar } from '../parts/FilterBar';
-import { PageHeader } from '../parts/PageHeader';
-import { PastBar } from '../parts/PastBar';
+import { ListPage } from '../parts/list/ListPage';
 import { Import } from '../parts/register/Import';
 import { NewRecord } from '../parts/register/NewRecord';
 import { SearchInput } from '../parts/SearchInput';
 import { Specimen } from '../parts/Specimen';
-import { pastOf, useView } from '../parts/search';
-import { useShortcuts } from '../parts/shortcuts';
+import { addressOf, pastOf, useView } from '../parts/search';
 import { PastButton } from '../parts/ViewTools';
 import { t } from '../texts';
 import { Board } from './Board';
 import { filters, formed, isLate } from './fields';
-import css from './List.module.css';
-import { FILTERS, queryOf, useTasks } from './queries';
-import { Table } from './Table';
+import { loaded, queryOf, useTasks } from './queries';
+import { useNames, useRights } from './rights';
+import { Bulk, columns, phone } from './Table';
 import { Templates } from './Templates';
 
 /** What has to be done, as a board or as a list. */
@@ -36,71 +33,56 @@ export function Tasks() {
   const { asOf } = view;
   const all = useTasks(pastOf(view));
   const mayCreate = can('task:create') && !asOf;
-  useShortcuts({ n: mayCreate ? () => void change({ new: 'yes' }) : undefined });
-
-  const fields = filters(people);
-  const active = FILTERS.flatMap((key) => {
-    const field = fields.find((one) => one.key === key);
-    const value = view[key];
-    if (!field || value === undefined) return [];
-    return [{ key, field: field.label, is: field.values.find((one) => one.value === value)?.label ?? value }];
-  });
-  const isEmpty = all.data?.length === 0 && !asOf;
+  const rights = useRights();
+  const name = useNames();
+  const shown = useMemo(() => columns(name, rights.mayMove), [name, rights.mayMove]);
   const late = all.data?.filter((task) => isLate(task, asOf)).length ?? 0;
   const stale = all.data?.filter((task) => task.evidenceStatus === 'stale').length ?? 0;
-  const set = (key: string, value: string | undefined) => void change({ [key]: value });
   const open = (what: 'new' | 'templates' | 'import') => () => void change({ [what]: 'yes' });
   const close = (what: 'new' | 'templates' | 'import') => () => void change({ [what]: undefined }, { replace: true });
 
   return (
-    <div className={css.page} data-past={asOf ? true : undefined}>
-      {asOf && <PastBar what={t.tasks.title} asOf={asOf} onChange={(date) => void change({ asOf: date }, { replace: true })} />}
-      <PageHeader
-        title={t.tasks.title}
-        facts={
-          all.data
-            ? [
-                <b key="all">{t.tasks.count(all.data.length)}</b>,
-                ...(late ? [<span key="late">{t.tasks.overdue(late)}</span>] : []),
-                ...(stale ? [<span key="stale">{t.tasks.stale(stale)}</span>] : []),
-              ]
-            : []
-        }
-        actions={<Actions query={queryOf(view)} mayCreate={mayCreate} open={open} />}
-      />
-      {!isEmpty && (
-        <FilterBar
-          filters={active}
-          fields={fields}
-          onAdd={set}
-          onRemove={(key) => set(key, undefined)}
-          onClear={() => void change(Object.fromEntries(FILTERS.map((key) => [key, undefined])))}
-          count={all.data && list.data ? t.filters.count(list.data.length, all.data.length) : ''}
-          view={
-            <>
-              <SegmentedControl
-                aria-label={t.tasks.view}
-                value={isList ? 'list' : 'board'}
-                onChange={(next) => void change({ view: next === 'list' ? 'list' : undefined })}
-                data={[
-                  { value: 'board', label: t.tasks.board },
-                  { value: 'list', label: t.tasks.list },
-                ]}
-              />
-              <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} />
-              {can('task:read') && <PastButton view={view} go={change} />}
-            </>
-          }
-        />
-      )}
-      {list.error && <SectionError error={list.error} onRetry={() => void list.refetch()} />}
-      {isEmpty ? (
-        <Empty mayCreate={mayCreate} open={open} />
-      ) : isList ? (
-        <Table rows={list.data ?? []} loading={list.isPending} />
-      ) : (
-        <Board tasks={list.data} only={view.status} />
-      )}
+    <ListPage
+      title={t.tasks.title}
+      facts={
+        all.data
+          ? [
+              <b key="all">{t.tasks.count(all.data.length)}</b>,
+              ...(late ? [<span key="late">{t.tasks.overdue(late)}</span>] : []),
+              ...(stale ? [<span key="stale">{t.tasks.stale(stale)}</span>] : []),
+            ]
+          : []
+      }
+      actions={<Actions query={queryOf(view)} mayCreate={mayCreate} open={open} />}
+      list={loaded(list)}
+      all={all.data?.length}
+      filters={filters(people)}
+      tools={
+        <>
+          <SegmentedControl
+            aria-label={t.tasks.view}
+            value={isList ? 'list' : 'board'}
+            onChange={(next) => void change({ view: next === 'list' ? 'list' : undefined })}
+            data={[
+              { value: 'board', label: t.tasks.board },
+              { value: 'list', label: t.tasks.list },
+            ]}
+          />
+          <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} />
+          {can('task:read') && <PastButton view={view} go={change} />}
+        </>
+      }
+      columns={shown}
+      name={(row) => row.reference}
+      hrefOf={(row) => addressOf(`/tasks/${row.id}`, pastOf(view))}
+      onOpen={(row) => void navigate({ to: '/tasks/$id', params: { id: row.id }, search: pastOf(view) })}
+      sort={{ key: 'board', dir: 'asc' }}
+      bulk={rights.mayChange ? (ids, onDone) => <Bulk ids={ids} onDone={onDone} /> : undefined}
+      phone={phone}
+      body={isList ? undefined : <Board tasks={list.data} only={view.status} />}
+      empty={<Empty mayCreate={mayCreate} open={open} />}
+      onNew={mayCreate ? open('new') : undefined}
+    >
       {view.new && mayCreate && (
         <NewRecord
           d={formed()}
@@ -110,7 +92,7 @@ export function Tasks() {
       )}
       {view.templates && mayCreate && <Templates tasks={all.data ?? []} onClose={close('templates')} />}
       {view.import && mayCreate && <Import d={formed()} onClose={close('import')} />}
-    </div>
+    </ListPage>
   );
 }
 

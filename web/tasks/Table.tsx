@@ -1,55 +1,18 @@
-import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api } from '../api/client';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
 import { AssignSelect, DeleteButton, StatusMenu } from '../parts/bulk';
 import { Freshness } from '../parts/Freshness';
 import { day } from '../parts/format';
+import type { Column, PhoneLine } from '../parts/list/Table';
 import { Person } from '../parts/Person';
-import { type Column, type PhoneLine, RegisterTable } from '../parts/RegisterTable';
 import { StatusPill, StatusSelect } from '../parts/StatusPill';
-import { addressOf, pastOf, useView } from '../parts/search';
+import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { freshness, isLate, type Status, statuses, type Task } from './fields';
 import css from './List.module.css';
 import { failed, setStatus } from './queries';
-import { useNames, useRights } from './rights';
-
-/** The tasks as a register, with changes of many at once. */
-export function Table({ rows, loading }: { rows: Task[]; loading: boolean }) {
-  const { view, change } = useView();
-  const navigate = useNavigate();
-  const rights = useRights();
-  const name = useNames();
-  const [picked, setPicked] = useState(new Set<string>());
-  // What a filter has taken away is not changed unseen.
-  const selected = new Set(rows.map(({ id }) => id).filter((id) => picked.has(id)));
-  const open = (row: Task) => void navigate({ to: '/tasks/$id', params: { id: row.id }, search: pastOf(view) });
-  const sort = { key: view.sort ?? 'board', dir: (view.order ?? 'asc') as 'asc' | 'desc' };
-  return (
-    <>
-      <RegisterTable
-        caption={t.tasks.title}
-        rows={rows}
-        columns={columns(name, rights.mayMove)}
-        rowKey={(row) => row.id}
-        rowName={(row) => row.reference}
-        href={(row) => addressOf(`/tasks/${row.id}`, pastOf(view))}
-        onOpen={open}
-        sort={sort}
-        onSort={({ key, dir }) => void change({ sort: key, order: dir })}
-        selected={rights.mayChange ? selected : undefined}
-        onSelect={setPicked}
-        bulk={<Bulk ids={[...selected]} onDone={() => setPicked(new Set())} />}
-        phone={phone}
-        loading={loading}
-      />
-      {!loading && rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
-    </>
-  );
-}
 
 export function Due({ task }: { task: Task }) {
   const { asOf } = useView().view;
@@ -64,21 +27,35 @@ export function Evidence({ task }: { task: Task }) {
   return fresh ? <Freshness {...fresh} /> : <span className="t2">{day(task.lastEvidenceDate)}</span>;
 }
 
-function columns(name: (id: string | null) => string | undefined, mayMove: (task: Task) => boolean): Column<Task>[] {
+export function columns(name: (id: string | null) => string | undefined, mayMove: (task: Task) => boolean): Column<Task>[] {
   const words = t.tasks.columns;
   return [
-    { key: 'reference', header: words.reference, width: 76, render: (row) => <span className="mono t3">{row.reference}</span> },
+    {
+      key: 'reference',
+      priority: 4,
+      header: words.reference,
+      width: 76,
+      render: (row) => <span className="mono t3">{row.reference}</span>,
+    },
     { key: 'title', header: words.title, opens: true, sortable: true, render: (row) => row.title },
-    { key: 'assigneeId', header: words.owner, width: 150, render: (row) => <Person name={name(row.assigneeId)} short /> },
+    {
+      key: 'assigneeId',
+      priority: 3,
+      header: words.owner,
+      width: 150,
+      render: (row) => <Person name={name(row.assigneeId)} short />,
+    },
     {
       key: 'frequency',
+      priority: 6,
       header: words.frequency,
       width: 104,
       render: (row) => <span className="t2">{row.frequency ? t.tasks.frequency[row.frequency] : t.tasks.once}</span>,
     },
-    { key: 'evidence', header: words.evidence, width: 150, render: (row) => <Evidence task={row} /> },
+    { key: 'evidence', priority: 5, header: words.evidence, width: 150, render: (row) => <Evidence task={row} /> },
     {
       key: 'status',
+      priority: 1,
       header: words.status,
       width: 132,
       render: (row) =>
@@ -93,11 +70,19 @@ function columns(name: (id: string | null) => string | undefined, mayMove: (task
           <StatusPill {...statuses()[row.status]} />
         ),
     },
-    { key: 'dueDate', header: words.due, width: 100, align: 'right', sortable: true, render: (row) => <Due task={row} /> },
+    {
+      key: 'dueDate',
+      priority: 2,
+      header: words.due,
+      width: 100,
+      align: 'right',
+      sortable: true,
+      render: (row) => <Due task={row} />,
+    },
   ];
 }
 
-const phone = (row: Task): PhoneLine => ({
+export const phone = (row: Task): PhoneLine => ({
   title: row.title,
   facts: (
     <>
@@ -110,7 +95,7 @@ const phone = (row: Task): PhoneLine => ({
 });
 
 /** Changes all selected tasks, or none of them. */
-function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
+export function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const { can } = useMe();
   const NOBODY = 'nobody';
   async function done(act: Promise<unknown>, told: string) {

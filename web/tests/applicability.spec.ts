@@ -40,7 +40,7 @@ test('rows are answered by keys alone', async ({ page, demo, errors }, info) => 
   const why = grid.getByRole('textbox', { name: '1.2 Justification' });
   await expect(why).toBeFocused();
   await page.keyboard.press('Enter');
-  await expect(grid.getByText('Write why it does not apply.')).toBeVisible();
+  await expect(grid.getByText('Explain why it does not apply.')).toBeVisible();
   await page.keyboard.type('Everybody works from home.');
   await page.keyboard.press('Enter');
   await expect(row('Locks')).toContainText('Everybody works from home.');
@@ -53,7 +53,7 @@ test('rows are answered by keys alone', async ({ page, demo, errors }, info) => 
   await page.keyboard.press('y');
   await expect(row('Fire').getByRole('button', { name: 'Yes' })).toHaveAttribute('aria-pressed', 'true');
   await page.keyboard.press('Control+z');
-  await expect(page.getByText(/1.4 had no answer before/)).toBeVisible();
+  await expect(page.getByText(/1.4 had no previous answer/)).toBeVisible();
   await expect(row('Locks')).toContainText('Everybody works from home.');
   await expectAccessible(page, 'the statement');
 
@@ -97,10 +97,10 @@ test('a statement is answered, declined, approved and compared with its next ver
   await pick1('Water', 'No');
   if (isPhone) {
     const dialog = page.getByRole('dialog', { name: /Why does 1.5 Water not apply/ });
-    await dialog.getByRole('button', { name: 'Leave out' }).click();
+    await dialog.getByRole('button', { name: 'Exclude' }).click();
     await expect(dialog.getByRole('alert')).toBeVisible();
     await dialog.getByLabel('Justification').fill('There is no water here.');
-    await dialog.getByRole('button', { name: 'Leave out' }).click();
+    await dialog.getByRole('button', { name: 'Exclude' }).click();
   } else {
     await page.keyboard.type('There is no water here.');
     await page.keyboard.press('Enter');
@@ -145,7 +145,7 @@ test('a statement is answered, declined, approved and compared with its next ver
   expect((await download).suggestedFilename()).toMatch(/\.pdf$/);
 
   await page.getByRole('button', { name: 'Start next version' }).click();
-  await expect(page.getByText('5 answers are proposed and wait for a person.')).toBeVisible();
+  await expect(page.getByText('5 proposed answers need your review.')).toBeVisible();
   await page.getByRole('button', { name: 'Confirm all 5' }).click();
   await expect(page.getByText('5 answers confirmed')).toBeVisible();
   await pick1('Water', 'Yes');

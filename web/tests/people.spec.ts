@@ -26,7 +26,7 @@ test('a colleague is invited, joins by the link, changes role and is deactivated
   await expectAccessible(page, 'an invitation');
   await form.getByRole('button', { name: 'Invite', exact: true }).click();
   await expect(form.getByRole('row', { name: new RegExp(email) })).toContainText('Invited');
-  await form.getByRole('button', { name: `Copy the invitation link of ${email}` }).click();
+  await form.getByRole('button', { name: `Copy the invitation link for ${email}` }).click();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link).toContain('/accept-invitation');
   await form.getByRole('button', { name: 'Done' }).click();
@@ -62,7 +62,7 @@ test('a colleague is invited, joins by the link, changes role and is deactivated
   await page.getByRole('button', { name: 'Invite people' }).click();
   await form.getByLabel('E-mail addresses').fill(email);
   await form.getByRole('button', { name: 'Invite', exact: true }).click();
-  await form.getByRole('button', { name: `Copy the invitation link of ${email}` }).click();
+  await form.getByRole('button', { name: `Copy the invitation link for ${email}` }).click();
   const again = new URL(await page.evaluate(() => navigator.clipboard.readText()));
   const known = await (await browser.newContext({ viewport: page.viewportSize() })).newPage();
   await known.goto(`${demo.url}${again.pathname}${again.search}${again.hash}`);
@@ -70,7 +70,12 @@ test('a colleague is invited, joins by the link, changes role and is deactivated
   await password.fill('not the password');
   await expectAccessible(known, 'an invitation of an account');
   await known.getByRole('button', { name: /Join|Accept/ }).click();
-  await expect(known.getByRole('alert').or(known.getByText(/password/i)).first()).toBeVisible();
+  await expect(
+    known
+      .getByRole('alert')
+      .or(known.getByText(/password/i))
+      .first(),
+  ).toBeVisible();
   await expect(known).toHaveURL(/accept-invitation/);
   await password.fill(PASSWORD);
   await known.getByRole('button', { name: /Join|Accept/ }).click();
@@ -114,7 +119,7 @@ test.describe('an auditor', () => {
     test.slow();
     for (const path of pages) {
       await openAs(page, demo, AUDITOR, path);
-      await expect(page.getByRole('heading', { name: 'Nothing here' }), path).toHaveCount(0);
+      await expect(page.getByRole('heading', { name: 'Not found' }), path).toHaveCount(0);
       await expect(page.getByRole('button', { name: MAKING }), path).toHaveCount(0);
       await expect(page.getByRole('checkbox', { name: /^Select/ }), path).toHaveCount(0);
       await expectAccessible(page, path);
@@ -158,7 +163,7 @@ test.describe('an employee', () => {
     test.slow();
     for (const path of ['/', '/tasks', '/tasks?view=list', '/policies', '/people', '/settings/account']) {
       await openAs(page, demo, EMPLOYEE, path);
-      await expect(page.getByRole('heading', { name: 'Nothing here' }), path).toHaveCount(0);
+      await expect(page.getByRole('heading', { name: 'Not found' }), path).toHaveCount(0);
       await expect(page.getByRole('button', { name: /^(New |Import|Invite|Delete|From template)/ }), path).toHaveCount(0);
       await expectAccessible(page, path);
       expect(errors, path).toEqual([]);
@@ -171,7 +176,7 @@ test.describe('an employee', () => {
     for (const path of ['/risks', '/vendors', '/controls', '/audit', '/trust-portal', '/applicability', '/settings/keys']) {
       await openAs(page, demo, EMPLOYEE, path);
       // What one may not see reads like what is not there.
-      await expect(page.getByRole('heading', { level: 1, name: 'Nothing here' }), path).toBeVisible();
+      await expect(page.getByRole('heading', { level: 1, name: 'Not found' }), path).toBeVisible();
       expect(errors, path).toEqual([]);
     }
     await expectAccessible(page, 'nothing here');

@@ -43,7 +43,7 @@ test('a policy goes from a template to a signature', async ({ page, demo, browse
     .click();
   await gallery.getByRole('button', { name: 'Use this template' }).click();
   await gallery.getByRole('textbox', { name: 'Title' }).fill(name);
-  await pick(page, 'Reviewed', 'Every quarter');
+  await pick(page, 'Review cycle', 'Quarterly');
   await expectAccessible(page, 'templates');
   await gallery.getByRole('button', { name: 'Create policy' }).click();
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();

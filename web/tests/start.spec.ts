@@ -21,7 +21,7 @@ test('from an empty installation to a published portal, as the pages lead', asyn
   await expect(page.getByText(/^atk_/)).toBeVisible();
 
   await page.getByRole('link', { name: /first risk/ }).click();
-  await expect(page.getByRole('heading', { name: 'Write down what could go wrong' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Record what could go wrong' })).toBeVisible();
   await expectAccessible(page, 'empty register');
   await page.keyboard.press('n');
   await page.getByRole('button', { name: 'Create risk' }).click();

@@ -57,7 +57,7 @@ test('evidence is uploaded, and the page says how long it stays fresh', async ({
   await expect(row).toContainText(/\d+ d/);
   await expect(evidence.getByText('1 of 1 fresh')).toBeVisible();
 
-  await evidence.getByLabel('Day it is evidence of').fill('2025-01-31');
+  await evidence.getByLabel('Evidence date').fill('2025-01-31');
   await evidence
     .locator('input[type=file]')
     .setInputFiles({ name: 'old-log.txt', mimeType: 'text/plain', buffer: Buffer.from('Nobody came in at night either.') });
@@ -117,7 +117,7 @@ const FAILS = `export default async function (ctx) {
 
 test('a script with a mistake is refused at its line; mended, it runs and passes', async ({ page, demo, errors }, info) => {
   await openTask(page, demo, `Count the keys by script on the ${info.project.name}`);
-  await page.getByRole('button', { name: /^Script of your own/ }).click();
+  await page.getByRole('button', { name: /^Custom script/ }).click();
   const form = page.getByRole('dialog', { name: 'New automation' });
   const editor = form.getByRole('textbox', { name: 'Script' });
   await editor.fill(WRONG);
@@ -134,7 +134,7 @@ test('a script with a mistake is refused at its line; mended, it runs and passes
   const side = page.getByRole('complementary', { name: 'Automations' });
   await expect(side.getByText('version 1')).toBeVisible();
   const runs = page.getByRole('region', { name: /^Runs/ });
-  await expect(runs.getByText('It has not run yet.')).toBeVisible();
+  await expect(runs.getByText('No runs yet.')).toBeVisible();
 
   await side.getByRole('button', { name: 'Run now' }).click();
   const log = side.getByRole('region', { name: 'Log' });
@@ -180,7 +180,7 @@ test('the board can be turned into its past, where nothing can be moved', async 
   await expectAccessible(page, 'a task as it was');
   // Before it existed, there is still a way back.
   await page.getByRole('slider', { name: 'Date shown' }).fill('0');
-  await expect(page.getByRole('heading', { name: 'Nothing here' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible();
   await page.getByRole('button', { name: 'Return to today' }).click();
   await expect(page.getByRole('button', { name: /^Title:/ })).toBeVisible();
   expect(errors.filter((error) => !error.includes('404'))).toEqual([]);

@@ -93,7 +93,7 @@ test('a visitor asks for documents, signs and reads what the console grants', as
   await expect(dialog.getByLabel('Days of access')).toHaveAttribute('aria-invalid', 'true');
   await dialog.getByLabel('Days of access').fill('30');
   await dialog.getByRole('button', { name: 'Approve and send' }).click();
-  await expect(page.getByText(`The agreement is on its way to ${email}`)).toBeVisible();
+  await expect(page.getByText(`Agreement sent to ${email}`)).toBeVisible();
   await expect(drawer.getByText(/^Sent, not signed/)).toBeVisible();
   await expect(drawer.getByRole('button', { name: 'Send agreement again' })).toBeVisible();
 

@@ -1,5 +1,6 @@
 import { Button, SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { createElement, type ReactNode, useRef, useState } from 'react';
+import { useList } from '../api/lists';
 import { words } from '../api/problem';
 import { useMe } from '../api/session';
 import { day, today } from '../parts/format';
@@ -7,7 +8,7 @@ import { type Block, blocks, type Inline } from '../parts/markdown';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { HELP_BELOW, Waiting } from './Page';
-import { type Form, useList } from './queries';
+import type { Form } from './queries';
 import { previewNda } from './Requests';
 import { useSaving } from './SaveBar';
 import css from './trust.module.css';
@@ -153,7 +154,11 @@ function Shown({ block }: { block: Block }) {
 /** The file as it would be sent, for somebody who waits for it. */
 function Pdf() {
   const { can } = useMe();
-  const { rows, isSuccess } = useList('/v1/trust-access/admin/requests', { status: 'under_review' }, can('trust-access:read'));
+  const { rows, isSuccess } = useList(
+    '/v1/trust-access/admin/requests',
+    { status: 'under_review' },
+    { enabled: can('trust-access:read') },
+  );
   const [busy, setBusy] = useState(false);
   if (!isSuccess) return null;
   const newest = rows[0];

@@ -1,6 +1,7 @@
 import { Button, Tabs } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useEffect, useRef } from 'react';
+import { useTotal } from '../api/lists';
 import { useMe } from '../api/session';
 import { Conflict } from '../parts/Conflict';
 import { useConfirm } from '../parts/confirm';
@@ -17,7 +18,7 @@ import { Grants } from './Grants';
 import { Page } from './Page';
 import { Posts } from './Posts';
 import { Processors } from './Processors';
-import { type Form, type Patch, useDraft, useList } from './queries';
+import { type Form, type Patch, useDraft } from './queries';
 import { Requests } from './Requests';
 import css from './trust.module.css';
 import { Visits } from './Visits';
@@ -48,8 +49,8 @@ function Portal() {
   const form = useDraft();
   const { settings, error, again } = form;
   const mayReview = can('trust-access:read');
-  const waiting = useList('/v1/trust-access/admin/requests', { status: 'under_review' }, mayReview).total;
-  const active = useList('/v1/trust-access/admin/grants', { status: 'active' }, mayReview).total;
+  const waiting = useTotal('/v1/trust-access/admin/requests', { status: 'under_review' }, mayReview);
+  const active = useTotal('/v1/trust-access/admin/grants', { status: 'active' }, mayReview);
   const shown = tabs.filter(([, permission]) => can(permission));
   const tab = shown.find(([key]) => key === view.tab)?.[0] ?? shown[0]?.[0];
   // Filters and the open record belong to one tab.

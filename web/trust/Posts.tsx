@@ -2,6 +2,7 @@ import { ActionIcon, Alert, Button, Checkbox, Modal, Textarea, TextInput } from 
 import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { api } from '../api/client';
+import { useList } from '../api/lists';
 import { Problem, words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
@@ -15,7 +16,7 @@ import { useShortcuts } from '../parts/shortcuts';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { Waiting } from './Page';
-import { PORTAL, type Post, useList } from './queries';
+import { PORTAL, type Post } from './queries';
 import css from './trust.module.css';
 
 type Kind = Post['kind'];

@@ -1,12 +1,13 @@
 import { IconFileText, IconLock } from '@tabler/icons-react';
 import { $api } from '../api/client';
+import { useList } from '../api/lists';
 import { useMe } from '../api/session';
 import { day } from '../parts/format';
 import { Glyph, type Shape, type Tone } from '../parts/glyphs';
 import { initials } from '../parts/Person';
 import { t } from '../texts';
 import css from './Preview.module.css';
-import { type Draft, type Framework, type Settings, useList } from './queries';
+import type { Draft, Framework, Settings } from './queries';
 
 /** What stands in the seal of a framework. */
 const seals: Record<Framework['framework'], string> = {

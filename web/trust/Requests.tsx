@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconCopy, IconRocket } from '@tabler/icons-react';
 import { $api, api, type Schemas } from '../api/client';
+import { useList, useTotal } from '../api/lists';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
@@ -9,15 +10,15 @@ import { Drawer } from '../parts/Drawer';
 import { EmptyState } from '../parts/EmptyState';
 import { SectionError } from '../parts/ErrorPage';
 import { Field } from '../parts/Field';
-import { FilterBar } from '../parts/FilterBar';
 import { day, moment, utc } from '../parts/format';
-import { type Column, RegisterTable } from '../parts/RegisterTable';
+import { ListPage } from '../parts/list/ListPage';
+import type { Column } from '../parts/list/Table';
 import { type Status, StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { useAsk } from './Ask';
-import { ACCESS, type Request, type Settings, useList } from './queries';
+import { ACCESS, type Request, type Settings } from './queries';
 import css from './trust.module.css';
 
 type Details = Schemas['AccessRequestDetails'];
@@ -38,79 +39,54 @@ export async function previewNda(id: string) {
 
 /** Who asks for documents; those who wait come first. */
 export function Requests({ settings }: { settings: Settings | undefined }) {
-  const { view, change } = useView();
+  const { view } = useView();
   const path = '/v1/trust-access/admin/requests';
-  const waiting = useList(path, { status: WAITING }, view.status === undefined);
-  const all = useList(path, { status: view.status });
+  const waiting = useList(path, { status: WAITING }, { enabled: view.status === undefined });
+  const all = useList(path, view.status ? { status: view.status } : {});
+  const total = useTotal(path, {});
   const rows = view.status ? all.rows : [...waiting.rows, ...all.rows.filter((one) => one.status !== WAITING)];
-  const open = (row: Request) => void change({ open: row.id });
-  const step = (by: 1 | -1) => {
-    const next = rows[rows.findIndex((row) => row.id === view.open) + by];
-    if (next) void change({ open: next.id }, { replace: true });
-  };
-  if (all.error) return <SectionError error={all.error} onRetry={() => void all.refetch()} />;
-  if (all.isSuccess && rows.length === 0 && !view.status) return <Empty settings={settings} />;
-  const field = {
-    key: 'status',
-    label: t.trust.requests.state,
-    values: Object.entries(t.trust.requests.status).map(([value, label]) => ({ value, label })),
-  };
-  const is = field.values.find(({ value }) => value === view.status);
   return (
-    <div className={css.split}>
-      <div>
-        <div className={css.filters}>
-          <FilterBar
-            filters={is ? [{ key: 'status', field: field.label, is: is.label }] : []}
-            fields={[field]}
-            onAdd={(_, status) => void change({ status })}
-            onRemove={() => void change({ status: undefined })}
-            onClear={() => void change({ status: undefined })}
-            count={all.total === undefined ? '' : String(all.total)}
-          />
-        </div>
-        <RegisterTable
-          caption={t.trust.tabs.requests}
-          rows={rows}
-          columns={columns(view.open !== undefined)}
-          rowKey={(row) => row.id}
-          rowName={(row) => row.name}
-          href={(row) => `/trust-portal?tab=requests&open=${row.id}`}
-          onOpen={open}
-          active={view.open}
-          phone={(row) => ({
-            title: row.name,
-            facts: (
-              <>
-                <StatusPill {...statusOf(row.status)} />
-                {row.company} · {moment(row.createdAt)}
-              </>
-            ),
-          })}
-          onMore={all.more}
-          loading={all.isPending || all.isFetchingNextPage}
-        />
-        {all.isSuccess && rows.length === 0 && <p className={css.none}>{t.filters.nothing}</p>}
-      </div>
-      {view.open && <Open key={view.open} id={view.open} onClose={() => void change({ open: undefined })} onStep={step} />}
-    </div>
+    <ListPage
+      isPart
+      title={t.trust.tabs.requests}
+      list={{ ...all, rows }}
+      all={total}
+      filters={[{ key: 'status', label: t.trust.requests.state, values: choices(t.trust.requests.status) }]}
+      columns={columns()}
+      name={(row) => row.name}
+      hrefOf={(row) => `/trust-portal?tab=requests&open=${row.id}`}
+      phone={(row) => ({
+        title: row.name,
+        facts: (
+          <>
+            <StatusPill {...statusOf(row.status)} />
+            {row.company} · {moment(row.createdAt)}
+          </>
+        ),
+      })}
+      drawer={({ id, ...drawer }) => <Open key={id} id={id} {...drawer} />}
+      empty={<Empty settings={settings} />}
+    />
   );
 }
 
-function columns(isNarrow: boolean): Column<Request>[] {
-  const all: Column<Request>[] = [
-    { key: 'who', header: t.trust.requests.who, opens: true, render: (row) => `${row.name} · ${row.email}` },
-    { key: 'company', header: t.trust.requests.company, width: 180, render: (row) => row.company },
+export const choices = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }));
+
+function columns(): Column<Request>[] {
+  const texts = t.trust.requests;
+  return [
+    { key: 'who', header: texts.who, opens: true, render: (row) => `${row.name} · ${row.email}` },
+    { key: 'company', priority: 3, header: texts.company, width: 180, render: (row) => row.company },
     {
       key: 'purpose',
-      header: t.trust.requests.purpose,
+      priority: 4,
+      header: texts.purpose,
       width: 220,
       render: (row) => row.purpose && <span title={row.purpose}>{row.purpose}</span>,
     },
-    { key: 'state', header: t.trust.requests.state, width: 120, render: (row) => <StatusPill {...statusOf(row.status)} /> },
-    { key: 'asked', header: t.trust.requests.asked, width: 130, render: (row) => moment(row.createdAt) },
+    { key: 'state', priority: 1, header: texts.state, width: 120, render: (row) => <StatusPill {...statusOf(row.status)} /> },
+    { key: 'asked', priority: 2, header: texts.asked, width: 130, render: (row) => moment(row.createdAt) },
   ];
-  return isNarrow ? all.filter(({ key }) => key !== 'purpose' && key !== 'company') : all;
 }
 
 function Empty({ settings }: { settings: Settings | undefined }) {

@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { api, type Schemas } from '../api/client';
 import { Problem } from '../api/problem';
@@ -112,36 +112,4 @@ export function decide(settings: Settings, draft: Draft, next: Framework): Draft
   const was = settings.frameworks.find((one) => one.framework === framework);
   const isAsItWas = was?.enabled === enabled && was.status === status;
   return { frameworks: isAsItWas ? others : [...others, { framework, enabled, status }] };
-}
-
-type Lists = {
-  '/v1/trust-access/admin/requests': Request;
-  '/v1/trust-access/admin/grants': Grant;
-  '/v1/trust-access/admin/visits': Visit;
-  '/v1/trust-portal/posts': Post;
-};
-type Page<T> = { data: T[]; nextCursor?: string | null; total?: number };
-
-// The lists differ only in their filter, so one untyped door serves them all; the map above names the rows.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-const door = api as any;
-
-/** A list that is fetched page by page, newest first. */
-export function useList<P extends keyof Lists>(path: P, query: Record<string, string | undefined> = {}, enabled = true) {
-  const list = useInfiniteQuery({
-    queryKey: ['list', path, query],
-    initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam }): Promise<Page<Lists[P]>> => {
-      const first = pageParam === undefined ? { total: true } : {};
-      const { data } = await door.GET(path, { params: { query: { ...query, ...first, limit: 100, cursor: pageParam } } });
-      return data;
-    },
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-    enabled,
-  });
-  const more = () => {
-    if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-  };
-  return { ...list, more, rows: list.data?.pages.flatMap((page) => page.data) ?? [], total: list.data?.pages[0]?.total };
 }

@@ -546,7 +546,7 @@ fn a_model_fills_in_what_the_rules_leave_open() {
                 fake.play([nothing]);
                 let all = events(&soa.call("auto-fill", json!({})).await.text());
                 let last = all.last().expect("an event");
-                assert_eq!((&last["type"], &last["proposed"]), (&json!("finished"), &json!(0)), "{last}");
+                assert_eq!((&last["type"], &last["proposed"]), (&json!("finish"), &json!(0)), "{last}");
             }
         });
     }

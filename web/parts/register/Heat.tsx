@@ -1,24 +1,78 @@
+import { Button, Popover, SegmentedControl } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconGridDots } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useTotal } from '../../api/lists';
 import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { Glyph } from '../glyphs';
 import { counts, HeatLegend, HeatMap, impacts, likelihoods } from '../HeatMap';
-import { useMatrix, useTotal } from './data';
+import { useMatrix } from './data';
 import { type Definition, statusOf } from './definition';
 import { noCell } from './filters';
 import css from './Register.module.css';
 
 type Props = { d: Definition; view: Search; go: (next: Search) => void };
 
-/** Before and after treatment, beside the table: a cell narrows the table down, and so does a status. */
-export function Heat({ d, view, go }: Props) {
-  const { data } = useMatrix(d);
+/** From this width on the heat map stands beside the list. */
+const WIDE = '(min-width: 1600px)';
+const useWide = () => useMediaQuery(WIDE, matchMedia(WIDE).matches) ?? false;
+
+/** The heat map where there is no room beside the list: one map, before or after treatment. */
+export function HeatButton({ d, view, go }: Props) {
+  const [when, setWhen] = useState<'inherent' | 'residual'>('residual');
+  const isWide = useWide();
+  if (isWide) return null;
+  return (
+    <Popover width={320} position="bottom-end" trapFocus>
+      <Popover.Target>
+        <Button size="xs" variant="default" leftSection={<IconGridDots size={15} stroke={1.6} />} visibleFrom="sm">
+          {t.scales.heatMap}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown className={css.popover}>
+        <SegmentedControl
+          fullWidth
+          aria-label={t.scales.heatMap}
+          value={when}
+          onChange={(next) => setWhen(next as typeof when)}
+          data={(['inherent', 'residual'] as const).map((value) => ({ value, label: t.scales[value] }))}
+        />
+        <Maps d={d} view={view} go={go} shown={[when]} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+/** Before and after treatment, beside the list: a cell narrows the list down, and so does a status. */
+export function HeatPanel(p: Props) {
+  const isWide = useWide();
+  if (!isWide) return null;
   return (
     <section className={css.heat} aria-label={t.scales.heatMap}>
       <h2>{t.scales.heatMap}</h2>
+      <Maps {...p} shown={['inherent', 'residual']} />
+      <ul className={css.statuses}>
+        {Object.keys(p.d.statuses)
+          .filter((key) => key !== 'archived')
+          .map((key) => (
+            <li key={key}>
+              <StatusCount d={p.d} status={key} onPick={() => p.go({ status: key })} />
+            </li>
+          ))}
+      </ul>
+    </section>
+  );
+}
+
+function Maps({ d, view, go, shown }: Props & { shown: ('inherent' | 'residual')[] }) {
+  const { data } = useMatrix(d);
+  return (
+    <>
       <div className={css.maps}>
-        {(['inherent', 'residual'] as const).map((when) => (
+        {shown.map((when) => (
           <div key={when}>
-            <h3>{t.scales[when]}</h3>
+            {shown.length > 1 && <h3>{t.scales[when]}</h3>}
             <Ratings d={d} view={view} go={go} when={when} cells={data?.[when]} />
           </div>
         ))}
@@ -29,16 +83,7 @@ export function Heat({ d, view, go }: Props) {
           {t.scales.notAssessed(data.notAssessed)}
         </button>
       )}
-      <ul className={css.statuses}>
-        {Object.keys(d.statuses)
-          .filter((key) => key !== 'archived')
-          .map((key) => (
-            <li key={key}>
-              <StatusCount d={d} status={key} onPick={() => go({ status: key })} />
-            </li>
-          ))}
-      </ul>
-    </section>
+    </>
   );
 }
 
@@ -60,7 +105,7 @@ function Ratings({ d, view, go, when, cells }: RatingsProps) {
 }
 
 function StatusCount({ d, status, onPick }: { d: Definition; status: string; onPick: () => void }) {
-  const count = useTotal(d, { status });
+  const count = useTotal(d.path, { status });
   const { label, ...glyph } = statusOf(d, status);
   return (
     <button type="button" className={`plain ${css.status}`} onClick={onPick}>

@@ -4,10 +4,15 @@ import { usePeople } from '../../api/people';
 import { Problem, words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { t } from '../../texts';
+import { useConfirm } from '../confirm';
+import { useDraft } from '../drafts';
 import { create } from './data';
 import type { FieldDefinition, Formed } from './definition';
 
 type Values = Record<string, string | boolean | undefined>;
+const NONE: Values = {};
+const isFilled = (values: Values) =>
+  Object.values(values).some((value) => value !== undefined && value !== '' && value !== false);
 
 /** A form with what a record needs; the rest is edited afterwards, where it stands. */
 export function NewRecord({
@@ -20,7 +25,9 @@ export function NewRecord({
   onCreated: (row: { id: string }) => void;
 }) {
   const people = usePeople();
-  const [values, setValues] = useState<Values>({});
+  const [values, setValues, discard] = useDraft<Values>(`new:${d.path}`, NONE);
+  const [isRestored] = useState(() => isFilled(values));
+  const { ask, dialog } = useConfirm();
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [general, setGeneral] = useState<string>();
   const [busy, setBusy] = useState(false);
@@ -34,6 +41,7 @@ export function NewRecord({
     try {
       const body = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ''));
       const row = await create(d, body);
+      discard();
       await refetch(d.path);
       onCreated(row);
     } catch (error) {
@@ -46,7 +54,22 @@ export function NewRecord({
     }
   }
 
-  const set = (name: string, value: string | boolean | undefined) => setValues((old) => ({ ...old, [name]: value }));
+  const set = (name: string, value: string | boolean | undefined) => {
+    setValues({ ...values, [name]: value });
+    setErrors(({ [name]: _, ...others }) => others);
+  };
+  const cancel = () =>
+    isFilled(values)
+      ? ask({
+          title: t.drafts.discardAsk,
+          text: t.drafts.discardText,
+          verb: t.drafts.discard,
+          act: async () => {
+            discard();
+            onClose();
+          },
+        })
+      : onClose();
   const input = (field: FieldDefinition) => {
     const shared = {
       key: field.name,
@@ -109,9 +132,17 @@ export function NewRecord({
             {general}
           </Alert>
         )}
+        {isRestored && isFilled(values) && (
+          <p className="t2" role="status">
+            {t.drafts.restored}{' '}
+            <button type="button" className="plain link" onClick={discard}>
+              {t.drafts.discard}
+            </button>
+          </p>
+        )}
         {asked.map(input)}
         <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={cancel}>
             {t.actions.cancel}
           </Button>
           <Button type="submit" loading={busy}>
@@ -119,6 +150,7 @@ export function NewRecord({
           </Button>
         </div>
       </form>
+      {dialog}
     </Drawer>
   );
 }

@@ -2,15 +2,26 @@ import { IconArrowRight } from '@tabler/icons-react';
 import { t } from '../../texts';
 import { bandOf, Score } from '../HeatMap';
 import { type Definition, impact, likelihood, type Row } from './definition';
+import css from './Register.module.css';
 
-/** Whether somebody has rated a side; until then it holds defaults. */
+/** Tells if somebody has rated a side; until then it holds defaults. */
 const isRated = (row: Row, when: 'inherent' | 'residual') => (when === 'inherent' ? row.isAssessed : row.isResidualAssessed);
+
+/** Tells if the value of a field is somebody's; ratings and treatments have defaults that are nobody's. */
+export function isSet(d: Definition, row: Row, field: string): boolean {
+  if (field === 'treatmentStrategy') return row.treatmentDecidedAt !== null;
+  const when = (['inherent', 'residual'] as const).find((side) => Object.values(d.ratings[side]).includes(field));
+  return when === undefined || isRated(row, when);
+}
+
+/** In place of a value that nobody has set. It is no rating, so it has no colour. */
+export const NotSet = () => <span className={css.notSet}>{t.scales.notSet}</span>;
 
 /** `20 → 12`: before and after treatment, as far as somebody has rated them. */
 export function Scores({ row }: { row: Row }) {
-  if (!row.isAssessed && !row.isResidualAssessed) return <span className="t3">{t.scales.unrated}</span>;
+  if (!row.isAssessed && !row.isResidualAssessed) return <NotSet />;
   const side = (when: 'inherent' | 'residual', score: number) =>
-    isRated(row, when) ? <Score value={score} of={t.scales[when]} /> : <span className="t3">–</span>;
+    isRated(row, when) ? <Score value={score} of={t.scales[when]} /> : <NotSet />;
   return (
     <span style={{ display: 'inline-flex', alignItems: 'center', gap: 6 }}>
       {side('inherent', row.inherentScore)}
@@ -23,7 +34,7 @@ export function Scores({ row }: { row: Row }) {
 /** A score with its words. */
 export function Rating({ row, d, when }: { row: Row; d: Definition; when: 'inherent' | 'residual' }) {
   const score = when === 'inherent' ? row.inherentScore : row.residualScore;
-  if (!isRated(row, when)) return <span className="t3">{t.scales.unrated}</span>;
+  if (!isRated(row, when)) return <NotSet />;
   const words = `${t.scales.likelihood[likelihood(row, d, when)]} × ${t.scales.impact[impact(row, d, when)]}`;
   return (
     <span style={{ display: 'inline-flex', alignItems: 'center', gap: 8 }}>

@@ -19,17 +19,18 @@ import { StatusPill } from '../StatusPill';
 import { Unsaved } from '../Unsaved';
 import { remove } from './data';
 import { type Definition, type FieldDefinition, type Row, statusOf, value } from './definition';
-import { Rating } from './Rating';
+import { isSet, NotSet, Rating } from './Rating';
+import css from './Register.module.css';
 import { reader } from './reading';
 
 type Props = { d: Definition; id: string; asOf?: string; isPast: boolean; onClose: () => void; onStep: (step: 1 | -1) => void };
 
 /** One record, edited where it stands, with its history, comments and files. */
 export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
-  const { data, error, refetch: again } = useRecord<Row>(d.path, id, asOf);
+  const { data, error, refetch: again } = useRecord(d.path, id, asOf);
   const { can } = useMe();
   const people = usePeople();
-  const edits = useEdits<Row>(d.path, id);
+  const edits = useEdits(d.path, id);
   const comments = useComments({ entityType: d.entity, entityId: id });
   const files = useFiles(d.path, id);
   const [tab, setTab] = useState<string | null>('history');
@@ -83,9 +84,17 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
       foot={!isPast && can('comment:create') ? <Composer entityType={d.entity} entityId={id} /> : undefined}
     >
       <Unsaved edits={edits} labels={d.labels} read={read} />
-      <dl style={{ margin: '12px 0 20px' }}>
+      <dl className={css.scores}>
+        <Field name="inherent" label={t.scales.inherent} kind="text" value={null}>
+          <Rating row={row} d={d} when="inherent" />
+        </Field>
+        <Field name="residual" label={t.scales.residual} kind="text" value={null}>
+          <Rating row={row} d={d} when="residual" />
+        </Field>
+      </dl>
+      <dl style={{ margin: '0 0 20px' }}>
         {d.fields.map((field) => {
-          const now = value(row, field.name) as Value;
+          const now = isSet(d, row, field.name) ? (value(row, field.name) as Value) : null;
           return (
             <Field
               key={field.name}
@@ -101,12 +110,6 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
             </Field>
           );
         })}
-        <Field name="inherent" label={t.scales.inherent} kind="text" value={null}>
-          <Rating row={row} d={d} when="inherent" />
-        </Field>
-        <Field name="residual" label={t.scales.residual} kind="text" value={null}>
-          <Rating row={row} d={d} when="residual" />
-        </Field>
       </dl>
       <Tabs value={tab} onChange={setTab} keepMounted={false}>
         <Tabs.List>
@@ -146,6 +149,7 @@ function Shown({
   name: (id: string | null) => string | undefined;
 }) {
   const now = value(row, field.name);
+  if (!isSet(d, row, field.name)) return <NotSet />;
   if (field.kind === 'person') return <Person name={name(now as string | null)} />;
   if (field.name === 'status') return <StatusPill {...statusOf(d, String(now))} />;
   if (now === null || now === undefined || now === '') return null;

@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react';
 import { words } from '../../api/problem';
 import { refetch } from '../../api/query';
+import { t } from '../../texts';
 import { Was } from '../AsOfBar';
-import { day } from '../format';
+import { day, daysBetween } from '../format';
+import type { Column } from '../list/Table';
 import { Person } from '../Person';
-import type { Column } from '../RegisterTable';
 import { StatusPill, StatusSelect } from '../StatusPill';
 import { toast } from '../toast';
 import { change } from './data';
@@ -15,37 +16,38 @@ import css from './Register.module.css';
 type Names = (id: string | null | undefined) => string | undefined;
 type Options = {
   mayChange: boolean;
-  /** A record is open beside the table. */
-  isNarrow: boolean;
   /** The day that is shown. */
   on: string;
   /** The rows as they were later and how their values read, if these are of the past. */
   later?: { rows: Map<string, Row>; say: (value: string) => string };
 };
 
-export function columns(d: Definition, name: Names, { mayChange, isNarrow, on, later }: Options): Column<Row>[] {
+export function columns(d: Definition, name: Names, { mayChange, on, later }: Options): Column<Row>[] {
   const since = (row: Row, changed: (now: Row) => boolean, text: (now: Row) => string, shown: ReactNode) => {
     const now = later?.rows.get(row.id);
     return later && now && changed(now) ? <Was later={later.say(text(now))}>{shown}</Was> : shown;
   };
-  const all: (Column<Row> | false)[] = [
+  return [
     {
       key: 'reference',
+      priority: 3,
       header: d.texts.columns.reference,
       width: 76,
       render: (row) => <span className="mono t3">{row.reference}</span>,
     },
     { key: 'title', header: d.texts.columns.title, opens: true, sortable: true, render: (row) => d.name(row) },
-    !isNarrow && {
+    {
       key: 'assigneeId',
+      priority: 4,
       header: d.texts.columns.owner,
       width: 150,
       render: (row) => <Person name={name(row.assigneeId)} short />,
     },
     {
       key: 'residualScore',
+      priority: 1,
       header: d.texts.columns.score,
-      width: 112,
+      width: 132,
       sortable: true,
       render: (row) =>
         since(
@@ -57,6 +59,7 @@ export function columns(d: Definition, name: Names, { mayChange, isNarrow, on, l
     },
     {
       key: 'status',
+      priority: 2,
       header: d.texts.columns.status,
       width: 140,
       render: (row) =>
@@ -80,13 +83,15 @@ export function columns(d: Definition, name: Names, { mayChange, isNarrow, on, l
           )
         ),
     },
-    !isNarrow && {
+    {
       key: 'reviewDate',
+      priority: 5,
       header: d.texts.columns.review,
       width: 100,
       align: 'right',
       render: (row) => row.reviewDate && <span className={row.reviewDate < on ? css.late : 't2'}>{day(row.reviewDate)}</span>,
+      dropped: (row) =>
+        row.reviewDate && row.reviewDate < on && <span className={css.late}>{t.time.late(daysBetween(row.reviewDate, on))}</span>,
     },
   ];
-  return all.filter((one) => one !== false);
 }

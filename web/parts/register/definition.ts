@@ -24,8 +24,11 @@ export type FieldDefinition = {
 export type Formed = Omit<Imported, 'fields'> & { fields: FieldDefinition[] };
 
 /** What the import needs to know: which fields a column can become. */
+/** The registers whose records are created by a form or an import. */
+export type RegisterPath = '/v1/risks' | '/v1/vendors' | '/v1/tasks' | '/v1/controls' | '/v1/context';
+
 export type Imported = {
-  path: string;
+  path: RegisterPath;
   nameField: string;
   labels: Record<string, string>;
   fields: { name: string }[];

@@ -1,6 +1,7 @@
 import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { impactOf, impacts, likelihoodOf, likelihoods } from '../HeatMap';
+import type { Chip } from '../list/ListPage';
 import type { Definition } from './definition';
 
 /** Likelihood and impact of one cell read as one filter. */
@@ -20,23 +21,13 @@ export function ownerFilter(d: Definition, people: { id: string; user: { name: s
   };
 }
 
-export function shownFilters(d: Definition, view: Search, name: (id: string) => string | undefined) {
-  const shown = d.filters
-    .filter(({ key }) => view[key] !== undefined)
-    .map(({ key, label, values }) => ({
-      key,
-      field: label,
-      is: values.find(({ value }) => value === view[key])?.label ?? view[key] ?? '',
-    }));
-  if (view.assigneeId)
-    shown.push({ key: 'assigneeId', field: d.labels.assigneeId ?? '', is: name(view.assigneeId) ?? view.assigneeId });
-  for (const when of ['inherent', 'residual'] as const) {
+/** The cell of a heat map that narrows the list down. */
+export function cells(d: Definition, view: Search): Chip[] {
+  return (['inherent', 'residual'] as const).flatMap((when) => {
     const { likelihood, impact } = d.ratings[when];
     const [l, i] = [view[likelihood], view[impact]];
-    if (l && i) {
-      const is = `${likelihoodOf(likelihoods.indexOf(l as never) + 1)} × ${impactOf(impacts.indexOf(i as never) + 1)}`;
-      shown.push({ key: 'cell', field: t.scales[when], is });
-    }
-  }
-  return shown;
+    if (!l || !i) return [];
+    const is = `${likelihoodOf(likelihoods.indexOf(l as never) + 1)} × ${impactOf(impacts.indexOf(i as never) + 1)}`;
+    return [{ key: 'cell', field: t.scales[when], is, clears: noCell(d) }];
+  });
 }

@@ -85,7 +85,7 @@ export const audit: Texts['audit'] = {
     policy: 'Richtlinie',
     policy_version: 'Richtlinienversion',
     policy_signature: 'Unterschrift',
-    framework: 'Norm',
+    framework: 'Rahmenwerk',
     control: 'Maßnahme',
     soa_document: 'Anwendbarkeitserklärung',
     soa_answer: 'Antwort der Erklärung',

@@ -34,7 +34,7 @@ export const gate: Texts['gate'] = {
   next: {
     people: 'Jemanden einladen',
     peopleHint: 'Niemand sollte ein Programm allein betreiben',
-    frameworks: 'Eine Norm wählen',
+    frameworks: 'Rahmenwerk wählen',
     frameworksHint: 'Sehen, was sie verlangt und wie weit Sie sind',
     risks: 'Ein erstes Risiko festhalten',
     risksHint: 'Beginnen Sie mit dem, was Ihnen Sorgen macht',

@@ -255,7 +255,7 @@ export const tasks: Texts['tasks'] = {
       policy: 'Richtlinie',
       control: 'Maßnahme',
       context_entry: 'Kontext',
-      framework: 'Norm',
+      framework: 'Rahmenwerk',
       soa: 'Anwendbarkeitserklärung',
       comment: 'Kommentar',
       attachment: 'Datei',

@@ -28,7 +28,8 @@ export const trust: Texts['trust'] = {
   publishText: (address) => `Alle können es unter ${address} lesen. Dokumente bleiben gesperrt, bis Sie eine Anfrage genehmigen.`,
   unpublish: 'Vom Netz nehmen',
   unpublishAsk: 'Trust-Portal vom Netz nehmen?',
-  unpublishText: 'Unter der Adresse ist nichts zu sehen, und Links zu den Dokumenten funktionieren nicht, bis Sie es wieder veröffentlichen.',
+  unpublishText:
+    'Unter der Adresse ist nichts zu sehen, und Links zu den Dokumenten funktionieren nicht, bis Sie es wieder veröffentlichen.',
   published: 'Das Trust-Portal ist veröffentlicht',
   unpublished: 'Das Trust-Portal ist nicht mehr öffentlich',
   save: 'Änderungen speichern',

@@ -47,13 +47,13 @@ export const risks = {
   titleHelp: 'Name the event: "Backups cannot be restored within eight hours".',
   descriptionHelp: 'What leads to it, and what it would do to the business.',
   empty: {
-    title: 'Write down what could go wrong',
-    lead: 'A risk is an event that would hurt. Rate how likely it is and how much it would hurt, before and after what you do about it.',
-    newHint: 'Start with the one you think of first',
-    importHint: 'From a spreadsheet, with a check of each row before anything is saved',
+    title: 'Record what could go wrong',
+    lead: 'A risk is an event that would harm you. Rate its likelihood and impact, before and after treatment.',
+    newHint: 'Start with the one that worries you most',
+    importHint: 'From a spreadsheet; every row is checked before anything is saved',
     specimen: 'What a good record looks like',
     specimenTitle: 'Backups cannot be restored within eight hours',
     specimenText: 'Restores are not tested, so a broken backup is found only when it is needed.',
-    points: ['An event, not a topic', 'Somebody who owns it', 'Rated before and after treatment', 'A date to look at it again'],
+    points: ['An event, not a topic', 'An owner', 'Rated before and after treatment', 'A date for the next review'],
   },
 };

@@ -1,12 +1,11 @@
 import { ActionIcon, Button } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight, IconCopy, IconRobot } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
 import { usePeople } from '../api/people';
 import { utc } from '../parts/format';
 import { Glyph } from '../parts/glyphs';
+import type { Column, PhoneLine } from '../parts/list/Table';
 import { Avatar } from '../parts/Person';
 import { useView } from '../parts/search';
 import { to } from '../parts/to';
@@ -27,183 +26,60 @@ import {
   told,
 } from './entries';
 
-type Props = { entries: Entry[]; verdict?: Verdict; loading: boolean; onMore: () => void };
+type Names = (id: string | null | undefined) => string | undefined;
 
-const ROW = 42;
-const PHONE = 61;
+const numberOf = (entry: Entry) => entry.sequence.toLocaleString(language);
 
-/** The log, newest first: only what is in view is in the page. Each entry unfolds into what it changed. */
-export function Table({ entries, verdict, loading, onMore }: Props) {
-  const { view, change } = useView();
-  const table = useRef<HTMLTableElement>(null);
-  const top = useTop(table);
-  const narrow = useMediaQuery('(max-width: 640px)', matchMedia('(max-width: 640px)').matches) ?? false;
-  const rows = useVirtualizer({
-    count: entries.length,
-    getScrollElement: () => document.getElementById('main'),
-    estimateSize: () => (narrow ? PHONE : ROW),
-    getItemKey: (index) => entries[index]?.id ?? index,
-    overscan: 12,
-    scrollMargin: top,
-  });
-  const seen = rows.getVirtualItems();
-  const last = seen.at(-1);
-  const isNearEnd = last !== undefined && last.index >= entries.length - 20;
-  useEffect(() => {
-    if (isNearEnd) onMore();
-  }, [isNearEnd, onMore]);
-
-  const before = seen[0] ? seen[0].start - top : 0;
-  const after = last ? rows.getTotalSize() - (last.end - top) : 0;
+/** The log, newest first. Each entry unfolds into what it changed. */
+export function columns(verdict: Verdict | undefined, name: Names, open: string | undefined): Column<Entry>[] {
   const { columns } = t.audit;
-  const width = narrow ? 1 : 7;
-
-  return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label={t.nav.audit}>
-      <table ref={table} className={css.table} aria-rowcount={entries.length} aria-busy={loading}>
-        <caption className="hidden-visually">{t.nav.audit}</caption>
-        {!narrow && (
-          <thead>
-            <tr>
-              <th scope="col" style={{ width: 112 }} data-align="right">
-                {columns.entry}
-              </th>
-              <th scope="col" style={{ width: 124 }}>
-                {columns.time}
-              </th>
-              <th scope="col" style={{ width: 200 }}>
-                {columns.actor}
-              </th>
-              <th scope="col" style={{ width: 170 }}>
-                {columns.action}
-              </th>
-              <th scope="col">{columns.record}</th>
-              <th scope="col">{columns.detail}</th>
-              <th scope="col" style={{ width: 148 }}>
-                {columns.hash}
-              </th>
-            </tr>
-          </thead>
-        )}
-        {before > 0 && <Space columns={width} height={before} />}
-        {seen.map(({ index, key }) => {
-          const entry = entries[index];
-          return entry === undefined ? null : (
-            <tbody key={key} ref={rows.measureElement} data-index={index}>
-              <Row
-                entry={entry}
-                narrow={narrow}
-                verdict={verdict}
-                isOpen={view.open === entry.id}
-                onToggle={() => void change({ open: view.open === entry.id ? undefined : entry.id }, { replace: true })}
-              />
-            </tbody>
-          );
-        })}
-        {loading && entries.length === 0 && <Skeletons columns={width} />}
-        {after > 0 && <Space columns={width} height={after} />}
-      </table>
-    </div>
-  );
+  return [
+    {
+      key: 'entry',
+      header: columns.entry,
+      width: 96,
+      opens: true,
+      label: (entry) => t.audit.expand(numberOf(entry)),
+      render: (entry) => (
+        <span className={`num t2 ${css.toggle}`}>
+          {open === entry.id ? <IconChevronDown size={14} stroke={1.8} /> : <IconChevronRight size={14} stroke={1.8} />}
+          {numberOf(entry)}
+        </span>
+      ),
+    },
+    {
+      key: 'time',
+      priority: 2,
+      header: columns.time,
+      width: 116,
+      render: (entry) => (
+        <span className="num t2" title={utc(entry.at)}>
+          {shortTime(entry.at)}
+        </span>
+      ),
+    },
+    { key: 'actor', priority: 3, header: columns.actor, width: 150, render: (entry) => <Actor entry={entry} /> },
+    {
+      key: 'action',
+      priority: 1,
+      header: columns.action,
+      width: 120,
+      render: (entry) => <span className={css.action}>{actionWord(entry.action)}</span>,
+    },
+    { key: 'record', header: columns.record, render: (entry) => <Record entry={entry} /> },
+    { key: 'detail', priority: 5, header: columns.detail, width: 280, render: (entry) => <Detail entry={entry} name={name} /> },
+    { key: 'hash', priority: 4, header: columns.hash, width: 130, render: (entry) => <Hash entry={entry} verdict={verdict} /> },
+  ];
 }
 
-/** How far below the top of the page the table begins; what stands above it changes its height. */
-function useTop(table: RefObject<HTMLElement | null>): number {
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    const page = document.getElementById('main');
-    if (!page || !table.current) return;
-    setTop(Math.round(table.current.getBoundingClientRect().top - page.getBoundingClientRect().top + page.scrollTop));
-  });
-  return top;
-}
-
-function Space({ columns, height }: { columns: number; height: number }) {
-  return (
-    <tbody aria-hidden="true">
-      <tr>
-        <td colSpan={columns} style={{ height, padding: 0, border: 0 }} />
-      </tr>
-    </tbody>
-  );
-}
-
-function Skeletons({ columns }: { columns: number }) {
-  return (
-    <tbody aria-hidden="true">
-      {Array.from({ length: 10 }, (_, row) => (
-        <tr key={row}>
-          {Array.from({ length: columns }, (_, cell) => (
-            <td key={cell}>
-              <div className={css.skeleton} style={{ width: `${40 + ((row * 7 + cell * 13) % 45)}%` }} />
-            </td>
-          ))}
-        </tr>
-      ))}
-    </tbody>
-  );
-}
-
-type RowProps = { entry: Entry; narrow: boolean; verdict?: Verdict; isOpen: boolean; onToggle: () => void };
-
-function Row({ entry, narrow, verdict, isOpen, onToggle }: RowProps) {
-  const number = entry.sequence.toLocaleString(language);
-  const Chevron = isOpen ? IconChevronDown : IconChevronRight;
-  const toggle = (children: ReactNode) => (
-    <button type="button" className={css.toggle} aria-expanded={isOpen} aria-label={t.audit.expand(number)} onClick={onToggle}>
-      <Chevron size={14} stroke={1.8} aria-hidden="true" />
-      {children}
-    </button>
-  );
-  return (
+export const phone = (entry: Entry): PhoneLine => ({
+  title: `${actionWord(entry.action)} ${recordName(entry)}`,
+  facts: (
     <>
-      <tr className={css.row} data-open={isOpen || undefined} data-bad={isBad(entry, verdict) || undefined}>
-        {narrow ? (
-          <td>
-            <div className={css.phone}>
-              {toggle(null)}
-              <div>
-                <b>{actionWord(entry.action)}</b> <Record entry={entry} />
-                <p className="t3">
-                  <span className="num">{shortTime(entry.at)}</span> · {actorName(entry)}
-                </p>
-              </div>
-            </div>
-          </td>
-        ) : (
-          <>
-            <td data-align="right" className="num t2">
-              {toggle(number)}
-            </td>
-            <td className="num t2" title={utc(entry.at)}>
-              {shortTime(entry.at)}
-            </td>
-            <td>
-              <Actor entry={entry} />
-            </td>
-            <td className={css.action}>{actionWord(entry.action)}</td>
-            <td>
-              <Record entry={entry} />
-            </td>
-            <td>
-              <Detail entry={entry} />
-            </td>
-            <td>
-              <Hash entry={entry} verdict={verdict} />
-            </td>
-          </>
-        )}
-      </tr>
-      {isOpen && (
-        <tr className={css.unfolded}>
-          <td colSpan={narrow ? 1 : 7}>
-            <Unfolded entry={entry} verdict={verdict} />
-          </td>
-        </tr>
-      )}
+      <span className="num">{shortTime(entry.at)}</span> · {actorName(entry)}
     </>
-  );
-}
+  ),
+});
 
 function Actor({ entry }: { entry: Entry }) {
   const name = actorName(entry);
@@ -238,8 +114,7 @@ function Record({ entry }: { entry: Entry }) {
   );
 }
 
-function Detail({ entry }: { entry: Entry }) {
-  const people = usePeople();
+function Detail({ entry, name }: { entry: Entry; name: Names }) {
   const changes = told(entry);
   const [only] = changes;
   const state = (entry.state ?? {}) as Record<string, unknown>;
@@ -250,14 +125,14 @@ function Detail({ entry }: { entry: Entry }) {
   return (
     <span className={css.change}>
       <span className="t3">{only.field}</span>
-      <del>{reading(only.before, people.name)}</del>
+      <del>{reading(only.before, name)}</del>
       <span aria-label={t.record.became}>→</span>
-      <span className="clip">{reading(only.after, people.name)}</span>
+      <span className="clip">{reading(only.after, name)}</span>
     </span>
   );
 }
 
-function isBad(entry: Entry, verdict: Verdict | undefined): boolean {
+export function isBad(entry: Entry, verdict: Verdict | undefined): boolean {
   return verdict?.state === 'broken' && verdict.first === entry.sequence;
 }
 
@@ -284,7 +159,7 @@ function Hash({ entry, verdict }: { entry: Entry; verdict?: Verdict }) {
 }
 
 /** Everything an entry says. */
-function Unfolded({ entry, verdict }: { entry: Entry; verdict?: Verdict }) {
+export function Unfolded({ entry, verdict }: { entry: Entry; verdict?: Verdict }) {
   const people = usePeople();
   const { change } = useView();
   const changes = told(entry);

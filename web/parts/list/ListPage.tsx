@@ -1,0 +1,217 @@
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import type { Search } from '../../routes';
+import { t } from '../../texts';
+import { SectionError } from '../ErrorPage';
+import { type Filter, FilterBar, type FilterField } from '../FilterBar';
+import { PageHeader } from '../PageHeader';
+import { PastBar } from '../PastBar';
+import { addressOf, pastOf, useView } from '../search';
+import { useShortcuts } from '../shortcuts';
+import css from './ListPage.module.css';
+import { type Column, type PhoneLine, type Sort, Table } from './Table';
+
+/** A list as it was loaded. */
+type Loaded<Row> = {
+  rows: Row[];
+  total?: number;
+  error: unknown;
+  isPending: boolean;
+  isLoadingRows: boolean;
+  more: () => void;
+  loadAll: () => Promise<void>;
+  refetch: () => unknown;
+};
+
+/** A filter that is not one of the fields, and what of the address it clears. */
+export type Chip = Filter & { clears: Search };
+
+export type Drawer = { id: string; onClose: () => void; onStep: (by: 1 | -1) => void };
+
+type Props<Row> = {
+  title: string;
+  /** Two to four facts; empty until they are known. */
+  facts?: ReactNode[];
+  actions?: ReactNode;
+  /** In place of the header with the title, where the list is a part of a page. */
+  isPart?: boolean;
+  /** Between the header and the filters. */
+  above?: ReactNode;
+  /** Filters and rows are shown later, so that what is still to come above does not push them down. */
+  isHeld?: boolean;
+  list: Loaded<Row>;
+  /** The number of all rows without filters, as far as it is known. */
+  all?: number;
+  filters?: FilterField[];
+  chips?: Chip[];
+  /** A filter that is set or removed may take others with it. */
+  onFilter?: (key: string, value: string | undefined) => Search;
+  /** What changes how the list is looked at: search, density, the past. */
+  tools?: ReactNode;
+  columns: Column<Row>[];
+  phone: (row: Row) => PhoneLine;
+  name: (row: Row) => string;
+  /** The page of one record; without it a record opens beside the list. */
+  hrefOf?: (row: Row) => string;
+  onOpen?: (row: Row) => void;
+  sort?: Sort;
+  /** What can be done to the selected rows; without it none can be selected. */
+  bulk?: (ids: string[], onDone: () => void) => ReactNode;
+  unfolded?: (row: Row) => ReactNode;
+  isBad?: (row: Row) => boolean;
+  drawer?: (drawer: Drawer) => ReactNode;
+  /** A panel beside the rows while no record is open. */
+  beside?: ReactNode;
+  below?: ReactNode;
+  /** In place of the rows. */
+  body?: ReactNode;
+  /** Shown when there is nothing at all. */
+  empty?: ReactNode;
+  none?: string;
+  onNew?: () => void;
+  children?: ReactNode;
+};
+
+/** Every list of the console: its header and filters, the rows, one open record, and the past where it has one. */
+export function ListPage<Row extends { id: string }>(p: Props<Row>) {
+  const { view, change: go } = useView();
+  const { asOf } = view;
+  const { list } = p;
+  const [picked, setPicked] = useState(new Set<string>());
+  // What a filter has taken away is not changed unseen.
+  const selected = new Set(list.rows.map(({ id }) => id).filter((id) => picked.has(id)));
+  const page = useRef<HTMLDivElement>(null);
+  const top = useRef<HTMLDivElement>(null);
+  useHeight(top, page, Boolean(p.above));
+  // A list is printed with all its rows, also those that were never scrolled to.
+  const print = () => void list.loadAll().then(() => setTimeout(() => window.print()));
+  useShortcuts({ n: p.onNew, 'Mod+p': print });
+
+  const fields = (p.filters ?? []).filter(({ values }) => values.length > 0);
+  const filter = p.onFilter ?? ((key: string, value: string | undefined): Search => ({ [key]: value }));
+  const chips: Chip[] = [
+    ...fields.flatMap(({ key, label, values }) => {
+      const now = view[key];
+      const is = values.find(({ value }) => value === now)?.label ?? now;
+      return now === undefined || is === undefined ? [] : [{ key, field: label, is, clears: filter(key, undefined) }];
+    }),
+    ...(p.chips ?? []),
+  ];
+  const hasFilters = chips.length > 0 || view.q !== undefined;
+  const isEmpty = p.empty !== undefined && p.all === 0 && !hasFilters && !asOf;
+  const clear = () => void go({ ...Object.assign({}, ...chips.map(({ clears }) => clears)), q: undefined, open: undefined });
+  const open = p.onOpen ?? ((row: Row) => void go({ open: p.unfolded && view.open === row.id ? undefined : row.id }));
+  const step = (by: 1 | -1) => {
+    const next = list.rows[list.rows.findIndex(({ id }) => id === view.open) + by];
+    if (next) void go({ open: next.id }, { replace: true });
+  };
+  const count = () => {
+    if (list.total === undefined || list.error) return '';
+    return p.all === undefined ? t.filters.total(list.total) : t.filters.count(list.total, Math.max(p.all, list.total));
+  };
+  const sort = { key: view.sort ?? p.sort?.key ?? '', dir: (view.order as Sort['dir'] | undefined) ?? p.sort?.dir ?? 'asc' };
+  const hrefOf =
+    p.hrefOf ?? ((row: Row) => addressOf(location.pathname, { ...view, new: undefined, import: undefined, open: row.id }));
+
+  return (
+    <div ref={page} className={css.page} data-past={asOf ? true : undefined}>
+      <div className={css.main}>
+        <div ref={top} className={css.top}>
+          {asOf && (
+            <PastBar
+              what={p.title}
+              asOf={asOf}
+              onChange={(date) =>
+                void go({ asOf: date, ...(date ? {} : { changed: undefined, until: undefined }) }, { replace: true })
+              }
+            />
+          )}
+          {!p.isPart && <PageHeader title={p.title} facts={p.facts} actions={p.actions} />}
+          {p.above}
+          {!isEmpty && !p.isHeld && (fields.length > 0 || chips.length > 0 || p.tools) && (
+            <FilterBar
+              filters={chips}
+              fields={fields}
+              onAdd={(key, value) => void go({ ...filter(key, value), ...(p.unfolded && { open: undefined }) })}
+              onRemove={(key) =>
+                void go({ ...chips.find((chip) => chip.key === key)?.clears, ...(p.unfolded && { open: undefined }) })
+              }
+              onClear={clear}
+              count={count()}
+              view={p.tools}
+            />
+          )}
+        </div>
+        {list.error ? <SectionError error={list.error} onRetry={() => void list.refetch()} /> : null}
+        {isEmpty && p.empty}
+        {!isEmpty && !p.isHeld && (
+          <div className={css.columns}>
+            <div className={css.rows}>
+              {p.body ?? (
+                <>
+                  <Table
+                    caption={p.title}
+                    rows={list.rows}
+                    columns={p.columns}
+                    rowKey={({ id }) => id}
+                    rowName={p.name}
+                    href={hrefOf}
+                    onOpen={open}
+                    onComment={p.drawer && ((row) => void go({ open: row.id, to: 'comment' }))}
+                    active={view.open}
+                    sort={p.sort && sort}
+                    onSort={p.sort && (({ key, dir }) => void go({ sort: key, order: dir }))}
+                    density={view.density === 'compact' ? 'compact' : 'regular'}
+                    selected={p.bulk && !asOf ? selected : undefined}
+                    onSelect={setPicked}
+                    bulk={p.bulk?.([...selected], () => setPicked(new Set()))}
+                    phone={p.phone}
+                    unfolded={p.unfolded}
+                    isBad={p.isBad}
+                    onMore={list.more}
+                    loading={list.isLoadingRows}
+                  />
+                  {!list.isPending && !list.error && list.rows.length === 0 && (
+                    <p className={css.none}>
+                      {p.none ?? t.filters.nothing}
+                      {hasFilters && (
+                        <button type="button" className="plain link" onClick={clear}>
+                          {t.filters.clear}
+                        </button>
+                      )}
+                    </p>
+                  )}
+                </>
+              )}
+              {p.below}
+            </div>
+            {!view.open && p.beside}
+          </div>
+        )}
+      </div>
+      {view.open && p.drawer?.({ id: view.open, onClose: () => void go({ open: undefined, to: undefined }), onStep: step })}
+      {p.children}
+    </div>
+  );
+}
+
+/**
+ * Tells the page how much of its top stays in view, so that what sticks below it does so in the right place. What a page
+ * has above its filters scrolls away with the header: there would be little room left for rows.
+ */
+function useHeight(top: RefObject<HTMLElement | null>, page: RefObject<HTMLElement | null>, hasMore: boolean) {
+  useEffect(() => {
+    const head = top.current;
+    if (!head) return;
+    const observer = new ResizeObserver(() => {
+      const bar = head.querySelector<HTMLElement>('[data-filters]');
+      const away = hasMore && bar ? bar.offsetTop - head.offsetTop - 8 : 0;
+      page.current?.style.setProperty('--list-away', `${-away}px`);
+      page.current?.style.setProperty('--list-head', `${Math.floor(head.offsetHeight - away)}px`);
+    });
+    observer.observe(head);
+    return () => observer.disconnect();
+  }, [top, page, hasMore]);
+}
+
+/** An address of the same list that keeps the day that is shown. */
+export const recordAddress = (path: string, id: string, view: Search) => addressOf(path, { open: id, ...pastOf(view) });
