@@ -43,6 +43,7 @@ export function filters(people: { id: string; user: { name: string } }[]): Filte
   return [
     {
       key: 'department',
+      isMany: true,
       label: fields.department ?? '',
       values: Object.entries(t.departments).map(([value, label]) => ({ value, label })),
     },
@@ -56,6 +57,7 @@ export function filters(people: { id: string; user: { name: string } }[]): Filte
     },
     {
       key: 'assigneeId',
+      isMany: true,
       label: fields.assigneeId ?? '',
       values: people.map(({ id, user }) => ({ value: id, label: user.name })),
     },

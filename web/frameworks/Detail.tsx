@@ -180,7 +180,8 @@ function Page({ framework }: { framework: One }) {
         <FilterBar
           filters={chips}
           fields={mayRead ? fields : fields.slice(1)}
-          onAdd={(key, value) => void go({ [key]: value })}
+          now={view}
+          onSet={(key, value) => void go({ [key]: value })}
           onRemove={(key) => void go({ [key]: undefined })}
           onClear={() => void go(Object.fromEntries(chips.map(({ key }) => [key, undefined])))}
           count={requirements.data ? t.filters.count(rows.length, all.length) : ''}

@@ -5,12 +5,29 @@ import { t } from '../texts';
 import css from './FilterBar.module.css';
 
 export type Filter = { key: string; field: string; is: string };
-export type FilterField = { key: string; label: string; values: { value: string; label: string }[] };
+export type FilterField = {
+  key: string;
+  label: string;
+  values: { value: string; label: string }[];
+  /** Takes several values at once. */
+  isMany?: boolean;
+};
+
+/** The values of a filter, as the address and the API have them. */
+export const valuesOf = (text: string | undefined) => (text ? text.split(',') : []);
+
+/** The same with a value more, or without it. */
+const toggled = (text: string | undefined, value: string) => {
+  const now = valuesOf(text);
+  return (now.includes(value) ? now.filter((one) => one !== value) : [...now, value]).join(',') || undefined;
+};
 
 type Props = {
   filters: Filter[];
   fields: FilterField[];
-  onAdd: (key: string, value: string) => void;
+  /** The values that are set, by the key of their field. */
+  now: Record<string, string | undefined>;
+  onSet: (key: string, value: string | undefined) => void;
   onRemove: (key: string) => void;
   onClear: () => void;
   count: string;
@@ -18,26 +35,20 @@ type Props = {
   view?: ReactNode;
 };
 
-export function FilterBar({ filters, fields, onAdd, onRemove, onClear, count, view }: Props) {
+export function FilterBar({ filters, fields, now, onSet, onRemove, onClear, count, view }: Props) {
   const [field, setField] = useState<FilterField>();
   return (
     <div className={css.bar} data-filters role="group" aria-label={t.filters.label}>
       {filters.map((f) => (
         <span key={f.key} className={css.chip}>
-          <Menu>
+          <Menu closeOnItemClick={!fields.find(({ key }) => key === f.key)?.isMany}>
             <Menu.Target>
               <button type="button" className={css.label} aria-label={t.filters.change(f.field, f.is)}>
                 <span>{t.filters.is(f.field)}</span> <b>{f.is}</b>
               </button>
             </Menu.Target>
             <Menu.Dropdown>
-              {fields
-                .find((x) => x.key === f.key)
-                ?.values.map((v) => (
-                  <Menu.Item key={v.value} onClick={() => onAdd(f.key, v.value)}>
-                    {v.label}
-                  </Menu.Item>
-                ))}
+              <Choices field={fields.find(({ key }) => key === f.key)} now={now[f.key]} onSet={onSet} />
             </Menu.Dropdown>
           </Menu>
           <button type="button" className={css.remove} aria-label={t.filters.remove(f.field)} onClick={() => onRemove(f.key)}>
@@ -59,11 +70,7 @@ export function FilterBar({ filters, fields, onAdd, onRemove, onClear, count, vi
                 {t.filters.is(field.label)}
               </Menu.Item>
               <Menu.Divider />
-              {field.values.map((v) => (
-                <Menu.Item key={v.value} closeMenuOnClick onClick={() => onAdd(field.key, v.value)}>
-                  {v.label}
-                </Menu.Item>
-              ))}
+              <Choices field={field} now={now[field.key]} onSet={onSet} />
             </>
           ) : (
             fields.map((f) => (
@@ -85,5 +92,26 @@ export function FilterBar({ filters, fields, onAdd, onRemove, onClear, count, vi
       </span>
       {view}
     </div>
+  );
+}
+
+/** The values of a field: one of them, or several that are ticked. */
+function Choices({ field, now, onSet }: { field?: FilterField; now?: string; onSet: Props['onSet'] }) {
+  const set = valuesOf(now);
+  return field?.values.map(({ value, label }) =>
+    field.isMany ? (
+      <Menu.CheckboxItem
+        key={value}
+        closeMenuOnClick={false}
+        checked={set.includes(value)}
+        onChange={() => onSet(field.key, toggled(now, value))}
+      >
+        {label}
+      </Menu.CheckboxItem>
+    ) : (
+      <Menu.Item key={value} closeMenuOnClick onClick={() => onSet(field.key, value)}>
+        {label}
+      </Menu.Item>
+    ),
   );
 }

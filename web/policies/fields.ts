@@ -28,11 +28,11 @@ export function filters(people: Member[]): FilterField[] {
   const yes = values({ true: t.filters.yes, false: t.filters.no });
   const named = people.map(({ id, user }) => ({ value: id, label: user.name }));
   return [
-    { key: 'status', label: fields.status, values: values(states) },
-    { key: 'department', label: fields.department, values: values(t.departments) },
-    { key: 'frequency', label: fields.frequency, values: values(frequency) },
-    { key: 'assigneeId', label: fields.assigneeId, values: named },
-    { key: 'approverId', label: fields.approverId, values: named },
+    { key: 'status', isMany: true, label: fields.status, values: values(states) },
+    { key: 'department', isMany: true, label: fields.department, values: values(t.departments) },
+    { key: 'frequency', isMany: true, label: fields.frequency, values: values(frequency) },
+    { key: 'assigneeId', isMany: true, label: fields.assigneeId, values: named },
+    { key: 'approverId', isMany: true, label: fields.approverId, values: named },
     { key: 'isRequiredToSign', label: fields.isRequiredToSign, values: yes },
     { key: 'isPublished', label: fields.isPublished, values: yes },
     { key: 'reviewDue', label: fields.reviewDue, values: values({ true: t.filters.yes }) },

@@ -2,6 +2,7 @@ import { ActionIcon, Menu, Skeleton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconDotsVertical } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type DragEvent, useState } from 'react';
+import { valuesOf } from '../parts/FilterBar';
 import { Glyph } from '../parts/glyphs';
 import { Avatar } from '../parts/Person';
 import { pastOf, useView } from '../parts/search';
@@ -22,7 +23,8 @@ export function Board({ tasks, only }: { tasks: Task[] | undefined; only?: strin
   const [dragged, setDragged] = useState<Task>();
   const [target, setTarget] = useState<Target>();
   const [said, setSaid] = useState('');
-  const shown = order.filter((status) => !only || status === only);
+  const wanted = valuesOf(only);
+  const shown = order.filter((status) => wanted.length === 0 || wanted.includes(status));
 
   async function drop(task: Task, to: Target) {
     if (to.before === task.id) return;
@@ -42,7 +44,7 @@ export function Board({ tasks, only }: { tasks: Task[] | undefined; only?: strin
 
   return (
     <>
-      <div className={css.board} role="region" aria-label={t.tasks.board} tabIndex={0} data-one={only ? true : undefined}>
+      <div className={css.board} role="region" aria-label={t.tasks.board} tabIndex={0} data-one={shown.length === 1 || undefined}>
         {shown.map((status) => {
           const column = tasks?.filter((task) => task.status === status);
           return (

@@ -30,10 +30,10 @@ export function filters(people: ReturnType<typeof usePeople>): FilterField[] {
   const { fields, status, frequency } = t.tasks;
   const owners = people.active.map(({ id, user }) => ({ value: id, label: user.name }));
   return [
-    { key: 'status', label: fields.status, values: values(status) },
-    ...(owners.length > 0 ? [{ key: 'assigneeId', label: fields.assigneeId, values: owners }] : []),
-    { key: 'department', label: fields.department, values: values(t.departments) },
-    { key: 'frequency', label: fields.frequency, values: values(frequency) },
+    { key: 'status', isMany: true, label: fields.status, values: values(status) },
+    ...(owners.length > 0 ? [{ key: 'assigneeId', isMany: true, label: fields.assigneeId, values: owners }] : []),
+    { key: 'department', isMany: true, label: fields.department, values: values(t.departments) },
+    { key: 'frequency', isMany: true, label: fields.frequency, values: values(frequency) },
     { key: 'overdue', label: fields.overdue, values: [{ value: 'true', label: t.filters.yes }] },
   ];
 }

@@ -26,10 +26,10 @@ export function vendors(): Definition {
       residual: { likelihood: 'residualProbability', impact: 'residualImpact' },
     },
     filters: [
-      { key: 'status', label: fields.status, values: values(status) },
-      { key: 'category', label: fields.category, values: values(category) },
+      { key: 'status', isMany: true, label: fields.status, values: values(status) },
+      { key: 'category', isMany: true, label: fields.category, values: values(category) },
       { key: 'isSubProcessor', label: fields.isSubProcessor, values: values(yes) },
-      { key: 'treatmentStrategy', label: fields.treatmentStrategy, values: values(t.risks.treatment) },
+      { key: 'treatmentStrategy', isMany: true, label: fields.treatmentStrategy, values: values(t.risks.treatment) },
       { key: 'isAssessed', label: fields.isAssessed, values: values(yes) },
       { key: 'isResidualAssessed', label: fields.isResidualAssessed, values: values(yes) },
       { key: 'reviewDue', label: fields.reviewDue, values: values(yes) },

@@ -163,7 +163,7 @@ macro_rules! wire_filter {
     ([$name:ident] $($field:ident $wire:literal $compare:ident $column:ident $type:ty = $about:literal;)*) => {
         impl $crate::registers::WireFilter for $name {
             fn read(query: &mut $crate::request::query::Query) -> Self {
-                Self { $($field: query.get($wire)),* }
+                Self { $($field: wire_filter!(@read $compare query $wire)),* }
             }
 
             fn parameters() -> Vec<utoipa::openapi::path::Parameter> {
@@ -171,6 +171,8 @@ macro_rules! wire_filter {
             }
         }
     };
+    (@read AnyOf $query:ident $wire:literal) => { $query.any_of($wire) };
+    (@read $compare:ident $query:ident $wire:literal) => { $query.get($wire) };
 }
 
 /// What a register is called in the interface.

@@ -126,7 +126,7 @@ macro_rules! context_filters {
         $then! {
             [$($with)*]
             tag "tag" Has tags $crate::context_entries::Tag = "Only entries with this tag.";
-            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only entries this member keeps true.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only entries this member keeps true.";
         }
     };
 }

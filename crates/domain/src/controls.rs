@@ -36,8 +36,8 @@ macro_rules! control_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            department "department" Is department $crate::words::Department = "Only controls of this department.";
-            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only controls this member owns.";
+            department "department" AnyOf department $crate::any_of::AnyOf<$crate::words::Department> = "Only controls of this department.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only controls this member owns.";
             requirement_id "requirementId" Has requirement_ids $crate::id::RequirementId = "Only controls that meet this requirement.";
             policy_id "policyId" Has policy_ids $crate::id::PolicyId = "Only controls this policy prescribes.";
             task_id "taskId" Has task_ids $crate::id::TaskId = "Only controls this task proves.";

@@ -4,6 +4,7 @@
 //! look at these types from outside. One file a resource, one file a mechanism.
 
 pub mod access;
+pub mod any_of;
 pub mod api_keys;
 pub mod assistant;
 pub mod attachments;

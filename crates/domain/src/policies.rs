@@ -10,7 +10,7 @@ use crate::content::Body;
 use crate::date::Date;
 use crate::id::{AttachmentId, MemberId, OrganizationId, PolicyId, PolicySignatureId, PolicyVersionId, kind};
 use crate::plain::{Keep, Plain, PlainKind};
-use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
+use crate::registers::{Actions, Computed, Listed, Register, SEARCH_TEXT};
 use crate::tasks::Frequency;
 use crate::time::Time;
 use crate::version::VersionNumber;
@@ -103,11 +103,11 @@ macro_rules! policy_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            status "status" Is status $crate::policies::PolicyStatus = "Only policies with this status.";
-            department "department" Is department $crate::words::Department = "Only policies of this department.";
-            frequency "frequency" Is frequency $crate::policies::ReviewFrequency = "Only policies that are reviewed this often.";
-            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only policies this member looks after.";
-            approver_id "approverId" Is approver_id $crate::id::MemberId = "Only policies this member is asked to approve, or approved.";
+            status "status" AnyOf status $crate::any_of::AnyOf<$crate::policies::PolicyStatus> = "Only policies with this status.";
+            department "department" AnyOf department $crate::any_of::AnyOf<$crate::words::Department> = "Only policies of this department.";
+            frequency "frequency" AnyOf frequency $crate::any_of::AnyOf<$crate::policies::ReviewFrequency> = "Only policies that are reviewed this often.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only policies this member looks after.";
+            approver_id "approverId" AnyOf approver_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only policies this member is asked to approve, or approved.";
             is_required_to_sign "isRequiredToSign" Is is_required_to_sign bool = "Only policies that members have to sign, or only the others.";
             is_published "isPublished" Is is_published bool = "Only policies of which a version is published, or only the others.";
             is_archived "isArchived" Is is_archived bool = "true lists the archived policies, which are left out otherwise.";
@@ -122,8 +122,11 @@ policy_fields!(register_structs
     Policy PolicyPatch);
 
 policy_filters!(register_filter
-    /// Which policies are wanted.
-    PolicyFilter of Policy hidden when |filter| filter.is_archived == Some(true));
+/// Which policies are wanted.
+PolicyFilter of Policy lists |filter| match filter.is_archived {
+    Some(true) => Listed::Hidden,
+    _ => Listed::Shown,
+});
 
 crate::register_sort! {
     /// What policies can be sorted by.
@@ -268,9 +271,9 @@ impl Register for Policy {
             is_published: Some(true),
             status: None,
             approver_id: None,
-            department: filter.department,
-            frequency: filter.frequency,
-            assignee_id: filter.assignee_id,
+            department: filter.department.take(),
+            frequency: filter.frequency.take(),
+            assignee_id: filter.assignee_id.take(),
             is_required_to_sign: filter.is_required_to_sign,
             is_archived: None,
         };

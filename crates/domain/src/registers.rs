@@ -209,6 +209,8 @@ pub struct Due {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     Is,
+    /// One of several values.
+    AnyOf,
     AtLeast,
     /// A set, or a text, that has it in it.
     Has,
@@ -222,6 +224,25 @@ pub struct Condition {
     pub kind: PlainKind,
 }
 
+/// Rows of a register, some of which lists leave out unless they are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    Shown,
+    Hidden,
+    All,
+}
+
+impl Listed {
+    /// The values that the column of hidden rows may have.
+    pub fn values(self) -> [bool; 2] {
+        match self {
+            Self::Shown => [false, false],
+            Self::Hidden => [true, true],
+            Self::All => [false, true],
+        }
+    }
+}
+
 /// The conditions of one register.
 pub trait Filter<R>: Clone + fmt::Debug + Default + Send + Sync + 'static {
     const CONDITIONS: &'static [Condition];
@@ -229,9 +250,9 @@ pub trait Filter<R>: Clone + fmt::Debug + Default + Send + Sync + 'static {
     /// What is asked for, in the order of the conditions; null is anything.
     fn values(&self) -> Vec<Plain<'_>>;
 
-    /// Whether rows are wanted that lists leave out.
-    fn wants_hidden(&self) -> bool {
-        false
+    /// The rows that are listed: by default those that lists do not leave out.
+    fn listed(&self) -> Listed {
+        Listed::Shown
     }
 
     /// The same rule as the statement's, for rows as they once were.
@@ -289,7 +310,7 @@ impl<R: Register> Wanted<R> {
             Plain::Text(text) => text.contains(&q.to_lowercase()),
             _ => false,
         };
-        hidden == self.filter.wants_hidden()
+        self.filter.listed().values().contains(&hidden)
             && self.filter.takes(&row.fields)
             && self.q.as_ref().is_none_or(|q| found(q) || self.number() == Some(row.number))
             && self.due_by.is_none_or(|by| row.fields.due().is_some_and(|date| date <= by))
@@ -510,7 +531,7 @@ macro_rules! register_basics {
 #[macro_export]
 macro_rules! register_filter {
     (
-        [$(#[$meta:meta])* $name:ident of $row:ident $(hidden when $wanted:expr)?]
+        [$(#[$meta:meta])* $name:ident of $row:ident $(lists $listed:expr)?]
         $($field:ident $wire:literal $compare:ident $column:ident $type:ty = $about:literal;)*
     ) => {
         $(#[$meta])*
@@ -530,9 +551,9 @@ macro_rules! register_filter {
                 vec![$($crate::plain::Keep::plain(&self.$field)),*]
             }
 
-            $(fn wants_hidden(&self) -> bool {
-                let wanted: fn(&Self) -> bool = $wanted;
-                wanted(self)
+            $(fn listed(&self) -> $crate::registers::Listed {
+                let listed: fn(&Self) -> $crate::registers::Listed = $listed;
+                listed(self)
             })?
 
             fn takes(&self, row: &$row) -> bool {
@@ -544,6 +565,14 @@ macro_rules! register_filter {
         }
     };
     (@takes Is $row:ident $column:ident $wanted:ident) => { $crate::plain::Keep::plain(&$row.$column) == $wanted };
+    (@takes AnyOf $row:ident $column:ident $wanted:ident) => {
+        match ($crate::plain::Keep::plain(&$row.$column), &$wanted) {
+            ($crate::plain::Plain::Text(own), $crate::plain::Plain::Text(wanted)) => {
+                wanted.contains(&format!(",{own},"))
+            }
+            _ => false,
+        }
+    };
     (@takes Has $row:ident $column:ident $wanted:ident) => {
         match ($crate::plain::Keep::plain(&$row.$column), &$wanted) {
             ($crate::plain::Plain::Text(all), $crate::plain::Plain::Text(wanted)) => all.contains(&**wanted),

@@ -3,7 +3,7 @@
 use crate::id::kind;
 use crate::patch::Patch;
 use crate::plain::Plain;
-use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT};
+use crate::registers::{Actions, Computed, Listed, RatingSide, Register, SEARCH_TEXT};
 use crate::scales::{Impact, Likelihood, Rated, score, sets_rating};
 use crate::text::LongText;
 use crate::time::Time;
@@ -91,17 +91,17 @@ macro_rules! risk_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            status "status" Is status $crate::risks::RiskStatus = "Only risks with this status. Archived risks are listed only with `archived`.";
-            category "category" Is category $crate::risks::RiskCategory = "Only risks of this category.";
-            department "department" Is department $crate::words::Department = "Only risks of this department.";
-            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only risks this member is responsible for.";
-            treatment_strategy "treatmentStrategy" Is treatment_strategy $crate::risks::TreatmentStrategy = "Only risks with this strategy.";
+            status "status" AnyOf status $crate::any_of::AnyOf<$crate::risks::RiskStatus> = "Only risks with this status. Archived risks are listed only with `archived`.";
+            category "category" AnyOf category $crate::any_of::AnyOf<$crate::risks::RiskCategory> = "Only risks of this category.";
+            department "department" AnyOf department $crate::any_of::AnyOf<$crate::words::Department> = "Only risks of this department.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only risks this member is responsible for.";
+            treatment_strategy "treatmentStrategy" AnyOf treatment_strategy $crate::any_of::AnyOf<$crate::risks::TreatmentStrategy> = "Only risks with this strategy.";
             is_assessed "isAssessed" Is is_assessed bool = "Only risks that have been rated, or have not.";
             is_residual_assessed "isResidualAssessed" Is is_residual_assessed bool = "Only risks that have been rated after treatment, or have not.";
-            likelihood "likelihood" Is likelihood $crate::scales::Likelihood = "Only risks with this likelihood before treatment.";
-            impact "impact" Is impact $crate::scales::Impact = "Only risks with this impact before treatment.";
-            residual_likelihood "residualLikelihood" Is residual_likelihood $crate::scales::Likelihood = "Only risks with this likelihood after treatment.";
-            residual_impact "residualImpact" Is residual_impact $crate::scales::Impact = "Only risks with this impact after treatment.";
+            likelihood "likelihood" AnyOf likelihood $crate::any_of::AnyOf<$crate::scales::Likelihood> = "Only risks with this likelihood before treatment.";
+            impact "impact" AnyOf impact $crate::any_of::AnyOf<$crate::scales::Impact> = "Only risks with this impact before treatment.";
+            residual_likelihood "residualLikelihood" AnyOf residual_likelihood $crate::any_of::AnyOf<$crate::scales::Likelihood> = "Only risks with this likelihood after treatment.";
+            residual_impact "residualImpact" AnyOf residual_impact $crate::any_of::AnyOf<$crate::scales::Impact> = "Only risks with this impact after treatment.";
             min_score "minScore" AtLeast inherent_score $crate::scales::Score = "Only risks with at least this inherent score.";
         }
     };
@@ -114,8 +114,12 @@ risk_fields!(register_structs
     Risk RiskPatch);
 
 risk_filters!(register_filter
-    /// Which risks are wanted.
-    RiskFilter of Risk hidden when |filter| filter.status == Some(RiskStatus::Archived));
+/// Which risks are wanted.
+RiskFilter of Risk lists |filter| match &filter.status {
+    Some(any) if any.has(&RiskStatus::Archived) && any.has_others_than(&RiskStatus::Archived) => Listed::All,
+    Some(any) if any.has(&RiskStatus::Archived) => Listed::Hidden,
+    _ => Listed::Shown,
+});
 
 crate::register_sort! {
     /// What risks can be sorted by.

@@ -1,6 +1,7 @@
 //! A task: something that has to be done, once or again and again, and proven by evidence.
 
 use crate::access::{Denied, Permission, Scope};
+use crate::any_of::AnyOf;
 use crate::date::Date;
 use crate::id::kind;
 use crate::patch::Patch;
@@ -126,10 +127,10 @@ macro_rules! task_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            status "status" Is status $crate::tasks::TaskStatus = "Only tasks with this status.";
-            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only tasks assigned to this member.";
-            department "department" Is department $crate::words::Department = "Only tasks of this department.";
-            frequency "frequency" Is frequency $crate::tasks::Frequency = "Only tasks that recur this often.";
+            status "status" AnyOf status $crate::any_of::AnyOf<$crate::tasks::TaskStatus> = "Only tasks with this status.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only tasks assigned to this member.";
+            department "department" AnyOf department $crate::any_of::AnyOf<$crate::words::Department> = "Only tasks of this department.";
+            frequency "frequency" AnyOf frequency $crate::any_of::AnyOf<$crate::tasks::Frequency> = "Only tasks that recur this often.";
         }
     };
 }
@@ -264,9 +265,8 @@ impl Register for Task {
             return true;
         }
         let own = scope.member();
-        let asked = filter.assignee_id;
-        filter.assignee_id = own;
-        own.is_some() && (asked.is_none() || asked == own)
+        let asked = std::mem::replace(&mut filter.assignee_id, own.map(AnyOf::one));
+        own.is_some_and(|own| asked.is_none_or(|asked| asked.has(&own)))
     }
 
     fn may_look_back(scope: &Scope) -> Result<(), Denied> {

@@ -67,17 +67,17 @@ macro_rules! vendor_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            status "status" Is status $crate::vendors::VendorStatus = "Only vendors with this status.";
-            category "category" Is category $crate::vendors::VendorCategory = "Only vendors of this category.";
-            assignee_id "assigneeId" Is assignee_id $crate::id::MemberId = "Only vendors this member manages.";
+            status "status" AnyOf status $crate::any_of::AnyOf<$crate::vendors::VendorStatus> = "Only vendors with this status.";
+            category "category" AnyOf category $crate::any_of::AnyOf<$crate::vendors::VendorCategory> = "Only vendors of this category.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only vendors this member manages.";
             is_assessed "isAssessed" Is is_assessed bool = "Only vendors that have been rated, or have not.";
             is_residual_assessed "isResidualAssessed" Is is_residual_assessed bool = "Only vendors that have been rated after treatment, or have not.";
-            treatment_strategy "treatmentStrategy" Is treatment_strategy $crate::risks::TreatmentStrategy = "Only vendors with this strategy.";
+            treatment_strategy "treatmentStrategy" AnyOf treatment_strategy $crate::any_of::AnyOf<$crate::risks::TreatmentStrategy> = "Only vendors with this strategy.";
             is_sub_processor "isSubProcessor" Is is_sub_processor bool = "Only sub-processors, or only the others.";
-            inherent_probability "inherentProbability" Is inherent_probability $crate::scales::Likelihood = "Only vendors with this likelihood before treatment.";
-            inherent_impact "inherentImpact" Is inherent_impact $crate::scales::Impact = "Only vendors with this impact before treatment.";
-            residual_probability "residualProbability" Is residual_probability $crate::scales::Likelihood = "Only vendors with this likelihood after treatment.";
-            residual_impact "residualImpact" Is residual_impact $crate::scales::Impact = "Only vendors with this impact after treatment.";
+            inherent_probability "inherentProbability" AnyOf inherent_probability $crate::any_of::AnyOf<$crate::scales::Likelihood> = "Only vendors with this likelihood before treatment.";
+            inherent_impact "inherentImpact" AnyOf inherent_impact $crate::any_of::AnyOf<$crate::scales::Impact> = "Only vendors with this impact before treatment.";
+            residual_probability "residualProbability" AnyOf residual_probability $crate::any_of::AnyOf<$crate::scales::Likelihood> = "Only vendors with this likelihood after treatment.";
+            residual_impact "residualImpact" AnyOf residual_impact $crate::any_of::AnyOf<$crate::scales::Impact> = "Only vendors with this impact after treatment.";
             min_score "minScore" AtLeast inherent_score $crate::scales::Score = "Only vendors with at least this inherent score.";
         }
     };

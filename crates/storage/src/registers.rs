@@ -193,13 +193,28 @@ const fn everything<R: Register>(sql: Text) -> Text {
 }
 
 const fn narrowed<R: Register>(sql: Text) -> Text {
-    let mut sql = everything::<R>(sql);
-    let mut number = if R::HIDDEN.is_some() { 3 } else { 2 };
+    let mut sql = sql.text(" WHERE org_id = $1");
+    let mut number = 2;
+    if let Some(column) = R::HIDDEN {
+        sql = sql.text(" AND ").text(column).text(" IN ($2, $3)");
+        number = 4;
+    }
     let conditions: &[Condition] = R::Filter::CONDITIONS;
     let mut place = 0;
     while place < conditions.len() {
         let Condition { column, compare, kind } = conditions[place];
+        if matches!(compare, Compare::AnyOf) {
+            // Words and ids: a wildcard in the pattern could only be the underscore of a word that is known.
+            sql = optional(sql, number, kind)
+                .parameter(number)
+                .text(" LIKE '%,' || ")
+                .text(column)
+                .text(" || ',%')");
+            (number, place) = (number + 1, place + 1);
+            continue;
+        }
         let (before, after) = match compare {
+            Compare::AnyOf => ("", ""),
             Compare::Is => (" = ", ")"),
             Compare::AtLeast => (" >= ", ")"),
             Compare::Has => (" LIKE '%' || ", " || '%')"),
@@ -425,11 +440,15 @@ pub async fn delete<R: Stored>(t: &Tx<'_>, scope: &Scope, record: Id<R::Kind>) -
 /// The statements of a list, and the values of its conditions.
 fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (&'static Listing, Vec<Value<'a>>) {
     let mut values = vec![id(scope.organization())];
+    let [shown, hidden] = wanted.filter.listed().values();
     if R::HIDDEN.is_some() {
-        values.push(Value::Bool(wanted.filter.wants_hidden()));
+        values.push(Value::Bool(shown));
     }
     if wanted.is_everything() {
         return (&R::sql().whole, values);
+    }
+    if R::HIDDEN.is_some() {
+        values.push(Value::Bool(hidden));
     }
     values.extend(wanted.filter.values().into_iter().map(value));
     values.push(Value::from(wanted.q.as_deref().map(contains)));

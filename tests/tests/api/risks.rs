@@ -185,6 +185,15 @@ async fn lists_are_filtered_sorted_and_paged_while_rows_change(app: &TestApp) {
     assert_eq!(found("").await, ["charlie", "Alpha", "delta"], "archived ones are left out");
     assert_eq!(found("status=archived").await, ["bravo"]);
     assert_eq!(found("category=other&status=open").await, ["charlie"]);
+    // Several values: any of them. Archived risks come with the others when both are named.
+    assert_eq!(found("status=open,pending&category=other,people").await, ["charlie", "Alpha", "delta"]);
+    assert_eq!(found("status=pending,%20archived").await, ["bravo", "Alpha"]);
+    assert_eq!(found("category=fraud,people").await, ["delta"]);
+    assert_eq!(found("category=fraud&category=people").await, ["delta"]);
+    let counted = app.get("/v1/risks?status=open,archived&limit=1&total=true").send().await.expect(200);
+    assert_eq!(counted["total"], 3);
+    let now = app.ctx.now().to_string();
+    assert_eq!(found(&format!("status=pending,archived&asOf={now}")).await, ["bravo", "Alpha"]);
     assert_eq!(found("minScore=16").await, ["charlie", "delta"]);
     assert_eq!(found("q=ALPHA").await, ["Alpha"]);
     assert_eq!(found("q=data%20on").await.len(), 3, "the description is searched, too");
@@ -194,6 +203,10 @@ async fn lists_are_filtered_sorted_and_paged_while_rows_change(app: &TestApp) {
     for (query, field) in [
         ("minScore=0", "minScore"),
         ("status=lost", "status"),
+        ("status=open,lost", "status"),
+        ("status=open,", "status"),
+        ("minScore=1&minScore=2", "minScore"),
+        ("foo=1&foo=2", "foo"),
         ("assigneeId=x", "assigneeId"),
         ("foo=1", "foo"),
         ("asOf=x", "asOf"),

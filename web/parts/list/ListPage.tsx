@@ -2,7 +2,7 @@ import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'rea
 import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { SectionError } from '../ErrorPage';
-import { type Filter, FilterBar, type FilterField } from '../FilterBar';
+import { type Filter, FilterBar, type FilterField, valuesOf } from '../FilterBar';
 import { PageHeader } from '../PageHeader';
 import { PastBar } from '../PastBar';
 import { addressOf, pastOf, useView } from '../search';
@@ -90,9 +90,8 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const filter = p.onFilter ?? ((key: string, value: string | undefined): Search => ({ [key]: value }));
   const chips: Chip[] = [
     ...fields.flatMap(({ key, label, values }) => {
-      const now = view[key];
-      const is = values.find(({ value }) => value === now)?.label ?? now;
-      return now === undefined || is === undefined ? [] : [{ key, field: label, is, clears: filter(key, undefined) }];
+      const words = valuesOf(view[key]).map((now) => values.find(({ value }) => value === now)?.label ?? now);
+      return words.length === 0 ? [] : [{ key, field: label, is: some(words), clears: filter(key, undefined) }];
     }),
     ...(p.chips ?? []),
   ];
@@ -112,6 +111,18 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const hrefOf =
     p.hrefOf ?? ((row: Row) => addressOf(location.pathname, { ...view, new: undefined, import: undefined, open: row.id }));
 
+  if (asOf && Number.isNaN(Date.parse(asOf)))
+    return (
+      <>
+        {!p.isPart && <PageHeader title={p.title} />}
+        <p className={css.none} role="alert">
+          {t.past.noDate(asOf)}
+          <button type="button" className="plain link" onClick={() => void go({ asOf: undefined }, { replace: true })}>
+            {t.past.back}
+          </button>
+        </p>
+      </>
+    );
   return (
     <div ref={page} className={css.page} data-past={asOf ? true : undefined}>
       <div className={css.main}>
@@ -131,7 +142,8 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
             <FilterBar
               filters={chips}
               fields={fields}
-              onAdd={(key, value) => void go({ ...filter(key, value), ...(p.unfolded && { open: undefined }) })}
+              now={view}
+              onSet={(key, value) => void go({ ...filter(key, value), ...(p.unfolded && { open: undefined }) })}
               onRemove={(key) =>
                 void go({ ...chips.find((chip) => chip.key === key)?.clears, ...(p.unfolded && { open: undefined }) })
               }
@@ -193,6 +205,9 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
     </div>
   );
 }
+
+/** "Open, Treating", and from the third value on "Open, Treating +2". */
+const some = (words: string[]) => (words.length > 2 ? `${words.slice(0, 2).join(', ')} +${words.length - 2}` : words.join(', '));
 
 /**
  * Tells the page how much of its top stays in view, so that what sticks below it does so in the right place. What a page

@@ -254,8 +254,12 @@ export function Table<T>(p: Props<T>) {
   const Body = p.unfolded ? Fragment : 'tbody';
 
   const link = (key: string) => frame.current?.querySelector<HTMLElement>(`[data-open="${CSS.escape(key)}"]`);
+  // A row stays the current one when the focus has left it, as after a menu.
+  const lastRow = useRef<string>(undefined);
   const current = () => {
-    const key = document.activeElement?.closest('[data-row]')?.getAttribute('data-row') ?? p.active;
+    const focused = document.activeElement?.closest('[data-row]')?.getAttribute('data-row');
+    lastRow.current = focused ?? p.active ?? lastRow.current;
+    const key = lastRow.current;
     const index = p.rows.findIndex((row) => p.rowKey(row) === key);
     return { key, index, row: p.rows[index] };
   };

@@ -16,6 +16,7 @@ export const noCell = (d: Definition) =>
 export function ownerFilter(d: Definition, people: { id: string; user: { name: string } }[]) {
   return {
     key: 'assigneeId',
+    isMany: true,
     label: d.labels.assigneeId ?? t.record.owner,
     values: people.map(({ id, user }) => ({ value: id, label: user.name })),
   };

@@ -155,6 +155,7 @@ export const shared: Shared = {
     date: 'Gezeigtes Datum',
     today: 'Heute',
     back: 'Zurück zu heute',
+    noDate: (text) => `„${text}“ ist kein Datum. Geben Sie eines wie 2026-11-15 an.`,
     now: (value) => `Heute: ${value}`,
     on: (date, value) => `${date}: ${value}`,
     comparedWith: 'Verglichen mit',

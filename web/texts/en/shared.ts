@@ -136,6 +136,7 @@ export const shared = {
     date: 'Date shown',
     today: 'Today',
     back: 'Return to today',
+    noDate: (text: string) => `“${text}” is not a date. Use a date such as 2026-11-15.`,
     now: (value: string) => `Today: ${value}`,
     on: (date: string, value: string) => `${date}: ${value}`,
     comparedWith: 'Compared with',

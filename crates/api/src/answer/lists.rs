@@ -13,7 +13,7 @@ use http::header::{CONTENT_TYPE, LINK};
 use http::{HeaderValue, Uri};
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema};
@@ -315,10 +315,19 @@ where
 
 /// A documented query parameter.
 pub(crate) fn parameter(name: &str, schema: RefOr<Schema>, about: &str) -> Parameter {
+    // Several values are one text with commas between them.
+    let is_list = matches!(schema, RefOr::T(Schema::OneOf(_)));
+    let about = if is_list {
+        format!("{about} Several values: any of them, with commas between them.")
+    } else {
+        about.to_owned()
+    };
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Query)
         .description(Some(about))
+        .style(is_list.then_some(ParameterStyle::Form))
+        .explode(is_list.then_some(false))
         .schema(Some(schema))
         .build()
 }

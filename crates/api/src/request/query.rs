@@ -1,6 +1,7 @@
-//! The query string, strictly: every parameter known, none twice, all errors at once.
+//! The query string, strictly: every parameter known, none twice unless it is a list, all errors at once.
 
 use attestry_domain::Time;
+use attestry_domain::any_of::AnyOf;
 use attestry_domain::date::Moment;
 use attestry_domain::text::Parse;
 use axum::extract::FromRequestParts;
@@ -22,11 +23,7 @@ impl Query {
     pub(crate) fn parse(query: Option<&str>, now: Time) -> Self {
         let mut own = Self { parameters: Vec::new(), errors: Vec::new(), now };
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-            if own.parameters.iter().any(|(known, _)| *known == name) {
-                own.note(&name, "is given more than once");
-            } else {
-                own.parameters.push((name.into_owned(), Some(value.into_owned())));
-            }
+            own.parameters.push((name.into_owned(), Some(value.into_owned())));
         }
         own
     }
@@ -35,8 +32,31 @@ impl Query {
         self.errors.push(FieldProblem::new(name, message));
     }
 
+    /// Takes every value of a parameter.
+    fn take(&mut self, name: &str) -> Vec<String> {
+        self.parameters
+            .iter_mut()
+            .filter(|(known, _)| known == name)
+            .filter_map(|(_, value)| value.take())
+            .collect()
+    }
+
     pub(crate) fn raw(&mut self, name: &str) -> Option<String> {
-        self.parameters.iter_mut().find(|(known, _)| known == name).and_then(|(_, value)| value.take())
+        let values = self.take(name);
+        if values.len() > 1 {
+            self.note(name, "is given more than once");
+            return None;
+        }
+        values.into_iter().next()
+    }
+
+    /// A parameter with several values: with commas between them, or given several times.
+    pub(crate) fn any_of<T: Parse + PartialEq>(&mut self, name: &str) -> Option<AnyOf<T>> {
+        let values = self.take(name);
+        if values.is_empty() {
+            return None;
+        }
+        AnyOf::parse(&values.join(",")).map_err(|message| self.note(name, message)).ok()
     }
 
     pub(crate) fn get<T: Parse>(&mut self, name: &str) -> Option<T> {
@@ -73,12 +93,12 @@ impl Query {
     }
 
     pub(crate) fn finish(mut self) -> Result<(), Problem> {
-        let unknown: Vec<String> = self
-            .parameters
-            .iter()
-            .filter(|(_, value)| value.is_some())
-            .map(|(name, _)| name.clone())
-            .collect();
+        let mut unknown: Vec<String> = Vec::new();
+        for (name, value) in &self.parameters {
+            if value.is_some() && !unknown.contains(name) {
+                unknown.push(name.clone());
+            }
+        }
         for name in unknown {
             self.note(&name, "is not a known query parameter");
         }

@@ -1,0 +1,91 @@
+//! Several values of one filter.
+
+use std::borrow::Cow;
+
+use utoipa::PartialSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Schema};
+
+use crate::plain::{Keep, Plain, PlainKind};
+use crate::text::Parse;
+
+/// Values that one filter may have.
+const MAX_VALUES: usize = 50;
+
+/// Values of which a field may have any; on the wire with commas between them: `open,pending`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnyOf<T>(Vec<T>);
+
+impl<T: PartialEq> AnyOf<T> {
+    pub fn one(value: T) -> Self {
+        Self(vec![value])
+    }
+
+    pub fn has(&self, value: &T) -> bool {
+        self.0.contains(value)
+    }
+
+    /// Tells if there is another value beside this one.
+    pub fn has_others_than(&self, value: &T) -> bool {
+        self.0.iter().any(|one| one != value)
+    }
+}
+
+impl<T: Parse + PartialEq> Parse for AnyOf<T> {
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut all = Vec::new();
+        for part in text.split(',') {
+            let value = T::parse(part.trim())?;
+            if !all.contains(&value) {
+                all.push(value);
+            }
+        }
+        if all.len() > MAX_VALUES {
+            return Err(format!("must not have more than {MAX_VALUES} values"));
+        }
+        Ok(Self(all))
+    }
+}
+
+/// Kept as text with a comma around each value, so that one of them is found with its commas.
+impl<T: Keep> Keep for AnyOf<T> {
+    const KIND: PlainKind = PlainKind::Text;
+
+    fn plain(&self) -> Plain<'_> {
+        let mut text = String::from(",");
+        for value in &self.0 {
+            if let Plain::Text(word) = value.plain() {
+                text.push_str(&word);
+                text.push(',');
+            }
+        }
+        Plain::Text(Cow::Owned(text))
+    }
+
+    fn kept(_: Plain<'_>) -> Result<Self, String> {
+        Err("a filter is never stored".to_owned())
+    }
+}
+
+impl<T: PartialSchema> PartialSchema for AnyOf<T> {
+    fn schema() -> RefOr<Schema> {
+        let several = ArrayBuilder::new().items(T::schema()).min_items(Some(1)).max_items(Some(MAX_VALUES));
+        OneOfBuilder::new().item(T::schema()).item(several).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::TaskStatus;
+
+    #[test]
+    fn several_values_are_read_once_each() {
+        let both: AnyOf<TaskStatus> = AnyOf::parse("todo, done,todo").expect("two");
+        assert_eq!(both.plain(), Plain::Text(",todo,done,".into()));
+        assert!(both.has(&TaskStatus::Done) && !both.has(&TaskStatus::Blocked));
+        assert!(both.has_others_than(&TaskStatus::Done));
+        assert!(AnyOf::<TaskStatus>::parse("todo,").is_err());
+        assert!(AnyOf::<TaskStatus>::parse("todo,later").is_err());
+    }
+}

@@ -1,0 +1,137 @@
+import { expect, expectAccessible, signIn, test } from './server';
+import { LEAD } from './steps';
+
+/** Every list of the console: the same component, so the same rules. */
+const lists = [
+  ['/risks', 'Risks'],
+  ['/vendors', 'Vendors'],
+  ['/tasks?view=list', 'Tasks'],
+  ['/controls', 'Controls'],
+  ['/policies', 'Policies'],
+  ['/people', 'People'],
+  ['/trust-portal?tab=requests', 'Requests'],
+  ['/trust-portal?tab=grants', 'Access'],
+  ['/audit', 'Audit log'],
+] as const;
+const READABLE = 240;
+
+for (const [path, name] of lists)
+  test(`${path} can be read and used at every width`, async ({ page, demo, errors }, info) => {
+    test.skip(info.project.name === 'phone', 'the widths are set here');
+    await signIn(page, demo, LEAD);
+    for (const width of [1440, 1280, 1024, 768]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto(`${demo.url}${path}`);
+      const table = page.getByRole('table', { name });
+      await expect(table.getByRole('row').nth(1)).toBeVisible();
+      await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
+      // The name is in the one column that has no width of its own.
+      const widest = await table.locator('thead th').evaluateAll((all) => {
+        const free = all.find((one) => !(one as HTMLElement).style.width);
+        return free?.getBoundingClientRect().width ?? 0;
+      });
+      expect(widest, `the name at ${width}`).toBeGreaterThanOrEqual(READABLE);
+      const sideways = await page.locator('#main').evaluate((main) => main.scrollWidth > main.clientWidth);
+      expect(sideways, `sideways at ${width}`).toBe(false);
+      await page.locator('#main').evaluate((main) => main.scrollTo(0, 400));
+      await expect(table.locator('thead th').last(), `the head at ${width}`).toBeInViewport();
+    }
+    await page.locator('#main').evaluate((main) => main.scrollTo(0, 0));
+    await expectAccessible(page, `${name} at 768`);
+
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${demo.url}${path}`);
+    const rows = page.getByRole('list', { name });
+    await expect(rows.getByRole('link').first()).toBeVisible();
+    const box = await rows.getByRole('link').first().boundingBox();
+    expect(box?.height).toBeGreaterThanOrEqual(44);
+    expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
+  });
+
+test('a list is used by its keys', async ({ page, demo, errors }, info) => {
+  test.skip(info.project.name === 'phone', 'a phone has no keys');
+  await signIn(page, demo, LEAD);
+  await page.goto(`${demo.url}/risks`);
+  const rows = page.getByRole('table', { name: 'Risks' }).locator('tbody tr[data-row]');
+  await expect(rows.first()).toBeVisible();
+  const focused = () => page.evaluate(() => document.activeElement?.closest('tr')?.getAttribute('aria-rowindex'));
+  await page.keyboard.press('j');
+  await expect.poll(focused).toBe('1');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await expect.poll(focused).toBe('3');
+  await page.keyboard.press('k');
+  await expect.poll(focused).toBe('2');
+  await page.keyboard.press('x');
+  await expect(page.getByText('1 selected')).toBeVisible();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Shift+X');
+  await expect(page.getByText('3 selected')).toBeVisible();
+  await rows
+    .nth(7)
+    .getByRole('checkbox')
+    .click({ modifiers: ['Shift'] });
+  await expect(page.getByText('7 selected')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear selection' }).click();
+
+  await page.keyboard.press('e');
+  await expect(page.getByRole('menuitem', { name: 'Closed' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await expect(page.getByRole('textbox', { name: 'Search' })).toBeFocused();
+  await page.getByRole('textbox', { name: 'Search' }).blur();
+  await page.keyboard.press('?');
+  const sheet = page.getByRole('dialog', { name: 'Keys' });
+  await expect(sheet.getByText('Select up to this row')).toBeVisible();
+  await expectAccessible(page, 'the keys');
+  await page.keyboard.press('Escape');
+  await expect(sheet).toHaveCount(0);
+
+  await page.keyboard.press('j');
+  await page.keyboard.press('c');
+  const box = page.getByRole('textbox', { name: 'Write a comment' });
+  await expect(box).toBeFocused();
+  await page.keyboard.type('A draft that lasts');
+  await page.keyboard.press('Escape');
+  await expect(box).toHaveCount(0);
+  await page.goBack();
+  await expect(box).toHaveValue('A draft that lasts');
+  await page.reload();
+  await expect(box).toHaveValue('A draft that lasts');
+  expect(errors).toEqual([]);
+});
+
+test('a filter takes several values, and a new record keeps what was typed', async ({ page, demo, errors }, info) => {
+  test.skip(info.project.name === 'phone', 'the same code at another width');
+  await signIn(page, demo, LEAD);
+  await page.goto(`${demo.url}/risks`);
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Status' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Open' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Closed' }).click();
+  await page.keyboard.press('Escape');
+  await expect(page.getByText('Status is Open, Closed')).toBeVisible();
+  await expect(page).toHaveURL(/status=open%2Cclosed/);
+  await expect(page.getByRole('table').getByText('Treating')).toHaveCount(0);
+
+  await page.goto(`${demo.url}/risks?new=yes`);
+  const form = page.getByRole('dialog', { name: 'New risk' });
+  await form.getByRole('textbox', { name: 'Title' }).fill('A risk in the making');
+  await page.keyboard.press('Escape');
+  await expect(form).toHaveCount(0);
+  await page.reload();
+  await page.getByRole('button', { name: 'New risk' }).click();
+  await expect(form.getByRole('textbox', { name: 'Title' })).toHaveValue('A risk in the making');
+  await expect(form.getByText('You began this earlier')).toBeVisible();
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('dialog', { name: 'Discard what you typed?' }).getByRole('button', { name: 'Discard draft' }).click();
+  await page.getByRole('button', { name: 'New risk' }).click();
+  await expect(form.getByRole('textbox', { name: 'Title' })).toHaveValue('');
+
+  await page.goto(`${demo.url}/risks?asOf=garbage`);
+  await expect(page.getByText('“garbage” is not a date.')).toBeVisible();
+  await page.getByRole('button', { name: 'Return to today' }).click();
+  await expect(page.getByRole('table')).toBeVisible();
+  expect(errors.filter((error) => !error.includes('400'))).toEqual([]);
+});
