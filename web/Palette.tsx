@@ -3,49 +3,158 @@ import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from './api/client';
-import { useMe } from './api/session';
+import { type ListPath, type RowOf, search } from './api/lists';
+import { chooseOrganization } from './api/organization';
+import { useMe, useSession } from './api/session';
+import { useRequirements } from './controls/queries';
+import { save } from './parts/ExportMenu';
 import type { NavGroup } from './parts/Shell';
+import { NEEDS, type Section } from './settings/sections';
 import { t } from './texts';
 
 export const openPalette = () => spotlight.open();
 
+type Can = (permission: string) => boolean;
 type Found = { id: string; label: string; hint: string; to: string };
+const FOUND = 5;
 
-/** Records whose name holds these words, of every kind that the reader may see. */
-async function find(q: string, can: (permission: string) => boolean): Promise<Record<string, Found[]>> {
-  const query = { q, limit: 5 };
-  const [risks, vendors, tasks, people] = await Promise.all([
-    can('risk:read') ? api.GET('/v1/risks', { params: { query } }) : undefined,
-    can('vendor:read') ? api.GET('/v1/vendors', { params: { query } }) : undefined,
-    api.GET('/v1/tasks', { params: { query } }),
-    can('member:read') ? api.GET('/v1/people', { params: { query } }) : undefined,
-  ]);
-  const tasksFound = Array.isArray(tasks.data) ? tasks.data : [];
-  return {
-    [t.nav.risks]: (risks?.data?.data ?? []).map((one) => ({
-      id: one.id,
-      label: one.title,
-      hint: one.reference,
-      to: `/risks?open=${one.id}`,
-    })),
-    [t.nav.vendors]: (vendors?.data?.data ?? []).map((one) => ({
-      id: one.id,
-      label: one.name,
-      hint: one.reference,
-      to: `/vendors?open=${one.id}`,
-    })),
-    [t.nav.tasks]: tasksFound.map((one) => ({ id: one.id, label: one.title, hint: one.reference, to: `/tasks/${one.id}` })),
-    [t.nav.people]: (people?.data?.data ?? []).map((one) => ({
-      id: one.id,
-      label: one.user.name,
-      hint: one.user.email,
-      to: `/people?open=${one.id}`,
-    })),
-  };
+/** Reads a kind of record: those whose name holds the words, as far as the reader may see them. */
+const kind = <P extends ListPath>(
+  path: P,
+  needs: string | undefined,
+  label: () => string,
+  read: (row: RowOf<P>) => Omit<Found, 'id'>,
+) => ({
+  label,
+  find: async (q: string, can: Can): Promise<Found[]> => {
+    if (needs && !can(needs)) return [];
+    const rows = await search(path, q, FOUND).catch(() => []);
+    return rows.map((row) => ({ id: (row as { id: string }).id, ...read(row) }));
+  },
+});
+
+const KINDS = [
+  kind(
+    '/v1/risks',
+    'risk:read',
+    () => t.nav.risks,
+    ({ id, title, reference }) => ({
+      label: title,
+      hint: reference,
+      to: `/risks?open=${id}`,
+    }),
+  ),
+  kind(
+    '/v1/vendors',
+    'vendor:read',
+    () => t.nav.vendors,
+    ({ id, name, reference }) => ({
+      label: name,
+      hint: reference,
+      to: `/vendors?open=${id}`,
+    }),
+  ),
+  kind(
+    '/v1/tasks',
+    undefined,
+    () => t.nav.tasks,
+    ({ id, title, reference }) => ({
+      label: title,
+      hint: reference,
+      to: `/tasks/${id}`,
+    }),
+  ),
+  kind(
+    '/v1/policies',
+    undefined,
+    () => t.nav.policies,
+    ({ id, name, reference }) => ({
+      label: name,
+      hint: reference,
+      to: `/policies/${id}`,
+    }),
+  ),
+  kind(
+    '/v1/controls',
+    'control:read',
+    () => t.nav.controls,
+    ({ id, name, reference }) => ({
+      label: name,
+      hint: reference,
+      to: `/controls?open=${id}`,
+    }),
+  ),
+  kind(
+    '/v1/people',
+    'member:read',
+    () => t.nav.people,
+    ({ id, user }) => ({
+      label: user.name,
+      hint: user.email,
+      to: `/people?open=${id}`,
+    }),
+  ),
+];
+
+/** Requirements are loaded once and searched here: there are a few hundred, and they hardly ever change. */
+function useFoundRequirements(words: string): Found[] {
+  const { can } = useMe();
+  const { all, frameworks } = useRequirements(words.length > 1 && can('framework:read'));
+  if (words.length < 2) return [];
+  const wanted = words.toLowerCase();
+  const aliases = new Map(frameworks.map(({ name, alias }) => [name, alias]));
+  return all
+    .filter(({ code, title }) => code.toLowerCase() === wanted || `${code} ${title}`.toLowerCase().includes(wanted))
+    .sort((one, other) => Number(other.code.toLowerCase() === wanted) - Number(one.code.toLowerCase() === wanted))
+    .slice(0, FOUND)
+    .map(({ id, code, title, framework }) => ({
+      id,
+      label: `${code} ${title}`,
+      hint: framework,
+      to: `/frameworks/${aliases.get(framework) ?? ''}?open=${id}`,
+    }));
 }
 
-/** Finds a record or a page from anywhere. */
+type Command = { id: string; label: string; run: () => unknown };
+
+/** What can be done from anywhere; what the reader may not do is not listed. */
+function useCommands(go: (to: string) => () => void): Command[] {
+  const { can, membership } = useMe();
+  const { data: session } = useSession();
+  const { palette } = t;
+  const make: [string, string, string][] = [
+    ['task:create', t.tasks.new, '/tasks?new=yes'],
+    ['risk:create', t.risks.new, '/risks?new=yes'],
+    ['vendor:create', t.vendors.new, '/vendors?new=yes'],
+    ['policy:create', t.policies.new, '/policies?new=yes'],
+    ['control:create', t.controls.new, '/controls?new=yes'],
+    ['member:create', t.people.invite, '/people?new=yes'],
+  ];
+  const exports: [string, string, string][] = [
+    ['risk:read', t.nav.risks, '/v1/risks/export'],
+    ['vendor:read', t.nav.vendors, '/v1/vendors/export'],
+    ['task:read', t.nav.tasks, '/v1/tasks/export'],
+    ['control:read', t.nav.controls, '/v1/controls/export'],
+  ];
+  return [
+    ...make.filter(([needs]) => can(needs)).map(([, label, to]) => ({ id: `do:${to}`, label, run: go(to) })),
+    ...exports
+      .filter(([needs]) => can(needs))
+      .map(([, what, path]) => ({ id: `do:${path}`, label: palette.export(what), run: () => save(path, { format: 'xlsx' }) })),
+    ...(session?.organizations ?? [])
+      .filter(({ id }) => id !== membership?.id)
+      .map(({ id, name }) => ({
+        id: `do:${id}`,
+        label: palette.switchTo(name),
+        run: () => {
+          chooseOrganization(id);
+          location.assign('/');
+        },
+      })),
+  ];
+}
+
+/** Finds a record, a page or a command from anywhere. */
 export function Palette({ groups }: { groups: NavGroup[] }) {
   const navigate = useNavigate();
   const { can } = useMe();
@@ -53,20 +162,29 @@ export function Palette({ groups }: { groups: NavGroup[] }) {
   const words = query.trim();
   const found = useQuery({
     queryKey: ['palette', words],
-    queryFn: () => find(words, can),
+    queryFn: () => Promise.all(KINDS.map(async ({ label, find }) => [label(), await find(words, can)] as const)),
     enabled: words.length > 1,
     placeholderData: (old) => old,
   });
+  const requirements = useFoundRequirements(words);
   const go = (to: string) => () => void navigate({ href: to });
+  const commands = useCommands(go);
+  const fits = ({ label }: { label: string }) => label.toLowerCase().includes(words.toLowerCase());
 
-  const pages = groups.flatMap(({ items }) => items).filter(({ label }) => label.toLowerCase().includes(words.toLowerCase()));
+  const records = words.length > 1 ? [...(found.data ?? []), [t.palette.requirements, requirements] as const] : [];
+  const settings = (Object.keys(NEEDS) as Section[])
+    .filter((name) => NEEDS[name] === undefined || can(NEEDS[name]))
+    .map((name) => ({ path: `/settings/${name}`, label: t.settings.sections[name] }));
+  const pages = [...groups.flatMap(({ items }) => items), ...(words ? settings : [])].filter(fits);
   const actions: SpotlightActionGroupData[] = [
-    ...(words.length > 1 ? Object.entries(found.data ?? {}) : [])
-      .filter(([, records]) => records.length > 0)
-      .map(([group, records]) => ({
-        group,
-        actions: records.map(({ id, label, hint, to }) => ({ id, label, description: hint, onClick: go(to) })),
-      })),
+    {
+      group: t.palette.actions,
+      actions: (words ? commands.filter(fits) : []).map(({ id, label, run }) => ({ id, label, onClick: () => void run() })),
+    },
+    ...records.map(([group, all]) => ({
+      group,
+      actions: all.map(({ id, label, hint, to }) => ({ id, label, description: hint, onClick: go(to) })),
+    })),
     { group: t.palette.pages, actions: pages.map(({ path, label }) => ({ id: path, label, onClick: go(path) })) },
   ];
   return (

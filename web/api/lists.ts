@@ -61,6 +61,11 @@ export function useTotal<P extends ListPath>(path: P, query: Words<P>, enabled =
   return data;
 }
 
+/** The first rows whose name, description or reference holds the words. */
+export async function search<P extends ListPath>(path: P, q: string, limit: number): Promise<RowOf<P>[]> {
+  return (await fetchPage(path, { q, limit })).data;
+}
+
 /** All rows of a list by their id. */
 export async function fetchAll<P extends ListPath>(path: P, query: Words<P>): Promise<Map<string, RowOf<P>>> {
   const all = new Map<string, RowOf<P>>();

@@ -10,17 +10,16 @@ import { Hosts } from './Hosts';
 import { Keys } from './Keys';
 import { Organization } from './Organization';
 import { Secrets } from './Secrets';
+import { NEEDS, type Section } from './sections';
 import css from './settings.module.css';
 
-type Name = keyof typeof t.settings.sections;
-
 /** What there is to set, and what one must be allowed to see it. */
-const SECTIONS: { name: Name; needs?: string; page: ComponentType }[] = [
-  { name: 'organization', needs: 'organization:read', page: Organization },
-  { name: 'keys', needs: 'api-key:read', page: Keys },
-  { name: 'secrets', needs: 'secret:read', page: Secrets },
-  { name: 'hosts', needs: 'automation:read', page: Hosts },
-  { name: 'context', needs: 'context:read', page: Context },
+const SECTIONS: { name: Section; page: ComponentType }[] = [
+  { name: 'organization', page: Organization },
+  { name: 'keys', page: Keys },
+  { name: 'secrets', page: Secrets },
+  { name: 'hosts', page: Hosts },
+  { name: 'context', page: Context },
   { name: 'account', page: Account },
 ];
 
@@ -30,7 +29,10 @@ const intoView = (link: HTMLElement | null) => link?.scrollIntoView({ block: 'ne
 export function Settings() {
   const { section } = useParams({ strict: false });
   const { can } = useMe();
-  const shown = SECTIONS.filter(({ needs }) => !needs || can(needs));
+  const shown = SECTIONS.filter(({ name }) => {
+    const needs = NEEDS[name];
+    return !needs || can(needs);
+  });
   const current = section === undefined ? shown[0] : shown.find(({ name }) => name === section);
   if (!current) return <MissingPage />;
   return (

@@ -165,9 +165,22 @@ test('the palette finds a record from any page', async ({ page, demo }, info) =>
   await signInByForm(page, demo, LEAD);
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await page.keyboard.press('/');
-  await page.getByRole('textbox', { name: 'Find a record or go to a page' }).fill('R-1');
-  await page.getByRole('dialog').getByRole('button', { name: /R-1\b/ }).first().click();
+  const field = page.getByRole('textbox', { name: 'Find a record, a page or a command' });
+  const found = page.getByRole('dialog').getByRole('button');
+  await field.fill('R-1');
+  await found.filter({ hasText: /R-1\b/ }).first().click();
   await expect(page).toHaveURL(/\/risks\?open=/);
+  await page.keyboard.press('Control+k');
+  await field.fill('8.13');
+  await found
+    .filter({ hasText: /^8\.13 / })
+    .first()
+    .click();
+  await expect(page).toHaveURL(/\/frameworks\/.*open=/);
+  await page.keyboard.press('Control+k');
+  await field.fill('New ven');
+  await found.filter({ hasText: 'New vendor' }).click();
+  await expect(page.getByRole('dialog', { name: 'New vendor' })).toBeVisible();
 });
 
 test('the console speaks German', async ({ browser, demo }) => {

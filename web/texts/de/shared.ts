@@ -58,7 +58,10 @@ export const shared: Shared = {
     open_: (count) => `${count} offen`,
   },
   palette: {
-    placeholder: 'Eintrag finden oder Seite öffnen',
+    placeholder: 'Eintrag, Seite oder Befehl finden',
+    requirements: 'Anforderungen',
+    export: (what) => `${what} exportieren`,
+    switchTo: (name) => `Zu ${name} wechseln`,
     nothing: 'Nichts gefunden',
     label: 'Suche und Befehle',
     pages: 'Öffnen',

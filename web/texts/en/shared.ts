@@ -39,7 +39,10 @@ export const shared = {
     open_: (count: number) => `${count} open`,
   },
   palette: {
-    placeholder: 'Find a record or go to a page',
+    placeholder: 'Find a record, a page or a command',
+    requirements: 'Requirements',
+    export: (what: string) => `Export ${what.toLowerCase()}`,
+    switchTo: (name: string) => `Switch to ${name}`,
     nothing: 'Nothing found',
     label: 'Search and commands',
     pages: 'Go to',

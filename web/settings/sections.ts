@@ -1,0 +1,13 @@
+import type { t } from '../texts';
+
+export type Section = keyof typeof t.settings.sections;
+
+/** The permission that each part of the settings needs. */
+export const NEEDS: Record<Section, string | undefined> = {
+  organization: 'organization:read',
+  keys: 'api-key:read',
+  secrets: 'secret:read',
+  hosts: 'automation:read',
+  context: 'context:read',
+  account: undefined,
+};
