@@ -5,6 +5,7 @@ import { usePeople } from '../api/people';
 import { isFirst } from '../api/query';
 import { useMe } from '../api/session';
 import { SectionError } from '../parts/ErrorPage';
+import { freshness } from '../parts/evidence';
 import { day, daysUntil, longDay } from '../parts/format';
 import { Glyph, type Shape, type Tone } from '../parts/glyphs';
 import { PageHeader } from '../parts/PageHeader';
@@ -37,7 +38,27 @@ const SHOWN = 5;
 
 type Failed = { failureReason: unknown; refetch: () => unknown };
 
-/** What somebody must do, in the order of how much it burns. */
+type Task = NonNullable<ReturnType<typeof useTasks>['data']>[number];
+
+const isStale = (task: Task) => task.evidenceStatus === 'stale';
+
+/** For how many days a task is late: its evidence is stale, or its due date has passed. */
+function daysLate(task: Task): number {
+  const evidence = isStale(task) && task.lastEvidenceDate ? freshness(task.lastEvidenceDate, task.frequency) : undefined;
+  if (evidence) return -evidence.left;
+  return task.dueDate ? -daysUntil(task.dueDate) : 0;
+}
+
+const byUrgency = (one: Task, other: Task) => daysLate(other) - daysLate(one);
+
+function urgency(task: Task): Pick<Item, 'when' | 'late'> {
+  const days = daysLate(task);
+  if (isStale(task)) return { when: t.time.stale(days), late: true };
+  if (!task.dueDate) return { late: false };
+  return days > 0 ? { when: t.time.late(days), late: true } : { when: t.time.in(-days), late: false };
+}
+
+/** What needs attention, most urgent first. */
 function useAttention(): { groups: Group[]; isPending: boolean; isKnown: boolean; failed?: Failed } {
   const { can, memberId } = useMe();
   const people = usePeople();
@@ -55,24 +76,27 @@ function useAttention(): { groups: Group[]; isPending: boolean; isKnown: boolean
     to: `/tasks/${one.id}`,
     verb: t.home.open,
     owner: people.name(one.assigneeId),
-    when: one.dueDate
-      ? daysUntil(one.dueDate) < 0
-        ? t.time.over(-daysUntil(one.dueDate))
-        : t.time.in(daysUntil(one.dueDate))
-      : undefined,
-    late: one.dueDate ? daysUntil(one.dueDate) < 0 : false,
+    ...urgency(one),
     shape,
     tone,
   });
   const isOpen = (one: (typeof all)[number]) => one.status !== 'done';
   const isLate = (one: (typeof all)[number]) => isOpen(one) && one.dueDate !== null && daysUntil(one.dueDate) < 0;
-  const isMine = (one: (typeof all)[number]) =>
-    one.assigneeId === memberId && isOpen(one) && !isLate(one) && one.evidenceStatus !== 'stale';
+  const isMine = (one: (typeof all)[number]) => one.assigneeId === memberId && isOpen(one) && !isLate(one) && !isStale(one);
   const groups: Group[] = [
-    { label: t.home.stale, items: all.filter((one) => one.evidenceStatus === 'stale').map((one) => task(one, 'alert', 'bad')) },
+    {
+      label: t.home.stale,
+      items: all
+        .filter(isStale)
+        .sort(byUrgency)
+        .map((one) => task(one, 'alert', 'bad')),
+    },
     {
       label: t.home.overdue,
-      items: all.filter((one) => isLate(one) && one.evidenceStatus !== 'stale').map((one) => task(one, 'alert', 'bad')),
+      items: all
+        .filter((one) => isLate(one) && !isStale(one))
+        .sort(byUrgency)
+        .map((one) => task(one, 'alert', 'bad')),
     },
     {
       label: t.home.approval,
@@ -132,13 +156,13 @@ export function Home() {
   const isLead = can('risk:read');
   const tasks = useTasks(isLead ? {} : { assigneeId: useMe().memberId });
   const count = groups.filter(({ label }) => label !== t.home.mine || !isLead).reduce((sum, { items }) => sum + items.length, 0);
-  const evidenced = (tasks.data ?? []).filter((task) => task.evidenceStatus !== 'none');
-  const fresh = evidenced.filter((task) => task.evidenceStatus === 'fresh').length;
+  const all = tasks.data ?? [];
+  const fresh = all.filter((task) => task.evidenceStatus === 'fresh').length;
   return (
     <div className={css.page} aria-busy={isPending}>
       <PageHeader
         title={isPending || !isKnown ? t.nav.home : isLead ? t.home.attention(count) : t.home.work(count)}
-        facts={[longDay(new Date()), ...(isLead && evidenced.length > 0 ? [t.home.evidence(fresh, evidenced.length)] : [])]}
+        facts={[longDay(new Date()), ...(isLead && all.length > 0 ? [t.home.evidence(fresh, all.length)] : [])]}
         actions={
           can('task:create') && (
             <Button component={Link} {...to('/tasks?new=yes')} data-primary>

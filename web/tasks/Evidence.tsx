@@ -6,12 +6,13 @@ import { refetch } from '../api/query';
 import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
 import { SectionError } from '../parts/ErrorPage';
+import { freshness } from '../parts/evidence';
 import { DropZone, openFile, useFiles } from '../parts/Files';
 import { Freshness } from '../parts/Freshness';
 import { day, size, today } from '../parts/format';
 import { t } from '../texts';
 import css from './Detail.module.css';
-import { freshness, type Task } from './fields';
+import type { Task } from './fields';
 import { useNames } from './rights';
 
 /** The files that show that a task was done, and for how long they still do. */

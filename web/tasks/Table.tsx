@@ -2,6 +2,7 @@ import { api } from '../api/client';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
 import { AssignSelect, DeleteButton, StatusMenu } from '../parts/bulk';
+import { freshness } from '../parts/evidence';
 import { Freshness } from '../parts/Freshness';
 import { day } from '../parts/format';
 import type { Column, PhoneLine } from '../parts/list/Table';
@@ -10,7 +11,7 @@ import { StatusPill, StatusSelect } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
-import { freshness, isLate, type Status, statuses, type Task } from './fields';
+import { isLate, type Status, statuses, type Task } from './fields';
 import css from './List.module.css';
 import { failed, setStatus } from './queries';
 

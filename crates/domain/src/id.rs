@@ -168,7 +168,7 @@ fn a<K: Kind>() -> String {
 impl<K: Kind> Parse for Id<K> {
     fn parse(text: &str) -> Result<Self, String> {
         Self::read(text).ok_or_else(|| {
-            format!("must be the id of {}: {}_ and 26 lower-case characters", a::<K>(), K::PREFIX)
+            format!("must be the id of {}, such as {}_01h455vb4pex5vsknk084sn02q", a::<K>(), K::PREFIX)
         })
     }
 }

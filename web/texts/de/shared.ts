@@ -324,7 +324,6 @@ export const shared: Shared = {
     today: 'heute',
     yesterday: 'gestern',
     days: (count) => n(count, 'Tag', 'Tage'),
-    over: (count) => `${count} T über`,
     late: (count) => `${count} T zu spät`,
     stale: (count) => `${count} T veraltet`,
     left: (count) => `noch ${count} T`,

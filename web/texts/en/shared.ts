@@ -309,7 +309,6 @@ export const shared = {
     today: 'today',
     yesterday: 'yesterday',
     days: (count: number) => n(count, 'day', 'days'),
-    over: (count: number) => `${count} d over`,
     late: (count: number) => `${count} d late`,
     stale: (count: number) => `Stale ${count} d`,
     left: (count: number) => `${count} d left`,

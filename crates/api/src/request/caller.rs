@@ -132,7 +132,10 @@ fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
     if let Some(token) = session_cookie(headers) {
         return Ok(Presented::Session { token, by_cookie: true });
     }
-    Err(Problem::new("missing_credentials", "Send an API key in the X-API-Key header, or sign in."))
+    Err(Problem::new(
+        "missing_credentials",
+        "Authentication required. Sign in, or send an API key in the X-API-Key header.",
+    ))
 }
 
 /// The token in the session's cookie.

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { after, freshness } from './fields';
+import { after, freshness } from './evidence';
 
 describe('evidence', () => {
   it('is fresh for one period, which ends with short months', () => {
