@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// What becomes of the commit of a new risk that passes through.
+/// Treatment of the commit of a new risk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commits {
     Pass,
@@ -26,10 +26,10 @@ struct State {
     newest: AtomicU64,
     /// Connections before this one are silent: what is sent on them is swallowed.
     first_alive: AtomicU64,
-    /// Whether new connections are silent from their beginning.
+    /// New connections are silent from their beginning.
     holds_new: AtomicBool,
     commits: watch::Sender<Commits>,
-    /// Whether nobody is there.
+    /// The host refuses connections.
     is_down: watch::Sender<bool>,
 }
 

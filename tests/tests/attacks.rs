@@ -1,4 +1,4 @@
-//! What a hostile client or a hostile neighbour tries, against the real binary as it is installed: SQLite or PostgreSQL,
+//! Attacks by a hostile client or a hostile neighbour, against the real binary as it is installed: SQLite or PostgreSQL,
 //! mail in files.
 
 #![expect(clippy::expect_used, reason = "test code")]

@@ -42,10 +42,15 @@ export function useList<P extends ListPath>(path: P, query: Words<P>, { path: na
     ...list,
     rows: list.data?.pages.flatMap(({ data }) => data) ?? [],
     total: list.data?.pages[0]?.total,
-    more: () => void (hasNextPage && !isFetchingNextPage && fetchNextPage()),
+    // What failed is tried again by the reader, not for ever.
+    more: () => void (hasNextPage && !isFetchingNextPage && !list.error && fetchNextPage()),
     /** Loads the pages that are not there yet. */
     loadAll: async () => {
-      for (let isMore = hasNextPage; isMore; ) isMore = (await fetchNextPage()).hasNextPage;
+      for (let isMore = hasNextPage; isMore; ) {
+        const next = await fetchNextPage();
+        if (next.error) throw next.error;
+        isMore = next.hasNextPage;
+      }
     },
     isLoadingRows: list.isPending || isFetchingNextPage,
   };

@@ -11,14 +11,14 @@ import { EmptyState } from '../parts/EmptyState';
 import { MissingPage } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
 import { day, today } from '../parts/format';
-import { ListPage, recordAddress } from '../parts/list/ListPage';
+import { ListPage } from '../parts/list/ListPage';
 import type { Column } from '../parts/list/Table';
 import { Person } from '../parts/Person';
 import { Import } from '../parts/register/Import';
 import { NewRecord } from '../parts/register/NewRecord';
 import { Specimen } from '../parts/Specimen';
 import { StatusPill } from '../parts/StatusPill';
-import { pastOf, useView } from '../parts/search';
+import { addressOf, pastOf, useView } from '../parts/search';
 import { ViewTools } from '../parts/ViewTools';
 import type { Search } from '../routes';
 import { t } from '../texts';
@@ -99,7 +99,7 @@ function Register() {
       tools={<ViewTools view={view} go={go} />}
       columns={shown}
       name={(row) => row.reference}
-      hrefOf={(row) => recordAddress('/controls', row.id, view)}
+      hrefOf={(row) => addressOf('/controls', { open: row.id, ...pastOf(view) })}
       sort={{ key: 'createdAt', dir: 'asc' }}
       bulk={mayChange ? (ids, onDone) => <Bulk ids={ids} onDone={onDone} /> : undefined}
       phone={(row) => ({

@@ -72,6 +72,7 @@ export function HeatMap({ label, counts: all, selected, onSelect, ratio, axes = 
                 key={`${l}${i}`}
                 type="button"
                 className={css.cell}
+                data-cell
                 style={paint(l * i)}
                 data-on={on || undefined}
                 data-dim={(selected && !on) || undefined}

@@ -156,7 +156,7 @@ export function Shell(p: Props) {
   );
 
   return (
-    <div className={css.shell} data-narrow={narrow || undefined}>
+    <div className={css.shell} data-shell data-narrow={narrow || undefined}>
       <a href="#main" className={css.skip}>
         {t.nav.skip}
       </a>

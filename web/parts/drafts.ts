@@ -35,12 +35,13 @@ export function useDraft<T>(name: string, none: T): [draft: T, set: (next: T) =>
     (next: T) => {
       setHeld({ key, draft: next });
       try {
-        storage()?.setItem(key, JSON.stringify(next));
+        if (next === none) storage()?.removeItem(key);
+        else storage()?.setItem(key, JSON.stringify(next));
       } catch {
         // The storage is full: the draft lasts as long as the page.
       }
     },
-    [key],
+    [key, none],
   );
   const discard = useCallback(() => {
     setHeld({ key, draft: none });

@@ -55,7 +55,14 @@ test('a list is used by its keys', async ({ page, demo, errors }, info) => {
   const rows = page.getByRole('table', { name: 'Risks' }).locator('tbody tr[data-row]');
   await expect(rows.first()).toBeVisible();
   const focused = () => page.evaluate(() => document.activeElement?.closest('tr')?.getAttribute('aria-rowindex'));
+  // Arrows move where a row has the focus; elsewhere they scroll.
+  await page.keyboard.press('ArrowDown');
+  expect(await focused()).toBeUndefined();
   await page.keyboard.press('j');
+  await expect.poll(focused).toBe('1');
+  await page.keyboard.press('ArrowDown');
+  await expect.poll(focused).toBe('2');
+  await page.keyboard.press('ArrowUp');
   await expect.poll(focused).toBe('1');
   await page.keyboard.press('j');
   await page.keyboard.press('j');
@@ -99,6 +106,38 @@ test('a list is used by its keys', async ({ page, demo, errors }, info) => {
   await expect(box).toHaveValue('A draft that lasts');
   await page.reload();
   await expect(box).toHaveValue('A draft that lasts');
+  expect(errors).toEqual([]);
+});
+
+test('a list is printed with all its rows and without what is for a screen', async ({ page, demo, errors }, info) => {
+  test.skip(info.project.name === 'phone', 'paper has one width');
+  await signIn(page, demo, LEAD);
+  await page.goto(`${demo.url}/audit`);
+  const rows = page.getByRole('table', { name: 'Audit log' }).locator('tr[data-row]');
+  await expect(rows.first()).toBeVisible();
+  const end = Number(
+    /([\d,]+) entries/.exec((await page.getByText(/[\d,]+ entries$/).textContent()) ?? '')?.[1]?.replace(',', ''),
+  );
+  expect(await rows.count()).toBeLessThan(end);
+  // The browser's dialog cannot be seen here: this stands for what it takes.
+  await page.evaluate(() => {
+    window.print = () => {
+      dispatchEvent(new Event('beforeprint'));
+      document.title = `${document.querySelectorAll('tr[data-row]').length} rows`;
+      dispatchEvent(new Event('afterprint'));
+    };
+  });
+  await page.keyboard.press('Control+p');
+  await expect.poll(async () => Number.parseInt(await page.title(), 10)).toBeGreaterThanOrEqual(end);
+
+  await page.goto(`${demo.url}/risks`);
+  await expect(page.getByRole('table').getByRole('row').nth(1)).toBeVisible();
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByRole('columnheader', { name: 'Owner' }).getByText('Owner')).toBeVisible();
+  await expect(page.getByRole('table').getByText('Open').first()).toBeVisible();
+  for (const screen of [page.getByRole('navigation', { name: 'Main' }), page.getByRole('button', { name: 'New risk' })])
+    await expect(screen).toBeHidden();
+  await page.emulateMedia({ media: 'screen' });
   expect(errors).toEqual([]);
 });
 

@@ -435,11 +435,11 @@ pub(crate) struct InvitationOffer {
     /// The address that was invited, and to sign in with; null if an account was invited by its id.
     #[schema(required)]
     email: Option<String>,
-    /// Whether a password has to be chosen (`password`), because there is no account yet.
+    /// A password has to be chosen (`password`), because there is no account yet.
     needs_password: bool,
-    /// Whether the account's password is needed (`password`), unless its user is signed in.
+    /// The account's password is needed (`password`), unless its user is signed in.
     needs_current_password: bool,
-    /// Whether another password has to be chosen (`newPassword`), because the account's address was never verified.
+    /// Another password has to be chosen (`newPassword`), because the account's address was never verified.
     needs_new_password: bool,
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
@@ -501,8 +501,8 @@ pub(crate) struct AcceptedInvitation {
 
 /// Accepts an invitation
 ///
-/// Somebody who has an account proves that it is theirs: by its password, or by a session. `GET /v1/auth/invitation` says
-/// what is needed.
+/// The owner of an existing account confirms it by its password or a session. `GET /v1/auth/invitation` tells what is
+/// needed.
 #[utoipa::path(
     post, path = "/v1/auth/accept-invitation", tag = "Sign-in", request_body = AcceptInvitation,
     responses(

@@ -98,7 +98,7 @@ pub struct MemberView {
     #[schema(inline)]
     department: Department,
     is_active: bool,
-    /// Whether the member was invited and has not accepted yet.
+    /// The member was invited and has not accepted yet.
     is_invited: bool,
     /// The label of the member's devices in a device-management system.
     #[schema(required)]

@@ -21,7 +21,7 @@ pub struct HttpSettings {
     pub body_limit: usize,
     /// How much memory all bodies being read may take together.
     pub body_memory: usize,
-    /// How much memory all responses being made and sent may take together.
+    /// Memory limit for all responses that are being made or sent.
     pub response_memory: usize,
     pub request_timeout: Duration,
     /// How long a stream is silent before a comment shows proxies that it lives.

@@ -75,7 +75,7 @@ pub struct Inner {
     /// Reading and marking files that came from outside.
     pub(crate) stamping: FairPermits<OrganizationId>,
     /// Files that were marked for a reader and are on their way, each of them in memory.
-    pub(crate) leaving: FairPermits<AccessGrantId>,
+    pub(crate) downloads: FairPermits<AccessGrantId>,
     /// Reading tables that are imported.
     pub importing: FairPermits<OrganizationId>,
     /// Comparing texts.
@@ -132,7 +132,7 @@ impl Ctx {
             job_bell: Notify::new(),
             printing: FairPermits::new(Limits::of_requests(2)),
             stamping: FairPermits::new(Limits::of_requests(2)),
-            leaving: FairPermits::new(Limits { per_key: 4, ..Limits::of_requests(16) }),
+            downloads: FairPermits::new(Limits { per_key: 4, ..Limits::of_requests(16) }),
             importing: FairPermits::new(Limits::of_requests(2)),
             comparing: FairPermits::new(Limits::of_requests(2)),
             masking: FairPermits::new(Limits::of_jobs(2)),

@@ -200,7 +200,7 @@ pub struct Offer {
     pub expires_at: Time,
 }
 
-/// What must be given to accept.
+/// Input that acceptance requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// A password to sign in with, because the account has none yet.
@@ -223,7 +223,7 @@ async fn open_invitation(ctx: &Ctx, token: Hash) -> Result<Invitation, Error> {
 struct Account {
     user: User,
     password_hash: Option<String>,
-    /// Whether it is or was of the organization that invites.
+    /// The account is or was a member of the inviting organization.
     is_known: bool,
 }
 
@@ -293,7 +293,7 @@ pub struct Acceptance {
     pub session: Option<UserId>,
 }
 
-/// How often an acceptance is tried again because the account changed meanwhile.
+/// Attempts at an acceptance whose account changes meanwhile.
 const MAX_ATTEMPTS: u32 = 3;
 
 /// Accepts by the link.
@@ -310,7 +310,7 @@ pub async fn accept(ctx: &Ctx, token: &str, acceptance: Acceptance, origin: Orig
     try_accept(ctx, &scope, &invitation, &acceptance).await
 }
 
-/// What acceptance does to the password of an account.
+/// Effect of an acceptance on the account's password.
 #[derive(Clone, Debug)]
 struct Proved {
     /// The account whose state this was computed from.
@@ -453,8 +453,7 @@ async fn account(
     Ok(user.id)
 }
 
-/// What follows from another password: whoever was signed in with the one before no longer is, and every organization
-/// of the user records it.
+/// Ends all sessions of a user whose password was replaced, and records it in each of their organizations.
 async fn password_replaced(c: &Change<'_>, user: UserId) -> Result<(), Error> {
     sessions::delete_of_user(c.t, user, None).await?;
     let memberships = members::of_user(c.t, user).await?;

@@ -75,7 +75,7 @@ impl From<Refusal> for Error {
     }
 }
 
-/// What can have permits of its own.
+/// Owner of permits, such as an organization.
 pub trait Key: Eq + Hash + Clone + std::fmt::Debug + Send + 'static {}
 
 impl<K: Eq + Hash + Clone + std::fmt::Debug + Send + 'static> Key for K {}
@@ -97,7 +97,7 @@ struct State<K: Key> {
     waiting: usize,
 }
 
-/// Somebody who waits for so many permits.
+/// A waiting request for a number of permits.
 #[derive(Debug)]
 struct Request<K: Key> {
     weight: usize,
@@ -178,8 +178,8 @@ impl<K: Key> FairPermits<K> {
         lock(&self.state).waiting
     }
 
-    /// Whether a key holds as much as it can.
-    pub(crate) fn has_share(&self, key: &K) -> bool {
+    /// Tells if a key holds all the permits it may.
+    pub(crate) fn is_at_limit(&self, key: &K) -> bool {
         let state = lock(&self.state);
         state.held(key) >= state.limits.per_key
     }
@@ -361,7 +361,7 @@ mod tests {
         }
         assert_eq!(permits.acquire('a').await.unwrap_err(), Refusal::Share);
         assert_eq!(permits.acquire('c').await.unwrap_err(), Refusal::Busy);
-        // Whoever leaves makes room, and is skipped when its turn comes.
+        // A request that is dropped makes room, and is skipped when its turn comes.
         drop(waiting.remove(0));
         let mut last = Box::pin(permits.acquire('c'));
         assert!(last.as_mut().now_or_never().is_none());

@@ -57,7 +57,7 @@ pub enum Engine {
 }
 
 impl Config {
-    /// Whether a database can be opened so; it is not reached for.
+    /// Checks a configuration without connecting.
     pub fn check(&self) -> Result<(), Error> {
         match self {
             Self::Sqlite { .. } => Ok(()),

@@ -33,17 +33,17 @@ use crate::tx::{Inner, Tx};
 const ATTEMPTS: u32 = 6;
 /// How long a transaction may lie idle: it holds rows that others wait for.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long PostgreSQL works on a statement; how long its answer is waited for.
+/// Time that PostgreSQL may take for a statement, and that its response is waited for.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 const DEADLINE: Duration = Duration::from_secs(12);
 /// The same in a snapshot, whose statements read whole tables.
 const SNAPSHOT_DEADLINE: Duration = Duration::from_mins(10);
-/// How long after its beginning a transaction is tried again.
+/// Time after its beginning within which a transaction is retried.
 const RETRY_WINDOW: Duration = Duration::from_secs(15);
 /// A connection that lay idle for longer is checked before it is used.
 const CHECK_AFTER: Duration = Duration::from_secs(10);
 const CHECK_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often a connection that only listens is checked.
+/// Interval at which a connection that only listens is checked.
 const LISTEN_CHECK: Duration = Duration::from_secs(10);
 /// A view of one moment, for as long as it is looked at.
 const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";

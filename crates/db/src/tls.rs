@@ -25,12 +25,12 @@ fn wrong(message: impl Into<String>) -> Error {
     Error::Other(message.into())
 }
 
-/// What TLS needs of a database URL, and the rest of it, which the driver understands.
+/// A database URL split into its TLS settings and the rest, which the driver understands.
 struct Split {
     mode: String,
     authorities: Option<String>,
     rest: String,
-    /// Whether it says what to do about a standby, about connections that are silent.
+    /// The URL has settings of its own for standbys, keep-alives and silent connections.
     names_attributes: bool,
     names_keepalives: bool,
     names_user_timeout: bool,
@@ -85,7 +85,7 @@ fn is_url(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
-/// Whether this is where a PostgreSQL is, in one of the forms of libpq.
+/// Tells if a text is a URL of PostgreSQL in one of libpq's forms.
 pub fn is_postgres(text: &str) -> bool {
     is_url(text) || text.split(' ').any(|part| part.starts_with("host=") || part.starts_with("hostaddr="))
 }

@@ -16,6 +16,6 @@ pub struct Invitation {
     pub created_at: Time,
     pub expires_at: Time,
     pub accepted_at: Option<Time>,
-    /// Whether the link went by mail, and was shown to nobody else.
+    /// The link went by mail and was shown to nobody else.
     pub by_mail: bool,
 }

@@ -122,7 +122,7 @@ impl Mask {
         }
     }
 
-    /// Whether the whole text is a secret.
+    /// Tells if the whole text is a secret.
     fn is_secret(&self, text: &str) -> bool {
         let found = self.0.as_ref().and_then(|automaton| automaton.find(text));
         found.is_some_and(|found| found.range() == (0..text.len()))

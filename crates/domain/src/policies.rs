@@ -10,7 +10,7 @@ use crate::content::Body;
 use crate::date::Date;
 use crate::id::{AttachmentId, MemberId, OrganizationId, PolicyId, PolicySignatureId, PolicyVersionId, kind};
 use crate::plain::{Keep, Plain, PlainKind};
-use crate::registers::{Actions, Computed, Listed, Register, SEARCH_TEXT};
+use crate::registers::{Actions, Computed, Register, SEARCH_TEXT, Visibility};
 use crate::tasks::Frequency;
 use crate::time::Time;
 use crate::version::VersionNumber;
@@ -124,8 +124,8 @@ policy_fields!(register_structs
 policy_filters!(register_filter
 /// Which policies are wanted.
 PolicyFilter of Policy lists |filter| match filter.is_archived {
-    Some(true) => Listed::Hidden,
-    _ => Listed::Shown,
+    Some(true) => Visibility::Hidden,
+    _ => Visibility::Shown,
 });
 
 crate::register_sort! {

@@ -226,13 +226,13 @@ pub struct Condition {
 
 /// Rows of a register, some of which lists leave out unless they are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum Visibility {
     Shown,
     Hidden,
     All,
 }
 
-impl Listed {
+impl Visibility {
     /// The values that the column of hidden rows may have.
     pub fn values(self) -> [bool; 2] {
         match self {
@@ -251,8 +251,8 @@ pub trait Filter<R>: Clone + fmt::Debug + Default + Send + Sync + 'static {
     fn values(&self) -> Vec<Plain<'_>>;
 
     /// The rows that are listed: by default those that lists do not leave out.
-    fn listed(&self) -> Listed {
-        Listed::Shown
+    fn visibility(&self) -> Visibility {
+        Visibility::Shown
     }
 
     /// The same rule as the statement's, for rows as they once were.
@@ -310,7 +310,7 @@ impl<R: Register> Wanted<R> {
             Plain::Text(text) => text.contains(&q.to_lowercase()),
             _ => false,
         };
-        self.filter.listed().values().contains(&hidden)
+        self.filter.visibility().values().contains(&hidden)
             && self.filter.takes(&row.fields)
             && self.q.as_ref().is_none_or(|q| found(q) || self.number() == Some(row.number))
             && self.due_by.is_none_or(|by| row.fields.due().is_some_and(|date| date <= by))
@@ -531,7 +531,7 @@ macro_rules! register_basics {
 #[macro_export]
 macro_rules! register_filter {
     (
-        [$(#[$meta:meta])* $name:ident of $row:ident $(lists $listed:expr)?]
+        [$(#[$meta:meta])* $name:ident of $row:ident $(lists $visibility:expr)?]
         $($field:ident $wire:literal $compare:ident $column:ident $type:ty = $about:literal;)*
     ) => {
         $(#[$meta])*
@@ -551,9 +551,9 @@ macro_rules! register_filter {
                 vec![$($crate::plain::Keep::plain(&self.$field)),*]
             }
 
-            $(fn listed(&self) -> $crate::registers::Listed {
-                let listed: fn(&Self) -> $crate::registers::Listed = $listed;
-                listed(self)
+            $(fn visibility(&self) -> $crate::registers::Visibility {
+                let visibility: fn(&Self) -> $crate::registers::Visibility = $visibility;
+                visibility(self)
             })?
 
             fn takes(&self, row: &$row) -> bool {

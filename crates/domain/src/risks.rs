@@ -3,7 +3,7 @@
 use crate::id::kind;
 use crate::patch::Patch;
 use crate::plain::Plain;
-use crate::registers::{Actions, Computed, Listed, RatingSide, Register, SEARCH_TEXT};
+use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT, Visibility};
 use crate::scales::{Impact, Likelihood, Rated, score, sets_rating};
 use crate::text::LongText;
 use crate::time::Time;
@@ -116,9 +116,9 @@ risk_fields!(register_structs
 risk_filters!(register_filter
 /// Which risks are wanted.
 RiskFilter of Risk lists |filter| match &filter.status {
-    Some(any) if any.has(&RiskStatus::Archived) && any.has_others_than(&RiskStatus::Archived) => Listed::All,
-    Some(any) if any.has(&RiskStatus::Archived) => Listed::Hidden,
-    _ => Listed::Shown,
+    Some(any) if any.has(&RiskStatus::Archived) && any.has_others_than(&RiskStatus::Archived) => Visibility::All,
+    Some(any) if any.has(&RiskStatus::Archived) => Visibility::Hidden,
+    _ => Visibility::Shown,
 });
 
 crate::register_sort! {

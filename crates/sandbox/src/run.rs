@@ -142,7 +142,7 @@ struct Talk<'a> {
     tasks: JoinSet<()>,
     calls: u32,
     logged: usize,
-    /// Whether the child ended with its template.
+    /// The child ended with its template.
     is_orphan: bool,
 }
 
@@ -182,7 +182,7 @@ impl<'a> Talk<'a> {
         Self { worker, limits, started, replies, places, tasks, calls: 0, logged: 0, is_orphan: false }
     }
 
-    /// Whether the child ended with its template before it called or logged anything.
+    /// Tells if the child ended with its template before it called or logged anything.
     fn can_be_repeated(&self) -> bool {
         self.is_orphan && self.calls == 0 && self.logged == 0
     }

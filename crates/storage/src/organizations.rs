@@ -104,7 +104,7 @@ pub async fn to_remove(t: &Tx<'_>, before: Time) -> Result<Vec<OrganizationId>, 
     t.all(TO_REMOVE, &[time(before)], |row| row.parse(0)).await
 }
 
-/// How long a table of a large organization takes to be emptied.
+/// Time limit for emptying one table of a large organization.
 const REMOVAL_DEADLINE: Duration = Duration::from_mins(5);
 
 /// Removes what the organization holds. Its journal stays, emptied of states, so that the chain

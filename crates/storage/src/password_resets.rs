@@ -21,7 +21,7 @@ statements! {
 pub struct PasswordReset {
     pub user: UserId,
     pub expires_at: Time,
-    /// Whether it went by mail.
+    /// The link went by mail.
     pub by_mail: bool,
 }
 

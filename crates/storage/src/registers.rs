@@ -203,23 +203,14 @@ const fn narrowed<R: Register>(sql: Text) -> Text {
     let mut place = 0;
     while place < conditions.len() {
         let Condition { column, compare, kind } = conditions[place];
-        if matches!(compare, Compare::AnyOf) {
-            // Words and ids: a wildcard in the pattern could only be the underscore of a word that is known.
-            sql = optional(sql, number, kind)
-                .parameter(number)
-                .text(" LIKE '%,' || ")
-                .text(column)
-                .text(" || ',%')");
-            (number, place) = (number + 1, place + 1);
-            continue;
-        }
-        let (before, after) = match compare {
-            Compare::AnyOf => ("", ""),
-            Compare::Is => (" = ", ")"),
-            Compare::AtLeast => (" >= ", ")"),
-            Compare::Has => (" LIKE '%' || ", " || '%')"),
+        sql = optional(sql, number, kind);
+        sql = match compare {
+            Compare::Is => sql.text(column).text(" = ").parameter(number).text(")"),
+            // A wildcard in the pattern is the underscore of a known word or id, which matches itself.
+            Compare::AnyOf => sql.parameter(number).text(" LIKE '%,' || ").text(column).text(" || ',%')"),
+            Compare::AtLeast => sql.text(column).text(" >= ").parameter(number).text(")"),
+            Compare::Has => sql.text(column).text(" LIKE '%' || ").parameter(number).text(" || '%')"),
         };
-        sql = optional(sql, number, kind).text(column).text(before).parameter(number).text(after);
         (number, place) = (number + 1, place + 1);
     }
     sql = optional(sql, number, PlainKind::Text).text("search_text LIKE ").parameter(number);
@@ -440,7 +431,7 @@ pub async fn delete<R: Stored>(t: &Tx<'_>, scope: &Scope, record: Id<R::Kind>) -
 /// The statements of a list, and the values of its conditions.
 fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (&'static Listing, Vec<Value<'a>>) {
     let mut values = vec![id(scope.organization())];
-    let [shown, hidden] = wanted.filter.listed().values();
+    let [shown, hidden] = wanted.filter.visibility().values();
     if R::HIDDEN.is_some() {
         values.push(Value::Bool(shown));
     }

@@ -725,7 +725,7 @@ async fn show_links(app: &TestApp) {
     }
 }
 
-/// Whether the address of a member's account is verified.
+/// Tells if the address of a member's account is verified.
 async fn is_verified(app: &TestApp, member: &Value) -> bool {
     let person = app.get(&format!("/v1/people/{}", id(member))).send().await.expect(200);
     person["user"]["emailVerified"].as_bool().expect("a flag")

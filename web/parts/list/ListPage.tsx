@@ -1,12 +1,14 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { words } from '../../api/problem';
 import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { SectionError } from '../ErrorPage';
 import { type Filter, FilterBar, type FilterField, valuesOf } from '../FilterBar';
 import { PageHeader } from '../PageHeader';
 import { PastBar } from '../PastBar';
-import { addressOf, pastOf, useView } from '../search';
+import { addressOf, useView } from '../search';
 import { useShortcuts } from '../shortcuts';
+import { toast } from '../toast';
 import css from './ListPage.module.css';
 import { type Column, type PhoneLine, type Sort, Table } from './Table';
 
@@ -53,6 +55,8 @@ type Props<Row> = {
   /** The page of one record; without it a record opens beside the list. */
   hrefOf?: (row: Row) => string;
   onOpen?: (row: Row) => void;
+  /** Opens a record where a comment is written. */
+  onComment?: (row: Row) => void;
   sort?: Sort;
   /** What can be done to the selected rows; without it none can be selected. */
   bulk?: (ids: string[], onDone: () => void) => ReactNode;
@@ -83,15 +87,19 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const top = useRef<HTMLDivElement>(null);
   useHeight(top, page, Boolean(p.above));
   // A list is printed with all its rows, also those that were never scrolled to.
-  const print = () => void list.loadAll().then(() => setTimeout(() => window.print()));
+  const print = () =>
+    void list
+      .loadAll()
+      .then(() => setTimeout(() => window.print()))
+      .catch((problem) => toast(words(problem), { bad: true }));
   useShortcuts({ n: p.onNew, 'Mod+p': print });
 
   const fields = (p.filters ?? []).filter(({ values }) => values.length > 0);
   const filter = p.onFilter ?? ((key: string, value: string | undefined): Search => ({ [key]: value }));
   const chips: Chip[] = [
     ...fields.flatMap(({ key, label, values }) => {
-      const words = valuesOf(view[key]).map((now) => values.find(({ value }) => value === now)?.label ?? now);
-      return words.length === 0 ? [] : [{ key, field: label, is: some(words), clears: filter(key, undefined) }];
+      const chosen = valuesOf(view[key]).map((now) => values.find(({ value }) => value === now)?.label ?? now);
+      return chosen.length === 0 ? [] : [{ key, field: label, is: some(chosen), clears: filter(key, undefined) }];
     }),
     ...(p.chips ?? []),
   ];
@@ -101,7 +109,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const open = p.onOpen ?? ((row: Row) => void go({ open: p.unfolded && view.open === row.id ? undefined : row.id }));
   const step = (by: 1 | -1) => {
     const next = list.rows[list.rows.findIndex(({ id }) => id === view.open) + by];
-    if (next) void go({ open: next.id }, { replace: true });
+    if (next) void go({ open: next.id, to: undefined }, { replace: true });
   };
   const count = () => {
     if (list.total === undefined || list.error) return '';
@@ -168,7 +176,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
                     rowName={p.name}
                     href={hrefOf}
                     onOpen={open}
-                    onComment={p.drawer && ((row) => void go({ open: row.id, to: 'comment' }))}
+                    onComment={p.onComment}
                     active={view.open}
                     sort={p.sort && sort}
                     onSort={p.sort && (({ key, dir }) => void go({ sort: key, order: dir }))}
@@ -227,6 +235,3 @@ function useHeight(top: RefObject<HTMLElement | null>, page: RefObject<HTMLEleme
     return () => observer.disconnect();
   }, [top, page, hasMore]);
 }
-
-/** An address of the same list that keeps the day that is shown. */
-export const recordAddress = (path: string, id: string, view: Search) => addressOf(path, { open: id, ...pastOf(view) });

@@ -230,7 +230,7 @@ export function Table<T>(p: Props<T>) {
     estimateSize: () => (narrow ? PHONE : height),
     overscan: p.rows.length < FEW ? FEW : 12,
     scrollMargin: margin,
-    // A row that is moved to is not hidden by what stays in view above it.
+    // A row that is moved to is not covered by the header, nor by the toolbar.
     scrollPaddingStart: 160,
     scrollPaddingEnd: 80,
   });
@@ -254,16 +254,16 @@ export function Table<T>(p: Props<T>) {
   const Body = p.unfolded ? Fragment : 'tbody';
 
   const link = (key: string) => frame.current?.querySelector<HTMLElement>(`[data-open="${CSS.escape(key)}"]`);
+  const focused = () => document.activeElement?.closest('[data-row]')?.getAttribute('data-row') ?? undefined;
   // A row stays the current one when the focus has left it, as after a menu.
   const lastRow = useRef<string>(undefined);
   const current = () => {
-    const focused = document.activeElement?.closest('[data-row]')?.getAttribute('data-row');
-    lastRow.current = focused ?? p.active ?? lastRow.current;
+    lastRow.current = focused() ?? p.active ?? lastRow.current;
     const key = lastRow.current;
     const index = p.rows.findIndex((row) => p.rowKey(row) === key);
     return { key, index, row: p.rows[index] };
   };
-  const move = (by: 1 | -1) => {
+  const move = (by: 1 | -1): void => {
     const { index } = current();
     const next = p.rows[index < 0 ? (seen.find(({ start }) => start >= (scroller()?.scrollTop ?? 0))?.index ?? 0) : index + by];
     if (next === undefined) return;
@@ -288,8 +288,9 @@ export function Table<T>(p: Props<T>) {
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
-    ArrowDown: () => current().index >= 0 && move(1),
-    ArrowUp: () => current().index >= 0 && move(-1),
+    // Elsewhere they scroll.
+    ArrowDown: () => focused() !== undefined && move(1),
+    ArrowUp: () => focused() !== undefined && move(-1),
     x: picking && (() => toggle(false)),
     X: picking && (() => toggle(true)),
     e: edit,

@@ -131,6 +131,7 @@ export function Register({ of }: { of: () => Definition }) {
       columns={shown}
       name={(row) => row.reference}
       hrefOf={(row) => addressOf(d.page, { ...pastOf(view), until, changed: kind, open: row.id })}
+      onComment={(row) => void go({ open: row.id, to: 'comment' })}
       sort={{ key: 'residualScore', dir: 'desc' }}
       bulk={mayChange ? (ids, onDone) => <Bulk d={d} ids={ids} onDone={onDone} /> : undefined}
       phone={(row) => ({

@@ -142,7 +142,6 @@ export const shared: Shared = {
     discard: 'Entwurf verwerfen',
     discardAsk: 'Eingaben verwerfen?',
     discardText: 'Sie sind noch nicht gespeichert.',
-    keep: 'Schließen und Entwurf behalten',
   },
   table: {
     selectAll: 'Alle auswählen',
@@ -150,7 +149,6 @@ export const shared: Shared = {
     selected: (count) => `${count} ausgewählt`,
     toolbar: 'Ausgewählte Einträge',
     clear: 'Auswahl aufheben',
-    loading: 'Weitere werden geladen',
   },
   past: {
     bar: (what) => `${what}, Stand vom`,

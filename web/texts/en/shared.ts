@@ -123,7 +123,6 @@ export const shared = {
     discard: 'Discard draft',
     discardAsk: 'Discard what you typed?',
     discardText: 'It has not been saved.',
-    keep: 'Close and keep draft',
   },
   table: {
     selectAll: 'Select all',
@@ -131,7 +130,6 @@ export const shared = {
     selected: (count: number) => `${count} selected`,
     toolbar: 'Selected records',
     clear: 'Clear selection',
-    loading: 'Loading more',
   },
   past: {
     bar: (what: string) => `${what} as of`,

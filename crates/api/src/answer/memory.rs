@@ -1,5 +1,5 @@
 //! The memory of large responses: reserved before a list is read, and held until the last byte has left. Organizations
-//! take turns, each has a share, and whoever reads slowly keeps waiting nobody but their own organization.
+//! take turns, each has a share, and a slow reader delays its own organization only.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -72,7 +72,7 @@ fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>, 
     let mut cells = vec![text(record.id.to_string()), text(record.reference())];
     let values = record.plain();
     let is_empty = |column: &str| {
-        // What nobody has rated after treatment is not shown as if somebody had.
+        // A residual rating that is only a default is left empty.
         R::RATINGS.get(1).is_some_and(|residual| {
             let flag = R::FIELDS.iter().position(|field| field.column == residual.is_assessed);
             residual.has(column) && flag.and_then(|at| values.get(at)) == Some(&Plain::Bool(false))

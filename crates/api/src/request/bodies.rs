@@ -89,7 +89,7 @@ pub(crate) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// How much is taken of the budget at a time.
+    /// Bytes that are taken from the budget at a time.
     const STEP: usize = 256 << 10;
 
     pub(crate) fn beyond(share: &'a Share, body: usize) -> Self {

@@ -42,7 +42,7 @@ pub(crate) struct RequestContext {
     pub(crate) body_limit: usize,
     /// What the body takes of the memory for all bodies.
     pub(crate) memory: Share,
-    /// What the response takes of the memory for all responses.
+    /// The response's part of the memory for all responses.
     pub(crate) response: Mutex<Option<Reservation>>,
     pub(crate) connection: Connection,
     pub(crate) claim: OnceLock<Arc<Claim>>,

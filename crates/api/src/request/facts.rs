@@ -10,7 +10,7 @@ pub(crate) struct Facts {
     /// None for a user's own account and for the public.
     pub(crate) permission: Option<Permission>,
     pub(crate) takes_query: bool,
-    /// Whether the answer is a page of a list.
+    /// The response is a page of a list.
     pub(crate) is_list: bool,
     /// Whether the body may be a form.
     pub(crate) takes_form: bool,

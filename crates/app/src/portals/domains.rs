@@ -187,7 +187,7 @@ impl Hosts {
     }
 }
 
-/// How long a request waits for the domains of portals.
+/// Time that a request waits for the domains of portals.
 const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Whose portal a host name means, whether or not it is published. While the database does not answer, what was known

@@ -182,14 +182,14 @@ async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Res
 }
 
 /// A permit to send a file, of which a link has a few at once.
-async fn leaving(ctx: &Ctx, reader: &Reader) -> Result<Permit<AccessGrantId>, Error> {
-    if ctx.leaving.has_share(&reader.grant.id) {
+async fn download_permit(ctx: &Ctx, reader: &Reader) -> Result<Permit<AccessGrantId>, Error> {
+    if ctx.downloads.is_at_limit(&reader.grant.id) {
         return Err(Error::TooMany {
             message: "Too many downloads at once with this link; wait until one has ended.",
             retry_after: 10,
         });
     }
-    Ok(ctx.leaving.acquire(reader.grant.id).await?)
+    Ok(ctx.downloads.acquire(reader.grant.id).await?)
 }
 
 /// Downloads a certificate. `is_fetched`: whether the file is wanted, and not only what would come.
@@ -203,7 +203,7 @@ pub async fn certificate(
     let all = ctx.db.read(async move |t| readable(t, &scope).await).await?;
     let found = all.into_iter().find(|one| one.framework == framework);
     let found = found.ok_or(Error::NotFound("certificate"))?;
-    let permit = Some(leaving(ctx, reader).await?);
+    let permit = Some(download_permit(ctx, reader).await?);
     let content = files::whole(ctx, &certificates::key(found.organization_id, found.id)).await?;
     let bytes = marked(ctx, reader, &found.id.to_string(), content).await?;
     if is_fetched {
@@ -216,7 +216,7 @@ pub async fn certificate(
 pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) -> Result<Download, Error> {
     let Readable { policy, version, is_downloadable } =
         published(ctx, reader, Some(id)).await?.pop().ok_or(policies::MISSING)?;
-    let permit = Some(leaving(ctx, reader).await?);
+    let permit = Some(download_permit(ctx, reader).await?);
     let download = match &version.file {
         None => prints::policy(ctx, &reader.scope, id, None).await?,
         Some(_) if !is_downloadable => {
@@ -242,7 +242,7 @@ pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) 
 
 /// Downloads all policies in one file.
 pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Result<Download, Error> {
-    let permit = Some(leaving(ctx, reader).await?);
+    let permit = Some(download_permit(ctx, reader).await?);
     let download = prints::all(ctx, &reader.scope).await?;
     let bytes = marked(ctx, reader, &reader.grant.id.to_string(), download.bytes.into()).await?;
     if is_fetched {

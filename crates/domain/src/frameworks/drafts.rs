@@ -85,19 +85,8 @@ impl FrameworkDraft {
         own.into_iter().chain([&mut self.licence, &mut self.attribution]).for_each(trim);
         self.alias.iter_mut().for_each(trim);
         for one in &mut self.requirements {
-            let RequirementDraft {
-                code,
-                title,
-                theme,
-                kind,
-                objective,
-                guidance,
-                tags: _,
-                control_id,
-                group_id,
-            } = one;
-            let all = [code, title, theme, kind, objective, guidance, control_id, group_id];
-            all.into_iter().for_each(trim);
+            let all = [&mut one.code, &mut one.title, &mut one.theme, &mut one.kind, &mut one.objective];
+            all.into_iter().chain([&mut one.guidance, &mut one.control_id, &mut one.group_id]).for_each(trim);
         }
         self
     }

@@ -1,5 +1,5 @@
-//! What a PDF does by itself: scripts, programs that it starts, files that it carries. A reader of a certificate expects
-//! pages, so a file that does more is not accepted. Everything that can be reached from its root is looked at.
+//! Active content of a PDF: scripts, launch actions, embedded files. A certificate is pages to read, so a file with active
+//! content is rejected. Every object that can be reached from the root is checked.
 
 use std::collections::HashSet;
 

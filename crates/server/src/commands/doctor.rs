@@ -26,7 +26,7 @@ async fn domains(config: &Config, ctx: &Ctx) -> Finding {
 /// The longest time one check takes: whatever hangs, the report ends.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// What a check found: that all is well, or what to do.
+/// Result of a check: the state, or the fault and what to do about it.
 type Finding = std::result::Result<String, String>;
 
 async fn within(check: impl Future<Output = Finding>) -> Finding {

@@ -30,7 +30,7 @@ const MAX_FORMATS: usize = 100_000;
 /// The days a spreadsheet can count, up to the end of the year 9999.
 const DAYS: std::ops::Range<f64> = 0.0..2_958_466.0;
 
-/// Reason for refusing a workbook, for whoever sent it.
+/// Reason for refusing a workbook, as shown to the client.
 #[derive(Debug)]
 pub(super) enum Unreadable {
     /// Not a workbook.
@@ -56,7 +56,7 @@ impl Unreadable {
     }
 }
 
-/// What exceeds a limit ends the reading with this kind of error; any other is damage.
+/// Kind of the I/O error that a limit causes; any other kind means a damaged file.
 fn too_large() -> io::Error {
     io::Error::from(io::ErrorKind::FileTooLarge)
 }
@@ -276,7 +276,7 @@ fn push_text(text: &mut String, event: &Event<'_>) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// How the number in a cell is shown.
+/// Display format of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Number,
@@ -442,7 +442,7 @@ impl Workbook {
                 Event::Eof => return Err(Unreadable::Damaged.into()),
                 event => {
                     if let Some(cell) = open.as_mut().filter(|cell| cell.is_text) {
-                        // What is longer than a cell can be is an error of its cell.
+                        // A text above the limit is an error of its cell, not of the file.
                         if cell.text.len() <= MAX_CELL_BYTES {
                             push_text(&mut cell.text, &event)?;
                         }
@@ -508,7 +508,7 @@ impl OpenCell {
     }
 }
 
-/// What is needed to read the value of a cell.
+/// Shared strings, styles and date system: the context for reading cells.
 struct Values<'a> {
     strings: &'a Strings,
     formats: &'a [Format],

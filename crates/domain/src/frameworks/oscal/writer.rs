@@ -12,7 +12,7 @@ use crate::time::Time;
 /// Writes a catalog: a group a theme, a control a requirement.
 pub fn write(framework: &Framework, at: Time) -> Value {
     let mut ids = Ids::default();
-    // What came with an id keeps it, and the others find theirs beside those.
+    // Ids from an import are kept; the others are derived so that they do not collide with them.
     let kept: Vec<Option<String>> =
         framework.requirements.iter().map(|one| ids.exactly(&one.control_id)).collect();
     // The first holds what has no theme.
