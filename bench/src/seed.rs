@@ -16,7 +16,7 @@ use attestry_domain::automations::{Evaluation, Run, RunStatus, Trigger};
 use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
 use attestry_domain::id::{AutomationId, OrganizationId, TaskId, UserId};
 use attestry_domain::members::{Member, NewMember};
-use attestry_domain::registers::Record;
+use attestry_domain::registers::{Record, Wanted};
 use attestry_domain::risks::{Risk, RiskCategory, RiskPatch, RiskStatus, TreatmentStrategy};
 use attestry_domain::scales::{Impact, Likelihood};
 use attestry_domain::tasks::{Frequency, Task, TaskPatch, TaskStatus};
@@ -136,8 +136,8 @@ pub(crate) async fn fill(
     const BATCH: usize = 2000;
     let ctx = context(data, database)?;
     let scope = Scope::system(organization, "bench");
-    let matrix = registers::matrix::<Risk>(&ctx, &scope).await?;
-    let had = usize::try_from(matrix.inherent.iter().map(|cell| cell.count).sum::<i64>())?;
+    let matrix = registers::matrix::<Risk>(&ctx, &scope, &Wanted::default(), None).await?;
+    let had = usize::try_from(matrix.inherent.cells.iter().map(|cell| cell.count).sum::<i64>())?;
     for start in (had..total).step_by(BATCH) {
         add::<Risk>(&ctx, &scope, (start..total.min(start + BATCH)).map(risk)).await?;
     }

@@ -5,6 +5,11 @@ import { problemOf } from './problem';
 export async function download(path: string) {
   const response = await fetch(path, { headers: { 'X-Organization-Id': organization() ?? '' } });
   if (!response.ok) throw await problemOf(response);
+  await saveResponse(response);
+}
+
+/** Saves the body of an answer under the name that the server gives it. */
+export async function saveResponse(response: Response) {
   const name = /filename="?([^";]+)"?/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? 'download';
   const link = document.createElement('a');
   link.href = URL.createObjectURL(await response.blob());

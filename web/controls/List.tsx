@@ -2,15 +2,14 @@ import { Button } from '@mantine/core';
 import { IconLayersSubtract, IconPlus, IconTableImport } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { api } from '../api/client';
 import { useList, useTotal } from '../api/lists';
 import { usePeople } from '../api/people';
 import { useMe } from '../api/session';
-import { AssignSelect, DeleteButton, each } from '../parts/bulk';
 import { EmptyState } from '../parts/EmptyState';
 import { MissingPage } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
 import { day, today } from '../parts/format';
+import type { Group } from '../parts/list/Arrange';
 import { ListPage } from '../parts/list/ListPage';
 import type { Column } from '../parts/list/Table';
 import { Person } from '../parts/Person';
@@ -101,7 +100,10 @@ function Register() {
       name={(row) => row.reference}
       hrefOf={(row) => addressOf('/controls', { open: row.id, ...pastOf(view) })}
       sort={{ key: 'createdAt', dir: 'asc' }}
-      bulk={mayChange ? (ids, onDone) => <Bulk ids={ids} onDone={onDone} /> : undefined}
+      bulk={mayChange ? { ...controls(), path: '/v1/controls', entity: 'control' } : undefined}
+      query={query}
+      groups={groups(people.name)}
+      views="controls"
       phone={(row) => ({
         title: row.name,
         facts: (
@@ -146,14 +148,16 @@ function columns(name: Names, on: string): Column<Control>[] {
       priority: 2,
       header: words.reference,
       width: 76,
+      sort: 'createdAt',
       render: (row) => <span className="mono t3">{row.reference}</span>,
     },
-    { key: 'name', header: words.name, opens: true, sortable: true, render: (row) => row.name },
+    { key: 'name', header: words.name, opens: true, sort: 'name', render: (row) => row.name },
     {
       key: 'assigneeId',
       priority: 3,
       header: words.owner,
       width: 150,
+      sort: 'assignee',
       render: (row) => <Person name={name(row.assigneeId)} short />,
     },
     {
@@ -179,27 +183,38 @@ function columns(name: Names, on: string): Column<Control>[] {
       header: words.review,
       width: 100,
       align: 'right',
+      sort: 'reviewDate',
       render: (row) => row.reviewDate && <span className={row.reviewDate < on ? css.late : 't2'}>{day(row.reviewDate)}</span>,
+    },
+    {
+      key: 'department',
+      priority: 8,
+      header: t.controls.fields.department ?? '',
+      width: 120,
+      sort: 'department',
+      isExtra: true,
+      render: (row) => <span className="t2">{row.department && t.departments[row.department]}</span>,
     },
   ];
 }
 
-/** What can be done to all selected controls. */
-function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
-  const { can } = useMe();
-  const all = (act: (id: string) => Promise<unknown>) => each('/v1/controls', ids, act).then(onDone);
-  const of = (id: string) => ({ params: { path: { id } } });
-  return (
-    <>
-      <AssignSelect
-        label={t.bulk.owner}
-        onPick={(assigneeId) => void all((id) => api.PATCH('/v1/controls/{id}', { ...of(id), body: { assigneeId } }))}
-      />
-      {can('control:delete') && (
-        <DeleteButton count={ids.length} act={() => all((id) => api.DELETE('/v1/controls/{id}', of(id)))} />
-      )}
-    </>
-  );
+/** What rows can be grouped by. */
+function groups(name: Names): Group<Control>[] {
+  const { columns: words, fields } = t.controls;
+  return [
+    {
+      key: 'owner',
+      label: words.owner,
+      sort: 'assignee',
+      of: ({ assigneeId }) => ({ key: assigneeId ?? '', label: name(assigneeId) ?? t.record.noOwner }),
+    },
+    {
+      key: 'department',
+      label: fields.department ?? '',
+      sort: 'department',
+      of: ({ department }) => ({ key: department ?? '', label: department ? t.departments[department] : t.edits.none }),
+    },
+  ];
 }
 
 function Empty({ mayCreate, go }: { mayCreate: boolean; go: (next: Search) => void }) {

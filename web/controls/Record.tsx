@@ -20,6 +20,7 @@ import { t } from '../texts';
 import css from './controls.module.css';
 import { controls, idsOf, readiness } from './fields';
 import { Links } from './Links';
+import { Missing } from './Missing';
 import { type Control, useRequirements } from './queries';
 
 type Props = { id: string; asOf?: string; onClose: () => void; onStep: (step: 1 | -1) => void };
@@ -101,6 +102,7 @@ export function Record({ id, asOf, onClose, onStep }: Props) {
         <div className={css.ready}>
           <StatusPill {...readiness()[control.readiness.status]} />
           <span className="t2">{t.controls.readinessText[control.readiness.status]}</span>
+          <Missing pieces={control.readiness.missing} />
         </div>
       )}
       <Unsaved edits={edits} labels={labels} read={read} />

@@ -5,6 +5,7 @@ import { $api, api } from '../api/client';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
+import { Missing } from '../controls/Missing';
 import { useConfirm } from '../parts/confirm';
 import { Drawer } from '../parts/Drawer';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
@@ -393,6 +394,7 @@ function Details({
           <StatusPill {...looks[row.met.status]} loud /> <span className="t2">{t.frameworks.statusHelp[row.met.status]}</span>
         </p>
       )}
+      {row.met && row.met.status !== 'not_applicable' && <Missing pieces={row.met.missing} />}
       {row.objective && (
         <section className={css.section}>
           <h3>{detail.objective}</h3>

@@ -31,14 +31,17 @@ type Props = {
   onRemove: (key: string) => void;
   onClear: () => void;
   count: string;
+  /** Saved views, before the filters. */
+  views?: ReactNode;
   /** Density, columns, as-of: what changes the view, not the set. */
   view?: ReactNode;
 };
 
-export function FilterBar({ filters, fields, now, onSet, onRemove, onClear, count, view }: Props) {
+export function FilterBar({ filters, fields, now, onSet, onRemove, onClear, count, views, view }: Props) {
   const [field, setField] = useState<FilterField>();
   return (
     <div className={css.bar} data-filters role="group" aria-label={t.filters.label}>
+      {views}
       {filters.map((f) => (
         <span key={f.key} className={css.chip}>
           <Menu closeOnItemClick={!fields.find(({ key }) => key === f.key)?.isMany}>

@@ -1,4 +1,4 @@
-import { Button, SegmentedControl } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconHistory } from '@tabler/icons-react';
 import type { Search } from '../routes';
 import { t } from '../texts';
@@ -14,21 +14,11 @@ const monthAgo = () => {
   return iso(date);
 };
 
-/** What changes how a register is looked at: search, row height, and the way into the past. */
+/** What changes how a register is looked at: search, and the way into the past. */
 export function ViewTools({ view, go }: { view: Search; go: Go }) {
   return (
     <>
       <SearchInput value={view.q} onChange={(q) => void go({ q }, { replace: true })} />
-      <SegmentedControl
-        aria-label={t.filters.density}
-        value={view.density ?? 'regular'}
-        onChange={(density) => void go({ density: density === 'regular' ? undefined : density }, { replace: true })}
-        data={[
-          { value: 'regular', label: t.filters.regular },
-          { value: 'compact', label: t.filters.compact },
-        ]}
-        visibleFrom="sm"
-      />
       <PastButton view={view} go={go} />
     </>
   );

@@ -133,7 +133,7 @@ function columns(me: string | undefined): Column<Row>[] {
     {
       key: 'name',
       header: header.name,
-      sortable: true,
+      sort: 'name',
       opens: true,
       render: ({ id, user }) => (
         <span className={css.name}>
@@ -148,7 +148,7 @@ function columns(me: string | undefined): Column<Row>[] {
       priority: 3,
       header: header.email,
       width: 220,
-      sortable: true,
+      sort: 'email',
       render: ({ user }) => <span className="t2">{user.email}</span>,
     },
     { key: 'role', priority: 1, header: header.role, width: 140, render: ({ role }) => roleWords(role) },
@@ -173,7 +173,7 @@ function columns(me: string | undefined): Column<Row>[] {
       priority: 6,
       header: header.createdAt,
       width: 104,
-      sortable: true,
+      sort: 'createdAt',
       align: 'right',
       render: ({ createdAt }) => <span className="t2">{day(new Date(createdAt))}</span>,
     },

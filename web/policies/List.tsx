@@ -10,6 +10,7 @@ import { useMe } from '../api/session';
 import { EmptyState } from '../parts/EmptyState';
 import { day, today } from '../parts/format';
 import { Glyph } from '../parts/glyphs';
+import type { Group } from '../parts/list/Arrange';
 import { ListPage } from '../parts/list/ListPage';
 import type { Column } from '../parts/list/Table';
 import { Person } from '../parts/Person';
@@ -18,7 +19,7 @@ import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
-import { filters as allFilters, type PolicyView, signers, statusOf } from './fields';
+import { filters as allFilters, changes, type PolicyView, signers, statusOf } from './fields';
 import css from './List.module.css';
 import { NewPolicy } from './NewPolicy';
 import { queryOf, useToSign } from './queries';
@@ -29,7 +30,8 @@ export function Policies() {
   const { can, memberId } = useMe();
   const navigate = useNavigate();
   const people = usePeople();
-  const list = useList('/v1/policies', queryOf(view));
+  const query = queryOf(view);
+  const list = useList('/v1/policies', query);
   const toSign = useToSign();
   const isWaiting = isFirst(toSign);
   const all = useTotal('/v1/policies', {});
@@ -74,6 +76,10 @@ export function Policies() {
       hrefOf={(row) => `/policies/${row.id}`}
       onOpen={(row) => void navigate({ to: `/policies/${row.id}` as string })}
       sort={seesAll ? { key: 'name', dir: 'asc' } : undefined}
+      bulk={can('policy:update') ? { ...changes(), path: '/v1/policies', entity: 'policy', isTable: false } : undefined}
+      query={query}
+      groups={seesAll ? groups(people.name) : []}
+      views={seesAll ? 'policies' : undefined}
       phone={(row) => ({
         title: row.name,
         facts: (
@@ -203,10 +209,18 @@ function columns(name: (id: string | null) => string | undefined, must: { id: st
       priority: 3,
       header: columns.reference,
       width: 70,
+      sort: 'createdAt',
       render: (row) => <span className="mono t3">{row.reference}</span>,
     },
-    { key: 'name', header: columns.name, opens: true, sortable: true, render: (row) => row.name },
-    { key: 'status', priority: 1, header: columns.status, width: 138, render: (row) => <StatusPill {...statusOf(row)} /> },
+    { key: 'name', header: columns.name, opens: true, sort: 'name', render: (row) => row.name },
+    {
+      key: 'status',
+      priority: 1,
+      header: columns.status,
+      width: 138,
+      sort: 'status',
+      render: (row) => <StatusPill {...statusOf(row)} />,
+    },
     {
       key: 'version',
       priority: 5,
@@ -219,10 +233,31 @@ function columns(name: (id: string | null) => string | undefined, must: { id: st
       priority: 4,
       header: columns.owner,
       width: 140,
+      sort: 'assignee',
       render: (row) => <Person name={name(row.assigneeId)} short />,
     },
     { key: 'signed', priority: 2, header: columns.signatures, width: 186, render: (row) => <Signed row={row} must={ids} /> },
-    { key: 'review', priority: 6, header: columns.review, width: 100, align: 'right', render: review },
+    { key: 'review', priority: 6, header: columns.review, width: 100, align: 'right', sort: 'reviewDate', render: review },
+  ];
+}
+
+/** What rows can be grouped by. */
+function groups(name: (id: string | null) => string | undefined): Group<PolicyView>[] {
+  const { columns, fields } = t.policies;
+  return [
+    {
+      key: 'owner',
+      label: columns.owner,
+      sort: 'assignee',
+      of: ({ assigneeId }) => ({ key: assigneeId ?? '', label: name(assigneeId) ?? t.record.noOwner }),
+    },
+    { key: 'status', label: columns.status, sort: 'status', of: (row) => ({ key: row.status, label: statusOf(row).label }) },
+    {
+      key: 'department',
+      label: fields.department,
+      sort: 'department',
+      of: ({ department }) => ({ key: department ?? '', label: department ? t.departments[department] : t.edits.none }),
+    },
   ];
 }
 

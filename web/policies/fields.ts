@@ -2,6 +2,7 @@ import type { Schemas } from '../api/client';
 import type { Member } from '../api/people';
 import type { FilterField } from '../parts/FilterBar';
 import { moment } from '../parts/format';
+import type { FieldDefinition } from '../parts/register/definition';
 import type { Status } from '../parts/StatusPill';
 import { t } from '../texts';
 import { type Node, wordsIn } from './content';
@@ -20,6 +21,22 @@ export function statusOf({ status, isArchived }: Pick<PolicyView, 'status' | 'is
     published: { label: words.published, tone: 'ok', shape: 'check' },
   } as const;
   return all[status];
+}
+
+/** The fields of a policy that many can be given at once. */
+export function changes(): { labels: Record<string, string>; fields: FieldDefinition[] } {
+  const { fields, frequency } = t.policies;
+  return {
+    labels: fields,
+    fields: [
+      { name: 'assigneeId', kind: 'person', optional: true },
+      { name: 'department', kind: 'choice', choices: t.departments, optional: true },
+      { name: 'frequency', kind: 'choice', choices: frequency, optional: true },
+      { name: 'reviewDate', kind: 'date', optional: true },
+      { name: 'isRequiredToSign', kind: 'yes' },
+      { name: 'isArchived', kind: 'yes' },
+    ],
+  };
 }
 
 export function filters(people: Member[]): FilterField[] {

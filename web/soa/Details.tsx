@@ -2,6 +2,8 @@ import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
+import { readiness } from '../controls/fields';
+import { Missing } from '../controls/Missing';
 import { Drawer } from '../parts/Drawer';
 import { Field, type Value } from '../parts/Field';
 import { moment } from '../parts/format';
@@ -126,6 +128,13 @@ export function Details({ row, answers, mayChange, onClose, onStep, onSay }: Pro
           </>
         )}
       </dl>
+      {row.readiness && row.answer?.isApplicable !== false && (
+        <section className={css.section}>
+          <h3>{t.controls.columns.readiness}</h3>
+          <StatusPill {...readiness()[row.readiness]} />
+          <Missing pieces={row.missing} />
+        </section>
+      )}
       {row.gaps.length > 0 && (
         <section className={css.section}>
           <h3>{t.soa.details.lacks}</h3>

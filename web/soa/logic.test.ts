@@ -19,6 +19,8 @@ const row = (code: string, theme: string, said: Answer | null, gaps: Row['gaps']
   answer: said,
   drivers: { risks: [], obligation: null, controls: [], evidence: { tasks: 0, fresh: 0 }, ownerId: null },
   gaps,
+  readiness: null,
+  missing: [],
 });
 
 const rows = [

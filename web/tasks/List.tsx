@@ -15,10 +15,10 @@ import { addressOf, pastOf, useView } from '../parts/search';
 import { PastButton } from '../parts/ViewTools';
 import { t } from '../texts';
 import { Board } from './Board';
-import { filters, formed, isLate } from './fields';
+import { filters, formed, isLate, statuses } from './fields';
 import { loaded, queryOf, useTasks } from './queries';
 import { useNames, useRights } from './rights';
-import { Bulk, columns, phone } from './Table';
+import { columns, groups, phone } from './Table';
 import { Templates } from './Templates';
 
 /** What has to be done, as a board or as a list. */
@@ -77,7 +77,10 @@ export function Tasks() {
       hrefOf={(row) => addressOf(`/tasks/${row.id}`, pastOf(view))}
       onOpen={(row) => void navigate({ to: '/tasks/$id', params: { id: row.id }, search: pastOf(view) })}
       sort={{ key: 'board', dir: 'asc' }}
-      bulk={rights.mayChange ? (ids, onDone) => <Bulk ids={ids} onDone={onDone} /> : undefined}
+      bulk={rights.mayChange ? { ...formed(), path: '/v1/tasks', entity: 'task', statuses: statuses() } : undefined}
+      query={queryOf(view)}
+      groups={groups(name)}
+      views="tasks"
       phone={phone}
       body={isList ? undefined : <Board tasks={list.data} only={view.status} />}
       empty={<Empty mayCreate={mayCreate} open={open} />}

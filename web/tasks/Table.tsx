@@ -1,19 +1,15 @@
-import { api } from '../api/client';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { AssignSelect, DeleteButton, StatusMenu } from '../parts/bulk';
 import { freshness } from '../parts/evidence';
 import { Freshness } from '../parts/Freshness';
 import { day } from '../parts/format';
+import type { Group } from '../parts/list/Arrange';
 import type { Column, PhoneLine } from '../parts/list/Table';
 import { Person } from '../parts/Person';
 import { StatusPill, StatusSelect } from '../parts/StatusPill';
 import { useView } from '../parts/search';
-import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { isLate, type Status, statuses, type Task } from './fields';
 import css from './List.module.css';
-import { failed, setStatus } from './queries';
+import { setStatus } from './queries';
 
 export function Due({ task }: { task: Task }) {
   const { asOf } = useView().view;
@@ -36,14 +32,16 @@ export function columns(name: (id: string | null) => string | undefined, mayMove
       priority: 4,
       header: words.reference,
       width: 76,
+      sort: 'createdAt',
       render: (row) => <span className="mono t3">{row.reference}</span>,
     },
-    { key: 'title', header: words.title, opens: true, sortable: true, render: (row) => row.title },
+    { key: 'title', header: words.title, opens: true, sort: 'title', render: (row) => row.title },
     {
       key: 'assigneeId',
       priority: 3,
       header: words.owner,
       width: 150,
+      sort: 'assignee',
       render: (row) => <Person name={name(row.assigneeId)} short />,
     },
     {
@@ -51,14 +49,23 @@ export function columns(name: (id: string | null) => string | undefined, mayMove
       priority: 6,
       header: words.frequency,
       width: 104,
+      sort: 'frequency',
       render: (row) => <span className="t2">{row.frequency ? t.tasks.frequency[row.frequency] : t.tasks.once}</span>,
     },
-    { key: 'evidence', priority: 5, header: words.evidence, width: 150, render: (row) => <Evidence task={row} /> },
+    {
+      key: 'evidence',
+      priority: 5,
+      header: words.evidence,
+      width: 150,
+      sort: 'lastEvidenceDate',
+      render: (row) => <Evidence task={row} />,
+    },
     {
       key: 'status',
       priority: 1,
       header: words.status,
       width: 132,
+      sort: 'status',
       render: (row) =>
         mayMove(row) ? (
           <StatusSelect
@@ -77,8 +84,17 @@ export function columns(name: (id: string | null) => string | undefined, mayMove
       header: words.due,
       width: 100,
       align: 'right',
-      sortable: true,
+      sort: 'dueDate',
       render: (row) => <Due task={row} />,
+    },
+    {
+      key: 'department',
+      priority: 7,
+      header: t.tasks.fields.department,
+      width: 120,
+      sort: 'department',
+      isExtra: true,
+      render: (row) => <span className="t2">{row.department && t.departments[row.department]}</span>,
     },
   ];
 }
@@ -95,36 +111,27 @@ export const phone = (row: Task): PhoneLine => ({
   ),
 });
 
-/** Changes all selected tasks, or none of them. */
-export function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
-  const { can } = useMe();
-  const NOBODY = 'nobody';
-  async function done(act: Promise<unknown>, told: string) {
-    await act;
-    await refetch('/v1/tasks');
-    onDone();
-    toast(told);
-  }
-  const set = (status: Status) =>
-    done(api.PATCH('/v1/tasks/bulk', { body: { taskIds: ids, status } }), t.tasks.changed(ids.length)).catch(failed);
-  const assign = (assigneeId: string | null) =>
-    done(api.PATCH('/v1/tasks/bulk/assignee', { body: { taskIds: ids, assigneeId } }), t.tasks.changed(ids.length)).catch(failed);
-  const remove = () => done(api.DELETE('/v1/tasks/bulk', { body: { taskIds: ids } }), t.tasks.deleted(ids.length));
-  return (
-    <>
-      <StatusMenu statuses={statuses()} onPick={(status) => void set(status as Status)} />
-      <AssignSelect
-        label={t.tasks.assign}
-        more={[{ value: NOBODY, label: t.tasks.unassign }]}
-        onPick={(id) => void assign(id === NOBODY ? null : id)}
-      />
-      {can('task:delete') && (
-        <DeleteButton
-          count={ids.length}
-          question={{ title: t.tasks.deleteAsk(ids.length), text: t.tasks.deleteText, verb: t.tasks.deleteTasks(ids.length) }}
-          act={remove}
-        />
-      )}
-    </>
-  );
+/** What rows can be grouped by. */
+export function groups(name: (id: string | null) => string | undefined): Group<Task>[] {
+  const { columns, fields } = t.tasks;
+  return [
+    {
+      key: 'owner',
+      label: columns.owner,
+      sort: 'assignee',
+      of: ({ assigneeId }) => ({ key: assigneeId ?? '', label: name(assigneeId) ?? t.record.noOwner }),
+    },
+    {
+      key: 'status',
+      label: columns.status,
+      sort: 'status',
+      of: ({ status }) => ({ key: status, label: statuses()[status].label }),
+    },
+    {
+      key: 'department',
+      label: fields.department,
+      sort: 'department',
+      of: ({ department }) => ({ key: department ?? '', label: department ? t.departments[department] : t.edits.none }),
+    },
+  ];
 }

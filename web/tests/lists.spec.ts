@@ -174,3 +174,70 @@ test('a filter takes several values, and a new record keeps what was typed', asy
   await expect(page.getByRole('table')).toBeVisible();
   expect(errors.filter((error) => !error.includes('400'))).toEqual([]);
 });
+
+test('a list is sorted, grouped, arranged and kept as a view', async ({ page, demo, errors }, info) => {
+  test.skip(info.project.name === 'phone', 'the same code at another width');
+  await signIn(page, demo, LEAD);
+  await page.goto(`${demo.url}/risks`);
+  const table = page.getByRole('table', { name: 'Risks' });
+  await table.getByRole('button', { name: 'Owner' }).click();
+  await expect(table.getByRole('columnheader', { name: 'Owner' })).toHaveAttribute('aria-sort', 'ascending');
+  await page.getByRole('button', { name: 'Display' }).click();
+  await page.getByRole('menuitemradio', { name: 'Category' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Treatment' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'ID' }).click();
+  await page.keyboard.press('Escape');
+  await expect(table.getByRole('rowheader').or(table.locator('th[scope=rowgroup]')).first()).toBeVisible();
+  await expect(table.getByRole('columnheader', { name: 'Treatment' })).toBeVisible();
+  await expect(table.getByRole('columnheader', { name: 'ID' })).toHaveCount(0);
+  await expectAccessible(page, 'a grouped list');
+
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('By category');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'By category' })).toBeVisible();
+  await page.getByRole('button', { name: 'By category' }).click();
+  await page.getByRole('menuitem', { name: 'Everything' }).click();
+  await expect(table.getByRole('columnheader', { name: 'ID' })).toBeVisible();
+  await page.reload();
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'By category' }).click();
+  await expect(table.getByRole('columnheader', { name: 'Treatment' })).toBeVisible();
+  await page.getByRole('button', { name: 'By category' }).click();
+  await page.getByRole('menuitem', { name: 'Delete view' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Views' })).toBeVisible();
+  expect(errors).toEqual([]);
+});
+
+test('many records are changed, undone as one and exported', async ({ page, demo, errors }, info) => {
+  test.skip(info.project.name === 'phone', 'rows are not selected on a phone');
+  await signIn(page, demo, LEAD);
+  await page.goto(`${demo.url}/vendors?status=assessed`);
+  const table = page.getByRole('table', { name: 'Vendors' });
+  await expect(table.locator('tr[data-row]').first()).toBeVisible();
+  const count = await table.locator('tr[data-row]').count();
+  await table.getByRole('checkbox', { name: 'Select all' }).click();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page
+      .getByRole('toolbar')
+      .getByRole('button', { name: 'Export' })
+      .click()
+      .then(() => page.getByRole('menuitem', { name: 'CSV' }).click()),
+  ]);
+  expect(file.suggestedFilename()).toMatch(/^vendors-\d{4}-\d\d-\d\d\.csv$/);
+  await page.getByRole('toolbar').getByRole('button', { name: 'Edit field' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('combobox', { name: 'Field' }).click();
+  await page.getByRole('option', { name: 'Category' }).click();
+  await dialog.getByRole('combobox', { name: 'Category' }).click();
+  await page.getByRole('option').first().click();
+  await dialog.getByRole('button', { name: /^Change \d+ records$/ }).click();
+  await expect(page.getByText(/^\d+ records? changed\.$/)).toBeVisible();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByText(/^\d+ records? (is|are) as before\.$/)).toBeVisible();
+  await expect(table.locator('tr[data-row]')).toHaveCount(count);
+  expect(errors).toEqual([]);
+});

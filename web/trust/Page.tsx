@@ -1,6 +1,9 @@
 import { Checkbox, Select, Textarea, TextInput } from '@mantine/core';
 import { IconFileCertificate } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useMe } from '../api/session';
+import { useFrameworks, useReadiness } from '../frameworks/queries';
+import { Glyph } from '../parts/glyphs';
 import { t } from '../texts';
 import { Preview } from './Preview';
 import { decide, type Form, type Framework, frameworksOf } from './queries';
@@ -98,7 +101,28 @@ function Choice({ one, mayChange, onDecide }: { one: Framework; mayChange: boole
           onChange={(status) => status && onDecide({ ...one, status: status as Framework['status'] })}
         />
       )}
+      {one.enabled && one.status === 'compliant' && <Claim framework={one.framework} />}
     </li>
+  );
+}
+
+/** The framework behind what the page claims, where it has another name. */
+const BEHIND: Record<string, string> = { soc2_type1: 'soc_2', soc2_type2: 'soc_2' };
+
+/** What is said of a claim that the controls do not bear out. */
+function Claim({ framework }: { framework: Framework['framework'] }) {
+  const { can } = useMe();
+  const alias = BEHIND[framework] ?? framework;
+  const known = useFrameworks().data?.data.find((one) => one.alias === alias);
+  const { data } = useReadiness(known?.id ?? '', undefined, known !== undefined && can('control:read'));
+  if (!data || data.score === 100) return null;
+  return (
+    <p className={css.claim} role="status">
+      <Glyph shape="alert" tone="warn" /> {t.trust.notReady(data.score)}{' '}
+      <Link to={`/frameworks/${known?.id}` as string} className="link">
+        {t.nav.frameworks}
+      </Link>
+    </p>
   );
 }
 

@@ -396,6 +396,7 @@ pub(crate) async fn export_audit_logs(
         let (format, asked) = (shape.format.as_str(), asked.unwrap_or_default());
         journal::exported(&api.ctx, &scope, "audit_log.exported", "audit_log", format, &asked).await?;
     }
+    let file_name = format!("audit-log-{}", scope.today(api.ctx.now()));
     let (api, scope): (Api, Scope) = (api.0.clone(), (*scope).clone());
     let rows = all_rows(None, cells, move |after, limit| {
         let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());
@@ -403,7 +404,7 @@ pub(crate) async fn export_audit_logs(
         async move { journal::list(&api.ctx, &scope, filter, limit, before).await }
     });
     let columns = COLUMNS.iter().map(|(name, width)| Column { name, width: *width }).collect();
-    download("audit-log", shape, columns, rows).await
+    download("audit-log", &file_name, shape, columns, rows).await
 }
 
 #[derive(Debug, Serialize, ToSchema)]

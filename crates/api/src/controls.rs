@@ -4,7 +4,7 @@ use attestry_app::controls::{self, Linking};
 use attestry_app::readiness;
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
-use attestry_domain::controls::{Control, ControlFilter, ControlPatch, ControlReadiness, Readiness};
+use attestry_domain::controls::{Control, ControlFilter, ControlPatch, ControlReadiness, Missing, Readiness};
 use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::id::{ControlId, kind};
 use attestry_domain::id_set::IdSet;
@@ -55,7 +55,7 @@ impl Shown for Far {
     }
 
     fn version(&self) -> Option<i64> {
-        let ControlReadiness { policies, tasks, .. } = self.0;
+        let ControlReadiness { policies, tasks, .. } = &self.0;
         i64::try_from(policies.in_place * 1000 + tasks.in_place).ok()
     }
 }
@@ -71,18 +71,22 @@ pub(crate) fn readiness_schema() -> Value {
         })
     };
     json!({
-        "type": "object", "required": ["status", "policies", "tasks"],
-        "description": "How far it is. Ready when all policies linked to it are published and all tasks linked to it are done with fresh evidence, and there is at least one of them.",
+        "type": "object", "required": ["status", "policies", "tasks", "missing"],
+        "description": "Its state. Ready when it has an owner, at least one policy or task is linked to it, all linked policies are published and all linked tasks are done with fresh evidence.",
         "properties": {
             "status": Readiness::schema(),
             "policies": tally("The policies linked to it; in place are those that are published."),
-            "tasks": tally("The tasks linked to it; in place are those that are done and have fresh evidence.")
+            "tasks": tally("The tasks linked to it; in place are those that are done and have fresh evidence."),
+            "missing": {
+                "type": "array", "items": Missing::schema(),
+                "description": "What it lacks before it is ready: an `owner`, a published `policy`, a `task` or policy at all, fresh `evidence`."
+            }
         }
     })
 }
 
 pub(crate) fn readiness_example() -> Value {
-    json!({"status": "in_progress", "policies": {"linked": 1, "inPlace": 1}, "tasks": {"linked": 2, "inPlace": 1}})
+    json!({"status": "in_progress", "policies": {"linked": 1, "inPlace": 1}, "tasks": {"linked": 2, "inPlace": 1}, "missing": ["evidence"]})
 }
 
 impl Beside<Control> for HowFar {

@@ -40,6 +40,7 @@ mod tasks;
 mod trust_access;
 mod trust_portal;
 mod vendors;
+mod views;
 
 pub use answer::problem::{CODES, Problem};
 pub use console::has_console;

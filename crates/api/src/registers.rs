@@ -31,6 +31,7 @@ use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::{Fields, described, or_null};
 use crate::state::Api;
 
+mod bulk;
 mod document;
 mod matrix;
 mod tables;
@@ -490,13 +491,15 @@ struct Narrowed<R: Exposed> {
     as_of: Option<Time>,
 }
 
-impl<R: Exposed> Narrowed<R> {
+impl<R: Exposed> FromQuery for Narrowed<R> {
     fn read(query: &mut Query) -> Self {
         let is_due = query.get(R::DUE.wire).unwrap_or(false);
         let wanted = Wanted { filter: R::Filter::read(query), q: lists::search(query), due_by: None };
         Self { wanted, is_due, as_of: query.as_of("asOf") }
     }
+}
 
+impl<R: Exposed> Narrowed<R> {
     /// What is wanted on a given day, and as of when.
     fn on(self, today: Date) -> (Wanted<R>, Option<Time>) {
         let by = if R::DUE.on_the_day { today } else { today.plus_days(-1) };

@@ -26,7 +26,7 @@ use crate::trust_access::{agreements, grants, page, public, reading, requests};
 use crate::{
     api_keys, attachments, audit_logs, auth, automations, comments, console, controls, events, files,
     frameworks, health, layers, members, metrics, organization, policies, registers, secrets, sessions,
-    setup, soa, task_templates, tasks, trust_portal,
+    setup, soa, task_templates, tasks, trust_portal, views,
 };
 
 /// The operations that need no credentials. A test holds this list against the document and the
@@ -91,6 +91,8 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(members::create_members))
         .routes(operations!(members::invite_member))
         .routes(operations!(members::get_member, members::update_member, members::delete_member))
+        .routes(operations!(views::list_views, views::create_view))
+        .routes(operations!(views::get_view, views::update_view, views::delete_view))
         .with(registers::rated_routes::<Risk>)
         .with(registers::rated_routes::<Vendor>)
         .with(registers::routes::<Task>)

@@ -10,6 +10,7 @@ pub mod attachments;
 mod attempts;
 pub mod automations;
 pub mod backups;
+pub mod bulk;
 mod change;
 pub mod comments;
 pub mod context;
@@ -59,6 +60,7 @@ mod subjects;
 pub mod tasks;
 pub mod trust_access;
 mod turns;
+pub mod views;
 
 pub use context::{Ctx, Settings};
 pub use error::{Error, FieldError};

@@ -117,7 +117,7 @@ pub async fn list(
     if scope.allows(Permission::PolicyRead) || at.is_some() {
         return registers::list(ctx, scope, wanted, page, at).await;
     }
-    let place = |record: &Record<Policy>| record.place(page.sort);
+    let place = |record: &Record<Policy>| record.place(page.sort, |member| member.to_string());
     let found = published(ctx, scope, wanted).await?;
     let mut items = page_of(found, page.order, page.after.as_ref(), place);
     items.truncate(usize::from(page.limit) + 1);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::controls::{Control, ControlReadiness, InPlace, Readiness};
+use attestry_domain::controls::{Control, ControlReadiness, InPlace, Missing, Readiness};
 use attestry_domain::frameworks::{Framework, Requirement};
 use attestry_domain::id::{FrameworkId, RequirementId};
 use attestry_domain::policies::Policy;
@@ -81,6 +81,17 @@ impl Controls {
         places.iter().filter_map(|place| self.all.get(*place))
     }
 
+    /// The state of a requirement: that of all its controls together, none where there is no control.
+    pub fn readiness(&self, requirement: RequirementId) -> Option<Readiness> {
+        let all = self.of(requirement).map(|(_, readiness)| readiness.status);
+        all.reduce(|one, other| if one == other { one } else { Readiness::InProgress })
+    }
+
+    /// What the controls of a requirement lack.
+    pub fn missing(&self, requirement: RequirementId) -> Vec<Missing> {
+        Missing::together(self.of(requirement).map(|(_, readiness)| readiness.missing.as_slice()))
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Record<Control>> {
         self.all.iter().map(|(control, _)| control)
     }
@@ -115,11 +126,6 @@ impl FrameworkReadiness {
     }
 }
 
-/// How far something is that several controls serve.
-fn together(controls: impl Iterator<Item = Readiness>) -> Option<Readiness> {
-    controls.reduce(|one, other| if one == other { one } else { Readiness::InProgress })
-}
-
 /// What does not apply, says the statement of applicability that had been approved last.
 async fn left_out(
     ctx: &Ctx,
@@ -142,10 +148,9 @@ pub async fn of(
     let controls = Controls::load(ctx, scope, at).await?;
     let left_out = left_out(ctx, scope, framework.id, at.unwrap_or(ctx.now())).await?;
     let requirements = framework.requirements.iter().map(|requirement| {
-        let readiness = together(controls.of(requirement.id).map(|(_, readiness)| readiness.status));
         let met = match left_out.contains(&requirement.id) {
             true => Met::NotApplicable,
-            false => readiness.map_or(Met::Uncovered, Met::As),
+            false => controls.readiness(requirement.id).map_or(Met::Uncovered, Met::As),
         };
         (requirement.clone(), met)
     });

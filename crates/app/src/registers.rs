@@ -9,7 +9,7 @@ use attestry_domain::controls::Control;
 use attestry_domain::id::{Id, Kind, MemberId};
 use attestry_domain::notices::Notice;
 use attestry_domain::page::{Order, Page, PageRequest};
-use attestry_domain::registers::{Record, Wanted};
+use attestry_domain::registers::{Record, RegisterSort, SortKey, Wanted};
 use attestry_domain::scales::Matrix;
 use attestry_domain::subjects;
 pub use attestry_storage::registers::{Stored, StoredRating};
@@ -24,6 +24,7 @@ use crate::context::Ctx;
 use crate::error::{Error, FieldError};
 use crate::history;
 use crate::links;
+use crate::members;
 use crate::notices::Happened;
 use crate::policies;
 use crate::precondition::Precondition;
@@ -213,8 +214,14 @@ pub async fn list<R: Stored>(
     }
     if let Some(at) = at {
         R::may_look_back(scope)?;
+        let names = match page.sort.key() {
+            SortKey::Member(_) => members::names(ctx, scope).await?,
+            _ => HashMap::new(),
+        };
         let takes = |record: &Record<R>| wanted.takes(record);
-        let mut page = past::<R>(at).page(ctx, scope, &page, takes, Record::place).await?;
+        let name = |member| names.get(&member).map(|name| name.to_lowercase()).unwrap_or_default();
+        let place = |record: &Record<R>, sort| record.place(sort, name);
+        let mut page = past::<R>(at).page(ctx, scope, &page, takes, place).await?;
         number(ctx, scope, &mut page.items).await?;
         return Ok(page);
     }
@@ -303,6 +310,15 @@ pub(crate) async fn change<R: Stored>(
     if after.assignee() != before.assignee() {
         assignees::must_be_active(c.t, c.scope, ASSIGNEE, after.assignee()).await?;
     }
+    change_to(c, before, after).await
+}
+
+/// Changes a row that is held to one whose assignee was looked at.
+pub(crate) async fn change_to<R: Stored>(
+    c: &Change<'_>,
+    before: &Record<R>,
+    after: Record<R>,
+) -> Result<Record<R>, Error> {
     if after.file() != before.file() {
         policies::files::must_be_document(c, &after.id.to_string(), after.file()).await?;
     }
@@ -396,8 +412,26 @@ pub(crate) async fn remove<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result
     Ok(())
 }
 
-/// How many rows are in each cell of the matrix.
-pub async fn matrix<R: StoredRating>(ctx: &Ctx, scope: &Scope) -> Result<Matrix, Error> {
-    let scope = scope.clone();
-    Ok(ctx.db.read(async move |t| rows::matrix::<R>(t, &scope).await).await?)
+/// The matrix of the rows that are wanted, as they are or stood at a moment.
+pub async fn matrix<R: StoredRating>(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: &Wanted<R>,
+    at: Option<Time>,
+) -> Result<Matrix, Error> {
+    let (own, wanted) = (scope.clone(), wanted.clone());
+    let Some(at) = at else {
+        return Ok(ctx.db.read(async move |t| rows::matrix::<R>(t, &own, &wanted).await).await?);
+    };
+    R::may_look_back(scope)?;
+    let mut matrix = Matrix::default();
+    for record in past::<R>(at).all(ctx, scope).await?.iter().filter(|record| wanted.takes(record)) {
+        matrix
+            .inherent
+            .add(record.is_rated(&R::RATINGS[0]), record.cell(&R::RATINGS[0]).map_err(Error::internal)?);
+        matrix
+            .residual
+            .add(record.is_rated(&R::RATINGS[1]), record.cell(&R::RATINGS[1]).map_err(Error::internal)?);
+    }
+    Ok(matrix)
 }

@@ -145,6 +145,8 @@ crate::register_sort! {
     /// What entries can be sorted by.
     ContextSort {
         Question = "question", question_key Text;
+        Assignee = "assignee", assignee_id Member;
+        ReviewDate = "reviewDate", review_date Date;
     }
 }
 

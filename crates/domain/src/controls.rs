@@ -61,6 +61,9 @@ crate::register_sort! {
     /// What controls can be sorted by.
     ControlSort {
         Name = "name", name_key Text;
+        Department = "department", department Words(crate::words::Department);
+        Assignee = "assignee", assignee_id Member;
+        ReviewDate = "reviewDate", review_date Date;
     }
 }
 
@@ -94,14 +97,36 @@ impl Register for Control {
 }
 
 crate::words! {
-    /// How far something is.
+    /// The state of a control; `docs/readiness.md` is its definition in words.
     Readiness {
-        /// Everything linked to it is in place.
+        /// Nothing is missing.
         Ready = "ready",
-        /// Some of it is.
+        /// Some of what is linked to it is in place.
         InProgress = "in_progress",
         /// Nothing is.
         NotStarted = "not_started",
+    }
+}
+
+crate::words! {
+    /// A piece that a control lacks before it is ready.
+    Missing {
+        /// Nobody owns it.
+        Owner = "owner",
+        /// A policy linked to it is not published.
+        Policy = "policy",
+        /// Neither a policy nor a task is linked to it.
+        Task = "task",
+        /// A task linked to it is not done, or has no fresh evidence.
+        Evidence = "evidence",
+    }
+}
+
+impl Missing {
+    /// The pieces that several controls lack together, each once, in the order of the list.
+    pub fn together<'a>(lists: impl Iterator<Item = &'a [Self]>) -> Vec<Self> {
+        let all: Vec<Self> = lists.flatten().copied().collect();
+        Self::ALL.iter().filter(|one| all.contains(one)).copied().collect()
     }
 }
 
@@ -122,8 +147,8 @@ pub struct InPlace {
     pub tasks: HashSet<TaskId>,
 }
 
-/// How far a control is, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// The state of a control, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ControlReadiness {
     pub status: Readiness,
@@ -131,6 +156,8 @@ pub struct ControlReadiness {
     pub policies: Tally,
     /// Tasks that are done and have fresh evidence.
     pub tasks: Tally,
+    /// What is left to do before it is ready.
+    pub missing: Vec<Missing>,
 }
 
 impl Control {
@@ -143,12 +170,18 @@ impl Control {
             linked: self.task_ids.len(),
             in_place: self.task_ids.iter().filter(|id| in_place.tasks.contains(id)).count(),
         };
-        let (linked, there) = (policies.linked + tasks.linked, policies.in_place + tasks.in_place);
-        let status = match there {
+        let lacks = |piece: &Missing| match piece {
+            Missing::Owner => self.assignee_id.is_none(),
+            Missing::Policy => policies.in_place < policies.linked,
+            Missing::Task => policies.linked + tasks.linked == 0,
+            Missing::Evidence => tasks.in_place < tasks.linked,
+        };
+        let missing: Vec<Missing> = Missing::ALL.iter().copied().filter(lacks).collect();
+        let status = match policies.in_place + tasks.in_place {
             0 => Readiness::NotStarted,
-            _ if there == linked => Readiness::Ready,
+            _ if missing.is_empty() => Readiness::Ready,
             _ => Readiness::InProgress,
         };
-        ControlReadiness { status, policies, tasks }
+        ControlReadiness { status, policies, tasks, missing }
     }
 }

@@ -56,6 +56,7 @@ pub const SIGHT: &[(&str, Permission, Reach)] = &[
     ("user", Permission::AuditRead, Reach::All),
     ("user-notifications", Permission::AuditRead, Reach::All),
     ("operation", Permission::AuditRead, Reach::All),
+    ("view", Permission::AuditRead, Reach::All),
     ("export", Permission::AuditRead, Reach::All),
 ];
 

@@ -252,6 +252,8 @@ kinds! {
     Request RequestId "req" "request"
     Message MessageId "msg" "message"
     Backup BackupId "bak" "backup"
+    View ViewId "view" "view"
+    BulkChange BulkChangeId "blk" "bulk change"
 }
 
 #[cfg(test)]

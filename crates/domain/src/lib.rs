@@ -53,6 +53,7 @@ pub mod trust_access;
 pub mod users;
 pub mod vendors;
 pub mod version;
+pub mod views;
 pub mod words;
 pub mod zone;
 

@@ -132,6 +132,11 @@ crate::register_sort! {
     /// What policies can be sorted by.
     PolicySort {
         Name = "name", name_key Text;
+        Status = "status", status Words(PolicyStatus);
+        Department = "department", department Words(crate::words::Department);
+        Frequency = "frequency", frequency Words(ReviewFrequency);
+        Assignee = "assignee", assignee_id Member;
+        ReviewDate = "reviewDate", review_date Date;
     }
 }
 

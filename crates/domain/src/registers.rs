@@ -24,7 +24,8 @@ use crate::date::Date;
 use crate::id::{AttachmentId, Id, Kind, MemberId, OrganizationId};
 use crate::links::Links;
 use crate::page::{After, Key, Sort};
-use crate::plain::{Plain, PlainKind};
+use crate::plain::{Keep, Plain, PlainKind};
+use crate::scales::Cell;
 use crate::time::Time;
 
 /// What the table of fields yields.
@@ -42,6 +43,9 @@ pub trait Fields: Clone + fmt::Debug + PartialEq + Send + Sync + Sized + 'static
     fn recorded(state: &mut Map<String, Value>) -> Result<Self, serde_json::Error>;
 
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+
+    /// The value of a field, by the name of its column.
+    fn field(&self, column: &str) -> Plain<'_>;
 }
 
 /// A register's own facts and rules.
@@ -259,14 +263,36 @@ pub trait Filter<R>: Clone + fmt::Debug + Default + Send + Sync + 'static {
     fn takes(&self, row: &R) -> bool;
 }
 
+/// The key of a sorted list.
+#[derive(Clone, Copy, Debug)]
+pub enum SortKey {
+    /// The id, which is the order of creation.
+    Id,
+    /// A computed column of text.
+    Text(&'static str),
+    /// A computed column of numbers, or the time of the last change.
+    Number(&'static str),
+    /// A field by the order of its words; a row without one comes first.
+    Words(&'static str, &'static [&'static str]),
+    /// A date; a row without one comes last.
+    Date(&'static str),
+    /// A member by name; a row without one comes first.
+    Member(&'static str),
+}
+
+/// The day by which rows without a date are sorted: after all others.
+pub const NEVER: &str = "9999-12-31";
+
 /// What a register can be sorted by.
 pub trait RegisterSort: Sort + utoipa::PartialSchema + fmt::Debug + Send + Sync + 'static {
-    /// The column of each, in the order of the words; none is the id.
-    const COLUMNS: &'static [Option<&'static str>];
-
-    fn column(self) -> Option<&'static str>;
+    /// The key of each, in the order of the words.
+    const KEYS: &'static [SortKey];
 
     fn index(self) -> usize;
+
+    fn key(self) -> SortKey {
+        Self::KEYS[self.index()]
+    }
 }
 
 /// Which rows are wanted.
@@ -371,16 +397,39 @@ impl<R: Register> Record<R> {
         Self { fields, ..self.clone() }
     }
 
-    /// Its place in a list sorted by `sort`.
-    pub fn place(&self, sort: R::Sort) -> After {
-        let key = match sort.column() {
-            None => Key::Id,
-            Some(UPDATED_AT) => Key::Number(self.updated_at.as_millis()),
-            Some(column) => match self.fields.computed(column) {
+    /// Tells if it was rated on this side.
+    pub fn is_rated(&self, side: &RatingSide) -> bool {
+        self.fields.field(side.is_assessed) == Plain::Bool(true)
+    }
+
+    /// Its cell of the matrix, of which it is the only row.
+    pub fn cell(&self, side: &RatingSide) -> Result<Cell, String> {
+        let likelihood = Keep::kept(self.fields.field(side.likelihood))?;
+        let impact = Keep::kept(self.fields.field(side.impact))?;
+        Ok(Cell { likelihood, impact, count: 1 })
+    }
+
+    /// Its place in a list sorted by `sort`; members are looked up by `name`.
+    pub fn place(&self, sort: R::Sort, name: impl Fn(MemberId) -> String) -> After {
+        let key = match sort.key() {
+            SortKey::Number(UPDATED_AT) => Key::Number(self.updated_at.as_millis()),
+            SortKey::Text(column) | SortKey::Number(column) => match self.fields.computed(column) {
                 Plain::Text(text) => Key::Text(text.into_owned()),
                 Plain::Int(number) => Key::Number(number),
                 _ => Key::Id,
             },
+            SortKey::Words(column, words) => Key::Number(match self.fields.field(column) {
+                Plain::Text(own) => {
+                    words.iter().zip(1..).find(|(word, _)| **word == own).map_or(0, |found| found.1)
+                }
+                _ => 0,
+            }),
+            SortKey::Date(column) => Key::Text(match self.fields.field(column) {
+                Plain::Date(date) => date.to_string(),
+                _ => NEVER.to_owned(),
+            }),
+            SortKey::Member(_) => Key::Text(self.fields.assignee().map(name).unwrap_or_default()),
+            SortKey::Id => Key::Id,
         };
         After { key, id: self.id.to_string() }
     }
@@ -486,6 +535,13 @@ macro_rules! register_structs {
                 $(map.serialize_entry($wire, &self.$field)?;)*
                 Ok(())
             }
+
+            fn field(&self, column: &str) -> $crate::plain::Plain<'_> {
+                match column {
+                    $(stringify!($field) => $crate::plain::Keep::plain(&self.$field),)*
+                    _ => $crate::plain::Plain::Null,
+                }
+            }
         }
     };
 }
@@ -584,13 +640,13 @@ macro_rules! register_filter {
     };
 }
 
-/// Makes the words a register can be sorted by: `Variant = "word", column Kind;` Newest first, unless one of them is the
-/// `default`, which counts upwards.
+/// Makes the words a register can be sorted by: `Variant = "word", column Kind;` with a kind of [`SortKey`], and of
+/// `Words` the type. Newest first, unless one of them is the `default`, which counts upwards.
 #[macro_export]
 macro_rules! register_sort {
     ($(#[$meta:meta])* $name:ident {
         default $first:ident = $first_word:literal, $first_column:ident $first_kind:ident;
-        $($variant:ident = $word:literal, $column:ident $kind:ident;)*
+        $($variant:ident = $word:literal, $column:ident $kind:ident $(($words:ty))?;)*
     }) => {
         $crate::words! {
             $(#[$meta])*
@@ -606,10 +662,10 @@ macro_rules! register_sort {
 
         $crate::register_sort!(@sorts $name, [$first] {
             $first = $first_word, $first_column $first_kind;
-            $($variant = $word, $column $kind;)*
+            $($variant = $word, $column $kind $(($words))?;)*
         });
     };
-    ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal, $column:ident $kind:ident;)* }) => {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal, $column:ident $kind:ident $(($words:ty))?;)* }) => {
         $crate::words! {
             $(#[$meta])*
             #[derive(Default)]
@@ -621,15 +677,15 @@ macro_rules! register_sort {
             }
         }
 
-        $crate::register_sort!(@sorts $name, [] { $($variant = $word, $column $kind;)* });
+        $crate::register_sort!(@sorts $name, [] { $($variant = $word, $column $kind $(($words))?;)* });
     };
-    (@sorts $name:ident, [$($upwards:ident)?] { $($variant:ident = $word:literal, $column:ident $kind:ident;)* }) => {
+    (@sorts $name:ident, [$($upwards:ident)?] { $($variant:ident = $word:literal, $column:ident $kind:ident $(($words:ty))?;)* }) => {
         impl $crate::page::Sort for $name {
             fn takes(self, key: &$crate::page::Key) -> bool {
                 match self {
                     Self::CreatedAt => matches!(key, $crate::page::Key::Id),
                     Self::UpdatedAt => matches!(key, $crate::page::Key::Number(_)),
-                    $(Self::$variant => matches!(key, $crate::page::Key::$kind(_)),)*
+                    $(Self::$variant => $crate::register_sort!(@takes $kind key),)*
                 }
             }
 
@@ -643,16 +699,18 @@ macro_rules! register_sort {
         }
 
         impl $crate::registers::RegisterSort for $name {
-            const COLUMNS: &'static [Option<&'static str>] =
-                &[None, Some($crate::registers::UPDATED_AT) $(, Some(stringify!($column)))*];
-
-            fn column(self) -> Option<&'static str> {
-                Self::COLUMNS[self as usize]
-            }
+            const KEYS: &'static [$crate::registers::SortKey] = &[
+                $crate::registers::SortKey::Id,
+                $crate::registers::SortKey::Number($crate::registers::UPDATED_AT),
+                $($crate::registers::SortKey::$kind(stringify!($column) $(, <$words>::WORDS)?)),*
+            ];
 
             fn index(self) -> usize {
                 self as usize
             }
         }
     };
+    (@takes Number $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
+    (@takes Words $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
+    (@takes $kind:ident $key:ident) => { matches!($key, $crate::page::Key::Text(_)) };
 }

@@ -127,6 +127,12 @@ crate::register_sort! {
         Title = "title", title_key Text;
         InherentScore = "inherentScore", inherent_score Number;
         ResidualScore = "residualScore", residual_score Number;
+        Category = "category", category Words(RiskCategory);
+        Department = "department", department Words(crate::words::Department);
+        Status = "status", status Words(RiskStatus);
+        TreatmentStrategy = "treatmentStrategy", treatment_strategy Words(TreatmentStrategy);
+        Assignee = "assignee", assignee_id Member;
+        ReviewDate = "reviewDate", review_date Date;
     }
 }
 

@@ -100,14 +100,32 @@ pub trait Rated: Register {
     fn inherent(&self) -> (Likelihood, Impact);
 }
 
-/// How many rated rows are in each cell of the matrix, before and after treatment, and how many are not rated.
+/// The rows of a register by their rating, before and after treatment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matrix {
-    pub inherent: Vec<Cell>,
-    pub residual: Vec<Cell>,
-    /// Rows without a rating before treatment, and after.
+    pub inherent: MatrixSide,
+    pub residual: MatrixSide,
+}
+
+/// Counts of rated rows in each cell of the matrix, and of rows that are not rated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MatrixSide {
+    pub cells: Vec<Cell>,
     pub not_assessed: i64,
-    pub residual_not_assessed: i64,
+}
+
+impl MatrixSide {
+    /// Adds rows with the same rating, which is a default if they were not assessed.
+    pub fn add(&mut self, is_assessed: bool, cell: Cell) {
+        let same = |known: &&mut Cell| (known.likelihood, known.impact) == (cell.likelihood, cell.impact);
+        if !is_assessed {
+            self.not_assessed += cell.count;
+        } else if let Some(known) = self.cells.iter_mut().find(same) {
+            known.count += cell.count;
+        } else {
+            self.cells.push(cell);
+        }
+    }
 }
 
 /// How many rows are in one cell of the five by five matrix.

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::controls::Missing;
 use crate::date::Date;
 use crate::frameworks::{Framework, Requirement};
 use crate::id::{
@@ -234,24 +235,28 @@ crate::words! {
         /// A risk that is treated, or a law or contract that asks for it.
         Reason = "reason",
         Control = "control",
-        /// Fresh evidence, though the control is said to be implemented.
+        /// A policy of its controls that is published, though it is said to be implemented.
+        Policy = "policy",
+        /// A policy or a task behind each of its controls, though it is said to be implemented.
+        Task = "task",
+        /// Fresh evidence, though it is said to be implemented.
         Evidence = "evidence",
+        /// An owner of each of its controls, or of the row where there is none.
         Owner = "owner",
     }
 }
 
-/// What stands behind a row, in numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Behind {
+/// What stands behind a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Behind<'a> {
     pub risks: usize,
     pub controls: usize,
-    /// Tasks whose evidence proves it, and how many have fresh evidence.
-    pub tasks: usize,
-    pub fresh: usize,
+    /// What the controls lack, by the one definition of readiness.
+    pub missing: &'a [Missing],
 }
 
 /// What a row lacks. Nothing but the answer matters for what does not apply.
-pub fn gaps(answer: Option<&SoaAnswer>, behind: Behind) -> Vec<Gap> {
+pub fn gaps(answer: Option<&SoaAnswer>, behind: Behind<'_>) -> Vec<Gap> {
     let Some(answer) = answer else { return vec![Gap::Answer] };
     let mut gaps = Vec::new();
     let mut lacks = |is_missing: bool, gap| {
@@ -262,10 +267,13 @@ pub fn gaps(answer: Option<&SoaAnswer>, behind: Behind) -> Vec<Gap> {
     lacks(!answer.is_confirmed(), Gap::Answer);
     if answer.is_applicable {
         let is_implemented = answer.implementation_status == Some(ImplementationStatus::Implemented);
+        let misses = |piece| behind.missing.contains(&piece);
         lacks(behind.risks == 0 && answer.obligation.is_none(), Gap::Reason);
         lacks(behind.controls == 0, Gap::Control);
-        lacks(is_implemented && (behind.tasks == 0 || behind.fresh < behind.tasks), Gap::Evidence);
-        lacks(answer.owner_id.is_none(), Gap::Owner);
+        lacks(is_implemented && misses(Missing::Policy), Gap::Policy);
+        lacks(is_implemented && misses(Missing::Task), Gap::Task);
+        lacks(is_implemented && misses(Missing::Evidence), Gap::Evidence);
+        lacks(misses(Missing::Owner) || (behind.controls == 0 && answer.owner_id.is_none()), Gap::Owner);
     }
     gaps
 }

@@ -6,7 +6,7 @@ use crate::date::Date;
 use crate::id::kind;
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
-use crate::registers::{Actions, Computed, Due, Live, Register, SEARCH_TEXT};
+use crate::registers::{Actions, Computed, Due, Live, NEVER, Register, SEARCH_TEXT};
 use crate::time::Time;
 
 crate::words! {
@@ -151,11 +151,14 @@ crate::register_sort! {
         default Board = "board", board_rank Number;
         Title = "title", title_key Text;
         DueDate = "dueDate", due_key Text;
+        Status = "status", status Words(TaskStatus);
+        Department = "department", department Words(crate::words::Department);
+        Frequency = "frequency", frequency Words(Frequency);
+        Assignee = "assignee", assignee_id Member;
+        LastEvidenceDate = "lastEvidenceDate", last_evidence_date Date;
     }
 }
 
-/// What a task without a due date is sorted by: after all others.
-const NEVER: &str = "9999-12-31";
 /// More days than time zones can put between two calendars.
 const ZONES: i64 = 3;
 

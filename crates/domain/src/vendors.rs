@@ -99,6 +99,11 @@ crate::register_sort! {
         Name = "name", name_key Text;
         InherentScore = "inherentScore", inherent_score Number;
         ResidualScore = "residualScore", residual_score Number;
+        Category = "category", category Words(VendorCategory);
+        Status = "status", status Words(VendorStatus);
+        TreatmentStrategy = "treatmentStrategy", treatment_strategy Words(crate::risks::TreatmentStrategy);
+        Assignee = "assignee", assignee_id Member;
+        ReviewDate = "reviewDate", review_date Date;
     }
 }
 

@@ -11,6 +11,8 @@ macro_rules! words {
 
         impl $name {
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
+            /// The same as words.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
 
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word),+ }

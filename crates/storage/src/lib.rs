@@ -12,6 +12,7 @@ pub mod api_keys;
 pub mod archive;
 pub mod attachments;
 pub mod automations;
+pub mod bulk_changes;
 pub mod comments;
 mod context_entries;
 pub mod controls;
@@ -38,6 +39,7 @@ pub mod tasks;
 pub mod trust_access;
 pub mod users;
 mod vendors;
+pub mod views;
 
 pub use attestry_db::{Db, Error, Tx};
 use registers::Stored;
@@ -49,6 +51,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("api_keys", api_keys::statements()),
         ("attachments", attachments::statements()),
         ("automations", automations::statements()),
+        ("bulk_changes", bulk_changes::statements()),
         ("comments", comments::statements()),
         ("context_entries", attestry_domain::context_entries::ContextEntry::sql().texts()),
         ("controls", [attestry_domain::controls::Control::sql().texts(), controls::statements()].concat()),
@@ -76,5 +79,6 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("trust_access", trust_access::statements()),
         ("users", users::statements()),
         ("vendors", registers::texts::<attestry_domain::vendors::Vendor>()),
+        ("views", views::statements()),
     ]
 }

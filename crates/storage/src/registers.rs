@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use attestry_db::{Error, Row, RowChange, SIZES, Statement, Tx, Value};
 use attestry_domain::access::Scope;
 use attestry_domain::id::{Id, MemberId, OrganizationId};
-use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::page::{Key, Page, PageRequest};
 use attestry_domain::plain::{Keep, Plain, PlainKind};
 use attestry_domain::registers::{
-    Compare, Computed, Condition, Filter, RatingSide, Record, Register, RegisterSort, Wanted,
+    Compare, Computed, Condition, Filter, NEVER, RatingSide, Record, Register, RegisterSort, SortKey, Wanted,
 };
 use attestry_domain::scales::{Cell, Matrix, Rated};
 
@@ -22,7 +22,9 @@ use crate::sql::{Columns, contains, id, owned, page_params, read_page, time};
 use crate::text::{Pages, Sheet, Sql, page_place};
 
 /// How many orders a list has at most.
-const MOST_SORTS: usize = 6;
+const MOST_SORTS: usize = 12;
+/// Rows that are read by their ids at a time.
+const SOME: usize = 100;
 
 /// A register whose rows are kept in a table.
 pub trait Stored: Register {
@@ -121,6 +123,9 @@ pub struct Statements {
     get: &'static str,
     lock: &'static str,
     lock_assigned: &'static str,
+    /// [`SOME`] rows by their ids.
+    some: &'static str,
+    lock_some: &'static str,
     update: &'static str,
     delete: &'static str,
     whole: Listing,
@@ -134,7 +139,7 @@ struct Listing {
     pages: [[&'static str; 4]; MOST_SORTS],
 }
 
-type Text = Sql<2048>;
+pub type Text = Sql<4096>;
 
 const BEFORE: &[&str] = &["id", "org_id", "number"];
 const AFTER: &[&str] = &["created_at", "updated_at", "version"];
@@ -232,13 +237,50 @@ const fn optional(sql: Text, number: usize, kind: PlainKind) -> Text {
     sql.text(" AND (CAST(").parameter(number).text(" AS ").text(kind).text(") IS NULL OR ")
 }
 
+/// What a list is ordered by; nothing if that is the id alone.
+const fn sort_key(key: SortKey) -> Sql<768> {
+    let sql = Sql::new();
+    match key {
+        SortKey::Id => sql,
+        SortKey::Text(column) | SortKey::Number(column) => sql.text(column),
+        SortKey::Words(column, words) => {
+            let mut sql = sql.text("CASE ").text(column);
+            let mut place = 0;
+            while place < words.len() {
+                sql = sql.text(" WHEN '").text(words[place]).text("' THEN ");
+                place += 1;
+                sql = sql.digits(place);
+            }
+            sql.text(" ELSE 0 END")
+        }
+        SortKey::Date(column) => sql.text("COALESCE(").text(column).text(", '").text(NEVER).text("')"),
+        SortKey::Member(column) => sql
+            .text("COALESCE((SELECT u.name_key FROM members m JOIN users u ON u.id = m.user_id WHERE m.id = ")
+            .text(column)
+            .text("), '')"),
+    }
+}
+
+/// ` WHERE org_id = $1 AND id IN ($2, $3 …)`
+const fn some(sql: Text) -> Text {
+    let mut sql = sql.text(" WHERE org_id = $1 AND id IN (");
+    let mut place = 0;
+    while place < SOME {
+        sql = sql.text(if place == 0 { "" } else { ", " }).parameter(place + 2);
+        place += 1;
+    }
+    sql.text(") ORDER BY id")
+}
+
 impl Listing {
     const fn added<R: Register>(sheet: &mut Sheet, rows: Text, count: Text) -> Self {
-        let columns = <R::Sort as RegisterSort>::COLUMNS;
+        let keys = <R::Sort as RegisterSort>::KEYS;
         let mut pages = [[""; 4]; MOST_SORTS];
         let mut place = 0;
-        while place < columns.len() {
-            pages[place] = Pages::of(rows.as_str(), "id", columns[place]).added(sheet);
+        while place < keys.len() {
+            let key = sort_key(keys[place]);
+            let key = if matches!(keys[place], SortKey::Id) { None } else { Some(key.as_str()) };
+            pages[place] = Pages::of(rows.as_str(), "id", key).added(sheet);
             place += 1;
         }
         Self { count: sheet.add(count.as_str()), pages }
@@ -262,6 +304,8 @@ impl Statements {
             get: sheet.add(rows.text(ONE).as_str()),
             lock: sheet.add(rows.text(ONE).text(" FOR UPDATE").as_str()),
             lock_assigned: sheet.add(assigned.as_str()),
+            some: sheet.add(some(rows).as_str()),
+            lock_some: sheet.add(some(rows).text(" FOR UPDATE").as_str()),
             update: sheet.add(set::<R>(table, names).as_str()),
             delete: sheet.add(delete.as_str()),
             whole: Listing::added::<R>(sheet, everything::<R>(rows), everything::<R>(count)),
@@ -271,8 +315,9 @@ impl Statements {
 
     /// All of them, for the test that prepares every statement.
     pub fn texts(&self) -> Vec<&'static str> {
-        let Self { insert, get, lock, lock_assigned, update, delete, whole, narrowed } = self;
-        let mut all = vec![*get, lock, lock_assigned, update, delete];
+        let Self { insert, get, lock, lock_assigned, some, lock_some, update, delete, whole, narrowed } =
+            self;
+        let mut all = vec![*get, lock, lock_assigned, some, lock_some, update, delete];
         all.extend(insert);
         for listing in [whole, narrowed] {
             all.push(listing.count);
@@ -284,6 +329,7 @@ impl Statements {
 
 statements! {
     BUMP = "INSERT INTO register_numbers (org_id, register, last) VALUES ($1, $2, $3) ON CONFLICT (org_id, register) DO UPDATE SET last = register_numbers.last + $3 RETURNING last";
+    NAME_KEY = "SELECT u.name_key FROM members m JOIN users u ON u.id = m.user_id WHERE m.id = $1";
     SET_NUMBER = "UPDATE register_numbers SET last = $3 WHERE org_id = $1 AND register = $2";
 }
 
@@ -417,6 +463,40 @@ pub async fn lock_assigned<R: Stored>(
     t.all(R::sql().lock_assigned, &[id(scope.organization()), id(member)], read).await
 }
 
+/// Rows by their ids, in the order of the ids; those that are not there are left out.
+pub async fn some_of<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    ids: &[Id<R::Kind>],
+) -> Result<Vec<Record<R>>, Error> {
+    by_ids(t, scope, R::sql().some, ids).await
+}
+
+/// The same rows, held until the transaction ends.
+pub async fn lock_some<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    ids: &[Id<R::Kind>],
+) -> Result<Vec<Record<R>>, Error> {
+    by_ids(t, scope, R::sql().lock_some, ids).await
+}
+
+async fn by_ids<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    sql: &'static str,
+    ids: &[Id<R::Kind>],
+) -> Result<Vec<Record<R>>, Error> {
+    let mut rows = Vec::with_capacity(ids.len());
+    for chunk in ids.chunks(SOME) {
+        let mut params = vec![id(scope.organization())];
+        params.extend(chunk.iter().map(|one| id(*one)));
+        params.resize(SOME + 1, Value::Null);
+        rows.append(&mut t.all(sql, &params, read).await?);
+    }
+    Ok(rows)
+}
+
 pub async fn update<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &Record<R>) -> Result<(), Error> {
     let mut values = vec![id(scope.organization()), id(record.id)];
     bind(record, &mut values);
@@ -428,24 +508,28 @@ pub async fn delete<R: Stored>(t: &Tx<'_>, scope: &Scope, record: Id<R::Kind>) -
     t.execute(R::sql().delete, &[id(scope.organization()), id(record)]).await.map(|_| ())
 }
 
-/// The statements of a list, and the values of its conditions.
-fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (&'static Listing, Vec<Value<'a>>) {
+/// The values of the conditions of a narrowed list.
+fn conditions<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> Vec<Value<'a>> {
     let mut values = vec![id(scope.organization())];
-    let [shown, hidden] = wanted.filter.visibility().values();
     if R::HIDDEN.is_some() {
-        values.push(Value::Bool(shown));
-    }
-    if wanted.is_everything() {
-        return (&R::sql().whole, values);
-    }
-    if R::HIDDEN.is_some() {
-        values.push(Value::Bool(hidden));
+        values.extend(wanted.filter.visibility().values().map(Value::Bool));
     }
     values.extend(wanted.filter.values().into_iter().map(value));
     values.push(Value::from(wanted.q.as_deref().map(contains)));
     values.push(Value::from(wanted.number()));
     values.push(Value::from(wanted.due_by.map(|date| date.to_string())));
-    (&R::sql().narrowed, values)
+    values
+}
+
+/// The statements of a list, and the values of its conditions.
+fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (&'static Listing, Vec<Value<'a>>) {
+    if !wanted.is_everything() {
+        return (&R::sql().narrowed, conditions(scope, wanted));
+    }
+    let mut values = vec![id(scope.organization())];
+    let [shown, _] = wanted.filter.visibility().values();
+    values.extend(R::HIDDEN.map(|_| Value::Bool(shown)));
+    (&R::sql().whole, values)
 }
 
 pub async fn list<R: Stored>(
@@ -457,7 +541,18 @@ pub async fn list<R: Stored>(
     let (listing, mut values) = listing(scope, wanted);
     page_params(&mut values, page.limit, page.after.as_ref());
     let sql = listing.pages[page.sort.index()][page_place(page.order, page.after.is_some())];
-    read_page(t, sql, &values, page.limit, read, |record: &Record<R>| record.place(page.sort)).await
+    let place = |record: &Record<R>| record.place(page.sort, |member| member.to_string());
+    let mut found = read_page(t, sql, &values, page.limit, read, place).await?;
+    // The next page starts after the name of the last row's member.
+    if let (SortKey::Member(_), Some(next)) = (page.sort.key(), &mut found.next) {
+        let member = found.items.last().and_then(|record| record.assignee());
+        let name = match member {
+            Some(member) => t.opt(NAME_KEY, &[id(member)], |row| row.text(0)).await?,
+            None => None,
+        };
+        next.key = Key::Text(name.unwrap_or_default());
+    }
+    Ok(found)
 }
 
 pub async fn count<R: Stored>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> Result<i64, Error> {
@@ -465,47 +560,37 @@ pub async fn count<R: Stored>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> 
     t.one(listing.count, &values, |row| row.int(0)).await
 }
 
-/// The statements of the matrix.
+/// The statements of the matrix: before treatment, and after.
 pub trait StoredRating: Stored + Rated {
-    const MATRIX: &'static [Sql<512>; 4] = &[
-        cells::<Self>(Self::TABLE, &Self::RATINGS[0]),
-        cells::<Self>(Self::TABLE, &Self::RATINGS[1]),
-        unrated::<Self>(Self::TABLE, &Self::RATINGS[0]),
-        unrated::<Self>(Self::TABLE, &Self::RATINGS[1]),
-    ];
+    const MATRIX: &'static [Text; 2] =
+        &[cells::<Self>(Self::TABLE, &Self::RATINGS[0]), cells::<Self>(Self::TABLE, &Self::RATINGS[1])];
 }
 
 impl<R: Stored + Rated> StoredRating for R {}
 
-const fn rated<R: Register>(sql: Sql<512>, table: &str, side: &RatingSide, is: &str) -> Sql<512> {
-    let sql = sql.text(table).text(" WHERE org_id = $1 AND ").text(side.is_assessed).text(" = ").text(is);
-    match R::HIDDEN {
-        Some(column) => sql.text(" AND ").text(column).text(" = FALSE"),
-        None => sql,
+const fn cells<R: Register>(table: &str, side: &RatingSide) -> Text {
+    let RatingSide { likelihood, impact, is_assessed, .. } = *side;
+    let columns = [is_assessed, likelihood, impact];
+    let sql = Sql::new().text("SELECT ").names("", &columns).text(", COUNT(*) FROM ").text(table);
+    narrowed::<R>(sql).text(" GROUP BY ").names("", &columns)
+}
+
+/// The matrix of the rows that are wanted.
+pub async fn matrix<R: StoredRating>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> Result<Matrix, Error> {
+    let values = conditions(scope, wanted);
+    let cell = |row: &Row<'_>| {
+        let cell = Cell { likelihood: row.parse(1)?, impact: row.parse(2)?, count: row.int(3)? };
+        Ok((row.bool(0)?, cell))
+    };
+    let mut matrix = Matrix::default();
+    let [inherent, residual] = R::MATRIX;
+    for (is_assessed, cell) in t.all(inherent.as_str(), &values, cell).await? {
+        matrix.inherent.add(is_assessed, cell);
     }
-}
-
-const fn unrated<R: Register>(table: &str, side: &RatingSide) -> Sql<512> {
-    rated::<R>(Sql::new().text("SELECT COUNT(*) FROM "), table, side, "FALSE")
-}
-
-const fn cells<R: Register>(table: &str, side: &RatingSide) -> Sql<512> {
-    let RatingSide { likelihood, impact, .. } = *side;
-    let sql = Sql::new().text("SELECT ").text(likelihood).text(", ").text(impact).text(", COUNT(*) FROM ");
-    rated::<R>(sql, table, side, "TRUE").text(" GROUP BY ").text(likelihood).text(", ").text(impact)
-}
-
-pub async fn matrix<R: StoredRating>(t: &Tx<'_>, scope: &Scope) -> Result<Matrix, Error> {
-    let own = [id(scope.organization())];
-    let cell =
-        |row: &Row<'_>| Ok(Cell { likelihood: row.parse(0)?, impact: row.parse(1)?, count: row.int(2)? });
-    let [inherent, residual, not_assessed, residual_not_assessed] = R::MATRIX;
-    Ok(Matrix {
-        inherent: t.all(inherent.as_str(), &own, cell).await?,
-        residual: t.all(residual.as_str(), &own, cell).await?,
-        not_assessed: t.one(not_assessed.as_str(), &own, |row| row.int(0)).await?,
-        residual_not_assessed: t.one(residual_not_assessed.as_str(), &own, |row| row.int(0)).await?,
-    })
+    for (is_assessed, cell) in t.all(residual.as_str(), &values, cell).await? {
+        matrix.residual.add(is_assessed, cell);
+    }
+    Ok(matrix)
 }
 
 /// Every statement of a rated register.

@@ -34,6 +34,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     18 "0018_portal" "portal"
     19 "0019_sessions" "sessions"
     20 "0020_invitations_and_ratings" "invitations and ratings"
+    21 "0021_views" "views"
 };
 
 /// What becomes of a table's rows with their organization.
@@ -103,6 +104,8 @@ pub const TABLES: &[Table] = tables! {
     "automation_runs" ToOne
     "automation_hosts" ToOne
     "secrets" ToOne
+    "views" ToOne
+    "bulk_changes" ToOne
     "comments" ToOne
     "attachments" ToOne
     "sessions" ToNone

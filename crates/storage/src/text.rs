@@ -34,7 +34,7 @@ impl<const N: usize> Sql<N> {
         self.text("$").digits(number)
     }
 
-    const fn digits(self, number: usize) -> Self {
+    pub(crate) const fn digits(self, number: usize) -> Self {
         const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
         let own = if number >= 10 { self.digits(number / 10) } else { self };
         own.text(DIGITS[number % 10])
@@ -95,10 +95,10 @@ pub(crate) const fn insert<const N: usize>(table: &str, columns: &[&str], rows: 
 /// The four statements of a sorted list: first page or a later one, ascending or descending.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pages {
-    first_up: Sql<2560>,
-    first_down: Sql<2560>,
-    next_up: Sql<2560>,
-    next_down: Sql<2560>,
+    first_up: Sql<6144>,
+    first_down: Sql<6144>,
+    next_up: Sql<6144>,
+    next_down: Sql<6144>,
 }
 
 impl Pages {
@@ -138,7 +138,7 @@ pub(crate) fn page_place(order: Order, later: bool) -> usize {
     }
 }
 
-const fn behind(select: &str, id: &str, key: Option<&str>, than: &str, limit: usize) -> Sql<2560> {
+const fn behind(select: &str, id: &str, key: Option<&str>, than: &str, limit: usize) -> Sql<6144> {
     let sql = Sql::new().text(select).text(" AND ");
     match key {
         None => sql.text(id).text(than).parameter(limit + 1),
@@ -157,7 +157,7 @@ const fn behind(select: &str, id: &str, key: Option<&str>, than: &str, limit: us
     }
 }
 
-const fn ordered(sql: Sql<2560>, id: &str, key: Option<&str>, order: &str, limit: usize) -> Sql<2560> {
+const fn ordered(sql: Sql<6144>, id: &str, key: Option<&str>, order: &str, limit: usize) -> Sql<6144> {
     let sql = sql.text(" ORDER BY ");
     let sql = match key {
         Some(key) => sql.text(key).text(order).text(", "),
@@ -167,7 +167,7 @@ const fn ordered(sql: Sql<2560>, id: &str, key: Option<&str>, order: &str, limit
 }
 
 /// How long the texts of a sheet are together at most.
-const ROOM: usize = 128 << 10;
+const ROOM: usize = 512 << 10;
 
 /// Texts one after the other, in as many bytes as they need. The compiler adds them twice, by the same function: first to
 /// learn what they are, then to find each of them in what is kept.

@@ -278,4 +278,5 @@ restores! {
     schema_17_is_restored 17
     schema_18_is_restored 18
     schema_19_is_restored 19
+    schema_20_is_restored 20
 }

@@ -124,7 +124,8 @@ async fn readiness_follows_policies_and_evidence(app: &TestApp) {
     let task = json!({"title": "Review access", "frequency": "quarterly"});
     let task = id(&app.post("/v1/tasks", &task).send().await.expect(201));
     let control = json!({
-        "name": "Access is reviewed", "requirementIds": [requirement], "policyIds": [policy], "taskIds": [task]
+        "name": "Access is reviewed", "requirementIds": [requirement], "policyIds": [policy], "taskIds": [task],
+        "assigneeId": app.home.member
     });
     app.post("/v1/controls", &control).send().await.expect(201);
     let status = async || {
@@ -153,7 +154,8 @@ async fn readiness_is_remembered(app: &TestApp) {
     let policy = publish(app).await;
     let requirements = app.get("/v1/frameworks/iso_27001/requirements?q=5.15").send().await.expect(200);
     let control = json!({
-        "name": "Access is managed", "requirementIds": [id(&requirements["data"][0])], "policyIds": [policy]
+        "name": "Access is managed", "requirementIds": [id(&requirements["data"][0])], "policyIds": [policy],
+        "assigneeId": app.home.member
     });
     let control = id(&app.post("/v1/controls", &control).send().await.expect(201));
     app.clock.advance(Duration::from_hours(1));

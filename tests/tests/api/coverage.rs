@@ -77,6 +77,7 @@ impl Things {
         let control = post("/v1/controls", json!({"name": "A"})).await;
         let context = post("/v1/context", json!({"question": "A?"})).await;
         let post_on_portal = post("/v1/trust-portal/posts", json!({"kind": "update", "title": "A"})).await;
+        let view = post("/v1/views", json!({"list": "risks", "name": "A", "parameters": {}})).await;
         portal::publish(app, tenant).await;
         let guest = format!("{name}-guest@customer.example");
         let access_request = portal::request(app, tenant, &guest).await;
@@ -126,6 +127,7 @@ impl Things {
             ("org_", tenant.organization.clone()),
             ("soa_doc_", statement),
             ("tpp_", id(&post_on_portal)),
+            ("view_", id(&view)),
             ("tar_", access_request),
             ("tag_", access_grant),
             ("frk_", framework),
@@ -288,6 +290,8 @@ impl Things {
                     app.call("POST", "/v1/tasks").key(&self.tenant.key).json(&task).send().await.expect(201);
                 body["taskIds"] = json!([task["id"]]);
             }
+            // The example is what updating has made of it already.
+            id if id.starts_with("bulk_") => body["change"] = json!({"assigneeId": self.tenant.member}),
             "submit_policy_for_approval" => body["approverId"] = json!(self.tenant.member),
             "sign_policy" => body = json!({}),
             "create_framework" => body["alias"] = json!("added"),

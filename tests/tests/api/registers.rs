@@ -632,7 +632,10 @@ async fn exports_are_entries_with_names(app: &TestApp) {
 async fn the_log_is_a_table_too(app: &TestApp) {
     app.risk(json!({"title": "One, two"})).await;
     let reply = app.get("/v1/audit-logs/export?entityType=risk").send().await;
-    assert_eq!(reply.header("content-disposition"), Some("attachment; filename=\"audit-log.csv\""));
+    assert_eq!(
+        reply.header("content-disposition"),
+        Some("attachment; filename=\"audit-log-2026-11-15.csv\"")
+    );
     let text = reply.text();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("sequence,at,action,entityType,entityId,entityName,reference,"), "{text}");

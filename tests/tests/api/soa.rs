@@ -21,6 +21,7 @@ both! {
     a_new_version_carries_answers_over,
     another_organization_is_refused,
     rows_say_what_drives_them_and_what_they_lack,
+    readiness_is_the_same_everywhere,
     what_was_approved_stays,
     what_does_not_apply_is_not_counted,
     eight_people_answer_at_once,
@@ -289,6 +290,44 @@ async fn another_organization_is_refused(app: &TestApp) {
     assert_eq!(ours.get("").await.expect(200)["answers"], json!([]), "nothing of theirs shows here");
 }
 
+async fn readiness_is_the_same_everywhere(app: &TestApp) {
+    let soa = Soa::of(app, &app.home).await;
+    let question = soa.questions[0].clone();
+    soa.answer(&question, json!({"implementationStatus": "implemented", "obligation": "A contract"}))
+        .await
+        .expect(200);
+    let control = json!({"name": "Policies are written", "requirementIds": [question]});
+    let control =
+        format!("/v1/controls/{}", id(&app.post("/v1/controls", &control).send().await.expect(201)));
+    let everywhere = async |status: &str, missing: Value, gaps: Value| {
+        let own = app.get(&control).send().await.expect(200)["readiness"].clone();
+        assert_eq!((&own["status"], &own["missing"]), (&json!(status), &missing), "the control");
+        let framework = app.get("/v1/frameworks/iso_27001/readiness").send().await.expect(200);
+        let all = framework["requirements"].as_array().expect("requirements");
+        let one = all.iter().find(|one| one["requirementId"] == question).expect("the requirement");
+        assert_eq!((&one["status"], &one["missing"]), (&json!(status), &missing), "the framework");
+        let rows = soa.get("/rows").await.expect(200);
+        let row = &rows["rows"][0];
+        assert_eq!((&row["readiness"], &row["missing"]), (&json!(status), &missing), "the statement");
+        assert_eq!(row["gaps"], gaps);
+    };
+    everywhere("not_started", json!(["owner", "task"]), json!(["task", "owner"])).await;
+    let task = app.task(json!({})).await;
+    app.patch(&control, &json!({"taskIds": [task["id"]]})).send().await.expect(200);
+    everywhere("not_started", json!(["owner", "evidence"]), json!(["evidence", "owner"])).await;
+    let path = format!("/v1/tasks/{}", id(&task));
+    let file = json!({"fileName": "a.txt", "fileType": "text/plain", "fileData": "aGVsbG8="});
+    app.post(&format!("{path}/attachments"), &file).send().await.expect(201);
+    app.patch(&path, &json!({"status": "done"})).send().await.expect(200);
+    everywhere("in_progress", json!(["owner"]), json!(["owner"])).await;
+    let policy = app.post("/v1/policies", &json!({"name": "A"})).send().await.expect(201);
+    let change = json!({"assigneeId": app.home.member, "policyIds": [policy["id"]]});
+    app.patch(&control, &change).send().await.expect(200);
+    everywhere("in_progress", json!(["policy"]), json!(["policy"])).await;
+    app.patch(&control, &json!({"policyIds": []})).send().await.expect(200);
+    everywhere("ready", json!([]), json!([])).await;
+}
+
 async fn rows_say_what_drives_them_and_what_they_lack(app: &TestApp) {
     let soa = Soa::of(app, &app.home).await;
     let risk = app.risk(json!({})).await;
@@ -297,7 +336,7 @@ async fn rows_say_what_drives_them_and_what_they_lack(app: &TestApp) {
         "name": "Policies are written", "requirementIds": [soa.questions[0]], "riskIds": [risk["id"]],
         "taskIds": [task["id"]]
     });
-    app.post("/v1/controls", &control).send().await.expect(201);
+    let control = app.post("/v1/controls", &control).send().await.expect(201);
     let gaps = async |question: &str| {
         let all = soa.get("/gaps").await.expect(200)["data"].as_array().expect("gaps").clone();
         all.into_iter().find(|one| one["questionId"] == question).map(|one| one["gaps"].clone())
@@ -316,6 +355,9 @@ async fn rows_say_what_drives_them_and_what_they_lack(app: &TestApp) {
     app.post(&format!("{path}/attachments"), &file).send().await.expect(201);
     app.patch(&path, &json!({"status": "done"})).send().await.expect(200);
     soa.answer(&soa.questions[0], json!({"ownerId": app.home.member})).await.expect(200);
+    assert_eq!(gaps(&soa.questions[0]).await, Some(json!(["owner"])), "the control has none");
+    let own = json!({"assigneeId": app.home.member});
+    app.patch(&format!("/v1/controls/{}", id(&control)), &own).send().await.expect(200);
     assert_eq!(gaps(&soa.questions[0]).await, None);
     let rows = soa.get("/rows").await.expect(200);
     let row = &rows["rows"][0];

@@ -1,4 +1,5 @@
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react';
+import { filterOf } from '../../api/bulk';
 import { words } from '../../api/problem';
 import type { Search } from '../../routes';
 import { t } from '../../texts';
@@ -9,8 +10,11 @@ import { PastBar } from '../PastBar';
 import { addressOf, useView } from '../search';
 import { useShortcuts } from '../shortcuts';
 import { toast } from '../toast';
+import { Arrange, chosen, type Group } from './Arrange';
+import { BulkActions, type Changes } from './Bulk';
 import css from './ListPage.module.css';
 import { type Column, type PhoneLine, type Sort, Table } from './Table';
+import { type ViewList, Views } from './Views';
 
 /** A list as it was loaded. */
 type Loaded<Row> = {
@@ -59,7 +63,12 @@ type Props<Row> = {
   onComment?: (row: Row) => void;
   sort?: Sort;
   /** What can be done to the selected rows; without it none can be selected. */
-  bulk?: (ids: string[], onDone: () => void) => ReactNode;
+  bulk?: Changes | ((ids: string[], onDone: () => void) => ReactNode);
+  /** What the list was asked for, by which all its rows can be selected. */
+  query?: Record<string, unknown>;
+  groups?: Group<Row>[];
+  /** The list under whose name views are saved. */
+  views?: ViewList;
   unfolded?: (row: Row) => ReactNode;
   isBad?: (row: Row) => boolean;
   drawer?: (drawer: Drawer) => ReactNode;
@@ -83,6 +92,23 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const [picked, setPicked] = useState(new Set<string>());
   // What a filter has taken away is not changed unseen.
   const selected = new Set(list.rows.map(({ id }) => id).filter((id) => picked.has(id)));
+  const [isAll, setAll] = useState(false);
+  // All rows are those of this list; another one begins anew.
+  const asked = JSON.stringify(p.query);
+  useEffect(() => setAll(false), [asked]);
+  const select = (next: Set<string>) => {
+    setAll(false);
+    setPicked(next);
+  };
+  const grouped = p.groups?.find(({ key }) => key === view.group);
+  const columns = useMemo(() => chosen(p.columns, view.columns), [p.columns, view.columns]);
+  const bulk = () => {
+    const done = () => select(new Set());
+    const ids = [...selected];
+    if (!p.bulk || typeof p.bulk === 'function') return p.bulk?.(ids, done);
+    const selection = isAll ? { filter: filterOf(p.query ?? {}), count: list.total ?? 0 } : { ids };
+    return <BulkActions {...p.bulk} selection={selection} onDone={done} />;
+  };
   const page = useRef<HTMLDivElement>(null);
   const top = useRef<HTMLDivElement>(null);
   useHeight(top, page, Boolean(p.above));
@@ -146,7 +172,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
           )}
           {!p.isPart && <PageHeader title={p.title} facts={p.facts} actions={p.actions} />}
           {p.above}
-          {!isEmpty && !p.isHeld && (fields.length > 0 || chips.length > 0 || p.tools) && (
+          {!isEmpty && !p.isHeld && (fields.length > 0 || chips.length > 0 || p.tools || p.views) && (
             <FilterBar
               filters={chips}
               fields={fields}
@@ -157,7 +183,13 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
               }
               onClear={clear}
               count={count()}
-              view={p.tools}
+              views={p.views && <Views list={p.views} />}
+              view={
+                <>
+                  {p.tools}
+                  {!p.body && <Arrange columns={p.columns} groups={p.groups ?? []} />}
+                </>
+              }
             />
           )}
         </div>
@@ -171,7 +203,11 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
                   <Table
                     caption={p.title}
                     rows={list.rows}
-                    columns={p.columns}
+                    columns={columns}
+                    group={grouped?.of}
+                    total={list.total}
+                    isAll={isAll}
+                    onAll={p.query && typeof p.bulk === 'object' ? setAll : undefined}
                     rowKey={({ id }) => id}
                     rowName={p.name}
                     href={hrefOf}
@@ -179,11 +215,11 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
                     onComment={p.onComment}
                     active={view.open}
                     sort={p.sort && sort}
-                    onSort={p.sort && (({ key, dir }) => void go({ sort: key, order: dir }))}
+                    onSort={p.sort && (({ key, dir }) => void go({ sort: key, order: dir, group: undefined }))}
                     density={view.density === 'compact' ? 'compact' : 'regular'}
                     selected={p.bulk && !asOf ? selected : undefined}
-                    onSelect={setPicked}
-                    bulk={p.bulk?.([...selected], () => setPicked(new Set()))}
+                    onSelect={select}
+                    bulk={bulk()}
                     phone={p.phone}
                     unfolded={p.unfolded}
                     isBad={p.isBad}

@@ -16,7 +16,12 @@ export type Column<T> = {
   /** Columns with a higher number drop first where there is no room for all. */
   priority?: number;
   align?: 'left' | 'right' | 'center';
-  sortable?: boolean;
+  /** What the API sorts by for it. */
+  sort?: string;
+  /** The highest value is what readers look for first. */
+  isHighFirst?: boolean;
+  /** Shown only when it was chosen. */
+  isExtra?: boolean;
   /** The cell that opens the record. Exactly one column has it. */
   opens?: boolean;
   /** The name of the link in it, if its text does not say enough. */
@@ -60,6 +65,13 @@ type Props<T> = {
   isBad?: (row: T) => boolean;
   /** Opens a record where a comment is written. */
   onComment?: (row: T) => void;
+  /** What rows that follow each other have in common. */
+  group?: (row: T) => { key: string; label: string };
+  /** All rows of the list, also those that are not loaded. */
+  total?: number;
+  /** Whether all of them are selected. */
+  isAll?: boolean;
+  onAll?: (isAll: boolean) => void;
   /** Called when the end comes into view and there is more. */
   onMore?: () => void;
   loading?: boolean;
@@ -68,6 +80,7 @@ type Props<T> = {
 const HEIGHT = { regular: 42, compact: 34 };
 const PHONE = 64;
 const HEAD = 32;
+const GROUP = 36;
 /** The width that columns are chosen for on paper. */
 const PAPER = 960;
 /** Fewer rows than this are simply all there, so that the browser's own search finds them. */
@@ -223,18 +236,24 @@ export function Table<T>(p: Props<T>) {
   const columns = useMemo(() => fitting(p.columns, width, isPicked), [p.columns, width, isPicked]);
   const dropped = useMemo(() => p.columns.filter((column) => column.dropped && !columns.includes(column)), [p.columns, columns]);
   const margin = narrow ? top : top + HEAD;
+  // The group that begins with a row.
+  const startOf = (index: number) => {
+    const [row, above] = [p.rows[index], p.rows[index - 1]];
+    const group = row === undefined ? undefined : p.group?.(row);
+    return group && (above === undefined || p.group?.(above).key !== group.key) ? group : undefined;
+  };
   const rows = useVirtualizer({
     count: p.rows.length,
     getScrollElement: scroller,
     getItemKey: (index) => (p.rows[index] === undefined ? index : p.rowKey(p.rows[index])),
-    estimateSize: () => (narrow ? PHONE : height),
+    estimateSize: (index) => (narrow ? PHONE : height) + (startOf(index) ? GROUP : 0),
     overscan: p.rows.length < FEW ? FEW : 12,
     scrollMargin: margin,
     // A row that is moved to is not covered by the header, nor by the toolbar.
     scrollPaddingStart: 160,
     scrollPaddingEnd: 80,
   });
-  useEffect(() => rows.measure(), [height, narrow]);
+  useEffect(() => rows.measure(), [height, narrow, p.group, p.rows]);
 
   const seen = rows.getVirtualItems();
   const first = seen[0];
@@ -320,7 +339,7 @@ export function Table<T>(p: Props<T>) {
               )}
               {columns.map((column, place) => {
                 const edge = (place === 0 && !picking) || place === columns.length - 1;
-                const on = p.sort?.key === column.key ? p.sort.dir : undefined;
+                const on = column.sort !== undefined && p.sort?.key === column.sort ? p.sort.dir : undefined;
                 return (
                   <th
                     key={column.key}
@@ -329,12 +348,12 @@ export function Table<T>(p: Props<T>) {
                     data-align={column.align}
                     aria-sort={on && (on === 'asc' ? 'ascending' : 'descending')}
                   >
-                    {column.sortable && p.onSort ? (
+                    {column.sort && p.onSort ? (
                       <button
                         type="button"
                         className={css.sort}
                         data-on={on}
-                        onClick={() => p.onSort?.({ key: column.key, dir: on === 'desc' ? 'asc' : 'desc' })}
+                        onClick={() => p.onSort?.({ key: column.sort ?? '', dir: next(on, column) })}
                       >
                         {column.header}
                         {on === 'asc' ? <IconArrowUp size={12} /> : <IconArrowDown size={12} />}
@@ -370,6 +389,18 @@ export function Table<T>(p: Props<T>) {
                   acts={acts}
                 />
               );
+              const group = startOf(index);
+              if (group)
+                return (
+                  <Fragment key={key}>
+                    <tr className={css.group}>
+                      <th colSpan={span} scope="rowgroup">
+                        {group.label}
+                      </th>
+                    </tr>
+                    {line}
+                  </Fragment>
+                );
               return p.unfolded ? (
                 <tbody key={key} ref={rows.measureElement} data-index={index}>
                   {line}
@@ -425,15 +456,32 @@ export function Table<T>(p: Props<T>) {
       )}
       {picking && picking.selected.size > 0 && (
         <div className={css.bulk} role="toolbar" aria-label={t.table.toolbar}>
-          <b className="num">{t.table.selected(picking.selected.size)}</b>
+          <b className="num">{t.table.selected(p.isAll ? (p.total ?? 0) : picking.selected.size)}</b>
+          {p.onAll && !p.isAll && picking.selected.size === p.rows.length && (p.total ?? 0) > p.rows.length && (
+            <button type="button" className="plain link" onClick={() => p.onAll?.(true)}>
+              {t.table.selectTotal(p.total ?? 0)}
+            </button>
+          )}
           {p.bulk}
-          <ActionIcon aria-label={t.table.clear} onClick={() => picking.onSelect(new Set())}>
+          <ActionIcon
+            aria-label={t.table.clear}
+            onClick={() => {
+              p.onAll?.(false);
+              picking.onSelect(new Set());
+            }}
+          >
             <IconX size={16} />
           </ActionIcon>
         </div>
       )}
     </div>
   );
+}
+
+/** The first click on a head sorts numbers from the highest, and words and days from the first. */
+function next<T>(on: Sort['dir'] | undefined, column: Column<T>): Sort['dir'] {
+  if (on) return on === 'asc' ? 'desc' : 'asc';
+  return column.isHighFirst ? 'desc' : 'asc';
 }
 
 /** Room for the rows that are not in the page. */

@@ -7,7 +7,7 @@ import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { Glyph } from '../glyphs';
 import { counts, HeatLegend, HeatMap, impacts, likelihoods } from '../HeatMap';
-import { useMatrix } from './data';
+import { queryOf, useMatrix } from './data';
 import { type Definition, statusOf } from './definition';
 import { noCell } from './filters';
 import css from './Register.module.css';
@@ -57,7 +57,7 @@ export function HeatPanel(p: Props) {
           .filter((key) => key !== 'archived')
           .map((key) => (
             <li key={key}>
-              <StatusCount d={p.d} status={key} onPick={() => p.go({ status: key })} />
+              <StatusCount d={p.d} view={p.view} status={key} onPick={() => p.go({ status: key })} />
             </li>
           ))}
       </ul>
@@ -66,7 +66,7 @@ export function HeatPanel(p: Props) {
 }
 
 function Maps({ d, view, go, shown }: Props & { shown: ('inherent' | 'residual')[] }) {
-  const { data } = useMatrix(d);
+  const { data } = useMatrix(d, view);
   return (
     <>
       <div className={css.maps}>
@@ -104,8 +104,11 @@ function Ratings({ d, view, go, when, cells }: RatingsProps) {
   );
 }
 
-function StatusCount({ d, status, onPick }: { d: Definition; status: string; onPick: () => void }) {
-  const count = useTotal(d.path, { status });
+type CountProps = { d: Definition; view: Search; status: string; onPick: () => void };
+
+function StatusCount({ d, view, status, onPick }: CountProps) {
+  const { sort: _, order: __, ...query } = queryOf(d, view);
+  const count = useTotal(d.path, { ...query, status });
   const { label, ...glyph } = statusOf(d, status);
   return (
     <button type="button" className={`plain ${css.status}`} onClick={onPick}>

@@ -1,15 +1,15 @@
-import { Alert, Button, Checkbox, Drawer, Select, Textarea, TextInput } from '@mantine/core';
+import { Alert, Button, Drawer } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { usePeople } from '../../api/people';
 import { Problem, words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { t } from '../../texts';
 import { useConfirm } from '../confirm';
 import { useDraft } from '../drafts';
 import { create } from './data';
-import type { FieldDefinition, Formed } from './definition';
+import type { Formed } from './definition';
+import { FieldInput, type Given } from './FieldInput';
 
-type Values = Record<string, string | boolean | undefined>;
+type Values = Record<string, Given>;
 const NONE: Values = {};
 const isFilled = (values: Values) =>
   Object.values(values).some((value) => value !== undefined && value !== '' && value !== false);
@@ -24,7 +24,6 @@ export function NewRecord({
   onClose: () => void;
   onCreated: (row: { id: string }) => void;
 }) {
-  const people = usePeople();
   const [values, setValues, discard] = useDraft<Values>(`new:${d.path}`, NONE);
   const [isRestored] = useState(() => isFilled(values));
   const { ask, dialog } = useConfirm();
@@ -54,7 +53,7 @@ export function NewRecord({
     }
   }
 
-  const set = (name: string, value: string | boolean | undefined) => {
+  const set = (name: string, value: Given) => {
     setValues({ ...values, [name]: value });
     setErrors(({ [name]: _, ...others }) => others);
   };
@@ -70,52 +69,6 @@ export function NewRecord({
           },
         })
       : onClose();
-  const input = (field: FieldDefinition) => {
-    const shared = {
-      key: field.name,
-      label: `${d.labels[field.name] ?? field.name}${field.optional ? ` ${t.forms.optional}` : ''}`,
-      description: field.help,
-      error: errors[field.name],
-      value: String(values[field.name] ?? ''),
-    };
-    const onText = (event: { currentTarget: { value: string } }) => set(field.name, event.currentTarget.value);
-    const { key, ...rest } = shared;
-    switch (field.kind) {
-      case 'long':
-        return <Textarea key={key} {...rest} autosize minRows={3} onChange={onText} />;
-      case 'text':
-        return <TextInput key={key} {...rest} onChange={onText} data-autofocus={field.name === d.nameField || undefined} />;
-      case 'date':
-        return <TextInput key={key} {...rest} type="date" onChange={onText} />;
-      case 'yes':
-        return (
-          <Checkbox
-            key={key}
-            label={rest.label}
-            checked={values[field.name] === true}
-            onChange={(event) => set(field.name, event.currentTarget.checked)}
-          />
-        );
-      default: {
-        const choices =
-          field.kind === 'person'
-            ? people.active.map((one) => [one.id, one.user.name] as const)
-            : Object.entries(field.choices ?? {});
-        return (
-          <Select
-            key={key}
-            {...rest}
-            value={rest.value || null}
-            data={choices.map(([value, label]) => ({ value, label }))}
-            searchable={choices.length > 8}
-            clearable
-            onChange={(next) => set(field.name, next ?? undefined)}
-          />
-        );
-      }
-    }
-  };
-
   return (
     <Drawer
       opened
@@ -140,7 +93,17 @@ export function NewRecord({
             </button>
           </p>
         )}
-        {asked.map(input)}
+        {asked.map((field) => (
+          <FieldInput
+            key={field.name}
+            field={field}
+            label={`${d.labels[field.name] ?? field.name}${field.optional ? ` ${t.forms.optional}` : ''}`}
+            error={errors[field.name]}
+            value={values[field.name]}
+            onChange={(value) => set(field.name, value)}
+            isFirst={field.name === d.nameField}
+          />
+        ))}
         <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
           <Button variant="default" onClick={cancel}>
             {t.actions.cancel}

@@ -14,8 +14,7 @@ import { Person } from '../Person';
 import { StatusPill } from '../StatusPill';
 import { addressOf, pastOf, useView } from '../search';
 import { ViewTools } from '../ViewTools';
-import { Bulk } from './Bulk';
-import { columns } from './columns';
+import { columns, groups } from './columns';
 import { useComparison } from './comparison';
 import { queryOf } from './data';
 import { type Definition, statusOf } from './definition';
@@ -133,7 +132,10 @@ export function Register({ of }: { of: () => Definition }) {
       hrefOf={(row) => addressOf(d.page, { ...pastOf(view), until, changed: kind, open: row.id })}
       onComment={(row) => void go({ open: row.id, to: 'comment' })}
       sort={{ key: 'residualScore', dir: 'desc' }}
-      bulk={mayChange ? (ids, onDone) => <Bulk d={d} ids={ids} onDone={onDone} /> : undefined}
+      bulk={mayChange ? d : undefined}
+      query={query}
+      groups={groups(d, people.name)}
+      views={d.page === '/risks' ? 'risks' : 'vendors'}
       phone={(row) => ({
         title: d.name(row),
         facts: (

@@ -3,9 +3,10 @@ import { fetchAll, type Words } from '../../api/lists';
 import { call } from '../../api/paths';
 import type { Search } from '../../routes';
 import type { Definition, RegisterPath, Row } from './definition';
+import { noCell } from './filters';
 
 /** Words of the address that change the view and not the set. */
-const VIEW = ['open', 'to', 'density', 'new', 'import', 'changed', 'until'];
+const VIEW = ['open', 'to', 'density', 'columns', 'group', 'new', 'import', 'changed', 'until'];
 
 /** The words of the address that the list takes. */
 export function queryOf(d: Definition, view: Search): Words<Definition['path']> & Record<string, string> {
@@ -15,13 +16,16 @@ export function queryOf(d: Definition, view: Search): Words<Definition['path']> 
   // A cell counts what was rated; what was not has the lowest rating by default.
   if (query[d.ratings.inherent.likelihood] !== undefined) query.isAssessed = 'true';
   if (query[d.ratings.residual.likelihood] !== undefined) query.isResidualAssessed = 'true';
-  return { ...query, ...(d.entity === 'vendor' && query.sort === 'title' ? { sort: 'name' } : {}) };
+  return query;
 }
 
-export function useMatrix(d: Definition) {
+/** The matrix of the rows that the list has; a cell that was picked does not empty the others. */
+export function useMatrix(d: Definition, view: Search) {
+  const { sort: _, order: __, ...query } = queryOf(d, { ...view, ...noCell(d) });
   return useQuery({
-    queryKey: ['matrix', d.path],
-    queryFn: async () => (await call('get', `${d.path}/matrix`)).data,
+    queryKey: ['matrix', d.path, query],
+    queryFn: async () => (await call('get', `${d.path}/matrix`, { query })).data,
+    placeholderData: keepPreviousData,
   });
 }
 

@@ -42,11 +42,17 @@ export const controls: Texts['controls'] = {
   readiness: { ready: 'Bereit', in_progress: 'In Arbeit', not_started: 'Nicht begonnen' },
   inPlace: (inPlace, linked) => `${inPlace} von ${linked}`,
   readinessText: {
-    ready: 'Jede verknüpfte Richtlinie ist veröffentlicht, jede verknüpfte Aufgabe ist erledigt und aktuell nachgewiesen.',
-    in_progress:
-      'Ein Teil des Verknüpften steht. Bereit ist sie, wenn jede Richtlinie veröffentlicht und jede Aufgabe aktuell nachgewiesen ist.',
-    not_started:
-      'Nichts Verknüpftes steht bisher. Verknüpfen Sie eine Richtlinie, die sie vorschreibt, oder eine Aufgabe, die sie nachweist.',
+    ready:
+      'Jemand ist zuständig, jede verknüpfte Richtlinie ist veröffentlicht, jede verknüpfte Aufgabe ist erledigt und aktuell nachgewiesen.',
+    in_progress: 'Teilweise umgesetzt.',
+    not_started: 'Noch nichts Verknüpftes ist umgesetzt.',
+  },
+  missing: {
+    label: 'Fehlt',
+    owner: 'Niemand zuständig',
+    policy: 'Eine verknüpfte Richtlinie ist nicht veröffentlicht',
+    task: 'Weder Richtlinie noch Aufgabe verknüpft',
+    evidence: 'Einer verknüpften Aufgabe fehlt ein aktueller Nachweis',
   },
   nameHelp: 'Was getan wird, in wenigen Worten: „Sicherungen werden jedes Quartal zurückgespielt“.',
   descriptionHelp: 'Wer was wie oft tut und woran man es sieht.',

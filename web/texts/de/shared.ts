@@ -100,6 +100,10 @@ export const shared: Shared = {
     discardMine: 'Eigene verwerfen',
   },
   filters: {
+    arrange: 'Darstellung',
+    groupBy: 'Gruppieren nach',
+    noGroup: 'Keine Gruppen',
+    columns: 'Spalten',
     label: 'Filter',
     add: 'Filter',
     is: (field) => `${field} ist`,
@@ -144,9 +148,10 @@ export const shared: Shared = {
     discardText: 'Sie sind noch nicht gespeichert.',
   },
   table: {
+    selectTotal: (total) => `Alle ${total.toLocaleString('de')} auswählen`,
     selectAll: 'Alle auswählen',
     select: (name) => `${name} auswählen`,
-    selected: (count) => `${count} ausgewählt`,
+    selected: (count) => `${count.toLocaleString('de')} ausgewählt`,
     toolbar: 'Ausgewählte Einträge',
     clear: 'Auswahl aufheben',
   },
@@ -201,6 +206,7 @@ export const shared: Shared = {
     loadMore: 'Ältere zeigen',
     person: 'Person',
     noOwner: 'Niemand zuständig',
+    changedOn: 'Geändert',
     owner: 'Zuständig',
   },
   problems: {
@@ -259,10 +265,42 @@ export const shared: Shared = {
   },
   bulk: {
     status: 'Status setzen',
-    owner: 'Zuständige Person',
-    done: (count) => `${n(count, 'Eintrag', 'Einträge')} geändert`,
-    failed: (failed, all, why) => `${failed} von ${n(all, 'Eintrag', 'Einträgen')} nicht geändert: ${why}`,
+    owner: 'Zuständigkeit',
+    nobody: 'Niemand zuständig',
+    edit: 'Feld ändern',
+    editTitle: (count) => `Ein Feld von ${n(count, 'Eintrag', 'Einträgen')} ändern`,
+    field: 'Feld',
+    emptyHelp: 'Leer lassen, um das Feld zu leeren.',
+    apply: (count) => `${n(count, 'Eintrag', 'Einträge')} ändern`,
+    done: (count) => `${n(count, 'Eintrag', 'Einträge')} geändert.`,
+    deleted: (count) => `${n(count, 'Eintrag', 'Einträge')} gelöscht.`,
+    missing: (count) => `${n(count, 'Eintrag wurde', 'Einträge wurden')} inzwischen gelöscht.`,
+    undone: (count, left) =>
+      left === 0
+        ? `${n(count, 'Eintrag ist', 'Einträge sind')} wie zuvor.`
+        : `${n(count, 'Eintrag ist', 'Einträge sind')} wie zuvor; ${n(left, 'wurde', 'wurden')} seither geändert und ${left === 1 ? 'bleibt' : 'bleiben'} so.`,
     deleteAsk: (count) => `${n(count, 'Eintrag', 'Einträge')} löschen?`,
+    deleteText: (count) =>
+      count === 1
+        ? 'Kommentare und Dateien werden mitgelöscht. Der Verlauf bleibt.'
+        : 'Ihre Kommentare und Dateien werden mitgelöscht. Der Verlauf bleibt.',
+    deleteVerb: (count) => `${n(count, 'Eintrag', 'Einträge')} löschen`,
+  },
+  views: {
+    label: 'Ansichten',
+    all: 'Alles',
+    shared: 'Für alle sichtbar',
+    save: 'Diese Ansicht speichern',
+    update: 'Ansicht hierdurch ersetzen',
+    rename: 'Ansicht bearbeiten',
+    delete: 'Ansicht löschen',
+    name: 'Name',
+    example: 'Hoch und offen',
+    share: 'Für alle in der Organisation sichtbar',
+    saved: (name) => `Ansicht „${name}“ gespeichert.`,
+    deleteAsk: (name) => `Ansicht „${name}“ löschen?`,
+    deleteOwn: 'Nur die Ansicht wird gelöscht, keine Einträge.',
+    deleteShared: 'Die Ansicht verschwindet für alle. Einträge werden nicht gelöscht.',
   },
   forms: {
     optional: '(optional)',

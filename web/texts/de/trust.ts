@@ -54,6 +54,7 @@ export const trust: Texts['trust'] = {
   frameworkShown: (title) => `${title} zeigen`,
   frameworkStatus: (title) => `${title}: Fortschritt`,
   hasCertificate: 'Zertifikat',
+  notReady: (score) => `Die Seite sagt „konform“, das Rahmenwerk ist aber zu ${score} % bereit. Leser verlassen sich darauf.`,
   progress: { started: 'Begonnen', in_progress: 'In Arbeit', compliant: 'Konform' },
   preview: {
     title: 'Vorschau',

@@ -81,6 +81,10 @@ export const shared = {
     discardMine: 'Discard mine',
   },
   filters: {
+    arrange: 'Display',
+    groupBy: 'Group by',
+    noGroup: 'No groups',
+    columns: 'Columns',
     label: 'Filters',
     add: 'Filter',
     is: (field: string) => `${field} is`,
@@ -125,9 +129,10 @@ export const shared = {
     discardText: 'It has not been saved.',
   },
   table: {
+    selectTotal: (total: number) => `Select all ${total.toLocaleString('en')}`,
     selectAll: 'Select all',
     select: (name: string) => `Select ${name}`,
-    selected: (count: number) => `${count} selected`,
+    selected: (count: number) => `${count.toLocaleString('en')} selected`,
     toolbar: 'Selected records',
     clear: 'Clear selection',
   },
@@ -182,6 +187,7 @@ export const shared = {
     loadMore: 'Show older',
     person: 'Person',
     noOwner: 'No owner',
+    changedOn: 'Changed',
     owner: 'Owner',
   },
   problems: {
@@ -241,10 +247,41 @@ export const shared = {
   bulk: {
     status: 'Set status',
     owner: 'Assign owner',
-    done: (count: number) => `${n(count, 'record', 'records')} changed`,
-    failed: (failed: number, all: number, why: string) =>
-      `${failed} of ${n(all, 'record was', 'records were')} not changed: ${why}`,
+    nobody: 'No owner',
+    edit: 'Edit field',
+    editTitle: (count: number) => `Edit a field of ${n(count, 'record', 'records')}`,
+    field: 'Field',
+    emptyHelp: 'Leave it empty to clear the field.',
+    apply: (count: number) => `Change ${n(count, 'record', 'records')}`,
+    done: (count: number) => `${n(count, 'record', 'records')} changed.`,
+    deleted: (count: number) => `${n(count, 'record', 'records')} deleted.`,
+    missing: (count: number) => `${n(count, 'record was', 'records were')} deleted in the meantime.`,
+    undone: (count: number, left: number) =>
+      left === 0
+        ? `${n(count, 'record is', 'records are')} as before.`
+        : `${n(count, 'record is', 'records are')} as before; ${n(left, 'was', 'were')} changed again and left alone.`,
     deleteAsk: (count: number) => `Delete ${n(count, 'record', 'records')}?`,
+    deleteText: (count: number): string =>
+      count === 1
+        ? 'Its comments and files are deleted with it. The history stays.'
+        : 'Their comments and files are deleted with them. The history stays.',
+    deleteVerb: (count: number) => `Delete ${n(count, 'record', 'records')}`,
+  },
+  views: {
+    label: 'Views',
+    all: 'Everything',
+    shared: 'Shared with everybody',
+    save: 'Save this view',
+    update: 'Replace a view by this',
+    rename: 'Edit view',
+    delete: 'Delete view',
+    name: 'Name',
+    example: 'High and open',
+    share: 'Share with everybody in the organization',
+    saved: (name: string) => `View “${name}” saved.`,
+    deleteAsk: (name: string) => `Delete the view “${name}”?`,
+    deleteOwn: 'Only the view is deleted, no records.',
+    deleteShared: 'Everybody loses the view. No records are deleted.',
   },
   forms: {
     optional: '(optional)',

@@ -51,6 +51,7 @@ export const trust = {
   frameworkShown: (title: string) => `Show ${title}`,
   frameworkStatus: (title: string) => `${title}: progress`,
   hasCertificate: 'Certificate',
+  notReady: (score: number) => `The page says Compliant, but the framework is ${score} % ready. Readers may rely on it.`,
   progress: { started: 'Started', in_progress: 'In progress', compliant: 'Compliant' },
   preview: {
     title: 'Preview',

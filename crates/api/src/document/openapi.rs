@@ -38,6 +38,7 @@ use crate::routes::{PUBLIC, all};
         (name = "People", description = "The members of the organization."),
         (name = "Risks", description = "What could go wrong, and what is done about it."),
         (name = "Vendors", description = "The companies the organization relies on."),
+        (name = "Views", description = "Lists as members have arranged them."),
         (name = "Tasks", description = "What has to be done, by whom and by when, with its evidence."),
         (name = "Automations", description = "Checks and scripts that collect the evidence of a task."),
         (name = "Policies", description = "What the organization asks of its people: texts, versions, approvals, signatures."),

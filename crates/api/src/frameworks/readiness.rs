@@ -3,7 +3,7 @@
 use attestry_app::readiness::{self, FrameworkReadiness, Met};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
-use attestry_domain::controls::{Control, ControlReadiness, Readiness};
+use attestry_domain::controls::{Control, ControlReadiness, Missing, Readiness};
 use attestry_domain::id::{ControlId, FrameworkId, RequirementId};
 use attestry_domain::registers::Record;
 use axum::Json;
@@ -96,6 +96,9 @@ pub(crate) struct MetRequirement {
     theme: String,
     #[schema(inline)]
     status: RequirementStatus,
+    /// What its controls lack before it is ready.
+    #[schema(inline)]
+    missing: Vec<Missing>,
     /// The controls that meet it. It is ready when all of them are.
     controls: Vec<MeetingControl>,
 }
@@ -103,7 +106,8 @@ pub(crate) struct MetRequirement {
 fn met_example() -> Value {
     json!({
         "requirementId": "frk_rq_01jcqg3v5mefzr7d0a6w3k9x2b", "code": "5.15", "title": "Access control",
-        "theme": "Organizational", "status": "in_progress", "controls": [meeting_example()]
+        "theme": "Organizational", "status": "in_progress", "missing": ["evidence"],
+        "controls": [meeting_example()]
     })
 }
 
@@ -143,7 +147,7 @@ impl ReadinessView {
             id: control.id,
             reference: control.reference(),
             name: control.name.as_str().to_owned(),
-            readiness: *readiness,
+            readiness: readiness.clone(),
         };
         let requirements = found.requirements.iter().map(|(requirement, met)| MetRequirement {
             requirement_id: requirement.id,
@@ -151,6 +155,7 @@ impl ReadinessView {
             title: requirement.title.clone(),
             theme: requirement.theme.clone(),
             status: (*met).into(),
+            missing: found.controls.missing(requirement.id),
             controls: found.controls.of(requirement.id).map(control).collect(),
         });
         let requirements: Vec<MetRequirement> = requirements.collect();

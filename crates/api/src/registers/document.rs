@@ -115,6 +115,8 @@ impl<R: Exposed> Document<R> {
             (format!("Create{name}"), Self::body(true)),
             (format!("Update{name}"), Self::body(false)),
             (format!("{name}Deletion"), Self::deletion()),
+            (format!("Bulk{name}"), super::bulk::body_schema::<R>()),
+            (format!("Picked{name}"), super::bulk::picked_schema::<R>()),
         ];
         let framed = [
             (
@@ -217,6 +219,22 @@ impl<R: Exposed> Document<R> {
         ]
     }
 
+    fn bulk() -> Operations {
+        let Names { many, schema: name, .. } = R::NAMES;
+        Self::operation("/bulk", post(super::bulk::apply::<R>), move |under| {
+            let summary = format!("Changes or deletes many {many} at once");
+            Self::told::<R::Update>(HttpMethod::Post, under, format!("bulk_{many}"), summary)
+                .says(
+                    "In one transaction, each row with its own entry in the audit log. A change can be undone as a whole for a day. \
+                     Deleting needs the permission to delete.",
+                )
+                .reads(json_of(&format!("Bulk{name}")))
+                .answers(200, "What came of it.", json_of("BulkChangeResult"))
+                .fails(404, "There is no such change that can be undone.")
+                .fails(409, "The filter matches too many rows.")
+        })
+    }
+
     fn tables() -> Vec<Operations> {
         use HttpMethod::{Get, Post};
         let Names { many, .. } = R::NAMES;
@@ -231,6 +249,15 @@ impl<R: Exposed> Document<R> {
                 Self::told::<R::ReadAll>(Get, under, format!("export_{many}"), summary)
                     .says("The export is recorded in the audit log.")
                     .takes(Narrowed::<R>::parameters().into_iter().chain(Shape::parameters()).chain(sorted))
+                    .answers(200, "The table as a file.", table())
+            }),
+            Self::operation("/export", post(super::bulk::export::<R>), move |under| {
+                let summary = format!("Downloads some {many} as a table");
+                Self::told::<R::ReadAll>(Post, under, format!("export_selected_{many}"), summary)
+                    .says("The rows with these ids, in this order. The export is recorded in the audit log.")
+                    .takes(Shape::parameters())
+                    .reads(json_of(&format!("Picked{}", R::NAMES.schema)))
+                    .fails(404, "None of the rows is there.")
                     .answers(200, "The table as a file.", table())
             }),
             Self::operation("/import", post(super::tables::import::<R>), move |under| {
@@ -251,23 +278,20 @@ impl<R: Exposed> Document<R> {
 /// The routes of a register whose rows are rated: the same, and the matrix.
 pub(crate) fn rated_routes<R: Exposed + StoredRating>(listed: Listed) -> Listed {
     let Names { one, many, .. } = R::NAMES;
-    let matrix =
-        Document::<R>::operation("/matrix", get(super::matrix::show_matrix::<R>), move |under| {
-            let counted = match R::HIDDEN {
-                Some(_) => "The counts. Archived ones are not counted.",
-                None => "The counts.",
-            };
-            let summary = format!("Counts the {many} in each cell of the matrix");
-            Document::<R>::told::<R::Read>(HttpMethod::Get, under, format!("get_{one}_matrix"), summary)
-                .answers(200, counted, json_of("MatrixView"))
-        });
+    let matrix = Document::<R>::operation("/matrix", get(super::matrix::show_matrix::<R>), move |under| {
+        let summary = format!("Counts the {many} in each cell of the matrix");
+        Document::<R>::told::<R::Read>(HttpMethod::Get, under, format!("get_{one}_matrix"), summary)
+            .says("The filters are those of the list.")
+            .takes(Narrowed::<R>::parameters())
+            .answers(200, "The counts.", json_of("MatrixView"))
+    });
     routes::<R>(listed).routes(matrix)
 }
 
 /// The routes of a register, with their documentation.
 pub(crate) fn routes<R: Exposed>(mut listed: Listed) -> Listed {
     let tables = if R::TABLES { Document::<R>::tables() } else { Vec::new() };
-    for operation in Document::<R>::rows().into_iter().chain(tables) {
+    for operation in Document::<R>::rows().into_iter().chain([Document::<R>::bulk()]).chain(tables) {
         listed = listed.routes(operation);
     }
     listed.schemas(Document::<R>::schemas).schemas(|| {
@@ -278,6 +302,7 @@ pub(crate) fn routes<R: Exposed>(mut listed: Listed) -> Listed {
             ("CellView", CellView::schema()),
             ("EntryList", EntryList::schema()),
             ("ImportResult", ImportResult::schema()),
+            ("BulkChangeResult", super::bulk::result_schema()),
         ]
     })
 }

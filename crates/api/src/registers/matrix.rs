@@ -7,16 +7,21 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Exposed;
+use super::{Exposed, Narrowed};
 use crate::answer::problem::Problem;
 use crate::request::caller::Granted;
+use crate::request::query::ValidQuery;
 use crate::state::Api;
 
 pub(super) async fn show_matrix<R: Exposed + StoredRating>(
     api: State<Api>,
     scope: Granted<R::Read>,
+    query: ValidQuery<Narrowed<R>>,
 ) -> Result<Json<MatrixView>, Problem> {
-    Ok(Json(registers::matrix::<R>(&api.ctx, &scope).await?.into()))
+    let ValidQuery(narrowed) = query;
+    let today = scope.day(narrowed.as_of, api.ctx.now());
+    let (wanted, as_of) = narrowed.on(today);
+    Ok(Json(registers::matrix::<R>(&api.ctx, &scope, &wanted, as_of).await?.into()))
 }
 
 /// One cell of the matrix.
@@ -50,9 +55,13 @@ pub(crate) struct MatrixView {
 }
 
 impl From<Matrix> for MatrixView {
-    fn from(Matrix { inherent, residual, not_assessed, residual_not_assessed }: Matrix) -> Self {
-        let (inherent, residual) = (all_cells(&inherent), all_cells(&residual));
-        Self { inherent, residual, not_assessed, residual_not_assessed }
+    fn from(Matrix { inherent, residual }: Matrix) -> Self {
+        Self {
+            inherent: all_cells(&inherent.cells),
+            residual: all_cells(&residual.cells),
+            not_assessed: inherent.not_assessed,
+            residual_not_assessed: residual.not_assessed,
+        }
     }
 }
 

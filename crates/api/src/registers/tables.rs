@@ -7,7 +7,7 @@ use attestry_app::{journal, members, registers};
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::MemberId;
-use attestry_domain::page::{Order, PageRequest};
+use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::plain::{Plain, PlainKind};
 use attestry_domain::registers::Record;
 use axum::Json;
@@ -109,6 +109,7 @@ pub(super) async fn export<R: Exposed>(
         let (format, asked) = (shape.format.as_str(), asked.unwrap_or_default());
         journal::exported(&api.ctx, &scope, R::ACTIONS.exported, R::ENTITY, format, &asked).await?;
     }
+    let named = file_name::<R>(today);
     let assignees = members::names(&api.ctx, &scope).await?;
     let (api, scope, wanted): (Api, Scope, _) = (api.0.clone(), (*scope).clone(), Arc::new(wanted));
     let rows = all_rows(
@@ -120,7 +121,31 @@ pub(super) async fn export<R: Exposed>(
             async move { registers::list(&api.ctx, &scope, &wanted, page, as_of).await }
         },
     );
-    download(R::NAMES.many, shape, columns::<R>(), rows).await
+    download(R::NAMES.many, &named, shape, columns::<R>(), rows).await
+}
+
+/// `risks-2026-11-18`: the day of what is in it.
+fn file_name<R: Exposed>(day: Date) -> String {
+    format!("{}-{day}", R::NAMES.many)
+}
+
+/// The export of rows that were picked.
+pub(super) async fn selected<R: Exposed>(
+    api: &Api,
+    scope: &Scope,
+    shape: Shape,
+    page: Page<Record<R>>,
+) -> Result<Response, Problem> {
+    let asked = format!("ids={}", page.items.len());
+    journal::exported(&api.ctx, scope, R::ACTIONS.exported, R::ENTITY, shape.format.as_str(), &asked).await?;
+    let today = scope.today(api.ctx.now());
+    let assignees = members::names(&api.ctx, scope).await?;
+    let rows = all_rows(
+        None,
+        move |record| cells::<R>(&record, &assignees, today),
+        move |_, _| std::future::ready(Ok(page.clone())),
+    );
+    download(R::NAMES.many, &file_name::<R>(today), shape, columns::<R>(), rows).await
 }
 
 pub(super) async fn import<R: Exposed>(

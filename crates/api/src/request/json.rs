@@ -11,7 +11,7 @@ use attestry_domain::numbers::{MAX_EXACT, whole};
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
 use attestry_domain::{
     Time, Zone, automations, files, policies, portals, risks, scales, schedules, soa, subjects,
-    task_templates, tasks, trust_access, vendors, words,
+    task_templates, tasks, trust_access, vendors, views, words,
 };
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
@@ -192,6 +192,7 @@ from_string! {
     portals::DomainName;
     portals::PostKind;
     schedules::Schedule;
+    views::ViewList;
     automations::Source;
     Zone;
 }

@@ -28,6 +28,12 @@ impl Query {
         own
     }
 
+    /// Parameters that came in another way.
+    pub(crate) fn of(parameters: Vec<(String, String)>, now: Time) -> Self {
+        let parameters = parameters.into_iter().map(|(name, value)| (name, Some(value))).collect();
+        Self { parameters, errors: Vec::new(), now }
+    }
+
     pub(crate) fn note(&mut self, name: &str, message: impl Into<String>) {
         self.errors.push(FieldProblem::new(name, message));
     }

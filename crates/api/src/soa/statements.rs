@@ -2,7 +2,7 @@
 
 use attestry_app::soa::rows::{self, Compared, Row};
 use attestry_domain::access::grant;
-use attestry_domain::controls::Readiness;
+use attestry_domain::controls::{Missing, Readiness};
 use attestry_domain::frameworks::{Requirement, shipped};
 use attestry_domain::id::{ControlId, MemberId, RequirementId, RiskId, SoaDocumentId, kind};
 use attestry_domain::soa::{Gap, SoaAnswer};
@@ -108,10 +108,16 @@ pub(crate) struct RowView {
     drivers: Drivers,
     #[schema(inline)]
     gaps: Vec<Gap>,
+    /// The state of its controls together, the same as in the controls and in the framework; null where there is none.
+    #[schema(required, inline)]
+    readiness: Option<Readiness>,
+    /// What its controls lack before they are ready, whatever the answer says.
+    #[schema(inline)]
+    missing: Vec<Missing>,
 }
 
 fn row_example() -> Value {
-    json!({"question": question_example(), "answer": answer_example(), "drivers": drivers_example(), "gaps": []})
+    json!({"question": question_example(), "answer": answer_example(), "drivers": drivers_example(), "gaps": [], "readiness": "ready", "missing": []})
 }
 
 impl From<Row> for RowView {
@@ -133,6 +139,8 @@ impl From<Row> for RowView {
             answer: row.answer.map(Into::into),
             drivers,
             gaps: row.gaps,
+            readiness: row.readiness,
+            missing: row.missing,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use attestry_domain::access::{Permission, Scope};
-use attestry_domain::controls::Readiness;
+use attestry_domain::controls::{Missing, Readiness};
 use attestry_domain::frameworks::{Framework, Requirement};
 use attestry_domain::id::{ControlId, RequirementId, RiskId, SoaDocumentId, TaskId};
 use attestry_domain::risks::Risk;
@@ -43,6 +43,10 @@ pub struct Row {
     pub tasks: usize,
     pub fresh: usize,
     pub gaps: Vec<Gap>,
+    /// The state of its controls together; none where there is no control.
+    pub readiness: Option<Readiness>,
+    /// What the controls lack, whatever the answer says.
+    pub missing: Vec<Missing>,
 }
 
 /// What rows are made of, beside the answers.
@@ -83,11 +87,14 @@ impl Around {
                 readiness: readiness.status,
             })
             .collect();
-        let behind = Behind { risks: risks.len(), controls: controls.len(), tasks: tasks.len(), fresh };
+        let missing = self.controls.missing(requirement.id);
+        let behind = Behind { risks: risks.len(), controls: controls.len(), missing: &missing };
         Row {
             requirement: requirement.clone(),
             answer: answer.cloned(),
             gaps: gaps(answer, behind),
+            readiness: self.controls.readiness(requirement.id),
+            missing,
             controls,
             risks: risks.into_iter().map(|id| Treated { id, label: self.risks.get(&id).cloned() }).collect(),
             tasks: tasks.len(),

@@ -20,7 +20,7 @@ use super::{CSV_UTF8, Cell, XLSX, harmless};
 use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::document::operations::capitalized;
-use crate::request::query::Query;
+use crate::request::query::{FromQuery, Query};
 
 attestry_domain::words! {
     /// What a table is written as.
@@ -39,11 +39,13 @@ pub(crate) struct Shape {
     bom: bool,
 }
 
-impl Shape {
-    pub(crate) fn read(query: &mut Query) -> Self {
+impl FromQuery for Shape {
+    fn read(query: &mut Query) -> Self {
         Self { format: query.get("format").unwrap_or_default(), bom: query.get("bom").unwrap_or(false) }
     }
+}
 
+impl Shape {
     pub(crate) fn parameters() -> [Parameter; 2] {
         [
             lists::parameter("format", TableFormat::schema(), "`csv` (default) or `xlsx`."),
@@ -116,6 +118,7 @@ fn length(cell: &Cell) -> usize {
 /// A table as a download. What goes wrong with the first of its rows is still a problem.
 pub(crate) async fn download(
     name: &'static str,
+    file_name: &str,
     shape: Shape,
     columns: Vec<Column>,
     mut rows: Rows,
@@ -129,7 +132,7 @@ pub(crate) async fn download(
             (XLSX.to_owned(), HttpBody::from_stream(xlsx_stream(name, columns, first, rows)))
         }
     };
-    let disposition = format!("attachment; filename=\"{name}.{}\"", shape.format);
+    let disposition = format!("attachment; filename=\"{file_name}.{}\"", shape.format);
     Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, disposition)], body).into_response())
 }
 

@@ -1,0 +1,247 @@
+//! Many rows of a register at once: changed, deleted, undone, exported.
+
+use attestry_app::bulk::{self, Action, MAX_ROWS, Outcome, Selection};
+use attestry_domain::id::{BulkChangeId, Id};
+use attestry_domain::page::Page;
+use axum::Json;
+use axum::extract::{FromRequest, Request, State};
+use axum::response::Response;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::tables::selected;
+use super::{Exposed, Narrowed};
+use crate::answer::problem::{FieldProblem, Problem};
+use crate::answer::tables::export::Shape;
+use crate::document::operations::reference;
+use crate::request::caller::Granted;
+use crate::request::json::{FromJson, Ids, Json as JsonValue};
+use crate::request::query::{FromQuery, Query, ValidQuery};
+use crate::request::wire::Fields;
+use crate::state::Api;
+
+/// What a request does to many rows.
+pub(super) enum Bulk<R: Exposed> {
+    Apply(Selected<R>, Action<R::Patch>),
+    Undo(BulkChangeId),
+}
+
+/// The rows that are meant.
+pub(super) enum Selected<R: Exposed> {
+    Ids(Vec<Id<R::Kind>>),
+    Matching(Narrowed<R>),
+}
+
+/// The parameters of a list, as an object: each a string, true or false, or several strings.
+struct ListFilter(Vec<(String, String)>);
+
+impl FromJson for ListFilter {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        let object: Map<String, Value> = json.value().map_err(|_| "must be an object".to_owned())?;
+        let mut pairs = Vec::new();
+        for (name, value) in object {
+            let texts = match value {
+                Value::Array(items) => items,
+                one => vec![one],
+            };
+            for text in texts {
+                pairs.push((
+                    name.clone(),
+                    match text {
+                        Value::String(text) => text,
+                        Value::Bool(flag) => flag.to_string(),
+                        Value::Number(number) => number.to_string(),
+                        _ => return Err(format!("{name} must be a string, or several")),
+                    },
+                ));
+            }
+        }
+        Ok(Self(pairs))
+    }
+
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        utoipa::openapi::schema::Object::new().into()
+    }
+}
+
+/// An object of the body that has a reader of its own.
+struct Within(JsonValue);
+
+impl FromJson for Within {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        Ok(Self(json.clone()))
+    }
+
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        utoipa::openapi::schema::Object::new().into()
+    }
+}
+
+/// The same errors, with the property they are in.
+fn within(name: &str, errors: Vec<FieldProblem>) -> Vec<FieldProblem> {
+    errors
+        .into_iter()
+        .map(|error| FieldProblem { field: format!("{name}.{}", error.field), ..error })
+        .collect()
+}
+
+fn one_of(field: &str, message: &str) -> Vec<FieldProblem> {
+    vec![FieldProblem::new(field, message)]
+}
+
+fn selection<R: Exposed>(
+    api: &Api,
+    ids: Option<Ids<R::Kind>>,
+    filter: Option<ListFilter>,
+) -> Result<Selected<R>, Vec<FieldProblem>> {
+    match (ids, filter) {
+        (Some(ids), None) => Ok(Selected::Ids(ids.0)),
+        (None, Some(ListFilter(pairs))) => {
+            let mut query = Query::of(pairs, api.ctx.now());
+            let narrowed = Narrowed::<R>::read(&mut query);
+            query.finish().map_err(|problem| within("filter", problem.errors))?;
+            match narrowed.as_of {
+                Some(_) => Err(one_of("filter.asOf", "cannot be given: the past is not changed")),
+                None => Ok(Selected::Matching(narrowed)),
+            }
+        }
+        _ => Err(one_of("ids", "is required, or else filter; not both")),
+    }
+}
+
+impl<R: Exposed> Bulk<R> {
+    fn read(api: &Api, fields: Fields) -> Result<Self, Vec<FieldProblem>> {
+        let (ids, filter, change, is_delete, undo) = fields.read_by(|fields| {
+            let (ids, filter) =
+                (fields.optional::<Ids<R::Kind>>("ids"), fields.optional::<ListFilter>("filter"));
+            let (change, is_delete) =
+                (fields.optional::<Within>("change"), fields.optional::<bool>("delete"));
+            let undo = fields.optional::<BulkChangeId>("undo");
+            Some((ids?, filter?, change?, is_delete?, undo?))
+        })?;
+        let action = match (change, is_delete, undo) {
+            (None, None, Some(change)) if ids.is_none() && filter.is_none() => return Ok(Self::Undo(change)),
+            (Some(Within(json)), None | Some(false), None) => {
+                let given = Fields::of(&json).map_err(|message| one_of("change", &message))?;
+                let patch = given.read_by(|fields| R::body(fields, false));
+                Action::Change(patch.map_err(|errors| within("change", errors))?)
+            }
+            (None, Some(true), None) => Action::Delete,
+            _ => return Err(one_of("change", "is required, or else delete: true, or undo alone")),
+        };
+        Ok(Self::Apply(selection(api, ids, filter)?, action))
+    }
+}
+
+impl<R: Exposed> FromRequest<Api> for Bulk<R> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
+        Self::read(api, Fields::of_request(request).await?).map_err(Problem::invalid)
+    }
+}
+
+/// The outcome of a change of many rows.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"changed": 5061, "unchanged": 2, "missing": [], "undo": "blk_01jcqg3v5mefzr7d0a6w3k9x2b"}))]
+pub(crate) struct BulkChangeResult {
+    /// Rows that were changed or deleted.
+    changed: usize,
+    /// Rows that already were as asked for; of an undo, those that were changed again since.
+    unchanged: usize,
+    /// Ids that were given and are not there, or not any more.
+    missing: Vec<String>,
+    /// Give it as `undo` within a day to undo the change; null where nothing can be undone.
+    #[schema(required, value_type = Option<String>)]
+    undo: Option<BulkChangeId>,
+}
+
+impl From<Outcome> for BulkChangeResult {
+    fn from(Outcome { changed, unchanged, missing, undo }: Outcome) -> Self {
+        Self { changed, unchanged, missing, undo }
+    }
+}
+
+pub(super) async fn apply<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Update>,
+    bulk: Bulk<R>,
+) -> Result<Json<BulkChangeResult>, Problem> {
+    let (selected, action) = match bulk {
+        Bulk::Undo(change) => return Ok(Json(bulk::undo::<R>(&api.ctx, &scope, change).await?.into())),
+        Bulk::Apply(selected, action) => (selected, action),
+    };
+    if matches!(action, Action::Delete) {
+        scope.require_grant::<R::Delete>().map_err(attestry_app::Error::from)?;
+    }
+    let selection = match selected {
+        Selected::Ids(ids) => Selection::Ids(ids),
+        Selected::Matching(narrowed) => {
+            Selection::Matching(Box::new(narrowed.on(scope.today(api.ctx.now())).0))
+        }
+    };
+    Ok(Json(bulk::apply::<R>(&api.ctx, &scope, selection, action).await?.into()))
+}
+
+/// What the document says of the body.
+pub(super) fn body_schema<R: Exposed>() -> Value {
+    let mut ids = json!(<Ids<R::Kind> as FromJson>::schema());
+    ids["description"] = json!("The rows, at most 1000; or else give a filter.");
+    json!({
+        "type": "object", "additionalProperties": false,
+        "description": "`ids` or `filter`, with `change` or `delete`; or `undo` alone.",
+        "properties": {
+            "ids": ids,
+            "filter": {
+                "type": "object",
+                "description": format!("Parameters of the list, by their names; `{{}}` is all of it. It may match at most {MAX_ROWS} rows."),
+                "additionalProperties": {"anyOf": [
+                    {"type": "string"}, {"type": "boolean"}, {"type": "integer"}, {"type": "array", "items": {"type": "string"}}
+                ]}
+            },
+            "change": reference(&format!("Update{}", R::NAMES.schema)),
+            "delete": {"type": "boolean", "description": "true deletes the rows with their comments and files, for good."},
+            "undo": {"type": "string", "description": "The `undo` of an earlier answer: its rows become what they were, unless they were changed again since."}
+        },
+        "examples": [{"ids": [R::example()["id"]], "change": R::change_example()}]
+    })
+}
+
+pub(super) fn result_schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+    BulkChangeResult::schema()
+}
+
+/// The rows of a table that is to be downloaded.
+pub(super) struct Picked<R: Exposed>(Vec<Id<R::Kind>>);
+
+impl<R: Exposed> FromRequest<Api> for Picked<R> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
+        let fields = Fields::of_request(request).await?;
+        let ids =
+            fields.read_by(|fields| fields.required::<Ids<R::Kind>>("ids")).map_err(Problem::invalid)?;
+        Ok(Self(ids.0))
+    }
+}
+
+pub(super) fn picked_schema<R: Exposed>() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false, "required": ["ids"],
+        "properties": {"ids": json!(<Ids<R::Kind> as FromJson>::schema())},
+        "examples": [{"ids": [R::example()["id"]]}]
+    })
+}
+
+/// The export of a selection, in the order in which it is given.
+pub(super) async fn export<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::ReadAll>,
+    ValidQuery(shape): ValidQuery<Shape>,
+    Picked(ids): Picked<R>,
+) -> Result<Response, Problem> {
+    let rows = bulk::rows_of::<R>(&api.ctx, &scope, ids).await?;
+    selected::<R>(&api, &scope, shape, Page { items: rows, next: None }).await
+}

@@ -1,0 +1,202 @@
+//! Changes of many rows of a register at once: in one transaction, each in the journal, and undone as one.
+
+use std::time::Duration;
+
+use attestry_domain::access::Scope;
+use attestry_domain::id::{BulkChangeId, Id, Kind};
+use attestry_domain::page::{Order, PageRequest};
+use attestry_domain::registers::{Record, Wanted};
+use attestry_storage::{bulk_changes, journal, registers as rows};
+
+use crate::assignees::{self, ASSIGNEE};
+use crate::change::Change;
+use crate::context::Ctx;
+use crate::error::Error;
+use crate::links;
+use crate::registers::{self, Stored};
+
+/// Rows that one request changes at most.
+pub const MAX_ROWS: usize = 10_000;
+/// The time for which a change can be undone.
+const UNDO_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The rows that are meant.
+#[derive(Clone, Debug)]
+pub enum Selection<R: Stored> {
+    Ids(Vec<Id<R::Kind>>),
+    /// All rows of a list.
+    Matching(Box<Wanted<R>>),
+}
+
+/// What is done to them.
+#[derive(Clone, Debug)]
+pub enum Action<P> {
+    Change(P),
+    Delete,
+}
+
+/// The outcome of a change of many rows.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    pub changed: usize,
+    /// Rows that already were what they were to become.
+    pub unchanged: usize,
+    /// Ids of rows that are not there, or not any more.
+    pub missing: Vec<String>,
+    /// Undoes it; none where nothing was changed, or rows were deleted.
+    pub undo: Option<BulkChangeId>,
+}
+
+/// The ids of the rows that are meant, in their order, each once.
+async fn ids_of<R: Stored>(c: &Change<'_>, selection: &Selection<R>) -> Result<Vec<Id<R::Kind>>, Error> {
+    let mut ids = match selection {
+        Selection::Ids(ids) => ids.clone(),
+        Selection::Matching(wanted) => {
+            let mut wanted = wanted.as_ref().clone();
+            if !R::narrow(&mut wanted.filter, c.scope) {
+                return Ok(Vec::new());
+            }
+            let count =
+                usize::try_from(rows::count(c.t, c.scope, &wanted).await?).map_err(Error::internal)?;
+            if count > MAX_ROWS {
+                return Err(Error::Conflict {
+                    code: "too_many_rows",
+                    message: format!(
+                        "The filter matches {count} rows; at most {MAX_ROWS} can be changed at once. Narrow it down."
+                    ),
+                });
+            }
+            let mut page =
+                PageRequest { sort: R::Sort::default(), order: Order::Ascending, limit: 1000, after: None };
+            let mut ids = Vec::with_capacity(count);
+            loop {
+                let found = rows::list::<R>(c.t, c.scope, &wanted, &page).await?;
+                ids.extend(found.items.iter().map(|record| record.id));
+                page.after = found.next;
+                if page.after.is_none() {
+                    break ids;
+                }
+            }
+        }
+    };
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}
+
+/// Changes or deletes many rows: all that are there, in one transaction.
+pub async fn apply<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    selection: Selection<R>,
+    action: Action<R::Patch>,
+) -> Result<Outcome, Error> {
+    ctx.change(scope, async move |c| {
+        if let Action::Change(patch) = &action {
+            R::permits(patch, c.scope)?;
+            links::must_exist(c, &R::links(patch)).await?;
+        }
+        let ids = ids_of(c, &selection).await?;
+        let mut held = rows::lock_some::<R>(c.t, c.scope, &ids).await?;
+        held.retain(|record| record.is_visible(c.scope));
+        let mut outcome = Outcome::default();
+        if let Selection::Ids(_) = selection {
+            let gone = ids.iter().filter(|id| held.binary_search_by_key(*id, |record| record.id).is_err());
+            outcome.missing = gone.map(ToString::to_string).collect();
+        }
+        let patch = match &action {
+            Action::Change(patch) => patch,
+            Action::Delete => {
+                for record in &held {
+                    registers::remove::<R>(c, record.id).await?;
+                }
+                outcome.changed = held.len();
+                return Ok(outcome);
+            }
+        };
+        let mut changed = Vec::with_capacity(held.len());
+        let mut is_looked_at = false;
+        for before in &held {
+            let after = before.patched(patch, c.now);
+            // All of them get the same one.
+            if after.assignee() != before.assignee() && !is_looked_at {
+                assignees::must_be_active(c.t, c.scope, ASSIGNEE, after.assignee()).await?;
+                is_looked_at = true;
+            }
+            let after = registers::change_to(c, before, after).await?;
+            if after.version != before.version {
+                changed.push((after.id.to_string(), after.version));
+            }
+        }
+        outcome.changed = changed.len();
+        outcome.unchanged = held.len() - changed.len();
+        if !changed.is_empty() {
+            let id = c.next_id();
+            let since = c.now.minus(UNDO_FOR);
+            bulk_changes::insert(c.t, c.scope, id, R::ENTITY, (c.now, since), &changed).await?;
+            outcome.undo = Some(id);
+        }
+        Ok(outcome)
+    })
+    .await
+}
+
+/// Gives the rows of a change back what they were. Rows that were changed again since, or deleted, stay as they are.
+pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> Result<Outcome, Error> {
+    ctx.change(scope, async move |c| {
+        let Some(changed) = bulk_changes::take(c.t, c.scope, change, R::ENTITY).await? else {
+            return Err(Error::NotFound("change that can be undone"));
+        };
+        let ids: Vec<Id<R::Kind>> = changed.iter().filter_map(|(id, _)| Id::read(id)).collect();
+        let held = rows::lock_some::<R>(c.t, c.scope, &ids).await?;
+        let active = assignees::active(c.t, c.scope).await?;
+        let mut outcome = Outcome::default();
+        for (id, version) in &changed {
+            let is_same = |record: &&Record<R>| record.id.to_string() == *id;
+            let Some(now) = held.iter().find(is_same) else {
+                outcome.missing.push(id.clone());
+                continue;
+            };
+            let before = match now.version == *version {
+                true => journal::state_before_last(c.t, c.scope, id, R::ENTITY).await?,
+                false => None,
+            };
+            let before: Option<Record<R>> = before.map(|state| Record::recorded(&state)).transpose()?;
+            // What belonged to a member who has left since is not given back to them.
+            let is_owned =
+                |before: &Record<R>| before.assignee().is_none_or(|member| active.contains(&member));
+            match before.filter(is_owned) {
+                Some(before) => {
+                    let after = Record { fields: before.fields, ..now.clone() };
+                    registers::save(c, now, after).await?;
+                    outcome.changed += 1;
+                }
+                None => outcome.unchanged += 1,
+            }
+        }
+        Ok(outcome)
+    })
+    .await
+}
+
+/// Rows by their ids, in the order in which these are given.
+pub async fn rows_of<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    ids: Vec<Id<R::Kind>>,
+) -> Result<Vec<Record<R>>, Error> {
+    let own = scope.clone();
+    let mut found = ctx
+        .db
+        .read(async move |t| {
+            let mut found = rows::some_of::<R>(t, &own, &ids).await?;
+            found.sort_by_key(|record| ids.iter().position(|id| *id == record.id));
+            Ok::<_, Error>(found)
+        })
+        .await?;
+    found.retain(|record| record.is_visible(scope));
+    match found.is_empty() {
+        true => Err(Error::NotFound(R::Kind::NOUN)),
+        false => Ok(found),
+    }
+}

@@ -1,0 +1,103 @@
+//! Views: lists as members have arranged them, for themselves or for everybody.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::access::{Permission, Scope};
+use crate::id::{MemberId, OrganizationId, ViewId};
+use crate::text::Name;
+use crate::time::Time;
+
+crate::words! {
+    /// A list that can be arranged.
+    ViewList {
+        Risks = "risks",
+        Vendors = "vendors",
+        Tasks = "tasks",
+        Controls = "controls",
+        Policies = "policies",
+        People = "people",
+        AccessRequests = "access-requests",
+        AccessGrants = "access-grants",
+        AuditLog = "audit-log",
+    }
+}
+
+/// What a list is asked for: filters, `q`, `sort` and `order` by the names they have as query parameters, and what is for
+/// the screen alone, such as `columns` and `group`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ViewParameters(BTreeMap<String, String>);
+
+impl ViewParameters {
+    pub const MAX: usize = 40;
+    const MAX_NAME: usize = 40;
+    const MAX_VALUE: usize = 2000;
+
+    pub fn new(all: BTreeMap<String, String>) -> Result<Self, String> {
+        if all.len() > Self::MAX {
+            return Err(format!("must hold at most {} parameters", Self::MAX));
+        }
+        for (name, value) in &all {
+            let is_name = (1..=Self::MAX_NAME).contains(&name.len())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            if !is_name {
+                return Err(format!("has a parameter {name:?} that no list has"));
+            }
+            if value.len() > Self::MAX_VALUE || value.contains('\0') {
+                return Err(format!("{name} must be a text of at most {} bytes", Self::MAX_VALUE));
+            }
+        }
+        Ok(Self(all))
+    }
+}
+
+/// A list as a member has arranged it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct View {
+    pub id: ViewId,
+    pub organization_id: OrganizationId,
+    /// The member who made it.
+    pub member_id: MemberId,
+    pub list: ViewList,
+    pub name: Name,
+    pub parameters: ViewParameters,
+    /// Tells if everybody sees it.
+    pub is_shared: bool,
+    pub created_at: Time,
+    pub updated_at: Time,
+    #[serde(skip)]
+    pub version: i64,
+}
+
+/// What everybody sees is arranged by those who may change the organization's settings.
+pub const SHARE: Permission = Permission::OrganizationUpdate;
+
+impl View {
+    pub fn is_visible(&self, scope: &Scope) -> bool {
+        self.is_shared || scope.member() == Some(self.member_id)
+    }
+
+    /// Tells if the actor may change or delete it.
+    pub fn may_change(&self, scope: &Scope) -> bool {
+        if self.is_shared { scope.allows(SHARE) } else { self.is_visible(scope) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_have_bounds() {
+        let of = |name: &str, value: &str| ViewParameters::new(BTreeMap::from([(name.into(), value.into())]));
+        assert!(of("status", "open,pending").is_ok());
+        assert!(of("", "x").is_err());
+        assert!(of("a b", "x").is_err());
+        assert!(of("q", &"x".repeat(2001)).is_err());
+        let many = (0..41).map(|number| (format!("p{number}"), String::new())).collect();
+        assert!(ViewParameters::new(many).is_err());
+    }
+}

@@ -1,0 +1,45 @@
+//! Changes of many rows at once that can still be undone.
+
+use attestry_db::{Error, Tx, Value};
+use attestry_domain::Time;
+use attestry_domain::access::Scope;
+use attestry_domain::id::BulkChangeId;
+
+use crate::sql::{id, time};
+
+statements! {
+    INSERT = "INSERT INTO bulk_changes (org_id, id, register, actor_id, made_at, changed) VALUES ($1, $2, $3, $4, $5, $6)";
+    FORGET = "DELETE FROM bulk_changes WHERE org_id = $1 AND made_at < $2";
+    TAKE = "DELETE FROM bulk_changes WHERE org_id = $1 AND id = $2 AND register = $3 AND actor_id = $4 RETURNING changed";
+}
+
+/// Keeps the rows that a change has changed, each with the version it has got, and forgets changes made before `since`.
+pub async fn insert(
+    t: &Tx<'_>,
+    scope: &Scope,
+    change: BulkChangeId,
+    register: &str,
+    (now, since): (Time, Time),
+    changed: &[(String, i64)],
+) -> Result<(), Error> {
+    let own = id(scope.organization());
+    t.execute(FORGET, &[own.clone(), time(since)]).await?;
+    let changed = serde_json::to_string(changed).map_err(|error| Error::Other(error.to_string()))?;
+    let (_, actor) = scope.actor();
+    let params =
+        [own, id(change), Value::from(register), Value::from(actor), time(now), Value::from(changed)];
+    t.execute(INSERT, &params).await.map(|_| ())
+}
+
+/// Takes a change of the same actor, to undo it; there is none a second time.
+pub async fn take(
+    t: &Tx<'_>,
+    scope: &Scope,
+    change: BulkChangeId,
+    register: &str,
+) -> Result<Option<Vec<(String, i64)>>, Error> {
+    let (_, actor) = scope.actor();
+    let params = [id(scope.organization()), id(change), Value::from(register), Value::from(actor)];
+    let Some(changed) = t.opt(TAKE, &params, |row| row.text(0)).await? else { return Ok(None) };
+    serde_json::from_str(&changed).map(Some).map_err(|error| Error::Other(error.to_string()))
+}
