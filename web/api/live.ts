@@ -29,6 +29,7 @@ export const paths: Record<string, string[]> = {
   soa_answer: ['/v1/soa'],
   portal: ['/v1/trust-portal'],
   portal_post: ['/v1/trust-portal'],
+  view: ['/v1/views'],
   certificate: ['/v1/trust-portal'],
   subscriber: ['/v1/trust-portal'],
   access_request: ['/v1/trust-access'],

@@ -47,6 +47,7 @@ export const ACTIONS: Record<string, string[]> = {
   attachment: ['created', 'downloaded', 'deleted'],
   portal: ['updated', 'domain_verified', 'domain_broken', 'domain_mended', 'domain_lost'],
   portal_post: ['created', 'updated', 'deleted'],
+  view: ['created', 'updated', 'deleted'],
   certificate: ['uploaded', 'replaced', 'downloaded', 'deleted'],
   access_request: ['created', 'answered', 'approved', 'denied', 'granted'],
   access_grant: ['created', 'reclaimed', 'revoked'],

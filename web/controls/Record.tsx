@@ -112,6 +112,7 @@ export function Record({ id, asOf, onClose, onStep }: Props) {
           .map((field) => (
             <Field
               key={field.name}
+              record={id}
               name={field.name}
               label={labels[field.name] ?? field.name}
               kind={field.kind === 'person' || field.kind === 'rating' ? 'choice' : field.kind}

@@ -1,8 +1,9 @@
 import { Checkbox, Select, Textarea, TextInput } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type FocusEvent, type KeyboardEvent, type MouseEvent, type ReactNode, useRef, useState } from 'react';
 import { Problem, sentence, words } from '../api/problem';
 import { t } from '../texts';
+import { useDraft } from './drafts';
 import css from './Field.module.css';
 
 type Choice = { value: string; label: string };
@@ -18,19 +19,41 @@ type Props = {
   /** How the value reads. */
   children: ReactNode;
   choices?: Choice[];
+  /** The record it is of: what was typed and not saved is kept under it. */
+  record?: string;
   /** Whether it can be emptied. */
   optional?: boolean;
   /** Without it the field is only read. `seen` is the value when the reader began to type. */
   onSave?: (value: Value, seen?: Value) => Promise<unknown>;
 };
 
-/** A value that is a button and turns into its input. Saved on leave or Enter; Escape leaves it as it was. */
-export function Field({ name, label, kind, value, children, choices, optional, onSave }: Props) {
+/** How many characters of an element's text are before the place of a click. */
+function offsetAt(root: HTMLElement | null, { clientX, clientY }: MouseEvent): number | undefined {
+  const place = document.caretPositionFromPoint?.(clientX, clientY);
+  if (!place || !root?.contains(place.offsetNode)) return undefined;
+  const range = document.createRange();
+  range.setStart(root, 0);
+  range.setEnd(place.offsetNode, place.offset);
+  return range.toString().length;
+}
+
+/**
+ * A value that is a button and turns into its input. Saved on leave or Enter; Escape leaves it as it was, and what was
+ * typed stays a draft until it is saved or discarded.
+ */
+export function Field({ name, label, kind, value, children, choices, record, optional, onSave }: Props) {
   const [draft, setDraft] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
   const isSaving = useRef(false);
   const seen = useRef<Value>(undefined);
+  const shown = useRef<HTMLSpanElement>(null);
+  const caret = useRef<number>(undefined);
+  const [kept, keep, discard] = useDraft<string | null>(`field:${record ?? ''}:${name}`, null);
+  const type = (text: string) => {
+    setDraft(text);
+    if (record) keep(text === (value ?? '') ? null : text);
+  };
 
   async function save(next: Value) {
     if (isSaving.current || !onSave) return;
@@ -38,6 +61,7 @@ export function Field({ name, label, kind, value, children, choices, optional, o
     isSaving.current = true;
     try {
       await onSave(next === '' && optional ? null : next, draft === undefined ? undefined : seen.current);
+      discard();
       leave();
     } catch (error) {
       const own = error instanceof Problem ? error.errors.find((one) => one.field === name) : undefined;
@@ -70,12 +94,15 @@ export function Field({ name, label, kind, value, children, choices, optional, o
     value: draft ?? '',
     onKeyDown: keys,
     onBlur: () => void save(draft ?? ''),
+    // The caret starts where the click was.
+    onFocus: ({ currentTarget }: FocusEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+      if (caret.current !== undefined && kind !== 'date') currentTarget.setSelectionRange(caret.current, caret.current);
+      caret.current = undefined;
+    },
   } as const;
   const input = {
-    text: () => <TextInput {...text} onChange={(event) => setDraft(event.currentTarget.value)} />,
-    long: () => (
-      <Textarea {...text} autosize minRows={3} maxRows={14} onChange={(event) => setDraft(event.currentTarget.value)} />
-    ),
+    text: () => <TextInput {...text} onChange={(event) => type(event.currentTarget.value)} />,
+    long: () => <Textarea {...text} autosize minRows={3} maxRows={14} onChange={(event) => type(event.currentTarget.value)} />,
     date: () => <TextInput {...text} type="date" onChange={(event) => setDraft(event.currentTarget.value)} />,
     choice: () => (
       <Select
@@ -119,17 +146,28 @@ export function Field({ name, label, kind, value, children, choices, optional, o
             ref={button}
             type="button"
             className={css.value}
-            onClick={() => {
+            onClick={(event) => {
               seen.current = value;
-              setDraft(typeof value === 'string' ? value : '');
+              caret.current = kept === null ? offsetAt(shown.current, event) : undefined;
+              setDraft(kept ?? (typeof value === 'string' ? value : ''));
             }}
           >
             <span className="hidden-visually">{label}: </span>
-            {children || <span className="t3">{t.edits.none}</span>}
+            <span ref={shown} className={css.shown}>
+              {children || <span className="t3">{t.edits.none}</span>}
+            </span>
             <IconPencil className={css.pencil} size={14} stroke={1.6} aria-hidden="true" />
           </button>
         ) : (
           <span className={css.plain}>{children || <span className="t3">{t.edits.none}</span>}</span>
+        )}
+        {draft === undefined && onSave && kept !== null && (
+          <span className={css.kept} role="status">
+            {t.drafts.kept}{' '}
+            <button type="button" className="plain link" onClick={discard}>
+              {t.drafts.discard}
+            </button>
+          </span>
         )}
       </dd>
     </div>

@@ -14,6 +14,7 @@ test('commas, semicolons, quotes and line breaks are read', () => {
 });
 
 test('columns get the names of fields, and those without one are left out', () => {
-  expect(renamed('Risk;Owner;Note\nFire;Ada;"a, b"', ['title', '', 'description'])).toBe('title,description\nFire,"a, b"');
-  expect(renamed('Risk\n"say ""no"""', ['title'])).toBe('title\n"say ""no"""');
+  expect(renamed([['Fire', 'Ada', 'a, b']], ['title', '', 'description'])).toBe('title,description\nFire,"a, b"');
+  expect(renamed([['say "no"']], ['title'])).toBe('title\n"say ""no"""');
+  expect(renamed([['Open']], ['status'], (_, cell) => cell.toLowerCase())).toBe('status\nopen');
 });

@@ -33,11 +33,19 @@ function separator(text: string): string {
   return line.split(';').length > line.split(',').length ? ';' : ',';
 }
 
-/** The table with these names for its columns, in commas; columns without a name are left out. */
-export function renamed(text: string, names: string[]): string {
-  const [, ...rows] = split(text);
-  const kept = names.flatMap((name, at) => (name ? [at] : []));
+/** Rows of cells as a table with commas. */
+export function joined(rows: string[][]): string {
   const quote = (cell: string) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-  const lines = rows.map((row) => kept.map((at) => quote(row[at] ?? '')).join(','));
-  return [kept.map((at) => names[at]).join(','), ...lines].join('\n');
+  return rows.map((row) => row.map(quote).join(',')).join('\n');
+}
+
+/** The rows with these names for their columns; columns without a name are left out. */
+export function renamed(
+  rows: string[][],
+  names: string[],
+  read: (name: string, cell: string) => string = (_, cell) => cell,
+): string {
+  const kept = names.flatMap((name, at) => (name ? [at] : []));
+  const lines = rows.map((row) => kept.map((at) => read(names[at] ?? '', row[at] ?? '')));
+  return joined([kept.map((at) => names[at] ?? ''), ...lines]);
 }

@@ -196,7 +196,14 @@ function Fields({ task, save }: FieldsProps) {
   return (
     <section className={css.section} aria-label={t.tasks.detail.details}>
       <dl className={css.text}>
-        <Field name="description" label={labels.description} kind="long" value={task.description} onSave={on('description')}>
+        <Field
+          name="description"
+          record={task.id}
+          label={labels.description}
+          kind="long"
+          value={task.description}
+          onSave={on('description')}
+        >
           {task.description}
         </Field>
       </dl>

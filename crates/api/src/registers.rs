@@ -37,7 +37,7 @@ mod matrix;
 mod tables;
 
 pub(crate) use document::{rated_routes, routes};
-pub(crate) use tables::columns;
+pub(crate) use tables::{ASSIGNEE, columns};
 
 /// A field as the interface knows it.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl Field {
         schema
     }
 
-    fn schema(&self) -> Value {
+    pub(crate) fn schema(&self) -> Value {
         let schema = (self.schema)();
         let can_be_null = matches!(self.how, How::nullable | How::noted);
         json!(described(if can_be_null { or_null(schema) } else { schema }, self.about))

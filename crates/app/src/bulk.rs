@@ -18,7 +18,7 @@ use crate::registers::{self, Stored};
 /// Rows that one request changes at most.
 pub const MAX_ROWS: usize = 10_000;
 /// The time for which a change can be undone.
-const UNDO_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+const UNDO_FOR: Duration = Duration::from_hours(24);
 
 /// The rows that are meant.
 #[derive(Clone, Debug)]

@@ -191,6 +191,15 @@ pub async fn names(ctx: &Ctx, scope: &Scope) -> Result<HashMap<MemberId, String>
     Ok(ctx.db.read(async move |t| members::names(t, &scope).await).await?.into_iter().collect())
 }
 
+/// The active members with their names and addresses, by which a table names them.
+pub async fn directory(
+    ctx: &Ctx,
+    organization: OrganizationId,
+) -> Result<Vec<(MemberId, String, String)>, Error> {
+    let scope = Scope::system(organization, "import");
+    Ok(ctx.db.read(async move |t| members::directory(t, &scope).await).await?)
+}
+
 /// Whether a member is active and may do something.
 pub(crate) async fn may(c: &Change<'_>, member: MemberId, permission: Permission) -> Result<bool, Error> {
     let person = members::get(c.t, c.scope, member).await?;

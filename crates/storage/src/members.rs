@@ -54,6 +54,7 @@ statements! {
     UPDATE = "UPDATE members SET user_id = $3, role = $4, department = $5, is_active = $6, device_label_id = $7, updated_at = $8, version = $9 WHERE org_id = $1 AND id = $2";
     ACTIVE = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE";
     NAMES = "SELECT m.id, u.name FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1";
+    DIRECTORY = "SELECT m.id, u.name, u.email FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE ORDER BY m.id";
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
     OF_USER = "SELECT m.id, m.org_id, o.name, m.role FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id";
@@ -173,6 +174,11 @@ pub async fn count(t: &Tx<'_>, scope: &Scope, filter: &MemberFilter) -> Result<i
 /// The names of all members, active or not.
 pub async fn names(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(MemberId, String)>, Error> {
     t.all(NAMES, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.text(1)?))).await
+}
+
+/// The active members with their names and addresses.
+pub async fn directory(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(MemberId, String, String)>, Error> {
+    t.all(DIRECTORY, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.text(1)?, row.text(2)?))).await
 }
 
 /// The ids of all active members.

@@ -29,6 +29,7 @@ both! {
     what_nobody_rated_stays_unrated,
     a_version_is_written_in_quotes,
     tables_are_read_with_patience,
+    tables_are_read_as_people_write_them,
     errors_of_a_table_are_counted_and_capped,
     exports_are_entries_with_names,
     the_log_is_a_table_too,
@@ -575,6 +576,46 @@ async fn a_version_is_written_in_quotes(app: &TestApp) {
     assert_eq!(bare.wrong_fields(), ["If-Match"]);
     app.patch(&path, &body).header("if-match", "W/\"1\"").send().await.problem(412, "precondition_failed");
     app.patch(&path, &body).header("if-match", "\"another server\", \"1\"").send().await.expect(200);
+}
+
+async fn tables_are_read_as_people_write_them(app: &TestApp) {
+    let zoe = app.member(&app.home, "zoe@example.com", "admin").await;
+    let table = "Risk name,Details,Type,Owner,Chance,Severity,Treatment,Next review\n\
+        Laptops are lost,With data,Vendor management,Zoe,Very likely,Major,Mitigate,31.12.2026\n\
+        Office burns,All of it,operations,ZOE@example.com,possible,severe,accept,4 Mar 2027\n";
+    import(app, "risks", "text/csv", table).await.expect(200);
+    let rows = app.get("/v1/risks?order=asc").send().await.expect(200);
+    let (first, second) = (&rows["data"][0], &rows["data"][1]);
+    assert_eq!(
+        (&first["title"], &first["category"]),
+        (&json!("Laptops are lost"), &json!("vendor_management"))
+    );
+    assert_eq!((&first["likelihood"], &first["impact"]), (&json!("very_likely"), &json!("major")));
+    assert_eq!((&first["assigneeId"], &first["reviewDate"]), (&zoe["id"], &json!("2026-12-31")));
+    assert_eq!((&second["assigneeId"], &second["reviewDate"]), (&zoe["id"], &json!("2027-03-04")));
+    // An export with the names alone is read again.
+    let export = app.get("/v1/risks/export").send().await.text();
+    let named = export.replacen("assigneeId", "x", 1).replacen("assigneeName", "Risk owner", 1);
+    assert!(named.contains(",x,Risk owner,"), "{named}");
+    let wrong =
+        "title,description,category,owner,reviewDate\na,b,other,Nobody,03/04/2026\nc,d,Weather,zoe,soon\n";
+    let reply = import(app, "risks", "text/csv", wrong).await;
+    let problem = reply.problem(400, "validation_failed");
+    let told: Vec<String> =
+        problem["errors"].as_array().expect("errors").iter().map(Value::to_string).collect();
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert!(told[0].contains("nobody in this organization") && told[1].contains("two ways"), "{told:?}");
+    // A column by another name does not replace one that is there.
+    let both = "title,name,description,category\na,b,c,other\n";
+    import(app, "risks", "text/csv", both).await.problem(400, "validation_failed");
+    let vendors =
+        "Vendor,Description,Sub-processor,URL,Probability\nCloudy,Hosts,yes,cloudy.example,Unlikely\n";
+    import(app, "vendors", "text/csv", vendors).await.expect(200);
+    let vendor = app.get("/v1/vendors").send().await.expect(200)["data"][0].clone();
+    assert_eq!(
+        (&vendor["isSubProcessor"], &vendor["inherentProbability"]),
+        (&json!(true), &json!("unlikely"))
+    );
 }
 
 async fn tables_are_read_with_patience(app: &TestApp) {

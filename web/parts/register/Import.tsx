@@ -1,17 +1,22 @@
-import { Alert, Button, Modal, Select, Table } from '@mantine/core';
+import { Alert, Button, Checkbox, Modal, Select, Table, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '../../api/client';
+import { saveResponse } from '../../api/download';
 import { organization } from '../../api/organization';
+import { usePeople } from '../../api/people';
 import { type FieldProblem, Problem, problemOf, words } from '../../api/problem';
 import { refetch } from '../../api/query';
+import { useMe } from '../../api/session';
 import { t } from '../../texts';
-import { renamed, split } from '../csv';
+import { joined, renamed, split } from '../csv';
+import { today } from '../format';
 import { toast } from '../toast';
 import type { Imported } from './definition';
+import { guesses } from './guesses';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 type Result = Schemas['ImportResult'];
-type Table_ = { name: string; content: string | File; header: string[] };
+type Table_ = { name: string; file?: File; header: string[]; rows: string[][] };
 
 /** A table becomes records: which column is what, what is wrong row by row, and only then the import. */
 export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
@@ -21,6 +26,9 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
   const [problem, setProblem] = useState<string>();
   const [wrong, setWrong] = useState<FieldProblem[]>([]);
   const [busy, setBusy] = useState(false);
+  const [leftOut, setLeftOut] = useState(new Set<number>());
+  const { memberId } = useMe();
+  const me = usePeople().all.find(({ id }) => id === memberId);
   const fields = d.fields.map(({ name }) => ({ value: name, label: d.labels[name] ?? name }));
   const all = [
     { value: d.nameField, label: d.labels[d.nameField] ?? d.nameField },
@@ -33,25 +41,65 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
     setProblem(undefined);
     setWrong([]);
     if (file.name.toLowerCase().endsWith('.xlsx')) {
-      setTable({ name: file.name, content: file, header: [] });
+      setTable({ name: file.name, file, header: [], rows: [] });
       return;
     }
-    const content = await file.text();
-    const header = split(content)[0] ?? [];
-    setTable({ name: file.name, content, header });
-    setMapping(header.map((column) => guess(column, all)));
+    const [header = [], ...rows] = split(await file.text());
+    setTable({ name: file.name, header, rows });
+    setLeftOut(new Set());
+    setMapping(guesses(header, all, d));
   }
+
+  // The rows that are sent, by their place in the file.
+  const kept = table?.rows.map((_, at) => at).filter((at) => !leftOut.has(at)) ?? [];
+  // A word of the console is the word of the API.
+  const read = (name: string, cell: string) => {
+    const choices = Object.entries(d.fields.find((field) => field.name === name)?.choices ?? {});
+    const written = cell.trim().toLowerCase();
+    return choices.find(([, label]) => label.toLowerCase() === written)?.[0] ?? cell;
+  };
+  const placeOf = (row: number | undefined) => (row === undefined ? undefined : table?.file ? row - 1 : kept[row - 1]);
+  const fix = (place: number, column: number, cell: string) =>
+    table &&
+    setTable({
+      ...table,
+      rows: table.rows.map((row, at) => (at === place ? row.map((old, own) => (own === column ? cell : old)) : row)),
+    });
+  const leave = (place: number) => {
+    const next = new Set(leftOut);
+    if (!next.delete(place)) next.add(place);
+    setLeftOut(next);
+    setResult(undefined);
+  };
+  const sample = () => {
+    const fields = d.fields.filter(({ name }) => !name.endsWith('Ids'));
+    const example = ({ name, kind, choices }: (typeof fields)[number]) => {
+      if (choices) return Object.values(choices)[0] ?? '';
+      if (kind === 'date') return today();
+      if (kind === 'person') return me?.user.email ?? '';
+      return kind === 'yes' ? t.filters.no : (d.labels[name] ?? name);
+    };
+    const table = joined([fields.map(({ name }) => d.labels[name] ?? name), fields.map(example)]);
+    const headers = { 'Content-Disposition': `filename="${d.path.split('/').pop()}.csv"` };
+    void saveResponse(new Response(`\uFEFF${table}`, { headers }));
+  };
 
   async function send(dryRun: boolean) {
     if (!table) return;
     setBusy(true);
     setProblem(undefined);
     try {
-      const isText = typeof table.content === 'string';
+      const { file, rows } = table;
       const response = await fetch(`${d.path}/import?dryRun=${dryRun}`, {
         method: 'POST',
-        headers: { 'Content-Type': isText ? 'text/csv' : XLSX, 'X-Organization-Id': organization() ?? '' },
-        body: typeof table.content === 'string' ? renamed(table.content, mapping) : table.content,
+        headers: { 'Content-Type': file ? XLSX : 'text/csv', 'X-Organization-Id': organization() ?? '' },
+        body:
+          file ??
+          renamed(
+            kept.map((at) => rows[at] ?? []),
+            mapping,
+            read,
+          ),
       });
       if (!response.ok) throw await problemOf(response);
       const answer = (await response.json()) as Result;
@@ -94,6 +142,9 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
             onChange={(event) => void choose(event.currentTarget.files?.[0])}
             style={{ display: 'block', margin: '12px auto 0' }}
           />
+          <button type="button" className="plain link" onClick={sample}>
+            {t.imports.sample}
+          </button>
         </label>
       ) : (
         <>
@@ -109,7 +160,16 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
               <Table.Tbody>
                 {table.header.map((column, at) => (
                   <Table.Tr key={at}>
-                    <Table.Td>{column}</Table.Td>
+                    <Table.Td>
+                      {column}
+                      <span className="t3 sample">
+                        {table.rows
+                          .slice(0, 2)
+                          .map((row) => row[at])
+                          .filter(Boolean)
+                          .join(' · ')}
+                      </span>
+                    </Table.Td>
                     <Table.Td>
                       <Select
                         aria-label={`${column}: ${t.imports.field}`}
@@ -146,16 +206,49 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
                     <Table.Th>{t.imports.row}</Table.Th>
                     <Table.Th>{t.imports.field}</Table.Th>
                     <Table.Th>{t.imports.problem}</Table.Th>
+                    <Table.Th>
+                      <span className="hidden-visually">{t.imports.leaveOut}</span>
+                    </Table.Th>
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>
-                  {wrong.map((one, at) => (
-                    <Table.Tr key={at}>
-                      <Table.Td className="num">{one.row ?? ''}</Table.Td>
-                      <Table.Td>{d.labels[one.field] ?? one.field}</Table.Td>
-                      <Table.Td>{one.message}</Table.Td>
-                    </Table.Tr>
-                  ))}
+                  {wrong.map((one, at) => {
+                    const place = placeOf(one.row);
+                    const column = mapping.indexOf(one.field);
+                    const canFix = place !== undefined && column >= 0 && !table.file;
+                    return (
+                      <Table.Tr key={at} data-left={(place !== undefined && leftOut.has(place)) || undefined}>
+                        <Table.Td className="num">{place === undefined ? '' : place + 2}</Table.Td>
+                        <Table.Td>{d.labels[one.field] ?? one.field}</Table.Td>
+                        <Table.Td>
+                          {canFix && (
+                            <TextInput
+                              size="xs"
+                              aria-label={t.imports.cell(place + 2, d.labels[one.field] ?? one.field)}
+                              value={table.rows[place]?.[column] ?? ''}
+                              disabled={leftOut.has(place)}
+                              onChange={(event) => {
+                                fix(place, column, event.currentTarget.value);
+                                setResult(undefined);
+                              }}
+                            />
+                          )}
+                          {one.message}
+                        </Table.Td>
+                        <Table.Td>
+                          {place !== undefined && !table.file && (
+                            <Checkbox
+                              size="xs"
+                              label={t.imports.leaveOut}
+                              aria-label={t.imports.leaveOutRow(place + 2)}
+                              checked={leftOut.has(place)}
+                              onChange={() => leave(place)}
+                            />
+                          )}
+                        </Table.Td>
+                      </Table.Tr>
+                    );
+                  })}
                 </Table.Tbody>
               </Table>
             </div>
@@ -178,10 +271,4 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
       )}
     </Modal>
   );
-}
-
-/** The field that a column most likely is: by its name or by its label. */
-export function guess(column: string, fields: { value: string; label: string }[]): string {
-  const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
-  return fields.find(({ value, label }) => bare(value) === bare(column) || bare(label) === bare(column))?.value ?? '';
 }

@@ -98,6 +98,7 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
           return (
             <Field
               key={field.name}
+              record={id}
               name={field.name}
               label={d.labels[field.name] ?? field.name}
               kind={field.kind === 'person' || field.kind === 'rating' ? 'choice' : field.kind}

@@ -31,7 +31,7 @@ export type Imported = {
   path: RegisterPath;
   nameField: string;
   labels: Record<string, string>;
-  fields: { name: string }[];
+  fields: { name: string; kind?: FieldDefinition['kind']; choices?: Record<string, string> }[];
   texts: { new: string; one: string; many: string };
 };
 

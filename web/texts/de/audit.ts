@@ -102,6 +102,7 @@ export const audit: Texts['audit'] = {
     attachment: 'Datei',
     portal: 'Trust-Portal',
     portal_post: 'Portalbeitrag',
+    view: 'Ansicht',
     certificate: 'Zertifikat',
     access_request: 'Zugangsanfrage',
     access_grant: 'Zugang',

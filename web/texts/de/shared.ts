@@ -142,6 +142,7 @@ export const shared: Shared = {
     send: 'Speichern oder senden',
   },
   drafts: {
+    kept: 'Ihre Eingabe ist noch nicht gespeichert.',
     restored: 'Diesen Entwurf haben Sie früher begonnen; er ist noch nicht gespeichert.',
     discard: 'Entwurf verwerfen',
     discardAsk: 'Eingaben verwerfen?',
@@ -321,7 +322,11 @@ export const shared: Shared = {
     problem: 'Was nicht stimmt',
     import: (count) => `${n(count, 'Zeile', 'Zeilen')} importieren`,
     done: (count) => `${n(count, 'Zeile', 'Zeilen')} importiert`,
-    xlsx: 'Die Spalten einer Tabelle müssen bereits die Namen der Felder tragen.',
+    xlsx: 'Spalten werden an den Namen der Felder, den Überschriften eines Exports und üblichen Namen wie „Owner“ erkannt.',
+    sample: 'Beispieldatei herunterladen',
+    leaveOut: 'Auslassen',
+    leaveOutRow: (row) => `Zeile ${row} auslassen`,
+    cell: (row, field) => `Zeile ${row}: ${field}`,
     again: 'Andere Datei wählen',
   },
   scales: {

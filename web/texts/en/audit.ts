@@ -98,6 +98,7 @@ export const audit = {
     attachment: 'File',
     portal: 'Trust portal',
     portal_post: 'Portal post',
+    view: 'View',
     certificate: 'Certificate',
     access_request: 'Access request',
     access_grant: 'Access',

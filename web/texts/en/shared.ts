@@ -123,6 +123,7 @@ export const shared = {
     send: 'Save or send',
   },
   drafts: {
+    kept: 'What you typed is not saved yet.',
     restored: 'You began this earlier; it has not been saved.',
     discard: 'Discard draft',
     discardAsk: 'Discard what you typed?',
@@ -302,7 +303,11 @@ export const shared = {
     problem: 'What is wrong',
     import: (count: number) => `Import ${n(count, 'row', 'rows')}`,
     done: (count: number) => `${n(count, 'row', 'rows')} imported`,
-    xlsx: 'The columns of a spreadsheet must already have the names of the fields.',
+    xlsx: 'Columns are recognized by the names of the fields, the headers of an export, and common names such as Owner or Chance.',
+    sample: 'Download a sample file',
+    leaveOut: 'Leave out',
+    leaveOutRow: (row: number) => `Leave out row ${row}`,
+    cell: (row: number, field: string) => `Row ${row}: ${field}`,
     again: 'Choose another file',
   },
   scales: {

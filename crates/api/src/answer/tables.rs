@@ -6,6 +6,7 @@ use attestry_domain::plain::Plain;
 
 pub(crate) mod export;
 pub(crate) mod import;
+mod meaning;
 mod workbook;
 
 pub(crate) const CSV: &str = "text/csv";

@@ -264,8 +264,9 @@ impl<R: Exposed> Document<R> {
                 let summary = format!("Adds the {many} of a table: all rows or none");
                 Self::told::<R::Create>(Post, under, format!("import_{many}"), summary)
                     .says(
-                        "The header row holds the names of the fields, case-insensitive; an empty cell is a field that is left out. \
-                         The columns that an export adds are ignored.",
+                        "The header row holds the names of the fields in any case, or common names for them such as `Owner` or `Chance`; an \
+                         empty cell is a field that is left out. Words may be written with capitals and spaces (`Very likely`), owners by \
+                         name or e-mail address, dates as in spreadsheets. The columns that an export adds are ignored.",
                     )
                     .takes([DryRun::parameter()])
                     .reads(table())

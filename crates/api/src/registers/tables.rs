@@ -38,7 +38,7 @@ impl<R: Exposed> FromQuery for ExportQuery<R> {
     }
 }
 
-const ASSIGNEE: &str = "assigneeId";
+pub(crate) const ASSIGNEE: &str = "assigneeId";
 
 /// How wide a column of such values is shown.
 fn width(field: &Field) -> u16 {

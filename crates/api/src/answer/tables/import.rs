@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use attestry_app::FieldError;
 use attestry_app::registers::{Imported, ReadRow, RowErrors};
+use attestry_app::{FieldError, members};
 use attestry_domain::plain::PlainKind;
 use attestry_domain::risks::TreatmentStrategy;
 use attestry_domain::scales::{Impact, Likelihood};
@@ -16,11 +16,12 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
 
+use super::meaning::{Directory, date, fields_of, flag, word};
 use super::workbook::{Cell, Unreadable, Workbook};
 use super::{CSV, XLSX, as_meant};
 use crate::answer::lists;
 use crate::answer::problem::{FieldProblem, Problem};
-use crate::registers::{Exposed, Field};
+use crate::registers::{ASSIGNEE, Exposed, Field};
 use crate::request::bodies::{MediaType, Meter, media_type, must_be};
 use crate::request::caller::caller_of;
 use crate::request::json::Json;
@@ -56,11 +57,12 @@ impl<R: Exposed> FromRequest<Api> for Table<R> {
         }
         let (context, organization) = caller_of(&request)?;
         let bytes = read_request(request).await?;
+        let people = Directory::new(members::directory(&api.ctx, organization).await?.into_iter());
         // Unpacking and reading thousands of rows takes a while, and memory.
         let read = api.ctx.importing.work(organization, move || {
             let mut meter = Meter::beyond(&context.memory, bytes.len());
             let lines = if excel { read_xlsx(bytes, &mut meter) } else { read_csv(&bytes, &mut meter) }?;
-            rows_of::<R>(lines)
+            rows_of::<R>(lines, &people)
         });
         Ok(Self(read.await??))
     }
@@ -199,15 +201,26 @@ fn too_much_text() -> Problem {
 
 /// What a column is taken for.
 enum Taken {
-    /// A field of a creation.
-    Field(&'static Field),
+    /// A field of a creation, and its words if it has a list of them.
+    Field(&'static Field, Vec<String>),
     /// Not for anybody to set: an export has it, so that an export can be imported again.
     Nothing,
 }
 
-/// The columns by their names, in any case.
+/// The words of a field that is one of a list.
+fn words_of(field: &Field) -> Vec<String> {
+    match field.schema()["enum"].as_array() {
+        Some(words) => words.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The columns by their names, in any case, or by another name for a field that no column is named after.
 fn columns<R: Exposed>(names: &[String]) -> Result<Vec<Taken>, Problem> {
     let exported = crate::registers::columns::<R>();
+    let exact =
+        |name: &str| R::FIELDS.iter().find(|field| field.wire.eq_ignore_ascii_case(name) && field.is_given());
+    let mut taken: Vec<&str> = names.iter().filter_map(|name| exact(name)).map(|field| field.wire).collect();
     let (mut columns, mut errors) = (Vec::new(), Vec::new());
     for (place, name) in names.iter().enumerate() {
         let is = |known: &str| known.eq_ignore_ascii_case(name);
@@ -215,8 +228,15 @@ fn columns<R: Exposed>(names: &[String]) -> Result<Vec<Taken>, Problem> {
         if !name.is_empty() && names[..place].iter().any(|other| is(other)) {
             note("is given more than once");
         }
-        columns.push(match R::FIELDS.iter().find(|field| is(field.wire) && field.is_given()) {
-            Some(field) => Taken::Field(field),
+        let meant = || {
+            let meant = fields_of(name, R::NAMES.one, R::NAMED_BY).into_iter().find_map(exact)?;
+            (!taken.contains(&meant.wire)).then_some(meant)
+        };
+        columns.push(match exact(name).or_else(meant) {
+            Some(field) => {
+                taken.push(field.wire);
+                Taken::Field(field, words_of(field))
+            }
             None => {
                 if !name.is_empty() && !exported.iter().any(|column| is(column.name)) {
                     note("is not a known column");
@@ -229,7 +249,10 @@ fn columns<R: Exposed>(names: &[String]) -> Result<Vec<Taken>, Problem> {
     if errors.is_empty() { Ok(columns) } else { Err(Problem::invalid(errors)) }
 }
 
-fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Patch>>, Problem> {
+fn rows_of<R: Exposed>(
+    Lines { names, rows }: Lines,
+    people: &Directory,
+) -> Result<Vec<ReadRow<R::Patch>>, Problem> {
     let columns = columns::<R>(&names)?;
     let place = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
     let (rated, decided) = (place("isAssessed"), place("treatmentDecidedAt"));
@@ -239,19 +262,34 @@ fn rows_of<R: Exposed>(Lines { names, rows }: Lines) -> Result<Vec<ReadRow<R::Pa
         let is_unrated =
             rated.and_then(|rated| row.get(rated)).is_some_and(|cell| cell.eq_ignore_ascii_case("false"));
         let is_undecided = decided.and_then(|decided| row.get(decided)).is_some_and(String::is_empty);
-        let mut object = Map::new();
+        let (mut object, mut errors) = (Map::new(), Vec::new());
         // An empty cell is a field that is left out.
         for (cell, column) in row.iter().zip(&columns).filter(|(cell, _)| !cell.is_empty()) {
-            if let Taken::Field(field) = column
+            if let Taken::Field(field, words) = column
                 && !(is_unrated && field.is_rating::<R>() && is_lowest(cell))
                 && !(is_undecided
                     && field.wire == "treatmentStrategy"
                     && cell == TreatmentStrategy::default().as_str())
             {
-                object.insert(field.wire.to_owned(), value(field, cell));
+                match value(field, cell, words, people) {
+                    Ok(value) => drop(object.insert(field.wire.to_owned(), value)),
+                    Err(message) => errors.push(FieldError { field: field.wire.to_owned(), message }),
+                }
             }
         }
-        read.push((number, read_row::<R>(object)));
+        let row = match (read_row::<R>(object), errors.is_empty()) {
+            (row, true) => row,
+            (row, false) => {
+                // What could not be read is not missing.
+                let more = row.err().unwrap_or_default();
+                let more =
+                    more.into_iter().filter(|one| !errors.iter().any(|known| known.field == one.field));
+                let mut all: Vec<FieldError> = more.chain(errors.iter().cloned()).collect();
+                all.sort_by_key(|one| R::FIELDS.iter().position(|field| field.wire == one.field));
+                Err(all)
+            }
+        };
+        read.push((number, row));
     }
     if read.is_empty() {
         return Err(malformed(
@@ -273,17 +311,18 @@ fn read_row<R: Exposed>(object: Map<String, Value>) -> Result<R::Patch, Vec<Fiel
     })
 }
 
-/// A cell as the property of a body.
-fn value(field: &Field, cell: &str) -> Value {
-    match field.kind {
-        PlainKind::Bool if cell.eq_ignore_ascii_case("true") => json!(true),
-        PlainKind::Bool if cell.eq_ignore_ascii_case("false") => json!(false),
+/// A cell as the property of a body, or why it is none.
+fn value(field: &Field, cell: &str, words: &[String], people: &Directory) -> Result<Value, String> {
+    Ok(match field.kind {
+        PlainKind::Bool => flag(cell).map_or_else(|| json!(cell), |flag| json!(flag)),
         PlainKind::Int => cell.parse::<i64>().map_or_else(|_| json!(cell), |number| json!(number)),
         PlainKind::Words => {
             json!(cell.split([' ', ',', ';']).filter(|word| !word.is_empty()).collect::<Vec<_>>())
         }
-        _ => json!(cell),
-    }
+        PlainKind::Date => json!(date(cell)?),
+        _ if field.wire == ASSIGNEE => json!(people.find(cell)?),
+        _ => json!(word(cell, words).unwrap_or(cell)),
+    })
 }
 
 #[derive(Debug, Serialize, ToSchema)]

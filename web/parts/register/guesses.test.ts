@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { guesses } from './guesses';
+
+const risk = { nameField: 'title', texts: { new: 'New risk', one: 'risk', many: 'risks' } };
+const fields = ['title', 'description', 'category', 'assigneeId', 'likelihood', 'impact', 'reviewDate'].map((value) => ({
+  value,
+  label: { assigneeId: 'Owner', reviewDate: 'Next review' }[value] ?? value,
+}));
+
+test('columns are known by the name of a field, its label, or another name for it', () => {
+  expect(guesses(['Risk name', 'Details', 'Type', 'Owner', 'Chance', 'Severity', 'Next review'], fields, risk)).toEqual([
+    'title',
+    'description',
+    'category',
+    'assigneeId',
+    'likelihood',
+    'impact',
+    'reviewDate',
+  ]);
+  expect(guesses(['Risk', 'Risk owner', 'Colour'], fields, risk)).toEqual(['title', 'assigneeId', '']);
+});
+
+test('the headers of an export are known, and no field is taken twice', () => {
+  expect(guesses(['id', 'title', 'assigneeId', 'assigneeName', 'inherentScore'], fields, risk)).toEqual([
+    '',
+    'title',
+    'assigneeId',
+    '',
+    '',
+  ]);
+});
