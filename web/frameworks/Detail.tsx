@@ -332,7 +332,7 @@ function Top({
 
 function Trend({ id, score }: { id: string; score?: number }) {
   const { trend } = t.frameworks;
-  const { values, labels, error } = useTrend(id, score);
+  const { values, labels, error, hasHistory } = useTrend(id, score);
   return (
     <section aria-label={trend.title}>
       <div className={css.trendHead}>
@@ -345,6 +345,8 @@ function Trend({ id, score }: { id: string; score?: number }) {
       </div>
       {error ? (
         <SectionError error={error} />
+      ) : values && !hasHistory ? (
+        <p className="t3">{trend.none}</p>
       ) : values ? (
         <TrendLines
           series={[{ name: trend.name, values }]}
@@ -352,7 +354,7 @@ function Trend({ id, score }: { id: string; score?: number }) {
           min={0}
           max={100}
           height={200}
-          caption={trend.caption(values[0] ?? 0, values.at(-1) ?? 0)}
+          caption={trend.caption(values.find((value) => value !== undefined) ?? 0, values.at(-1) ?? 0)}
         />
       ) : (
         <div className={css.blank} aria-hidden="true" />

@@ -1,4 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
+import { useBeginning } from '../api/beginning';
 import { $api, api, type Schemas } from '../api/client';
 import { day, iso } from '../parts/format';
 
@@ -52,9 +53,11 @@ export function monthEnds(now = new Date()): string[] {
 
 /** How the score went; only the numbers are kept of what was fetched. */
 export function useTrend(id: string, today: number | undefined) {
+  const began = useBeginning();
   const ends = monthEnds();
+  const known = ends.filter((end) => began !== undefined && end >= began);
   const past = useQueries({
-    queries: ends.map((asOf) => ({
+    queries: known.map((asOf) => ({
       queryKey: ['score', '/v1/frameworks', id, asOf],
       queryFn: async () => (await readinessOf(id, asOf)).score,
       staleTime: Number.POSITIVE_INFINITY,
@@ -66,10 +69,13 @@ export function useTrend(id: string, today: number | undefined) {
     }),
   });
   const scores = past.scores.filter((score) => score !== undefined);
-  const isWhole = scores.length === ends.length && today !== undefined;
+  const isWhole = began !== undefined && scores.length === known.length && today !== undefined;
+  const none = Array.from({ length: ends.length - known.length }, () => undefined);
   return {
     error: past.error,
-    values: isWhole ? [...scores, today] : undefined,
+    values: isWhole ? [...none, ...scores, today] : undefined,
+    /** One point is no line. */
+    hasHistory: known.length > 0,
     labels: [ends[0], ends[Math.floor(MONTHS / 2)], iso(new Date())].map((date) => day(date ?? '')),
   };
 }

@@ -19,6 +19,8 @@ export function ReadinessChart() {
         </Button>
       </div>
     );
+  // One point is no line.
+  const hasHistory = lines.some(({ points }) => points.filter((point) => point !== undefined).length > 1);
   return (
     <>
       <ul className={css.keys}>
@@ -28,17 +30,22 @@ export function ReadinessChart() {
               <LineKey n={at} />
               <span className="clip">{line.name}</span>
             </Link>
-            <b className="num">{line.now}%</b> <small className="t3">{t.home.change(line.now - (line.points[0] ?? 0))}</small>
+            <b className="num">{line.now}%</b>{' '}
+            {line.points[0] !== undefined && <small className="t3">{t.home.change(line.now - line.points[0])}</small>}
           </li>
         ))}
       </ul>
-      <TrendLines
-        series={lines.map(({ name, points }) => ({ name, values: points }))}
-        labels={months()}
-        min={0}
-        max={100}
-        caption={lines.map(({ name, points, now }) => t.home.readinessLabel(name, points[0] ?? 0, now)).join('. ')}
-      />
+      {hasHistory && (
+        <TrendLines
+          series={lines.map(({ name, points }) => ({ name, values: points }))}
+          labels={months()}
+          min={0}
+          max={100}
+          caption={lines
+            .map(({ name, points, now }) => t.home.readinessLabel(name, points.find((point) => point !== undefined) ?? 0, now))
+            .join('. ')}
+        />
+      )}
     </>
   );
 }

@@ -1,10 +1,11 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
+import { useBeginning } from '../api/beginning';
 import { $api, api, type Schemas } from '../api/client';
 import { useMe } from '../api/session';
 import { iso } from '../parts/format';
 
 type Task = Schemas['Task'];
-export type Readiness = { id: string; name: string; now: number; points: number[] };
+export type Readiness = { id: string; name: string; now: number; points: (number | undefined)[] };
 
 export function useTasks(query: { assigneeId?: string } = {}, enabled = true) {
   return useQuery({
@@ -66,6 +67,7 @@ export function useReadiness(): { lines: Readiness[]; isPending: boolean } {
   const { can } = useMe();
   const enabled = can('framework:read');
   const frameworks = $api.useQuery('get', '/v1/frameworks', { params: { query: { limit: 100 } } }, { enabled });
+  const began = useBeginning();
   const all = frameworks.data?.data ?? [];
   const read = (id: string, asOf?: string) => ({
     queryKey: ['readiness', '/v1/frameworks', id, asOf ?? null],
@@ -82,10 +84,14 @@ export function useReadiness(): { lines: Readiness[]; isPending: boolean } {
     .sort((a, b) => (b.readiness?.score ?? 0) - (a.readiness?.score ?? 0))
     .slice(0, LINES);
   const days = dates();
-  const past = useQueries({ queries: used.flatMap(({ id }) => days.slice(0, -1).map((day) => read(id, day))) });
+  // Before the organization began there is nothing to ask for.
+  const known = days.slice(0, -1).filter((day) => began !== undefined && day !== undefined && day >= began);
+  const past = useQueries({ queries: used.flatMap(({ id }) => known.map((day) => read(id, day))) });
+  const none = Array.from({ length: POINTS - 1 - known.length }, () => undefined);
   const lines = used.map(({ id, name, readiness }, at) => {
-    const earlier = past.slice(at * (POINTS - 1), (at + 1) * (POINTS - 1)).map((one) => one.data?.score ?? 0);
-    return { id, name, now: readiness?.score ?? 0, points: [...earlier, readiness?.score ?? 0] };
+    const earlier = past.slice(at * known.length, (at + 1) * known.length).map((one) => one.data?.score ?? 0);
+    return { id, name, now: readiness?.score ?? 0, points: [...none, ...earlier, readiness?.score ?? 0] };
   });
-  return { lines, isPending: [frameworks, ...now, ...past].some((one) => one.isPending) };
+  const isPending = (enabled && began === undefined) || [frameworks, ...now, ...past].some((one) => one.isPending);
+  return { lines, isPending };
 }

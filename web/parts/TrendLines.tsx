@@ -1,6 +1,7 @@
 import { useElementSize } from '@mantine/hooks';
 
-export type Series = { name: string; values: number[] };
+/** A value that is missing is before there was any. */
+export type Series = { name: string; values: (number | undefined)[] };
 const dash = ['', '6 3', '2 3', '8 3 2 3', ''];
 
 /** Few lines, named where they end. Colour and dash pattern both tell them apart. */
@@ -60,7 +61,7 @@ export function TrendLines({
           {series.map((s, k) => (
             <g key={s.name} stroke={`var(--series-${k + 1})`}>
               <polyline
-                points={s.values.map((v, i) => `${x(i)},${y(v)}`).join(' ')}
+                points={s.values.flatMap((v, i) => (v === undefined ? [] : [`${x(i)},${y(v)}`])).join(' ')}
                 fill="none"
                 strokeWidth={2}
                 strokeDasharray={dash[k]}

@@ -147,13 +147,14 @@ pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> 
         let Some(changed) = bulk_changes::take(c.t, c.scope, change, R::ENTITY).await? else {
             return Err(Error::NotFound("change that can be undone"));
         };
-        let ids: Vec<Id<R::Kind>> = changed.iter().filter_map(|(id, _)| Id::read(id)).collect();
+        let mut ids: Vec<Id<R::Kind>> = changed.iter().filter_map(|(id, _)| Id::read(id)).collect();
+        ids.sort_unstable();
         let held = rows::lock_some::<R>(c.t, c.scope, &ids).await?;
         let active = assignees::active(c.t, c.scope).await?;
         let mut outcome = Outcome::default();
         for (id, version) in &changed {
-            let is_same = |record: &&Record<R>| record.id.to_string() == *id;
-            let Some(now) = held.iter().find(is_same) else {
+            let place = Id::read(id).and_then(|id| held.binary_search_by_key(&id, |record| record.id).ok());
+            let Some(now) = place.and_then(|place| held.get(place)) else {
                 outcome.missing.push(id.clone());
                 continue;
             };

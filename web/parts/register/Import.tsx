@@ -125,27 +125,29 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
       closeButtonProps={{ 'aria-label': t.actions.close }}
     >
       {!table ? (
-        <label
-          style={{
-            display: 'block',
-            padding: '32px 16px',
-            border: '1px dashed var(--c-control)',
-            borderRadius: 10,
-            textAlign: 'center',
-            cursor: 'pointer',
-          }}
-        >
-          {t.imports.choose}
-          <input
-            type="file"
-            accept=".csv,.xlsx,text/csv"
-            onChange={(event) => void choose(event.currentTarget.files?.[0])}
-            style={{ display: 'block', margin: '12px auto 0' }}
-          />
+        <div className="stack">
+          <label
+            style={{
+              display: 'block',
+              padding: '32px 16px',
+              border: '1px dashed var(--c-control)',
+              borderRadius: 10,
+              textAlign: 'center',
+              cursor: 'pointer',
+            }}
+          >
+            {t.imports.choose}
+            <input
+              type="file"
+              accept=".csv,.xlsx,text/csv"
+              onChange={(event) => void choose(event.currentTarget.files?.[0])}
+              style={{ display: 'block', margin: '12px auto 0' }}
+            />
+          </label>
           <button type="button" className="plain link" onClick={sample}>
             {t.imports.sample}
           </button>
-        </label>
+        </div>
       ) : (
         <>
           <p className="t2">{table.name}</p>

@@ -53,6 +53,7 @@ export const frameworks: Texts['frameworks'] = {
     everyControl: 'Im Verzeichnis zeigen',
   },
   trend: {
+    none: 'Es gibt noch keinen Verlauf. Die Linie beginnt am Ende dieses Monats.',
     title: 'Bereitschaft über zwölf Monate',
     name: 'Bereit',
     caption: (first, last) => `Die Bereitschaft ging in zwölf Monaten von ${first} auf ${last} von 100.`,

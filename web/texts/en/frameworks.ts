@@ -51,6 +51,7 @@ export const frameworks = {
     everyControl: 'Show them in the register',
   },
   trend: {
+    none: 'There is no history yet. The line begins at the end of this month.',
     title: 'Readiness over twelve months',
     name: 'Ready',
     caption: (first: number, last: number) => `Readiness went from ${first} to ${last} of 100 within twelve months.`,

@@ -115,7 +115,7 @@ pub(super) fn date(cell: &str) -> Result<Date, String> {
     let month = |text: &str| {
         let text = text.to_lowercase();
         let is = |known: &&str| text.len() >= 3 && text.is_char_boundary(3) && text[..3] == **known;
-        MONTHS.iter().position(|known| is(known)).map(|place| place + 1)
+        MONTHS.iter().position(is).map(|place| place + 1)
     };
     let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
     let (year, month, day) = match (month(first), month(second)) {
