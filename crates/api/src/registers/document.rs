@@ -116,7 +116,6 @@ impl<R: Exposed> Document<R> {
             (format!("Update{name}"), Self::body(false)),
             (format!("{name}Deletion"), Self::deletion()),
             (format!("Bulk{name}"), super::bulk::body_schema::<R>()),
-            (format!("Picked{name}"), super::bulk::picked_schema::<R>()),
         ];
         let framed = [
             (
@@ -136,8 +135,9 @@ impl<R: Exposed> Document<R> {
         ];
         let array = json!({"type": "array", "items": reference(name), "example": [R::example()]});
         let bare = [(name.to_owned(), Self::view()), (format!("{name}List"), array)];
+        let picked = R::TABLES.then(|| (format!("Picked{name}"), super::bulk::picked_schema::<R>()));
         let (views, rest) = if R::BARE { (bare, &all[1..]) } else { (framed, &all[..]) };
-        rest.iter().cloned().chain(views).map(|(name, json)| (name, schema(json))).collect()
+        rest.iter().cloned().chain(views).chain(picked).map(|(name, json)| (name, schema(json))).collect()
     }
 
     /// What is told of an operation on the register, or on a row of it.
