@@ -6,7 +6,7 @@ import { problemOf } from './problem';
 export type BulkPath = '/v1/risks' | '/v1/vendors' | '/v1/tasks' | '/v1/controls' | '/v1/policies';
 /** Rows by their ids, or all rows that a list has with these parameters. */
 export type Selection = { ids: string[] } | { filter: Record<string, string>; count: number };
-type Action = { change: object } | { delete: true } | { undo: string };
+type Action = { change: object } | { delete: true };
 export type BulkOutcome = Answer<'/v1/risks/bulk', 'post'>;
 
 /** As many ids as one request takes. */

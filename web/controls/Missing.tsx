@@ -1,9 +1,9 @@
 import type { Schemas } from '../api/client';
 import { t } from '../texts';
 
-type Piece = Schemas['ControlView']['readiness'] extends { missing: (infer P)[] } | undefined ? P : never;
+type Piece = NonNullable<Schemas['ControlView']['readiness']>['missing'][number];
 
-/** What a control, or all controls of a requirement, lack before they are ready; nothing where nothing is. */
+/** The pieces that a control, or the controls of a requirement, lack before they are ready. */
 export function Missing({ pieces }: { pieces: Piece[] }) {
   if (pieces.length === 0) return null;
   return (

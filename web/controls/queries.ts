@@ -2,19 +2,15 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { $api, api, type Schemas } from '../api/client';
 import { fetchRecord } from '../api/records';
+import { askedFor } from '../parts/search';
 import type { Search } from '../routes';
 import { idsOf, type Kind } from './fields';
 
 export type Control = Schemas['ControlView'];
-/** Words of the address that change the view and not the set. */
-const VIEW = ['open', 'to', 'density', 'new', 'import'];
 
 /** The words of the address that the list takes. */
 export function queryOf(view: Search): Record<string, string> {
-  const { sort = 'createdAt', order = 'asc', ...rest } = view;
-  const query: Record<string, string> = { sort, order };
-  for (const [key, text] of Object.entries(rest)) if (text !== undefined && !VIEW.includes(key)) query[key] = text;
-  return query;
+  return { sort: 'createdAt', order: 'asc', ...askedFor(view) };
 }
 
 export type Asked = { id: string; code: string; title: string; framework: string };

@@ -19,6 +19,24 @@ export function useView() {
   return { view, change };
 }
 
+/** Words of the address about what is open beside the list. */
+const OPEN = ['open', 'to', 'new', 'import', 'templates', 'tab'];
+/** Words about the day that is shown. */
+const DAY = ['asOf', 'until', 'changed'];
+/** Words about the screen, which the API does not know. */
+const SCREEN = ['density', 'columns', 'group', 'view', 'until', 'changed'];
+
+const without = (view: Search, words: string[]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(view).flatMap(([key, value]) => (value === undefined || words.includes(key) ? [] : [[key, value]])),
+  );
+
+/** The words of the address that a list is asked for. */
+export const askedFor = (view: Search) => without(view, [...OPEN, ...SCREEN]);
+
+/** The words that a saved view keeps: the list and how it is shown, on whatever day. */
+export const arranged = (view: Search) => without(view, [...OPEN, ...DAY]);
+
 /** The day that is shown, for a link to something of that day. */
 export const pastOf = ({ asOf }: Search): Record<string, string> => (asOf ? { asOf } : {});
 

@@ -1,7 +1,7 @@
 import { Button, Menu, Modal, Select } from '@mantine/core';
 import { IconDownload, IconPencil, IconTrash, IconUser } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
-import { type BulkPath, bulk, countOf, exportOf, type Selection, undoBulk } from '../../api/bulk';
+import { type BulkOutcome, type BulkPath, bulk, countOf, exportOf, type Selection, undoBulk } from '../../api/bulk';
 import { saveResponse } from '../../api/download';
 import { usePeople } from '../../api/people';
 import { Problem, words } from '../../api/problem';
@@ -24,7 +24,7 @@ export type Changes = {
   labels: Record<string, string>;
   fields: FieldDefinition[];
   statuses?: Record<string, Status>;
-  /** Whether it can be exported as a table. */
+  /** False where there is no export of it as a table. */
   isTable?: boolean;
 };
 
@@ -137,9 +137,8 @@ export function BulkActions(p: Props) {
 
 const NOBODY = 'nobody';
 
-type Outcome = Awaited<ReturnType<typeof bulk>>[number];
-const sum = (outcomes: Outcome[], what: 'changed' | 'unchanged') => outcomes.reduce((all, one) => all + one[what], 0);
-const told = (outcomes: Outcome[]) => {
+const sum = (outcomes: BulkOutcome[], what: 'changed' | 'unchanged') => outcomes.reduce((all, one) => all + one[what], 0);
+const told = (outcomes: BulkOutcome[]) => {
   const missing = outcomes.reduce((all, one) => all + one.missing.length, 0);
   const done = t.bulk.done(sum(outcomes, 'changed'));
   return missing > 0 ? `${done} ${t.bulk.missing(missing)}` : done;

@@ -90,14 +90,14 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const { asOf } = view;
   const { list } = p;
   const [picked, setPicked] = useState(new Set<string>());
-  // What a filter has taken away is not changed unseen.
-  const selected = new Set(list.rows.map(({ id }) => id).filter((id) => picked.has(id)));
-  const [isAll, setAll] = useState(false);
   // All rows are those of this list; another one begins anew.
+  const [allOf, setAllOf] = useState<string>();
   const asked = JSON.stringify(p.query);
-  useEffect(() => setAll(false), [asked]);
+  const isAll = p.query !== undefined && allOf === asked;
+  // What a filter has taken away is not changed unseen.
+  const selected = new Set(list.rows.map(({ id }) => id).filter((id) => isAll || picked.has(id)));
   const select = (next: Set<string>) => {
-    setAll(false);
+    setAllOf(undefined);
     setPicked(next);
   };
   const grouped = p.groups?.find(({ key }) => key === view.group);
@@ -124,8 +124,8 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const filter = p.onFilter ?? ((key: string, value: string | undefined): Search => ({ [key]: value }));
   const chips: Chip[] = [
     ...fields.flatMap(({ key, label, values }) => {
-      const chosen = valuesOf(view[key]).map((now) => values.find(({ value }) => value === now)?.label ?? now);
-      return chosen.length === 0 ? [] : [{ key, field: label, is: some(chosen), clears: filter(key, undefined) }];
+      const labels = valuesOf(view[key]).map((now) => values.find(({ value }) => value === now)?.label ?? now);
+      return labels.length === 0 ? [] : [{ key, field: label, is: some(labels), clears: filter(key, undefined) }];
     }),
     ...(p.chips ?? []),
   ];
@@ -207,7 +207,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
                     group={grouped?.of}
                     total={list.total}
                     isAll={isAll}
-                    onAll={p.query && typeof p.bulk === 'object' ? setAll : undefined}
+                    onAll={p.query && typeof p.bulk === 'object' ? () => setAllOf(asked) : undefined}
                     rowKey={({ id }) => id}
                     rowName={p.name}
                     href={hrefOf}

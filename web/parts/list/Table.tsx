@@ -69,9 +69,9 @@ type Props<T> = {
   group?: (row: T) => { key: string; label: string };
   /** All rows of the list, also those that are not loaded. */
   total?: number;
-  /** Whether all of them are selected. */
+  /** All of them are selected. */
   isAll?: boolean;
-  onAll?: (isAll: boolean) => void;
+  onAll?: () => void;
   /** Called when the end comes into view and there is more. */
   onMore?: () => void;
   loading?: boolean;
@@ -246,14 +246,15 @@ export function Table<T>(p: Props<T>) {
     count: p.rows.length,
     getScrollElement: scroller,
     getItemKey: (index) => (p.rows[index] === undefined ? index : p.rowKey(p.rows[index])),
-    estimateSize: (index) => (narrow ? PHONE : height) + (startOf(index) ? GROUP : 0),
+    estimateSize: (index) => (narrow ? PHONE : height + (startOf(index) ? GROUP : 0)),
     overscan: p.rows.length < FEW ? FEW : 12,
     scrollMargin: margin,
     // A row that is moved to is not covered by the header, nor by the toolbar.
     scrollPaddingStart: 160,
     scrollPaddingEnd: 80,
   });
-  useEffect(() => rows.measure(), [height, narrow, p.group, p.rows]);
+  const starts = p.group && p.rows.flatMap((_, index) => (startOf(index) ? [index] : [])).join();
+  useEffect(() => rows.measure(), [height, narrow, starts]);
 
   const seen = rows.getVirtualItems();
   const first = seen[0];
@@ -458,18 +459,12 @@ export function Table<T>(p: Props<T>) {
         <div className={css.bulk} role="toolbar" aria-label={t.table.toolbar}>
           <b className="num">{t.table.selected(p.isAll ? (p.total ?? 0) : picking.selected.size)}</b>
           {p.onAll && !p.isAll && picking.selected.size === p.rows.length && (p.total ?? 0) > p.rows.length && (
-            <button type="button" className="plain link" onClick={() => p.onAll?.(true)}>
+            <button type="button" className="plain link" onClick={p.onAll}>
               {t.table.selectTotal(p.total ?? 0)}
             </button>
           )}
           {p.bulk}
-          <ActionIcon
-            aria-label={t.table.clear}
-            onClick={() => {
-              p.onAll?.(false);
-              picking.onSelect(new Set());
-            }}
-          >
+          <ActionIcon aria-label={t.table.clear} onClick={() => picking.onSelect(new Set())}>
             <IconX size={16} />
           </ActionIcon>
         </div>

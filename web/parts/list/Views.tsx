@@ -5,24 +5,14 @@ import { $api, api, type Schemas } from '../../api/client';
 import { words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { useMe } from '../../api/session';
-import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { useConfirm } from '../confirm';
-import { useView } from '../search';
+import { arranged, useView } from '../search';
 import { toast } from '../toast';
 import css from './Views.module.css';
 
 type View = Schemas['View'];
 export type ViewList = View['list'];
-
-/** What of the address is not a part of a view: what is open, and what day is shown. */
-const PASSING = ['open', 'to', 'new', 'import', 'templates', 'asOf', 'until', 'changed', 'tab'];
-
-export function parametersOf(view: Search): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(view).flatMap(([key, value]) => (value === undefined || PASSING.includes(key) ? [] : [[key, value]])),
-  );
-}
 
 const same = (one: Record<string, string>, other: Record<string, string>) =>
   JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
@@ -34,7 +24,7 @@ export function Views({ list }: { list: ViewList }) {
   const { data } = $api.useQuery('get', '/v1/views', { params: { query: { list } } });
   const [edited, setEdited] = useState<View | 'new'>();
   const { ask, dialog } = useConfirm();
-  const now = parametersOf(view);
+  const now = arranged(view);
   const views = data?.data ?? [];
   const current = views.find(({ parameters }) => same(parameters, now));
   // The address has all there is to a view: what the one before had set goes.
@@ -42,9 +32,12 @@ export function Views({ list }: { list: ViewList }) {
     void change({ ...Object.fromEntries(Object.keys(now).map((key) => [key, undefined])), ...parameters, open: undefined });
   const fail = (problem: unknown) => toast(words(problem), { bad: true });
   async function save(name: string, isShared: boolean) {
-    const path = { params: { path: { viewId: edited === 'new' ? '' : (edited?.id ?? '') } } };
     if (edited === 'new') await api.POST('/v1/views', { body: { list, name, isShared, parameters: now } });
-    else await api.PATCH('/v1/views/{viewId}', { ...path, body: { name, ...(can('organization:update') && { isShared }) } });
+    else if (edited)
+      await api.PATCH('/v1/views/{viewId}', {
+        params: { path: { viewId: edited.id } },
+        body: { name, ...(can('organization:update') && { isShared }) },
+      });
     await refetch('/v1/views');
     toast(t.views.saved(name));
   }

@@ -2,6 +2,7 @@ import { Button, Popover, SegmentedControl } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconGridDots } from '@tabler/icons-react';
 import { useState } from 'react';
+import { filterOf } from '../../api/bulk';
 import { useTotal } from '../../api/lists';
 import type { Search } from '../../routes';
 import { t } from '../../texts';
@@ -107,8 +108,7 @@ function Ratings({ d, view, go, when, cells }: RatingsProps) {
 type CountProps = { d: Definition; view: Search; status: string; onPick: () => void };
 
 function StatusCount({ d, view, status, onPick }: CountProps) {
-  const { sort: _, order: __, ...query } = queryOf(d, view);
-  const count = useTotal(d.path, { ...query, status });
+  const count = useTotal(d.path, { ...filterOf(queryOf(d, view)), status });
   const { label, ...glyph } = statusOf(d, status);
   return (
     <button type="button" className={`plain ${css.status}`} onClick={onPick}>

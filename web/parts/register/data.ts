@@ -1,18 +1,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { filterOf } from '../../api/bulk';
 import { fetchAll, type Words } from '../../api/lists';
 import { call } from '../../api/paths';
 import type { Search } from '../../routes';
+import { askedFor } from '../search';
 import type { Definition, RegisterPath, Row } from './definition';
 import { noCell } from './filters';
 
-/** Words of the address that change the view and not the set. */
-const VIEW = ['open', 'to', 'density', 'columns', 'group', 'new', 'import', 'changed', 'until'];
-
 /** The words of the address that the list takes. */
 export function queryOf(d: Definition, view: Search): Words<Definition['path']> & Record<string, string> {
-  const { sort = 'residualScore', order = 'desc', ...rest } = view;
-  const query: Record<string, string> = { sort, order };
-  for (const [key, text] of Object.entries(rest)) if (text !== undefined && !VIEW.includes(key)) query[key] = text;
+  const query: Record<string, string> = { sort: 'residualScore', order: 'desc', ...askedFor(view) };
   // A cell counts what was rated; what was not has the lowest rating by default.
   if (query[d.ratings.inherent.likelihood] !== undefined) query.isAssessed = 'true';
   if (query[d.ratings.residual.likelihood] !== undefined) query.isResidualAssessed = 'true';
@@ -21,7 +18,7 @@ export function queryOf(d: Definition, view: Search): Words<Definition['path']> 
 
 /** The matrix of the rows that the list has; a cell that was picked does not empty the others. */
 export function useMatrix(d: Definition, view: Search) {
-  const { sort: _, order: __, ...query } = queryOf(d, { ...view, ...noCell(d) });
+  const query = filterOf(queryOf(d, { ...view, ...noCell(d) }));
   return useQuery({
     queryKey: ['matrix', d.path, query],
     queryFn: async () => (await call('get', `${d.path}/matrix`, { query })).data,
