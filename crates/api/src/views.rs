@@ -44,12 +44,12 @@ pub(crate) struct ViewView {
     name: String,
     #[schema(value_type = std::collections::BTreeMap<String, String>)]
     parameters: ViewParameters,
-    /// Whether everybody sees it.
+    /// True if everybody sees it, false if only the member who made it does.
     is_shared: bool,
     /// The member who made it.
     #[schema(value_type = String)]
     member_id: MemberId,
-    /// Whether the caller may change it.
+    /// True if the caller may change it.
     is_editable: bool,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,

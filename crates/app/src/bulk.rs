@@ -28,7 +28,7 @@ pub enum Selection<R: Stored> {
     Matching(Box<Wanted<R>>),
 }
 
-/// What is done to them.
+/// An action on rows.
 #[derive(Clone, Debug)]
 pub enum Action<P> {
     Change(P),
@@ -163,7 +163,7 @@ pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> 
                 false => None,
             };
             let before: Option<Record<R>> = before.map(|state| Record::recorded(&state)).transpose()?;
-            // What belonged to a member who has left since is not given back to them.
+            // A member who has left since gets nothing back.
             let is_owned =
                 |before: &Record<R>| before.assignee().is_none_or(|member| active.contains(&member));
             match before.filter(is_owned) {

@@ -87,7 +87,7 @@ impl Controls {
         all.reduce(|one, other| if one == other { one } else { Readiness::InProgress })
     }
 
-    /// What the controls of a requirement lack.
+    /// The pieces that the controls of a requirement lack.
     pub fn missing(&self, requirement: RequirementId) -> Vec<Missing> {
         Missing::together(self.of(requirement).map(|(_, readiness)| readiness.missing.as_slice()))
     }

@@ -419,19 +419,19 @@ pub async fn matrix<R: StoredRating>(
     wanted: &Wanted<R>,
     at: Option<Time>,
 ) -> Result<Matrix, Error> {
-    let (own, wanted) = (scope.clone(), wanted.clone());
+    let (own, mut wanted) = (scope.clone(), wanted.clone());
+    if !R::narrow(&mut wanted.filter, scope) {
+        return Ok(Matrix::default());
+    }
     let Some(at) = at else {
         return Ok(ctx.db.read(async move |t| rows::matrix::<R>(t, &own, &wanted).await).await?);
     };
     R::may_look_back(scope)?;
     let mut matrix = Matrix::default();
     for record in past::<R>(at).all(ctx, scope).await?.iter().filter(|record| wanted.takes(record)) {
-        matrix
-            .inherent
-            .add(record.is_rated(&R::RATINGS[0]), record.cell(&R::RATINGS[0]).map_err(Error::internal)?);
-        matrix
-            .residual
-            .add(record.is_rated(&R::RATINGS[1]), record.cell(&R::RATINGS[1]).map_err(Error::internal)?);
+        for (side, of) in [&mut matrix.inherent, &mut matrix.residual].into_iter().zip(R::RATINGS) {
+            side.add(record.is_rated(of), record.cell(of).map_err(Error::internal)?);
+        }
     }
     Ok(matrix)
 }

@@ -156,7 +156,7 @@ pub struct ControlReadiness {
     pub policies: Tally,
     /// Tasks that are done and have fresh evidence.
     pub tasks: Tally,
-    /// What is left to do before it is ready.
+    /// The pieces that it lacks before it is ready.
     pub missing: Vec<Missing>,
 }
 

@@ -246,12 +246,12 @@ crate::words! {
     }
 }
 
-/// What stands behind a row.
+/// The facts behind a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Behind<'a> {
     pub risks: usize,
     pub controls: usize,
-    /// What the controls lack, by the one definition of readiness.
+    /// The pieces that the controls lack.
     pub missing: &'a [Missing],
 }
 

@@ -24,8 +24,8 @@ crate::words! {
     }
 }
 
-/// What a list is asked for: filters, `q`, `sort` and `order` by the names they have as query parameters, and what is for
-/// the screen alone, such as `columns` and `group`.
+/// The parameters of a list: filters, `q`, `sort` and `order` by their names in a query, and those of the console, such as
+/// `columns` and `group`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ViewParameters(BTreeMap<String, String>);
@@ -72,7 +72,7 @@ pub struct View {
     pub version: i64,
 }
 
-/// What everybody sees is arranged by those who may change the organization's settings.
+/// The permission to share views and to change shared ones.
 pub const SHARE: Permission = Permission::OrganizationUpdate;
 
 impl View {

@@ -237,7 +237,7 @@ const fn optional(sql: Text, number: usize, kind: PlainKind) -> Text {
     sql.text(" AND (CAST(").parameter(number).text(" AS ").text(kind).text(") IS NULL OR ")
 }
 
-/// What a list is ordered by; nothing if that is the id alone.
+/// The expression that a list is ordered by; empty if that is the id alone.
 const fn sort_key(key: SortKey) -> Sql<768> {
     let sql = Sql::new();
     match key {

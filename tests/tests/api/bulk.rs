@@ -14,6 +14,8 @@ both! {
     lists_are_sorted_by_any_column,
     pages_of_a_sorted_list_follow_each_other,
     the_matrix_follows_the_filters,
+    policies_and_controls_are_undone_whole,
+    an_employee_changes_own_tasks_only,
 }
 
 async fn bulk(app: &TestApp, register: &str, body: &Value) -> Value {
@@ -287,4 +289,41 @@ async fn the_matrix_follows_the_filters(app: &TestApp) {
     assert_eq!(count("status=closed&likelihood=very_unlikely").await, (0, 0));
     assert_eq!(count("status=open&asOf=2026-11-15T09:30:00Z").await, (1, 1));
     app.get("/v1/risks/matrix?color=red").send().await.problem(400, "validation_failed");
+}
+
+async fn policies_and_controls_are_undone_whole(app: &TestApp) {
+    let policy = json!({"name": "Access", "contentMarkdown": "# Access\n\nWho may see what."});
+    let policy = format!("/v1/policies/{}", id(&app.post("/v1/policies", &policy).send().await.expect(201)));
+    let task = app.task(json!({})).await;
+    let control = json!({"name": "Access is reviewed", "taskIds": [task["id"]]});
+    let control =
+        format!("/v1/controls/{}", id(&app.post("/v1/controls", &control).send().await.expect(201)));
+    for (register, path) in [("policies", &policy), ("controls", &control)] {
+        let before = app.get(path).send().await.expect(200);
+        let change = json!({"department": "it", "reviewDate": "2027-01-01"});
+        let outcome = bulk(app, register, &json!({"filter": {}, "change": change})).await;
+        assert_eq!(outcome["changed"], 1);
+        assert_eq!(field_of(app, path, "department").await, "it");
+        bulk(app, register, &json!({"undo": outcome["undo"]})).await;
+        let mut now = app.get(path).send().await.expect(200);
+        now["updatedAt"] = before["updatedAt"].clone();
+        assert_eq!(now, before, "{register}");
+    }
+}
+
+async fn an_employee_changes_own_tasks_only(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "employee").await;
+    let own = app.task(json!({"assigneeId": eve["id"]})).await;
+    let other = app.task(json!({})).await;
+    app.mails().await;
+    let (session, organization) = (app.sign_in("eve@example.com").await, app.home.organization.clone());
+    let send =
+        |body: Value| app.post("/v1/tasks/bulk", &body).without("x-api-key").session(&session, &organization);
+    let all = send(json!({"filter": {}, "change": {"status": "in_progress"}})).send().await.expect(200);
+    assert_eq!(all["changed"], 1);
+    let by_id =
+        send(json!({"ids": [id(&own), id(&other)], "change": {"status": "done"}})).send().await.expect(200);
+    assert_eq!((&by_id["changed"], &by_id["missing"]), (&json!(1), &json!([id(&other)])));
+    send(json!({"filter": {}, "delete": true})).send().await.problem(403, "forbidden");
+    assert_eq!(field_of(app, &format!("/v1/tasks/{}", id(&other)), "status").await, "todo");
 }

@@ -25,7 +25,7 @@ export const policies = {
   toBeSigned: 'To be signed',
   signedByMe: 'Signed',
   columns: {
-    reference: 'No.',
+    reference: 'ID',
     name: 'Title',
     status: 'State',
     version: 'Version',

@@ -96,7 +96,7 @@ pub(crate) struct MetRequirement {
     theme: String,
     #[schema(inline)]
     status: RequirementStatus,
-    /// What its controls lack before it is ready.
+    /// The pieces that its controls lack before it is ready.
     #[schema(inline)]
     missing: Vec<Missing>,
     /// The controls that meet it. It is ready when all of them are.

@@ -8,20 +8,21 @@ use axum::extract::{FromRequest, Request, State};
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::tables::selected;
 use super::{Exposed, Narrowed};
 use crate::answer::problem::{FieldProblem, Problem};
 use crate::answer::tables::export::Shape;
-use crate::document::operations::reference;
+use crate::document::operations::{reference, schema};
 use crate::request::caller::Granted;
 use crate::request::json::{FromJson, Ids, Json as JsonValue};
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::Fields;
 use crate::state::Api;
 
-/// What a request does to many rows.
+/// A request about many rows.
 pub(super) enum Bulk<R: Exposed> {
     Apply(Selected<R>, Action<R::Patch>),
     Undo(BulkChangeId),
@@ -52,7 +53,7 @@ impl FromJson for ListFilter {
                         Value::String(text) => text,
                         Value::Bool(flag) => flag.to_string(),
                         Value::Number(number) => number.to_string(),
-                        _ => return Err(format!("{name} must be a string, or several")),
+                        _ => return Err(format!("must have a string, or several, for {name}")),
                     },
                 ));
             }
@@ -60,21 +61,14 @@ impl FromJson for ListFilter {
         Ok(Self(pairs))
     }
 
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::Object::new().into()
-    }
-}
-
-/// An object of the body that has a reader of its own.
-struct Within(JsonValue);
-
-impl FromJson for Within {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        Ok(Self(json.clone()))
-    }
-
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::Object::new().into()
+    fn schema() -> RefOr<Schema> {
+        schema(json!({
+            "type": "object",
+            "description": format!("Parameters of the list, by their names; `{{}}` is all of it. It may match at most {MAX_ROWS} rows."),
+            "additionalProperties": {"anyOf": [
+                {"type": "string"}, {"type": "boolean"}, {"type": "integer"}, {"type": "array", "items": {"type": "string"}}
+            ]}
+        }))
     }
 }
 
@@ -86,7 +80,7 @@ fn within(name: &str, errors: Vec<FieldProblem>) -> Vec<FieldProblem> {
         .collect()
 }
 
-fn one_of(field: &str, message: &str) -> Vec<FieldProblem> {
+fn only(field: &str, message: &str) -> Vec<FieldProblem> {
     vec![FieldProblem::new(field, message)]
 }
 
@@ -102,11 +96,11 @@ fn selection<R: Exposed>(
             let narrowed = Narrowed::<R>::read(&mut query);
             query.finish().map_err(|problem| within("filter", problem.errors))?;
             match narrowed.as_of {
-                Some(_) => Err(one_of("filter.asOf", "cannot be given: the past is not changed")),
+                Some(_) => Err(only("filter.asOf", "cannot be given: the past is not changed")),
                 None => Ok(Selected::Matching(narrowed)),
             }
         }
-        _ => Err(one_of("ids", "is required, or else filter; not both")),
+        _ => Err(only("ids", "is required, or else filter; not both")),
     }
 }
 
@@ -116,19 +110,19 @@ impl<R: Exposed> Bulk<R> {
             let (ids, filter) =
                 (fields.optional::<Ids<R::Kind>>("ids"), fields.optional::<ListFilter>("filter"));
             let (change, is_delete) =
-                (fields.optional::<Within>("change"), fields.optional::<bool>("delete"));
+                (fields.optional::<JsonValue>("change"), fields.optional::<bool>("delete"));
             let undo = fields.optional::<BulkChangeId>("undo");
             Some((ids?, filter?, change?, is_delete?, undo?))
         })?;
         let action = match (change, is_delete, undo) {
             (None, None, Some(change)) if ids.is_none() && filter.is_none() => return Ok(Self::Undo(change)),
-            (Some(Within(json)), None | Some(false), None) => {
-                let given = Fields::of(&json).map_err(|message| one_of("change", &message))?;
+            (Some(json), None | Some(false), None) => {
+                let given = Fields::of(&json).map_err(|message| only("change", &message))?;
                 let patch = given.read_by(|fields| R::body(fields, false));
                 Action::Change(patch.map_err(|errors| within("change", errors))?)
             }
             (None, Some(true), None) => Action::Delete,
-            _ => return Err(one_of("change", "is required, or else delete: true, or undo alone")),
+            _ => return Err(only("change", "is required, or else delete: true, or undo alone")),
         };
         Ok(Self::Apply(selection(api, ids, filter)?, action))
     }
@@ -185,7 +179,7 @@ pub(super) async fn apply<R: Exposed>(
     Ok(Json(bulk::apply::<R>(&api.ctx, &scope, selection, action).await?.into()))
 }
 
-/// What the document says of the body.
+/// The schema of the body.
 pub(super) fn body_schema<R: Exposed>() -> Value {
     let mut ids = json!(<Ids<R::Kind> as FromJson>::schema());
     ids["description"] = json!("The rows, at most 1000; or else give a filter.");
@@ -194,13 +188,7 @@ pub(super) fn body_schema<R: Exposed>() -> Value {
         "description": "`ids` or `filter`, with `change` or `delete`; or `undo` alone.",
         "properties": {
             "ids": ids,
-            "filter": {
-                "type": "object",
-                "description": format!("Parameters of the list, by their names; `{{}}` is all of it. It may match at most {MAX_ROWS} rows."),
-                "additionalProperties": {"anyOf": [
-                    {"type": "string"}, {"type": "boolean"}, {"type": "integer"}, {"type": "array", "items": {"type": "string"}}
-                ]}
-            },
+            "filter": ListFilter::schema(),
             "change": reference(&format!("Update{}", R::NAMES.schema)),
             "delete": {"type": "boolean", "description": "true deletes the rows with their comments and files, for good."},
             "undo": {"type": "string", "description": "The `undo` of an earlier answer: its rows become what they were, unless they were changed again since."}
@@ -209,7 +197,7 @@ pub(super) fn body_schema<R: Exposed>() -> Value {
     })
 }
 
-pub(super) fn result_schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+pub(super) fn result_schema() -> RefOr<Schema> {
     BulkChangeResult::schema()
 }
 

@@ -197,6 +197,17 @@ from_string! {
     Zone;
 }
 
+/// A value that is read later, by a reader of its own.
+impl FromJson for Json {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        Ok(json.clone())
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Object).into()
+    }
+}
+
 impl<K: Kind> FromJson for Id<K> {
     fn from_json(json: &Json) -> Result<Self, String> {
         string(json)

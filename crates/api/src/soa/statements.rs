@@ -111,7 +111,7 @@ pub(crate) struct RowView {
     /// The state of its controls together, the same as in the controls and in the framework; null where there is none.
     #[schema(required, inline)]
     readiness: Option<Readiness>,
-    /// What its controls lack before they are ready, whatever the answer says.
+    /// The pieces that its controls lack before they are ready, whatever the answer says.
     #[schema(inline)]
     missing: Vec<Missing>,
 }

@@ -45,7 +45,7 @@ pub struct Row {
     pub gaps: Vec<Gap>,
     /// The state of its controls together; none where there is no control.
     pub readiness: Option<Readiness>,
-    /// What the controls lack, whatever the answer says.
+    /// The pieces that the controls lack, whatever the answer says.
     pub missing: Vec<Missing>,
 }
 

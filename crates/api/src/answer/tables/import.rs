@@ -280,7 +280,7 @@ fn rows_of<R: Exposed>(
         let row = match (read_row::<R>(object), errors.is_empty()) {
             (row, true) => row,
             (row, false) => {
-                // What could not be read is not missing.
+                // A field that could not be read is not missing as well.
                 let more = row.err().unwrap_or_default();
                 let more =
                     more.into_iter().filter(|one| !errors.iter().any(|known| known.field == one.field));
