@@ -22,6 +22,8 @@ function forms() {
 function links() {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[href="#request"], a[href="#reclaim"]')) {
     link.addEventListener('click', () => {
+      const box = document.querySelector<HTMLInputElement>(`[data-list][value="${link.dataset.document}"]`);
+      if (box) box.checked = true;
       const first = document.querySelector<HTMLElement>(`${link.hash} input`);
       requestAnimationFrame(() => first?.focus({ preventScroll: true }));
     });

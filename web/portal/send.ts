@@ -38,6 +38,8 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 /** What is wrong with an input before anything is sent. */
 function lacks(input: HTMLInputElement | HTMLTextAreaElement): string | undefined {
+  // A list of choices may stay empty; a single box is something to agree to.
+  if (input.dataset.list !== undefined) return undefined;
   if (input.type === 'checkbox') return input instanceof HTMLInputElement && !input.checked ? t.accept : undefined;
   if (input.required && input.value.trim() === '') return t.required;
   if (input.type === 'email' && input.value && !EMAIL.test(input.value.trim())) return t.email;
@@ -55,10 +57,12 @@ function say(form: HTMLFormElement, name: string, text: string) {
   else input?.setAttribute('aria-invalid', 'true');
 }
 
-function valuesOf(form: HTMLFormElement): Record<string, string | boolean> {
-  const all: Record<string, string | boolean> = {};
+function valuesOf(form: HTMLFormElement) {
+  const all: Record<string, string | boolean | string[]> = {};
   for (const input of inputs(form)) {
-    if (input instanceof HTMLInputElement && input.type === 'checkbox') all[input.name] = input.checked;
+    if (input.dataset.list !== undefined)
+      all[input.name] = [...form.querySelectorAll<HTMLInputElement>('[data-list]:checked')].map(({ value }) => value);
+    else if (input instanceof HTMLInputElement && input.type === 'checkbox') all[input.name] = input.checked;
     else if (input.value.trim() !== '') all[input.name] = input.value.trim();
   }
   return all;

@@ -74,6 +74,10 @@ test('from an empty installation to a published portal, as the pages lead', asyn
   await expect(page.getByText('Published').first()).toBeVisible();
 
   await next('Publish the trust portal');
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  const warning = page.getByRole('dialog', { name: 'Publish the trust portal as it is?' });
+  await expect(warning.getByText(/no document is shown.*no address of its own/)).toBeVisible();
+  await warning.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('textbox', { name: /^Address/ }).fill('acme');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await expect(page.getByText('Trust portal saved')).toBeVisible();

@@ -1,5 +1,5 @@
 import { expect, expectAccessible, signIn, test } from './server';
-import { ask, LEAD, mailed } from './steps';
+import { ask, LEAD, mailed, pick } from './steps';
 
 test('the overview of the portal is changed beside its preview', async ({ page, demo, errors }, info) => {
   await signIn(page, demo, LEAD);
@@ -62,6 +62,39 @@ test('an update and a question are written, published and read by visitors', asy
   await expect(page.getByText(news)).toBeVisible();
   await expect(page.getByText(question)).toBeVisible();
   expect(errors.filter((error) => !error.includes('400'))).toEqual([]);
+});
+
+test('who may read a document is chosen, and shown to visitors', async ({ page, demo, browser, errors }, info) => {
+  await signIn(page, demo, LEAD);
+  await page.goto(`${demo.url}/trust-portal?tab=certificates`);
+  const title = info.project.name === 'phone' ? 'Incident Response Policy' : 'Acceptable Use Policy';
+  const visitor = await (await browser.newContext({ viewport: page.viewportSize() })).newPage();
+  const row = visitor.getByRole('listitem').filter({ hasText: title });
+  for (const [choice, words] of [
+    ['Hidden', undefined],
+    ['On request', 'on request'],
+    ['After the NDA', 'after a confidentiality agreement'],
+    ['Public', 'public'],
+  ] as const) {
+    await pick(page, `Who may read ${title}`, choice);
+    await expect(page.getByText(`${title}: ${choice}`)).toBeVisible();
+    await visitor.goto(`${demo.url}/trust/northwind`);
+    if (words) await expect(row.getByText(words)).toBeVisible();
+    else await expect(visitor.getByText(title)).toHaveCount(0);
+    if (choice === 'On request') {
+      await visitor.getByRole('link', { name: `Request access to ${title}` }).click();
+      await expect(visitor.getByRole('checkbox', { name: title })).toBeChecked();
+      await expectAccessible(visitor, 'documents on request');
+    }
+  }
+  const download = visitor.waitForEvent('download');
+  await visitor.getByRole('link', { name: `Download ${title}` }).click();
+  expect((await download).suggestedFilename()).toMatch(/\.pdf$/);
+  await expectAccessible(page, 'who may read');
+  await pick(page, `Who may read ${title}`, 'After the NDA');
+  await expect(page.getByText(`${title}: After the NDA`).first()).toBeVisible();
+  await visitor.context().close();
+  expect(errors).toEqual([]);
 });
 
 test('a visitor asks for documents, signs and reads what the console grants', async ({ page, demo, browser, errors }, info) => {

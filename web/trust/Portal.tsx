@@ -13,6 +13,7 @@ import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { Agreement } from './Agreement';
 import { Certificates } from './Certificates';
+import { Documents } from './Documents';
 import { Domain } from './Domain';
 import { Grants } from './Grants';
 import { Page } from './Page';
@@ -116,7 +117,12 @@ function Part({ tab, form }: { tab: Tab; form: Form }) {
     case 'page':
       return <Page form={form} />;
     case 'certificates':
-      return <Certificates settings={form.settings} />;
+      return (
+        <>
+          <Documents form={form} />
+          <Certificates settings={form.settings} />
+        </>
+      );
     case 'domain':
       return <Domain form={form} />;
     case 'agreement':
@@ -154,6 +160,11 @@ function Actions({ form, mayChange }: { form: Form; mayChange: boolean }) {
   const { settings } = form;
   if (!settings) return null;
   const isPublished = settings.status === 'published';
+  /** What somebody may have overlooked before everybody sees the page. */
+  const lacks = [
+    !settings.overview && settings.documents.every((one) => one.visibility === 'hidden') && t.trust.publishEmpty,
+    !settings.friendlyUrl && !settings.domain && t.trust.publishUnnamed,
+  ].filter((text) => text !== false);
   const turn = async (status: 'draft' | 'published') => {
     if (await form.save({ status })) toast(status === 'published' ? t.trust.published : t.trust.unpublished);
   };
@@ -191,9 +202,9 @@ function Actions({ form, mayChange }: { form: Form; mayChange: boolean }) {
           data-primary
           onClick={() =>
             ask({
-              title: t.trust.publishAsk,
-              text: t.trust.publishText(settings.url),
-              verb: t.trust.publish,
+              title: lacks.length > 0 ? t.trust.publishAnywayAsk : t.trust.publishAsk,
+              text: [...lacks, t.trust.publishText(settings.url)].join(' '),
+              verb: lacks.length > 0 ? t.trust.publishAnyway : t.trust.publish,
               act: () => turn('published'),
             })
           }

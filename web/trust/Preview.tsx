@@ -35,12 +35,6 @@ export function Preview({ settings, draft, frameworks }: { settings: Settings; d
   const overview = 'overview' in draft ? draft.overview : settings.overview;
   const contact = 'contactEmail' in draft ? draft.contactEmail : settings.contactEmail;
   const shown = frameworks.filter((one) => one.enabled);
-  const policies = $api.useQuery(
-    'get',
-    '/v1/policies',
-    { params: { query: { status: 'published', limit: 100 } } },
-    { enabled: can('policy:read') },
-  );
   const vendors = $api.useQuery(
     'get',
     '/v1/vendors',
@@ -49,10 +43,7 @@ export function Preview({ settings, draft, frameworks }: { settings: Settings; d
   );
   const updates = useList('/v1/trust-portal/posts', { kind: 'update' }).rows.filter((post) => post.isPublished);
   const questions = useList('/v1/trust-portal/posts', { kind: 'question' }).rows.filter((post) => post.isPublished);
-  const documents = [
-    ...shown.filter((one) => one.hasCertificate).map((one) => t.trust.preview.certificate(one.title)),
-    ...(policies.data?.data.map((policy) => policy.name) ?? []),
-  ];
+  const documents = settings.documents.filter((one) => one.visibility !== 'hidden');
   const processors = vendors.data?.data ?? [];
   return (
     <aside className={css.side} aria-label={t.trust.preview.title}>
@@ -107,12 +98,18 @@ export function Preview({ settings, draft, frameworks }: { settings: Settings; d
         <div className={css.bottom}>
           <div>
             <Part title={t.trust.preview.documents} count={documents.length}>
-              {documents.slice(0, MOST).map((title, at) => (
-                <li key={at} className={css.row}>
+              {documents.slice(0, MOST).map(({ document, title, visibility }) => (
+                <li key={document} className={css.row}>
                   <IconFileText size={14} stroke={1.5} aria-hidden="true" />
                   <span className={css.words}>{title}</span>
                   <span className={css.lock}>
-                    <IconLock size={12} stroke={1.6} aria-hidden="true" /> {t.trust.preview.request}
+                    {visibility === 'public' ? (
+                      t.trust.preview.download
+                    ) : (
+                      <>
+                        <IconLock size={12} stroke={1.6} aria-hidden="true" /> {t.trust.preview.request}
+                      </>
+                    )}
                   </span>
                 </li>
               ))}

@@ -1,5 +1,6 @@
-import { Button } from '@mantine/core';
+import { Button, Checkbox } from '@mantine/core';
 import { IconCopy, IconRocket } from '@tabler/icons-react';
+import { useState } from 'react';
 import { $api, api, type Schemas } from '../api/client';
 import { useList, useTotal } from '../api/lists';
 import { usePeople } from '../api/people';
@@ -18,7 +19,7 @@ import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { useAsk } from './Ask';
-import { ACCESS, type Request, type Settings } from './queries';
+import { ACCESS, type Request, type Settings, useSettings } from './queries';
 import css from './trust.module.css';
 
 type Details = Schemas['AccessRequestDetails'];
@@ -119,6 +120,8 @@ function Open({ id, onClose, onStep }: { id: string; onClose: () => void; onStep
   const { can } = useMe();
   const people = usePeople();
   const texts = t.trust.requests;
+  const settings = useSettings().data?.data;
+  const [granted, setGranted] = useState<string[]>();
   if (error || !data)
     return (
       <Drawer reference="" title={error ? t.problems.missingTitle : ''} name={t.trust.tabs.requests} onClose={onClose}>
@@ -126,6 +129,10 @@ function Open({ id, onClose, onStep }: { id: string; onClose: () => void; onStep
       </Drawer>
     );
   const nda = data.ndaAgreement;
+  const documents = data.documents.map((document) => {
+    const label = settings?.documents.find((one) => one.document === document)?.title ?? document;
+    return { document, label };
+  });
   const facts: [string, React.ReactNode][] = [
     [texts.state, <StatusPill key="state" {...statusOf(data.status)} />],
     [texts.email, data.email],
@@ -133,6 +140,27 @@ function Open({ id, onClose, onStep }: { id: string; onClose: () => void; onStep
     [texts.job, data.jobTitle],
     [texts.purpose, data.purpose && <span className={css.purpose}>{data.purpose}</span>],
     [texts.wanted, data.requestedDurationDays ? texts.days(data.requestedDurationDays) : texts.usual],
+    ...(documents.length > 0
+      ? ([
+          [
+            t.trust.documents.asked,
+            <div key="documents" className={css.asked}>
+              {documents.map(({ document, label }) => (
+                <Checkbox
+                  key={document}
+                  label={label}
+                  checked={(granted ?? data.documents).includes(document)}
+                  disabled={data.status !== WAITING || !can('trust-access:review')}
+                  onChange={(event) => {
+                    const isIn = event.currentTarget.checked;
+                    setGranted((old = data.documents) => (isIn ? [...old, document] : old.filter((one) => one !== document)));
+                  }}
+                />
+              ))}
+            </div>,
+          ],
+        ] satisfies [string, React.ReactNode][])
+      : []),
     [
       texts.asked,
       <span key="asked" title={utc(data.createdAt)}>
@@ -174,7 +202,7 @@ function Open({ id, onClose, onStep }: { id: string; onClose: () => void; onStep
           </Field>
         ))}
       </dl>
-      <Acts request={data} mayReview={can('trust-access:review')} />
+      <Acts request={data} documents={granted ?? data.documents} mayReview={can('trust-access:review')} />
     </Drawer>
   );
 }
@@ -191,7 +219,7 @@ function agreement({ status, expiresAt, signature }: NonNullable<Details['ndaAgr
 }
 
 /** What can be done about a request as it is. */
-function Acts({ request, mayReview }: { request: Details; mayReview: boolean }) {
+function Acts({ request, documents, mayReview }: { request: Details; documents: string[]; mayReview: boolean }) {
   const { change } = useView();
   const { ask, dialog } = useAsk();
   const texts = t.trust.requests;
@@ -202,7 +230,7 @@ function Acts({ request, mayReview }: { request: Details; mayReview: boolean }) 
   const tell = (act: Promise<unknown>) => void act.catch((problem) => toast(words(problem), { bad: true }));
 
   async function approve(days: string) {
-    const body = days ? { durationDays: Number(days) } : {};
+    const body = { ...(days && { durationDays: Number(days) }), documents };
     await api.POST('/v1/trust-access/admin/requests/{id}/approve', { params: { path }, body });
     toast(texts.sent(request.email));
     await refetch(ACCESS);

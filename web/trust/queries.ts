@@ -7,6 +7,7 @@ import type { Conflict, Versioned } from '../api/records';
 
 export type Settings = Schemas['PortalSettings'];
 export type Framework = Schemas['PortalFrameworkView'];
+export type Document = Settings['documents'][number];
 export type Patch = Schemas['UpdatePortal'];
 export type Request = Schemas['AccessRequest'];
 export type Grant = Schemas['AccessGrant'];

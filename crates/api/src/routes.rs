@@ -214,6 +214,7 @@ fn of_portals(listed: Listed) -> Listed {
         .routes(operations!(grants::revoke_access_grant))
         .routes(operations!(grants::list_portal_visits))
         .routes(operations!(public::get_public_portal))
+        .routes(operations!(public::download_public_document))
         .routes(operations!(public::request_access))
         .routes(operations!(public::reclaim_access))
         .routes(operations!(public::subscribe))

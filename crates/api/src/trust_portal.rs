@@ -4,13 +4,14 @@ pub(crate) mod certificates;
 pub(crate) mod domains;
 pub(crate) mod posts;
 
-use attestry_app::portals::{self, Settings};
+use attestry_app::portals::{self, Listed, Settings};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::OrganizationId;
+use attestry_domain::journal::sha256;
 use attestry_domain::portals::{
-    AgreementText, CertificateFramework, Days, DomainName, FriendlyUrl, PortalPatch, PortalStatus, Progress,
-    Shown,
+    AgreementText, CertificateFramework, Days, DomainName, FriendlyUrl, PortalDocument, PortalPatch,
+    PortalStatus, Progress, Shown, Visibility,
 };
 use attestry_domain::text::{Email, LongText};
 use axum::extract::State;
@@ -25,7 +26,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::answer::conditions::{Conditions, with_tag};
 use crate::answer::problem::Problem;
 use crate::request::caller::Granted;
-use crate::request::json::{FromJson, Json as JsonValue};
+use crate::request::json::{FromJson, Json as JsonValue, MAX_DOCUMENTS, distinct};
 use crate::request::wire::Valid;
 use crate::state::Api;
 
@@ -56,18 +57,37 @@ pub(crate) struct PortalFrameworks(Vec<PortalFramework>);
 
 impl FromJson for PortalFrameworks {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        let all: Vec<PortalFramework> = json.each_body(CertificateFramework::ALL.len())?;
-        for (place, one) in all.iter().enumerate() {
-            if all[..place].iter().any(|other| other.framework == one.framework) {
-                return Err(format!("[{place}]: {} is given more than once", one.framework));
-            }
-        }
-        Ok(Self(all))
+        let all = json.each_body(CertificateFramework::ALL.len())?;
+        distinct(all, |one: &PortalFramework| one.framework).map(Self)
     }
 
     fn schema() -> RefOr<Schema> {
         let most = CertificateFramework::ALL.len();
         ArrayBuilder::new().items(PortalFramework::schema()).max_items(Some(most)).into()
+    }
+}
+
+body! {
+    /// Who may read a document.
+    PortalDocumentChoice {
+        document "document": required PortalDocument = "The framework of a certificate, or the id of a policy.",
+        visibility "visibility": required Visibility = "`hidden`: nobody outside learns of it. `on_request`: listed, and read by those who asked for it and were approved. `nda`: listed, and read by everybody who signed the agreement. `public`: read by anybody.",
+    }
+    example json!({"document": "iso_27001", "visibility": "nda"})
+}
+
+/// Who may read some documents.
+#[derive(Clone, Debug)]
+pub(crate) struct PortalDocumentChoices(Vec<PortalDocumentChoice>);
+
+impl FromJson for PortalDocumentChoices {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        let all = json.each_body(MAX_DOCUMENTS)?;
+        distinct(all, |one: &PortalDocumentChoice| one.document).map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(PortalDocumentChoice::schema()).max_items(Some(MAX_DOCUMENTS)).into()
     }
 }
 
@@ -80,6 +100,7 @@ body! {
         contact_email "contactEmail": nullable Email = "Whom the public can write to.",
         overview "overview": nullable LongText = "What the organization says about its security.",
         frameworks "frameworks": optional PortalFrameworks = "What is shown of frameworks; those left out stay as they are.",
+        documents "documents": optional PortalDocumentChoices = "Who may read documents; those left out stay as they are. A document nobody chose is hidden.",
         nda_text "ndaText": nullable AgreementText = "Your own agreement in Markdown; null is ours. Placeholders: {{organization}}, {{name}}, {{email}}, {{company}}, {{jobTitle}}, {{date}}, {{duration}}.",
         default_duration_days "defaultDurationDays": optional Days = "For how many days access is given.",
     }
@@ -98,6 +119,19 @@ pub(crate) struct FrameworkView {
     #[schema(inline)]
     status: Progress,
     has_certificate: bool,
+}
+
+/// A document there is, and who may read it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PortalDocument, example = json!({"document": "iso_27001", "title": "ISO/IEC 27001", "visibility": "nda"}))]
+pub(crate) struct DocumentView {
+    /// The framework of a certificate, or the id of a policy.
+    #[schema(value_type = String)]
+    document: PortalDocument,
+    title: String,
+    #[schema(inline)]
+    visibility: Visibility,
 }
 
 /// The trust portal.
@@ -127,6 +161,8 @@ pub(crate) struct SettingsView {
     overview: Option<String>,
     /// All frameworks. One that nothing was decided about is shown once it has a certificate.
     frameworks: Vec<FrameworkView>,
+    /// The certificates and published policies there are. One that nobody chose is hidden.
+    documents: Vec<DocumentView>,
     /// Your own agreement; null is ours.
     #[schema(required)]
     nda_text: Option<String>,
@@ -145,13 +181,15 @@ fn settings_example() -> Value {
         "domain": "trust.engines.example", "domainVerifiedAt": null, "domainBrokenAt": null,
         "contactEmail": "security@engines.example", "overview": "How we look after your data.",
         "frameworks": [{"framework": "iso_27001", "title": "ISO/IEC 27001", "enabled": true, "status": "compliant", "hasCertificate": true}],
+        "documents": [{"document": "iso_27001", "title": "ISO/IEC 27001", "visibility": "nda"}],
         "ndaText": null, "defaultDurationDays": 30, "subscriberCount": 12, "updatedAt": "2026-11-15T09:30:00.000Z"
     })
 }
 
 impl From<Settings> for SettingsView {
     fn from(settings: Settings) -> Self {
-        let Settings { portal, frameworks, subscribers, url } = settings;
+        let Settings { portal, documents, frameworks, subscribers, url } = settings;
+        let document = |Listed { document, title, visibility }| DocumentView { document, title, visibility };
         let view = |(framework, Shown { enabled, status }, certificate): (
             CertificateFramework,
             Shown,
@@ -171,6 +209,7 @@ impl From<Settings> for SettingsView {
             contact_email: portal.contact_email,
             overview: portal.overview,
             frameworks: frameworks.into_iter().map(view).collect(),
+            documents: documents.into_iter().map(document).collect(),
             nda_text: portal.nda_text,
             default_duration_days: portal.default_duration_days,
             subscriber_count: subscribers,
@@ -179,11 +218,14 @@ impl From<Settings> for SettingsView {
     }
 }
 
-/// What the answer is made of: the portal, its certificates and its subscribers.
-fn versions(settings: &Settings) -> [i64; 3] {
+/// What the answer is made of: the portal, its certificates, its subscribers and its documents.
+fn versions(settings: &Settings) -> [i64; 4] {
     let certificates = settings.frameworks.iter().filter_map(|(_, _, one)| one.as_ref());
     let latest = certificates.fold(0, |sum: i64, one| sum.wrapping_add(one.updated_at.as_millis()));
-    [settings.portal.version, latest, settings.subscribers]
+    let titles: Vec<&str> = settings.documents.iter().map(|one| one.title.as_str()).collect();
+    let mut digest = [0; 8];
+    digest.copy_from_slice(&sha256(titles.join("\n").as_bytes())[..8]);
+    [settings.portal.version, latest, settings.subscribers, i64::from_be_bytes(digest)]
 }
 
 /// Shows the settings of the trust portal
@@ -225,6 +267,9 @@ pub(crate) async fn update_portal_settings(
         contact_email: body.contact_email,
         overview: body.overview,
         frameworks: body.frameworks.map_or_else(Vec::new, |all| all.0.into_iter().map(shown).collect()),
+        documents: body.documents.map_or_else(Vec::new, |all| {
+            all.0.into_iter().map(|one| (one.document, one.visibility)).collect()
+        }),
         nda_text: body.nda_text,
         default_duration_days: body.default_duration_days,
     };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use attestry_blobs::Blobs;
 use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Entropy, Ids};
-use attestry_domain::id::{AccessGrantId, OrganizationId};
+use attestry_domain::id::OrganizationId;
 use attestry_hosting::Hosting;
 use attestry_mail::Mailer;
 use attestry_storage::Db;
@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 
 use crate::assistant::Assistant;
 use crate::assistant_streams::StreamPermits;
+use crate::downloads::Downloader;
 use crate::events::Events;
 use crate::feed::Feed;
 use crate::hashing::Hashing;
@@ -74,8 +75,8 @@ pub struct Inner {
     pub printing: FairPermits<OrganizationId>,
     /// Reading and marking files that came from outside.
     pub(crate) stamping: FairPermits<OrganizationId>,
-    /// Files that were marked for a reader and are on their way, each of them in memory.
-    pub(crate) downloads: FairPermits<AccessGrantId>,
+    /// Files of portals that are on their way, each of them in memory.
+    pub(crate) downloads: FairPermits<Downloader>,
     /// Reading tables that are imported.
     pub importing: FairPermits<OrganizationId>,
     /// Comparing texts.

@@ -1,7 +1,7 @@
 //! Files that are made to be downloaded.
 
 use attestry_blobs::Served;
-use attestry_domain::id::AccessGrantId;
+use attestry_domain::id::{AccessGrantId, OrganizationId};
 use attestry_pdf::Failure;
 
 use crate::error::Error;
@@ -26,7 +26,16 @@ pub struct Download {
     /// The characters that no font has: they are printed as a mark that says so.
     pub missing: Vec<char>,
     /// Held until it is sent, where only so many may be on their way.
-    pub permit: Option<Permit<AccessGrantId>>,
+    pub permit: Option<Permit<Downloader>>,
+}
+
+/// Whose downloads are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Downloader {
+    /// Somebody with a link.
+    Grant(AccessGrantId),
+    /// Anybody who reads what an organization has made public.
+    Public(OrganizationId),
 }
 
 impl Download {

@@ -6,9 +6,11 @@ use attestry_domain::content::markdown;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::notices::Notice;
 use attestry_domain::organizations::Organization;
-use attestry_domain::portals::{Certificate, CertificateFramework, FriendlyUrl, Portal, PortalPatch, Shown};
+use attestry_domain::portals::{
+    Certificate, CertificateFramework, FriendlyUrl, Portal, PortalDocument, PortalPatch, Shown, Visibility,
+};
 use attestry_domain::text::Parse;
-use attestry_storage::{Tx, organizations, portals};
+use attestry_storage::{Tx, organizations, policies, portals};
 
 use crate::change::Change;
 use crate::context::Ctx;
@@ -60,10 +62,19 @@ pub(crate) async fn save(
     Ok(after)
 }
 
-/// What a portal says about each framework.
+/// A document there is, and who may read it.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    pub document: PortalDocument,
+    pub title: String,
+    pub visibility: Visibility,
+}
+
+/// What a portal says about each framework, and the documents it could show.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub portal: Portal,
+    pub documents: Vec<Listed>,
     pub frameworks: Vec<(CertificateFramework, Shown, Option<Certificate>)>,
     pub subscribers: i64,
     /// Where the public finds it.
@@ -73,8 +84,25 @@ pub struct Settings {
 async fn settings(t: &Tx<'_>, ctx: &Ctx, scope: &Scope, portal: Portal) -> Result<Settings, Error> {
     let certificates = portals::certificates(t, scope).await?;
     let subscribers = portals::count_subscribers(t, scope).await?;
+    let documents = documents(t, scope, &portal, &certificates).await?;
     let (frameworks, url) = (frameworks(&portal, &certificates), url(ctx, &portal));
-    Ok(Settings { portal, frameworks, subscribers, url })
+    Ok(Settings { portal, documents, frameworks, subscribers, url })
+}
+
+/// The certificates and published policies there are.
+async fn documents(
+    t: &Tx<'_>,
+    scope: &Scope,
+    portal: &Portal,
+    certificates: &[Certificate],
+) -> Result<Vec<Listed>, Error> {
+    let listed = |document, title| Listed { document, title, visibility: portal.visibility(document) };
+    let certificates = certificates
+        .iter()
+        .map(|one| listed(PortalDocument::Certificate(one.framework), one.framework.title().to_owned()));
+    let policies = policies::published_names(t, scope).await?;
+    let policies = policies.into_iter().map(|(id, name)| listed(PortalDocument::Policy(id), name));
+    Ok(certificates.chain(policies).collect())
 }
 
 fn frameworks(

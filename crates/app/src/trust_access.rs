@@ -15,6 +15,7 @@ use crate::portals;
 
 pub mod agreements;
 pub mod grants;
+pub mod public_documents;
 pub mod reading;
 pub mod requests;
 

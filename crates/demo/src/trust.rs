@@ -10,7 +10,8 @@ use attestry_app::trust_access::{reading, requests};
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::portals::{
-    CertificateFramework, Days, PortalPatch, PortalStatus, PostKind, Progress, Shown,
+    CertificateFramework, Days, PortalDocument, PortalPatch, PortalStatus, PostKind, Progress, Shown,
+    Visibility,
 };
 use attestry_domain::trust_access::NewRequest;
 use futures_util::FutureExt;
@@ -197,12 +198,18 @@ const REQUESTS: &[Request] = &[
 
 pub(crate) fn plan(plan: &mut Plan) {
     plan.at(170, 9 * 60, |story| prepare(story).boxed_local());
+    plan.at(163, 8 * 60, |story| choose(story).boxed_local());
     plan.at(163, 9 * 60, |story| publish(story).boxed_local());
+    plan.at(120, 9 * 60, |story| choose(story).boxed_local());
     for (ago, kind, title, words) in POSTS {
         plan.on(*ago, move |story| post(story, *kind, title, words).boxed_local());
     }
     for (ago, framework, name, lines) in CERTIFICATES {
-        plan.on(*ago, move |story| upload(story, *framework, name, lines).boxed_local());
+        let visibility = match framework {
+            CertificateFramework::Soc2Type2 => Visibility::OnRequest,
+            _ => Visibility::Nda,
+        };
+        plan.on(*ago, move |story| upload(story, *framework, name, visibility, lines).boxed_local());
     }
     for (ago, address) in SUBSCRIBERS {
         plan.on(*ago, move |story| subscribe(story, address).boxed_local());
@@ -262,6 +269,7 @@ async fn upload(
     story: &mut Story,
     framework: CertificateFramework,
     name: &str,
+    visibility: Visibility,
     lines: &[&str],
 ) -> Result<()> {
     let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
@@ -269,7 +277,22 @@ async fn upload(
     let scope = story.by::<grant::PortalUpdate>(APPROVER)?;
     certificates::upload(&story.ctx, &scope, framework, text(name)?, file.into()).await?;
     let shown = Shown { enabled: true, status: Progress::Compliant };
-    update(story, PortalPatch { frameworks: vec![(framework, shown)], ..PortalPatch::default() }).await
+    let documents = vec![(PortalDocument::Certificate(framework), visibility)];
+    update(story, PortalPatch { frameworks: vec![(framework, shown)], documents, ..PortalPatch::default() })
+        .await
+}
+
+/// Puts the policies that nobody has decided about behind the agreement, and the general ones before everybody.
+async fn choose(story: &mut Story) -> Result<()> {
+    let scope = story.by::<grant::PortalUpdate>(OWNER)?;
+    let settings = portals::get(&story.ctx, &scope).await?;
+    let hidden = settings.documents.iter().filter(|one| one.visibility == Visibility::Hidden);
+    let choice = |one: &portals::Listed| match one.title.as_str() {
+        "Information Security Policy" => (one.document, Visibility::Public),
+        _ => (one.document, Visibility::Nda),
+    };
+    let documents = hidden.map(choice).collect();
+    update(story, PortalPatch { documents, ..PortalPatch::default() }).await
 }
 
 /// Where the public comes from.
@@ -292,6 +315,7 @@ async fn ask(story: &mut Story, request: &'static Request) -> Result<()> {
         job_title: Some(text(request.job)?),
         purpose: Some(text(request.purpose)?),
         requested_duration_days: None,
+        documents: Vec::new(),
     };
     let origin = story.from(PUBLIC);
     let id = requests::create(&story.ctx, story.organization, new, origin).await?;
@@ -308,7 +332,7 @@ async fn deny(story: &mut Story, request: &'static Request, why: &'static str) -
 async fn approve(story: &mut Story, request: &'static Request, days: i64) -> Result<()> {
     let id = *story.requests.get(request.email).context("nobody asked yet")?;
     let scope = story.by::<grant::AccessReview>(OWNER)?;
-    requests::approve(&story.ctx, &scope, id, Days::new(days)).await?;
+    requests::approve(&story.ctx, &scope, id, Days::new(days), None).await?;
     Ok(())
 }
 

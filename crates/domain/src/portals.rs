@@ -1,5 +1,6 @@
 //! The trust portal: what an organization shows of itself, its certificates, and what it tells whoever subscribed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -8,7 +9,7 @@ use url::Host;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::id::{CertificateId, MemberId, OrganizationId, PortalPostId, SubscriberId};
+use crate::id::{CertificateId, MemberId, OrganizationId, PolicyId, PortalPostId, SubscriberId};
 use crate::patch::Patch;
 use crate::text::{AnyText, Email, LongText, Name, Parse, Text};
 use crate::time::Time;
@@ -60,6 +61,77 @@ crate::words! {
         Started = "started",
         InProgress = "in_progress",
         Compliant = "compliant",
+    }
+}
+
+crate::words! {
+    /// Who may learn of a document and read it.
+    #[derive(Default)]
+    Visibility {
+        /// Nobody outside learns of it.
+        #[default]
+        Hidden = "hidden",
+        /// Listed; read by those who asked for this document and were approved.
+        OnRequest = "on_request",
+        /// Listed; read by everybody who signed the agreement.
+        Nda = "nda",
+        /// Read by anybody.
+        Public = "public",
+    }
+}
+
+impl Visibility {
+    /// Tells if somebody with access reads it. `is_granted`: this document was asked for and approved.
+    pub fn opens(self, is_granted: bool) -> bool {
+        match self {
+            Self::Hidden => false,
+            Self::OnRequest => is_granted,
+            Self::Nda | Self::Public => true,
+        }
+    }
+}
+
+/// A document of a portal: a certificate by its framework, or a policy by its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PortalDocument {
+    Certificate(CertificateFramework),
+    Policy(PolicyId),
+}
+
+impl fmt::Display for PortalDocument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Certificate(framework) => framework.fmt(f),
+            Self::Policy(id) => id.fmt(f),
+        }
+    }
+}
+
+impl Parse for PortalDocument {
+    fn parse(text: &str) -> Result<Self, String> {
+        let certificate = || CertificateFramework::parse(text).ok().map(Self::Certificate);
+        PolicyId::read(text).map(Self::Policy).or_else(certificate).ok_or_else(|| {
+            "must be the framework of a certificate, such as iso_27001, or the id of a policy".to_owned()
+        })
+    }
+}
+
+impl Serialize for PortalDocument {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for PortalDocument {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <Cow<'_, str>>::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+impl utoipa::PartialSchema for PortalDocument {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).max_length(Some(40)).examples(["iso_27001"]).into()
     }
 }
 
@@ -255,6 +327,8 @@ pub struct Portal {
     pub overview: Option<String>,
     /// What was decided about frameworks.
     pub frameworks: BTreeMap<CertificateFramework, Shown>,
+    /// Who may read which document; one that is left out is hidden.
+    pub documents: BTreeMap<PortalDocument, Visibility>,
     /// The organization's own agreement in Markdown; ours if there is none.
     pub nda_text: Option<String>,
     pub default_duration_days: Days,
@@ -273,6 +347,7 @@ pub struct PortalPatch {
     pub overview: Patch<LongText>,
     /// Each replaces what was decided about its framework.
     pub frameworks: Vec<(CertificateFramework, Shown)>,
+    pub documents: Vec<(PortalDocument, Visibility)>,
     pub nda_text: Patch<AgreementText>,
     pub default_duration_days: Option<Days>,
 }
@@ -289,6 +364,7 @@ impl Portal {
             contact_email: None,
             overview: None,
             frameworks: BTreeMap::new(),
+            documents: BTreeMap::new(),
             nda_text: None,
             default_duration_days: Days::USUAL,
             created_at,
@@ -310,6 +386,8 @@ impl Portal {
             patch.contact_email.map(|email| email.as_str().to_owned()).apply(after.contact_email);
         after.overview = patch.overview.map(String::from).apply(after.overview);
         after.frameworks.extend(patch.frameworks);
+        after.documents.extend(patch.documents);
+        after.documents.retain(|_, visibility| *visibility != Visibility::Hidden);
         after.nda_text = patch.nda_text.map(String::from).apply(after.nda_text);
         after.default_duration_days = patch.default_duration_days.unwrap_or(after.default_duration_days);
         after
@@ -322,6 +400,16 @@ impl Portal {
     /// What is said of a framework.
     pub fn shown(&self, framework: CertificateFramework, has_certificate: bool) -> Shown {
         self.frameworks.get(&framework).copied().unwrap_or_else(|| Shown::usual(has_certificate))
+    }
+
+    /// Who may read a document. The certificate of a framework that is not shown is hidden, too.
+    pub fn visibility(&self, document: PortalDocument) -> Visibility {
+        match document {
+            PortalDocument::Certificate(framework) if !self.shown(framework, true).enabled => {
+                Visibility::Hidden
+            }
+            _ => self.documents.get(&document).copied().unwrap_or_default(),
+        }
     }
 
     /// Its own domain, once it is proven to be the organization's.

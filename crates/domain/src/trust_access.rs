@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::date::Date;
 use crate::id::{AccessGrantId, AccessRequestId, MemberId, NdaFileId, NdaId, OrganizationId, PolicyId};
-use crate::portals::{CertificateFramework, Days};
+use crate::portals::{CertificateFramework, Days, PortalDocument};
 use crate::text::{Email, LongText, Name, Parse};
 use crate::time::Time;
 
@@ -65,6 +65,7 @@ pub struct NewRequest {
     pub job_title: Option<CalledName>,
     pub purpose: Option<LongText>,
     pub requested_duration_days: Option<Days>,
+    pub documents: Vec<PortalDocument>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -78,6 +79,8 @@ pub struct AccessRequest {
     pub job_title: Option<String>,
     pub purpose: Option<String>,
     pub requested_duration_days: Option<Days>,
+    /// The documents on request that were asked for; once it is approved, those that were granted.
+    pub documents: Vec<PortalDocument>,
     pub status: RequestStatus,
     pub reviewed_by: Option<MemberId>,
     pub reviewed_at: Option<Time>,
@@ -92,7 +95,7 @@ pub struct AccessRequest {
 
 impl AccessRequest {
     pub fn new(id: AccessRequestId, organization_id: OrganizationId, new: NewRequest, now: Time) -> Self {
-        let NewRequest { name, email, company, job_title, purpose, requested_duration_days } = new;
+        let NewRequest { name, email, company, job_title, purpose, requested_duration_days, documents } = new;
         Self {
             id,
             organization_id,
@@ -102,6 +105,7 @@ impl AccessRequest {
             job_title: job_title.map(String::from),
             purpose: purpose.map(String::from),
             requested_duration_days,
+            documents,
             status: RequestStatus::UnderReview,
             reviewed_by: None,
             reviewed_at: None,

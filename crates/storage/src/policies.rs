@@ -34,7 +34,7 @@ statements! {
     APPROVED_BY = "SELECT id FROM policies WHERE org_id = $1 AND approver_id = $2 AND status = 'needs_review' ORDER BY id";
     DUE = "SELECT org_id, id FROM policies WHERE status = 'published' AND archived = FALSE AND review_date <= $1 AND id > $2 ORDER BY id LIMIT $3";
     PUBLISHED = "SELECT id FROM policies WHERE org_id = $1 AND archived = FALSE AND is_published = TRUE ORDER BY name_key, id";
-    PUBLISHED_NAMES = "SELECT v.name FROM policies p JOIN policy_versions v ON v.org_id = $1 AND v.id = p.current_version_id WHERE p.org_id = $1 AND p.archived = FALSE AND p.is_published = TRUE ORDER BY p.name_key, p.id";
+    PUBLISHED_NAMES = "SELECT p.id, v.name FROM policies p JOIN policy_versions v ON v.org_id = $1 AND v.id = p.current_version_id WHERE p.org_id = $1 AND p.archived = FALSE AND p.is_published = TRUE ORDER BY p.name_key, p.id";
     OF_FILE = "SELECT (SELECT COUNT(*) FROM policies WHERE org_id = $1 AND file_id = $2) + (SELECT COUNT(*) FROM policy_versions WHERE org_id = $1 AND file_id = $2)";
     INSERT_VERSION = "INSERT INTO policy_versions (org_id, id, policy_id, number, name, description, content, file_id, file_name, file_sha256, is_changed, approver_id, submitted_by_id, published_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     VERSION = version!(" WHERE v.org_id = $1 AND v.id = $2");
@@ -108,9 +108,9 @@ pub async fn published(t: &Tx<'_>, scope: &Scope) -> Result<Vec<PolicyId>, Error
     t.all(PUBLISHED, &[id(scope.organization())], |row| row.parse(0)).await
 }
 
-/// The names under which they were published, in the same order.
-pub async fn published_names(t: &Tx<'_>, scope: &Scope) -> Result<Vec<String>, Error> {
-    t.all(PUBLISHED_NAMES, &[id(scope.organization())], |row| row.text(0)).await
+/// The same with the names under which they were published.
+pub async fn published_names(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(PolicyId, String)>, Error> {
+    t.all(PUBLISHED_NAMES, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.text(1)?))).await
 }
 
 /// Policies of any organization whose review may be due, in the order of their ids. For the job that sees to it.

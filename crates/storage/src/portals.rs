@@ -1,7 +1,5 @@
 //! Portals, their certificates and posts, and who subscribed.
 
-use std::collections::BTreeMap;
-
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
@@ -9,14 +7,14 @@ use attestry_domain::id::{OrganizationId, PortalPostId, SubscriberId};
 use attestry_domain::page::{After, Order, Page};
 use attestry_domain::portals::{
     Certificate, CertificateFramework, Days, DomainName, DomainState, FriendlyUrl, Portal, PortalPost,
-    PostKind, Shown, Subscriber,
+    PostKind, Subscriber,
 };
 
-use crate::sql::{Columns, by_id, id, opt_id, opt_time, page_params, read_page, time};
+use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time, to_json};
 
 macro_rules! portal {
     ($where:literal) => {
-        concat!("SELECT p.org_id, p.friendly_url, p.status, p.domain, p.domain_verified_at, p.domain_broken_at, p.contact_email, p.overview, p.frameworks, p.nda_text, p.duration_days, p.created_at, p.updated_at, p.version FROM portals p JOIN organizations o ON o.id = p.org_id WHERE o.deleted_at IS NULL AND ", $where)
+        concat!("SELECT p.org_id, p.friendly_url, p.status, p.domain, p.domain_verified_at, p.domain_broken_at, p.contact_email, p.overview, p.frameworks, p.nda_text, p.duration_days, p.created_at, p.updated_at, p.version, p.documents FROM portals p JOIN organizations o ON o.id = p.org_id WHERE o.deleted_at IS NULL AND ", $where)
     };
 }
 
@@ -47,8 +45,8 @@ statements! {
     BY_DOMAIN = portal!("p.domain = $1 AND p.domain_verified_at IS NOT NULL");
     DOMAINS = "SELECT p.domain, p.org_id FROM portals p JOIN organizations o ON o.id = p.org_id WHERE o.deleted_at IS NULL AND p.domain_verified_at IS NOT NULL ORDER BY p.domain";
     VERIFIED = portal!("p.domain_verified_at IS NOT NULL ORDER BY p.org_id");
-    INSERT = "INSERT INTO portals (org_id, friendly_url, status, domain, domain_verified_at, domain_broken_at, contact_email, overview, frameworks, nda_text, duration_days, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-    UPDATE = "UPDATE portals SET friendly_url = $2, status = $3, domain = $4, domain_verified_at = $5, domain_broken_at = $6, contact_email = $7, overview = $8, frameworks = $9, nda_text = $10, duration_days = $11, created_at = $12, updated_at = $13, version = $14 WHERE org_id = $1";
+    INSERT = "INSERT INTO portals (org_id, friendly_url, status, domain, domain_verified_at, domain_broken_at, contact_email, overview, frameworks, nda_text, duration_days, created_at, updated_at, version, documents) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    UPDATE = "UPDATE portals SET friendly_url = $2, status = $3, domain = $4, domain_verified_at = $5, domain_broken_at = $6, contact_email = $7, overview = $8, frameworks = $9, nda_text = $10, duration_days = $11, created_at = $12, updated_at = $13, version = $14, documents = $15 WHERE org_id = $1";
     CERTIFICATES = certificate!(" ORDER BY framework");
     CERTIFICATE = certificate!(" AND framework = $2");
     CERTIFICATE_BY_ID = certificate!(" AND id = $2");
@@ -77,9 +75,6 @@ statements! {
 }
 
 fn read(row: &Row<'_>) -> Result<Portal, Error> {
-    let wrong = |message: String| Error::Column { column: 8, message };
-    let frameworks: BTreeMap<CertificateFramework, Shown> =
-        serde_json::from_str(row.str(8)?).map_err(|error| wrong(error.to_string()))?;
     Ok(Portal {
         organization_id: row.parse(0)?,
         friendly_url: row.opt_text(1)?.map(FriendlyUrl::stored),
@@ -88,12 +83,13 @@ fn read(row: &Row<'_>) -> Result<Portal, Error> {
         domain_state: DomainState { verified_at: row.opt_time(4)?, broken_at: row.opt_time(5)? },
         contact_email: row.opt_text(6)?,
         overview: row.opt_text(7)?,
-        frameworks,
+        frameworks: from_json(row, 8)?,
         nda_text: row.opt_text(9)?,
         default_duration_days: Days::new(row.int(10)?).unwrap_or(Days::USUAL),
         created_at: row.time(11)?,
         updated_at: row.time(12)?,
         version: row.int(13)?,
+        documents: from_json(row, 14)?,
     })
 }
 
@@ -124,8 +120,6 @@ pub async fn verified(t: &Tx<'_>) -> Result<Vec<Portal>, Error> {
 
 /// Writes the portal; its organization is held, and `is_new` says whether it is there yet.
 pub async fn save(t: &Tx<'_>, scope: &Scope, portal: &Portal, is_new: bool) -> Result<(), Error> {
-    let frameworks = serde_json::to_string(&portal.frameworks)
-        .map_err(|error| Error::Column { column: 8, message: error.to_string() })?;
     let params = [
         id(scope.organization()),
         Value::from(portal.friendly_url.as_ref().map(FriendlyUrl::as_str)),
@@ -135,12 +129,13 @@ pub async fn save(t: &Tx<'_>, scope: &Scope, portal: &Portal, is_new: bool) -> R
         opt_time(portal.domain_state.broken_at),
         Value::from(portal.contact_email.as_ref()),
         Value::from(portal.overview.as_ref()),
-        Value::from(frameworks),
+        to_json(8, &portal.frameworks)?,
         Value::from(portal.nda_text.as_ref()),
         Value::Int(portal.default_duration_days.get()),
         time(portal.created_at),
         time(portal.updated_at),
         Value::Int(portal.version),
+        to_json(14, &portal.documents)?,
     ];
     t.execute(if is_new { INSERT } else { UPDATE }, &params).await.map(|_| ())
 }

@@ -71,6 +71,17 @@ pub(crate) fn opt_time(value: Option<Time>) -> Value<'static> {
     value.map_or(Value::Null, time)
 }
 
+/// A column that holds JSON.
+pub(crate) fn from_json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, Error> {
+    serde_json::from_str(row.str(column)?)
+        .map_err(|error| Error::Column { column, message: error.to_string() })
+}
+
+pub(crate) fn to_json(column: usize, value: &impl serde::Serialize) -> Result<Value<'static>, Error> {
+    let text = serde_json::to_string(value);
+    text.map(Value::from).map_err(|error| Error::Column { column, message: error.to_string() })
+}
+
 /// A `LIKE` pattern for "contains", with the pattern's own characters taken literally.
 pub(crate) fn contains(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);

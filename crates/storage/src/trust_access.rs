@@ -6,16 +6,16 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, NdaId, VisitId};
 use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Order, Page};
-use attestry_domain::portals::Days;
+use attestry_domain::portals::{Days, PortalDocument};
 use attestry_domain::trust_access::{
     AccessGrant, AccessRequest, GrantStatus, Nda, RequestStatus, Signature, VisitAction, Visited,
 };
 
-use crate::sql::{Columns, by_id, id, opt_id, opt_time, page_params, read_page, time};
+use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time, to_json};
 
 macro_rules! request {
     ($where:literal) => {
-        concat!("SELECT id, org_id, name, email, company, job_title, purpose, requested_days, status, reviewed_by, reviewed_at, denial_reason, grant_id, created_at, updated_at, version FROM access_requests WHERE org_id = $1", $where)
+        concat!("SELECT id, org_id, name, email, company, job_title, purpose, requested_days, status, reviewed_by, reviewed_at, denial_reason, grant_id, created_at, updated_at, version, documents FROM access_requests WHERE org_id = $1", $where)
     };
 }
 
@@ -47,8 +47,8 @@ statements! {
     GET = request!(" AND id = $2");
     LOCK = request!(" AND id = $2 FOR UPDATE");
     COUNT = "SELECT COUNT(*) FROM access_requests WHERE org_id = $1 AND (CAST($2 AS TEXT) IS NULL OR status = $2)";
-    INSERT = "INSERT INTO access_requests (org_id, id, name, email, company, job_title, purpose, requested_days, status, reviewed_by, reviewed_at, denial_reason, grant_id, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
-    UPDATE = "UPDATE access_requests SET name = $3, email = $4, company = $5, job_title = $6, purpose = $7, requested_days = $8, status = $9, reviewed_by = $10, reviewed_at = $11, denial_reason = $12, grant_id = $13, created_at = $14, updated_at = $15, version = $16 WHERE org_id = $1 AND id = $2";
+    INSERT = "INSERT INTO access_requests (org_id, id, name, email, company, job_title, purpose, requested_days, status, reviewed_by, reviewed_at, denial_reason, grant_id, created_at, updated_at, version, documents) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+    UPDATE = "UPDATE access_requests SET name = $3, email = $4, company = $5, job_title = $6, purpose = $7, requested_days = $8, status = $9, reviewed_by = $10, reviewed_at = $11, denial_reason = $12, grant_id = $13, created_at = $14, updated_at = $15, version = $16, documents = $17 WHERE org_id = $1 AND id = $2";
     NDA_BY_TOKEN = nda!("n.token_hash = $1");
     NDA_BY_CODE = nda!("n.code = $1");
     NDA_BY_FILE = nda!("n.file_sha256 = $1 ORDER BY n.id LIMIT 1");
@@ -62,6 +62,7 @@ statements! {
     GRANT_BY_TOKEN = grant!(" JOIN access_tokens a ON a.grant_id = g.id JOIN organizations o ON o.id = g.org_id WHERE a.token_hash = $1 AND o.deleted_at IS NULL");
     GRANT_BY_EMAIL = grant!(" WHERE g.org_id = $1 AND g.email_key = $2 AND g.revoked_at IS NULL AND g.expires_at > $3 ORDER BY g.expires_at DESC, g.id DESC LIMIT 1");
     COUNT_GRANTS = concat!("SELECT COUNT(*) FROM access_grants g", of_status!());
+    GRANTED_DOCUMENTS = "SELECT r.documents FROM access_grants g JOIN access_requests r ON r.org_id = $1 AND r.id = g.request_id WHERE g.org_id = $1 AND g.email_key = $2 AND g.revoked_at IS NULL AND g.expires_at > $3";
     INSERT_GRANT = "INSERT INTO access_grants (org_id, id, request_id, nda_id, name, email, created_at, expires_at, revoked_at, revoked_by, revocation_reason, email_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     REVOKE = "UPDATE access_grants SET revoked_at = $3, revoked_by = $4, revocation_reason = $5 WHERE org_id = $1 AND id = $2";
     INSERT_TOKEN = "INSERT INTO access_tokens (token_hash, org_id, grant_id, is_kept, created_at) VALUES ($2, $1, $3, $4, $5)";
@@ -100,11 +101,12 @@ fn read(row: &Row<'_>) -> Result<AccessRequest, Error> {
         created_at: row.time(13)?,
         updated_at: row.time(14)?,
         version: row.int(15)?,
+        documents: from_json(row, 16)?,
     })
 }
 
-fn params<'a>(scope: &Scope, request: &'a AccessRequest) -> [Value<'a>; 16] {
-    [
+fn params<'a>(scope: &Scope, request: &'a AccessRequest) -> Result<[Value<'a>; 17], Error> {
+    Ok([
         id(scope.organization()),
         id(request.id),
         Value::from(&request.name),
@@ -121,15 +123,16 @@ fn params<'a>(scope: &Scope, request: &'a AccessRequest) -> [Value<'a>; 16] {
         time(request.created_at),
         time(request.updated_at),
         Value::Int(request.version),
-    ]
+        to_json(16, &request.documents)?,
+    ])
 }
 
 pub async fn insert(t: &Tx<'_>, scope: &Scope, request: &AccessRequest) -> Result<(), Error> {
-    t.execute(INSERT, &params(scope, request)).await.map(|_| ())
+    t.execute(INSERT, &params(scope, request)?).await.map(|_| ())
 }
 
 pub async fn update(t: &Tx<'_>, scope: &Scope, request: &AccessRequest) -> Result<(), Error> {
-    t.execute(UPDATE, &params(scope, request)).await.map(|_| ())
+    t.execute(UPDATE, &params(scope, request)?).await.map(|_| ())
 }
 
 pub async fn get(
@@ -324,6 +327,18 @@ pub async fn live_grant(
 ) -> Result<Option<AccessGrant>, Error> {
     let params = [id(scope.organization()), Value::from(email_key), time(now)];
     t.opt(GRANT_BY_EMAIL, &params, read_grant).await
+}
+
+/// The documents on request that somebody was granted, by all of the access they have now.
+pub async fn granted_documents(
+    t: &Tx<'_>,
+    scope: &Scope,
+    email_key: &str,
+    now: Time,
+) -> Result<Vec<PortalDocument>, Error> {
+    let params = [id(scope.organization()), Value::from(email_key), time(now)];
+    let all: Vec<Vec<PortalDocument>> = t.all(GRANTED_DOCUMENTS, &params, |row| from_json(row, 0)).await?;
+    Ok(all.concat())
 }
 
 fn grants_of(scope: &Scope, status: Option<GrantStatus>, now: Time) -> Vec<Value<'static>> {

@@ -25,6 +25,7 @@ mod organization;
 mod people;
 mod policies;
 mod portal;
+mod portal_documents;
 mod registers;
 mod risks;
 mod roles;

@@ -14,6 +14,12 @@ pub(crate) async fn publish(app: &TestApp, tenant: &Tenant) {
     app.call("PATCH", "/v1/trust-portal/settings").key(&tenant.key).json(&body).send().await.expect(200);
 }
 
+/// Decides who may read a document.
+pub(crate) async fn choose(app: &TestApp, tenant: &Tenant, document: &str, visibility: &str) -> Reply {
+    let body = json!({"documents": [{"document": document, "visibility": visibility}]});
+    app.call("PATCH", "/v1/trust-portal/settings").key(&tenant.key).json(&body).send().await
+}
+
 /// Asks for access in a published portal, and answers the request's id.
 pub(crate) async fn request(app: &TestApp, tenant: &Tenant, email: &str) -> String {
     let path = format!("/v1/trust-access/{}/requests", tenant.organization);

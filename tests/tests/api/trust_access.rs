@@ -9,7 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::portal::{
-    GUEST, approved, fetch, granted, marks, pdf, publish, request, sign, text, token_for, token_of, upload,
+    GUEST, approved, choose, fetch, granted, marks, pdf, publish, request, sign, text, token_for, token_of,
+    upload,
 };
 
 both! {
@@ -55,6 +56,9 @@ async fn the_whole_journey(app: &TestApp) {
         .expect(200);
     upload(app, &app.home, "iso_27001", &pdf(3)).await.expect(201);
     let policy = policy(app, "Access Control Policy").await;
+    for document in ["iso_27001", &policy] {
+        choose(app, &app.home, document, "nda").await.expect(200);
+    }
     let hidden = app
         .post("/v1/policies", &json!({"name": "Draft", "contentMarkdown": "Secret."}))
         .send()
@@ -414,6 +418,7 @@ async fn an_own_agreement_is_used(app: &TestApp) {
 async fn access_ends(app: &TestApp) {
     publish(app, &app.home).await;
     upload(app, &app.home, "gdpr", &pdf(1)).await.expect(201);
+    choose(app, &app.home, "gdpr", "nda").await.expect(200);
     let (token, _) = granted(app, &app.home, GUEST).await;
     let access = format!("/v1/trust-access/access/{token}");
     app.clock.advance(Duration::from_hours(30 * 24 - 1));
@@ -522,6 +527,7 @@ async fn links_that_are_used_stay(app: &TestApp) {
 async fn files_on_their_way_are_few(app: &TestApp) {
     publish(app, &app.home).await;
     upload(app, &app.home, "gdpr", &pdf(1)).await.expect(201);
+    choose(app, &app.home, "gdpr", "nda").await.expect(200);
     let path = |token: &str| format!("/v1/trust-access/access/{token}/compliance-resources/gdpr");
     // Readers who do not read. None of them takes more than a share.
     let mut slow = Vec::new();
@@ -602,6 +608,9 @@ async fn uploaded_policies_are_marked(app: &TestApp) {
     };
     let good = upload("good.pdf", "application/pdf", &pdf(2)).await;
     let bad = upload("bad.pdf", "application/pdf", b"%PDF-1.7\nnothing").await;
+    for policy in [&good, &bad] {
+        choose(app, &app.home, policy, "nda").await.expect(200);
+    }
     let (token, _) = granted(app, &app.home, GUEST).await;
     let get = |id: &str| app.call("GET", &format!("/v1/trust-access/access/{token}/policies/{id}")).send();
     let file = get(&good).await;

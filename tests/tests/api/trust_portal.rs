@@ -4,7 +4,7 @@ use attestry_hosting::testing::{Answers, FakeVercel, NameServer};
 use attestry_tests::{Engine, TARGET, TestApp, both, id, run_with_domains};
 use serde_json::{Value, json};
 
-use crate::portal::{certificate, fetch, granted, marks, pdf, publish, token_for, upload};
+use crate::portal::{certificate, choose, fetch, granted, marks, pdf, publish, token_for, upload};
 
 both! {
     settings_are_there_from_the_beginning,
@@ -97,6 +97,7 @@ async fn the_public_sees_what_is_published(app: &TestApp) {
     app.vendor(json!({"name": "Cloudy", "isSubProcessor": true, "website": "https://cloudy.example"})).await;
     app.vendor(json!({"name": "Secret supplier"})).await;
     upload(app, &app.home, "soc2_type2", &pdf(1)).await.expect(201);
+    choose(app, &app.home, "soc2_type2", "on_request").await.expect(200);
     let post =
         json!({"kind": "question", "title": "Where is our data?", "text": "In the EU.", "isPublished": true});
     app.post("/v1/trust-portal/posts", &post).send().await.expect(201);
@@ -113,7 +114,10 @@ async fn the_public_sees_what_is_published(app: &TestApp) {
         shown["frameworks"],
         json!([{"framework": "soc2_type2", "title": "SOC 2 Type 2", "status": "compliant"}])
     );
-    assert_eq!(shown["documents"], json!([{"type": "certificate", "title": "SOC 2 Type 2"}]));
+    assert_eq!(
+        shown["documents"],
+        json!([{"document": "soc2_type2", "type": "certificate", "title": "SOC 2 Type 2", "visibility": "on_request"}])
+    );
     assert_eq!(shown["subProcessors"].as_array().map(Vec::len), Some(1));
     assert_eq!(shown["subProcessors"][0]["name"], "Cloudy");
     assert_eq!(shown["questions"][0]["title"], "Where is our data?");
@@ -169,6 +173,8 @@ async fn a_portal_is_rendered_again_when_something_on_it_changed(app: &TestApp) 
     app.post(&format!("{path}/submit-for-approval"), &ask).send().await.expect(200);
     everywhere("Access control", false).await;
     app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
+    everywhere("Access control", false).await;
+    choose(app, &app.home, id(&policy), "nda").await.expect(200);
     everywhere("Access control", true).await;
     app.patch(&path, &json!({"isArchived": true})).send().await.expect(200);
     everywhere("Access control", false).await;
@@ -624,6 +630,7 @@ fn names_of_all_scripts_are_marked() {
     attestry_tests::run(Engine::Sqlite, async |app| {
         publish(app, &app.home).await;
         upload(app, &app.home, "gdpr", &pdf(3)).await.expect(201);
+        choose(app, &app.home, "gdpr", "nda").await.expect(200);
         for (email, name) in [
             ("wang@customer.example", "王小明"),
             ("ivan@customer.example", "Иван Ω"),

@@ -4,10 +4,9 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use attestry_app::downloads::Download;
+use attestry_app::downloads::{Download, Downloader};
 use attestry_app::permits::Permit;
 use attestry_domain::files::MediaType;
-use attestry_domain::id::AccessGrantId;
 use axum::body::{Body, HttpBody};
 use axum::response::Response;
 use bytes::Bytes;
@@ -50,7 +49,7 @@ pub(crate) fn download(media_type: &'static str, file: Download) -> Response {
 /// A file in pieces: its permit is returned when the last one has left.
 struct Pieces {
     rest: Bytes,
-    _permit: Option<Permit<AccessGrantId>>,
+    _permit: Option<Permit<Downloader>>,
 }
 
 impl HttpBody for Pieces {

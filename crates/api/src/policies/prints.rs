@@ -89,7 +89,7 @@ pub(crate) async fn print_policies(
     scope: Granted<SeePolicies>,
     method: Method,
 ) -> Result<Response, Problem> {
-    let printed = prints::all(&api.ctx, &scope).await?;
+    let printed = prints::all(&api.ctx, &scope, None).await?;
     if method != Method::HEAD {
         journal::exported(&api.ctx, &scope, Policy::ACTIONS.exported, Policy::ENTITY, "pdf", "").await?;
     }

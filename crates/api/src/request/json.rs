@@ -99,9 +99,25 @@ impl Json {
     }
 }
 
+/// Documents of a portal that are named in one request.
+pub(crate) const MAX_DOCUMENTS: usize = 1_000;
+
 /// At least one of them.
 pub(crate) fn not_empty<T>(items: Vec<T>) -> Result<Vec<T>, String> {
     if items.is_empty() { Err("must hold at least one item".to_owned()) } else { Ok(items) }
+}
+
+/// Refuses an item that is given again, by what names it.
+pub(crate) fn distinct<T, K: PartialEq + std::fmt::Display>(
+    items: Vec<T>,
+    key: impl Fn(&T) -> K,
+) -> Result<Vec<T>, String> {
+    for (place, one) in items.iter().enumerate() {
+        if items[..place].iter().any(|other| key(other) == key(one)) {
+            return Err(format!("[{place}]: {} is given more than once", key(one)));
+        }
+    }
+    Ok(items)
 }
 
 fn too_many(most: usize) -> String {
@@ -188,6 +204,8 @@ from_string! {
     portals::CertificateFramework;
     portals::PortalStatus;
     portals::Progress;
+    portals::PortalDocument;
+    portals::Visibility;
     portals::FriendlyUrl;
     portals::DomainName;
     portals::PostKind;
@@ -226,6 +244,18 @@ impl<K: Kind> FromJson for IdSet<K> {
     fn schema() -> RefOr<Schema> {
         let item = <Id<K> as PartialSchema>::schema();
         ArrayBuilder::new().items(item).max_items(Some(Self::MOST)).into()
+    }
+}
+
+/// Documents of a portal.
+impl FromJson for Vec<portals::PortalDocument> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        json.each(MAX_DOCUMENTS, portals::PortalDocument::from_json)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let item = <portals::PortalDocument as PartialSchema>::schema();
+        ArrayBuilder::new().items(item).max_items(Some(MAX_DOCUMENTS)).into()
     }
 }
 

@@ -1,12 +1,14 @@
 //! What anybody can do: look at a portal, ask for access, and subscribe.
 
-use attestry_app::portals::public::{self, Form, Listed, Public, SubProcessor};
-use attestry_app::portals::subscribers;
-use attestry_app::trust_access::requests;
+use attestry_app::portals::public::{self, Form, Public, SubProcessor};
+use attestry_app::portals::{Listed, subscribers};
+use attestry_app::trust_access::{public_documents, requests};
 use attestry_domain::Time;
 use attestry_domain::id::{AccessRequestId, OrganizationId, PortalPostId};
-use attestry_domain::portals::{CertificateFramework, Days, PortalPost, Progress, Shown};
-use attestry_domain::text::{Email, LongText};
+use attestry_domain::portals::{
+    CertificateFramework, Days, PortalDocument, PortalPost, Progress, Shown, Visibility,
+};
+use attestry_domain::text::{Email, LongText, Parse};
 use attestry_domain::trust_access::{CalledName, NewRequest, RequestStatus};
 use axum::Json;
 use axum::extract::{Path, State};
@@ -17,6 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use crate::answer::downloads::download;
 use crate::answer::problem::Problem;
 use crate::auth::LinkToken;
 use crate::request::bodies::JSON;
@@ -47,11 +50,16 @@ attestry_domain::words! {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = PublicDocument, example = json!({"type": "certificate", "title": "ISO/IEC 27001"}))]
+#[schema(as = PublicDocument, example = json!({"document": "iso_27001", "type": "certificate", "title": "ISO/IEC 27001", "visibility": "nda"}))]
 pub(crate) struct DocumentView {
+    /// By this it is asked for and downloaded.
+    #[schema(value_type = String)]
+    document: PortalDocument,
     #[schema(inline)]
     r#type: DocumentKind,
-    pub(super) title: String,
+    title: String,
+    #[schema(inline)]
+    visibility: Visibility,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -99,7 +107,8 @@ pub(crate) struct PortalView {
     #[schema(required)]
     contact_email: Option<String>,
     frameworks: Vec<FrameworkView>,
-    /// What can be read by whoever has access.
+    /// The documents that are not hidden: a `public` one is downloaded by anybody, an `nda` one by everybody who signed
+    /// the agreement, one `on_request` by those who asked for it and were approved.
     documents: Vec<DocumentView>,
     sub_processors: Vec<SubProcessorView>,
     updates: Vec<PostView>,
@@ -112,7 +121,7 @@ fn portal_example() -> Value {
         "website": "https://engines.example", "url": "https://compliance.example.com/trust/analytical-engines",
         "overview": "How we look after your data.", "contactEmail": "security@engines.example",
         "frameworks": [{"framework": "iso_27001", "title": "ISO/IEC 27001", "status": "compliant"}],
-        "documents": [{"type": "certificate", "title": "ISO/IEC 27001"}],
+        "documents": [{"document": "iso_27001", "type": "certificate", "title": "ISO/IEC 27001", "visibility": "nda"}],
         "subProcessors": [{"name": "Cloud Hosting Ltd", "description": "Hosts our servers.", "category": "cloud", "website": "https://cloud.example"}],
         "updates": [], "questions": [{"id": "tpp_01jcqg3v5mefzr7d0a6w3k9x2b", "title": "Where is our data?", "text": "In the EU.", "publishedAt": "2026-11-15T09:30:00.000Z"}]
     })
@@ -125,11 +134,12 @@ impl From<Public> for PortalView {
             title: framework.title(),
             status,
         };
-        let document = |listed| match listed {
-            Listed::Certificate(framework) => {
-                DocumentView { r#type: DocumentKind::Certificate, title: framework.title().to_owned() }
-            }
-            Listed::Policy(title) => DocumentView { r#type: DocumentKind::Policy, title },
+        let document = |Listed { document, title, visibility }| {
+            let r#type = match document {
+                PortalDocument::Certificate(_) => DocumentKind::Certificate,
+                PortalDocument::Policy(_) => DocumentKind::Policy,
+            };
+            DocumentView { document, r#type, title, visibility }
         };
         let sub_processor = |SubProcessor { name, description, category, website }| SubProcessorView {
             name,
@@ -169,6 +179,28 @@ pub(crate) async fn get_public_portal(
     Ok(([(CONTENT_TYPE, JSON)], page).into_response())
 }
 
+/// Downloads a public document
+///
+/// One that is public, as it is: only files that are read with a link carry the reader's name.
+#[utoipa::path(
+    get, path = "/v1/trust-access/{friendlyUrl}/documents/{document}", tag = "Trust access",
+    params(
+        ("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id."),
+        ("document" = inline(PortalDocument), Path, description = "The document, as the portal lists it."),
+    ),
+    responses((status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."))
+)]
+pub(crate) async fn download_public_document(
+    api: State<Api>,
+    guest: Guest,
+    Path((name, document)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let document = PortalDocument::parse(&document).map_err(|_| attestry_app::Error::NotFound("document"))?;
+    let Guest { origin, host, .. } = guest;
+    let (media_type, file) = public_documents::download(&api.ctx, &name, host, document, origin).await?;
+    Ok(download(media_type, file))
+}
+
 body! {
     /// Who asks for access, and why.
     RequestAccess {
@@ -178,6 +210,7 @@ body! {
         job_title "jobTitle": optional CalledName = "What you do there.",
         purpose "purpose": optional LongText = "What you need the documents for.",
         requested_duration_days "requestedDurationDays": optional Days = "For how many days.",
+        documents "documents": optional Vec<PortalDocument> = "Documents you need that are given out on request only.",
     }
     example json!({"name": "Grace Hopper", "email": "grace@customer.example", "company": "Customer Inc.", "purpose": "Vendor assessment"})
 }
@@ -208,9 +241,12 @@ pub(crate) async fn request_access(
     Path(name): Path<String>,
     body: Valid<RequestAccess>,
 ) -> Result<(StatusCode, Json<Requested>), Problem> {
-    let RequestAccess { name: who, email, company, job_title, purpose, requested_duration_days } = body.0;
+    let RequestAccess { name: who, email, company, job_title, purpose, requested_duration_days, documents } =
+        body.0;
+    let documents = documents.unwrap_or_default();
     let organization = guest.asks(&api, &name, &email).await?;
-    let new = NewRequest { name: who, email, company, job_title, purpose, requested_duration_days };
+    let new =
+        NewRequest { name: who, email, company, job_title, purpose, requested_duration_days, documents };
     let id = requests::create(&api.ctx, organization, new, guest.origin).await?;
     let message = "Thank you. You will receive a reply by e-mail.";
     Ok((StatusCode::CREATED, Json(Requested { id, status: RequestStatus::UnderReview, message })))

@@ -4,7 +4,7 @@ use attestry_app::trust_access::{agreements, requests};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaId, kind};
-use attestry_domain::portals::Days;
+use attestry_domain::portals::{Days, PortalDocument};
 use attestry_domain::trust_access::{AccessRequest, Nda, NdaStatus, RequestStatus, Signature};
 use axum::Json;
 use axum::extract::State;
@@ -41,6 +41,9 @@ pub(crate) struct RequestView {
     purpose: Option<String>,
     #[schema(required, value_type = Option<i64>)]
     requested_duration_days: Option<Days>,
+    /// The documents on request that were asked for; once it is approved, those that were granted.
+    #[schema(value_type = Vec<String>)]
+    documents: Vec<PortalDocument>,
     #[schema(inline)]
     status: RequestStatus,
     #[schema(required, value_type = Option<String>)]
@@ -62,7 +65,7 @@ fn request_example() -> Value {
     json!({
         "id": "tar_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Grace Hopper", "email": "grace@customer.example",
         "company": "Customer Inc.", "jobTitle": "Security analyst", "purpose": "Vendor assessment",
-        "requestedDurationDays": 30, "status": "under_review", "reviewedBy": null, "reviewedAt": null,
+        "requestedDurationDays": 30, "documents": ["soc2_type2"], "status": "under_review", "reviewedBy": null, "reviewedAt": null,
         "denialReason": null, "grantId": null, "createdAt": "2026-11-15T09:30:00.000Z",
         "updatedAt": "2026-11-15T09:30:00.000Z"
     })
@@ -78,6 +81,7 @@ impl From<AccessRequest> for RequestView {
             job_title: one.job_title,
             purpose: one.purpose,
             requested_duration_days: one.requested_duration_days,
+            documents: one.documents,
             status: one.status,
             reviewed_by: one.reviewed_by,
             reviewed_at: one.reviewed_at,
@@ -239,8 +243,9 @@ body! {
     /// How a request is approved.
     ApproveAccess {
         duration_days "durationDays": optional Days = "For how many days access is given; as was asked for, or else the portal's default, if left out.",
+        documents "documents": optional Vec<PortalDocument> = "The documents on request that are granted; those that were asked for, if left out.",
     }
-    example json!({"durationDays": 30})
+    example json!({"durationDays": 30, "documents": ["soc2_type2"]})
 }
 
 /// What became of a request.
@@ -278,8 +283,9 @@ pub(crate) async fn approve_access_request(
     id: PathId<kind::AccessRequest>,
     body: Optional<ApproveAccess>,
 ) -> Result<Json<ApprovalView>, Problem> {
-    let days = body.0.and_then(|body| body.duration_days);
-    Ok(Json(ApprovalView::new(requests::approve(&api.ctx, &scope, id.found()?, days).await?)))
+    let (days, documents) = body.0.map_or((None, None), |body| (body.duration_days, body.documents));
+    let approved = requests::approve(&api.ctx, &scope, id.found()?, days, documents).await?;
+    Ok(Json(ApprovalView::new(approved)))
 }
 
 /// Denies a request for access

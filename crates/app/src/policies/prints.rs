@@ -141,13 +141,14 @@ pub async fn policy(ctx: &Ctx, scope: &Scope, id: PolicyId, which: Option<Which>
     print(ctx, scope, file_name, move || attestry_pdf::policy(&document)).await
 }
 
-/// All policies that are published, in one file.
-pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Download, Error> {
+/// All policies that are published, or those of them that are named, in one file.
+pub async fn all(ctx: &Ctx, scope: &Scope, only: Option<Vec<PolicyId>>) -> Result<Download, Error> {
     let (own, now) = (scope.clone(), ctx.now());
     let found = ctx.db.read(async move |t| {
         let around = Around::of(t, &own).await?;
         let mut all = Vec::new();
-        let ids = policies::published(t, &own).await?;
+        let mut ids = policies::published(t, &own).await?;
+        ids.retain(|id| only.as_ref().is_none_or(|only| only.contains(id)));
         for (policy, version) in with_versions(t, &own, ids).await? {
             let signatures = policies::signatures(t, &own, policy.id).await?;
             all.push(around.published(&policy, version, &signatures)?);

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use attestry_domain::id::OrganizationId;
 use attestry_domain::organizations::Organization;
-use attestry_domain::portals::{CertificateFramework, Portal, PortalPost, PostKind, Shown};
+use attestry_domain::portals::{CertificateFramework, Portal, PortalPost, PostKind, Shown, Visibility};
 pub use attestry_storage::portals::SubProcessor;
-use attestry_storage::{Tx, journal, policies, portals};
+use attestry_storage::{Tx, journal, portals};
 use bytes::Bytes;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::{find, for_the_public, frameworks, url};
+use super::{Listed, documents, find, for_the_public, frameworks, url};
 use crate::context::Ctx;
 use crate::error::Error;
 use crate::permits::{FairPermits, Limits};
@@ -26,13 +26,6 @@ const EXPECTED_PAGES: usize = 2_000;
 /// Journal entries that are searched for a change; after more of them a page is rendered again.
 const MAX_ENTRIES: i64 = 1_000;
 
-/// A document that the public learns of, without its content.
-#[derive(Clone, Debug)]
-pub enum Listed {
-    Certificate(CertificateFramework),
-    Policy(String),
-}
-
 /// The public content of a portal.
 #[derive(Clone, Debug)]
 pub struct Public {
@@ -40,6 +33,7 @@ pub struct Public {
     pub portal: Portal,
     pub url: String,
     pub frameworks: Vec<(CertificateFramework, Shown)>,
+    /// Those that are not hidden.
     pub documents: Vec<Listed>,
     pub sub_processors: Vec<SubProcessor>,
     pub updates: Vec<PortalPost>,
@@ -180,14 +174,12 @@ async fn read(ctx: &Ctx, portal: Portal, organization: Organization) -> Result<P
     ctx.db
         .read(async move |t| {
             let scope = for_the_public(organization.id);
-            let all = frameworks(&portal, &portals::certificates(t, &scope).await?);
-            let shown = all.into_iter().filter(|(_, shown, _)| shown.enabled);
-            let (mut frameworks, mut documents) = (Vec::new(), Vec::new());
-            for (framework, shown, certificate) in shown {
-                frameworks.push((framework, shown));
-                documents.extend(certificate.map(|_| Listed::Certificate(framework)));
-            }
-            documents.extend(policies::published_names(t, &scope).await?.into_iter().map(Listed::Policy));
+            let certificates = portals::certificates(t, &scope).await?;
+            let frameworks = frameworks(&portal, &certificates).into_iter();
+            let frameworks = frameworks.filter(|(_, shown, _)| shown.enabled);
+            let frameworks = frameworks.map(|(framework, shown, _)| (framework, shown)).collect();
+            let mut documents = documents(t, &scope, &portal, &certificates).await?;
+            documents.retain(|one| one.visibility != Visibility::Hidden);
             Ok(Public {
                 url: url(&context, &portal),
                 frameworks,

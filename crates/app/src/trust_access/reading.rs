@@ -8,23 +8,23 @@ use attestry_domain::id::{AccessGrantId, OrganizationId, PolicyId};
 use attestry_domain::journal::{Hash, sha256};
 use attestry_domain::organizations::Organization;
 use attestry_domain::policies::{Policy, PolicyVersion};
-use attestry_domain::portals::{Certificate, CertificateFramework};
+use attestry_domain::portals::{Certificate, CertificateFramework, Portal, PortalDocument};
 use attestry_domain::registers::Record;
 use attestry_domain::trust_access::{AccessGrant, GrantStatus, VisitAction, Visited};
 use attestry_pdf::Stamp;
 use attestry_storage::trust_access as rows;
-use attestry_storage::{Tx, attachments, organizations, policies as policy_rows, portals as portal_rows};
+use attestry_storage::{attachments, organizations, policies as policy_rows, portals as portal_rows};
 use bytes::Bytes;
 
 use super::gone;
 use crate::attachments as files_of;
 use crate::context::Ctx;
-use crate::downloads::Download;
+use crate::downloads::{Download, Downloader};
 use crate::error::Error;
 use crate::files;
 use crate::permits::Permit;
 use crate::policies::{self, prints};
-use crate::portals::{self, certificates};
+use crate::portals::{self, certificates as certificate_files};
 
 /// Opening the page again within this time is one visit.
 const ONE_VISIT: Duration = Duration::from_mins(10);
@@ -36,9 +36,18 @@ const LONGEST_NAME: usize = 80;
 pub struct Reader {
     pub grant: AccessGrant,
     pub organization: Organization,
+    portal: Portal,
+    /// The documents on request they were granted.
+    granted: Vec<PortalDocument>,
     scope: Scope,
     /// The link that was used.
     token: Hash,
+}
+
+impl Reader {
+    fn reads(&self, document: PortalDocument) -> bool {
+        self.portal.visibility(document).opens(self.granted.contains(&document))
+    }
 }
 
 /// Who a link is of. `host`: whose domain was asked.
@@ -59,10 +68,12 @@ pub async fn open(
             }
             let scope = Scope::visitor(grant.organization_id, None, origin.clone());
             let organization = organizations::get(t, &scope).await?.ok_or_else(gone)?;
-            if !portals::of(t, &scope).await?.is_published() {
+            let portal = portals::of(t, &scope).await?;
+            if !portal.is_published() {
                 return Err(offline());
             }
-            Ok(Reader { grant, organization, scope, token: hash })
+            let granted = rows::granted_documents(t, &scope, &grant.email.to_lowercase(), now).await?;
+            Ok(Reader { grant, organization, portal, granted, scope, token: hash })
         })
         .await
 }
@@ -120,14 +131,14 @@ pub async fn arrive(ctx: &Ctx, reader: &Reader) -> Result<(), Error> {
 
 /// The certificates somebody may read.
 pub async fn certificates(ctx: &Ctx, reader: &Reader) -> Result<Vec<Certificate>, Error> {
-    let scope = reader.scope.clone();
-    ctx.db.read(async move |t| readable(t, &scope).await).await
-}
-
-async fn readable(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Certificate>, Error> {
-    let portal = portals::of(t, scope).await?;
-    let all = portal_rows::certificates(t, scope).await?;
-    Ok(all.into_iter().filter(|one| portal.shown(one.framework, true).enabled).collect())
+    let own = reader.clone();
+    ctx.db
+        .read(async move |t| {
+            let mut all = portal_rows::certificates(t, &own.scope).await?;
+            all.retain(|one| own.reads(PortalDocument::Certificate(one.framework)));
+            Ok(all)
+        })
+        .await
 }
 
 /// A policy that can be read.
@@ -139,18 +150,23 @@ pub struct Readable {
     pub is_downloadable: bool,
 }
 
-/// The policies that are published.
+/// The policies somebody may read.
 pub async fn policies(ctx: &Ctx, reader: &Reader) -> Result<Vec<Readable>, Error> {
-    published(ctx, reader, None).await
+    let own = reader.clone();
+    published(ctx, &reader.scope, move |id| own.reads(PortalDocument::Policy(id))).await
 }
 
-/// The same, or one of them alone.
-async fn published(ctx: &Ctx, reader: &Reader, only: Option<PolicyId>) -> Result<Vec<Readable>, Error> {
-    let scope = reader.scope.clone();
+/// The published policies that a reader is let to.
+pub(super) async fn published(
+    ctx: &Ctx,
+    scope: &Scope,
+    is_readable: impl Fn(PolicyId) -> bool + Send + Sync + 'static,
+) -> Result<Vec<Readable>, Error> {
+    let scope = scope.clone();
     ctx.db
         .read(async move |t| {
             let mut ids = policy_rows::published(t, &scope).await?;
-            ids.retain(|id| only.is_none_or(|only| only == *id));
+            ids.retain(|id| is_readable(*id));
             let mut all = Vec::with_capacity(ids.len());
             for (policy, version) in policies::with_versions(t, &scope, ids).await? {
                 let is_downloadable = match &version.file {
@@ -182,14 +198,17 @@ async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Res
 }
 
 /// A permit to send a file, of which a link has a few at once.
-async fn download_permit(ctx: &Ctx, reader: &Reader) -> Result<Permit<AccessGrantId>, Error> {
-    if ctx.downloads.is_at_limit(&reader.grant.id) {
+pub(super) async fn download_permit(
+    ctx: &Ctx,
+    downloader: Downloader,
+) -> Result<Option<Permit<Downloader>>, Error> {
+    if ctx.downloads.is_at_limit(&downloader) {
         return Err(Error::TooMany {
-            message: "Too many downloads at once with this link; wait until one has ended.",
+            message: "Too many downloads at once; wait until one has ended.",
             retry_after: 10,
         });
     }
-    Ok(ctx.downloads.acquire(reader.grant.id).await?)
+    Ok(Some(ctx.downloads.acquire(downloader).await?))
 }
 
 /// Downloads a certificate. `is_fetched`: whether the file is wanted, and not only what would come.
@@ -199,12 +218,10 @@ pub async fn certificate(
     framework: CertificateFramework,
     is_fetched: bool,
 ) -> Result<Download, Error> {
-    let scope = reader.scope.clone();
-    let all = ctx.db.read(async move |t| readable(t, &scope).await).await?;
-    let found = all.into_iter().find(|one| one.framework == framework);
+    let found = certificates(ctx, reader).await?.into_iter().find(|one| one.framework == framework);
     let found = found.ok_or(Error::NotFound("certificate"))?;
-    let permit = Some(download_permit(ctx, reader).await?);
-    let content = files::whole(ctx, &certificates::key(found.organization_id, found.id)).await?;
+    let permit = download_permit(ctx, Downloader::Grant(reader.grant.id)).await?;
+    let content = files::whole(ctx, &certificate_files::key(found.organization_id, found.id)).await?;
     let bytes = marked(ctx, reader, &found.id.to_string(), content).await?;
     if is_fetched {
         visit(ctx, reader, Visited::certificate(framework, &found.file_name)).await?;
@@ -214,36 +231,39 @@ pub async fn certificate(
 
 /// Downloads one policy.
 pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) -> Result<Download, Error> {
-    let Readable { policy, version, is_downloadable } =
-        published(ctx, reader, Some(id)).await?.pop().ok_or(policies::MISSING)?;
-    let permit = Some(download_permit(ctx, reader).await?);
-    let download = match &version.file {
-        None => prints::policy(ctx, &reader.scope, id, None).await?,
-        Some(_) if !is_downloadable => {
-            return Err(Error::Conflict {
-                code: "file_cannot_be_marked",
-                message:
-                    "This policy is a Word file, which cannot be watermarked. Ask the organization for a PDF."
-                        .to_owned(),
-            });
-        }
-        Some(file) => {
-            let key = files_of::key(policy.organization_id, file.id);
-            let bytes = files::whole(ctx, &key).await?.to_vec();
-            Download { file_name: file.name.clone(), bytes, missing: Vec::new(), permit: None }
-        }
-    };
+    let own = reader.clone();
+    let is_readable = move |one| one == id && own.reads(PortalDocument::Policy(id));
+    let found = published(ctx, &reader.scope, is_readable).await?.pop().ok_or(policies::MISSING)?;
+    if !found.is_downloadable {
+        return Err(Error::Conflict {
+            code: "file_cannot_be_marked",
+            message:
+                "This policy is a Word file, which cannot be watermarked. Ask the organization for a PDF."
+                    .to_owned(),
+        });
+    }
+    let permit = download_permit(ctx, Downloader::Grant(reader.grant.id)).await?;
+    let download = policy_file(ctx, &reader.scope, &found).await?;
     let bytes = marked(ctx, reader, &id.to_string(), download.bytes.into()).await?;
     if is_fetched {
-        visit(ctx, reader, Visited::policy(id, &version.name)).await?;
+        visit(ctx, reader, Visited::policy(id, &found.version.name)).await?;
     }
     Ok(Download { bytes, permit, ..download })
 }
 
-/// Downloads all policies in one file.
+/// The file of a policy: the one that was uploaded, or its text as PDF.
+pub(super) async fn policy_file(ctx: &Ctx, scope: &Scope, found: &Readable) -> Result<Download, Error> {
+    let Readable { policy, version, .. } = found;
+    let Some(file) = &version.file else { return prints::policy(ctx, scope, policy.id, None).await };
+    let bytes = files::whole(ctx, &files_of::key(policy.organization_id, file.id)).await?.to_vec();
+    Ok(Download { file_name: file.name.clone(), bytes, missing: Vec::new(), permit: None })
+}
+
+/// Downloads all policies somebody may read in one file.
 pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Result<Download, Error> {
-    let permit = Some(download_permit(ctx, reader).await?);
-    let download = prints::all(ctx, &reader.scope).await?;
+    let permit = download_permit(ctx, Downloader::Grant(reader.grant.id)).await?;
+    let readable = policies(ctx, reader).await?.into_iter().map(|one| one.policy.id).collect();
+    let download = prints::all(ctx, &reader.scope, Some(readable)).await?;
     let bytes = marked(ctx, reader, &reader.grant.id.to_string(), download.bytes.into()).await?;
     if is_fetched {
         visit(ctx, reader, Visited::all_policies()).await?;

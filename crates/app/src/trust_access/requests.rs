@@ -7,7 +7,7 @@ use attestry_domain::id::{AccessRequestId, OrganizationId};
 use attestry_domain::journal::{hex, sha256};
 use attestry_domain::organizations::Organization;
 use attestry_domain::page::{After, Page};
-use attestry_domain::portals::{Days, Portal};
+use attestry_domain::portals::{Days, Portal, PortalDocument, Visibility};
 use attestry_domain::text::{Email, LongText};
 use attestry_domain::trust_access::{AccessRequest, Nda, NdaStatus, NewRequest, Parties, RequestStatus};
 use attestry_storage::trust_access as rows;
@@ -33,7 +33,8 @@ pub async fn create(
 ) -> Result<AccessRequestId, Error> {
     let scope = Scope::visitor(organization, None, origin);
     ctx.change(&scope, async move |c| {
-        let request = AccessRequest::new(c.next_id(), c.organization(), new.clone(), c.now);
+        let mut request = AccessRequest::new(c.next_id(), c.organization(), new.clone(), c.now);
+        request.documents = on_request(&portals::of(c.t, c.scope).await?, new.documents.clone())?;
         rows::insert(c.t, c.scope, &request).await?;
         record_request(c, "access_request.created", &request)?;
         let asked = Asked::Request { organization: c.organization(), request: request.id };
@@ -43,6 +44,19 @@ pub async fn create(
     .await
 }
 
+/// Those of the documents that need an approval of their own. One that the portal does not list is refused.
+fn on_request(portal: &Portal, mut wanted: Vec<PortalDocument>) -> Result<Vec<PortalDocument>, Error> {
+    for (place, document) in wanted.iter().enumerate() {
+        if portal.visibility(*document) == Visibility::Hidden {
+            return Err(Error::field(&format!("documents[{place}]"), "is not a document of this portal"));
+        }
+    }
+    wanted.retain(|document| portal.visibility(*document) == Visibility::OnRequest);
+    wanted.sort_unstable();
+    wanted.dedup();
+    Ok(wanted)
+}
+
 /// What follows from a request: a fresh link for somebody who has access already, or a review. A job does it, so that
 /// the time of an answer tells nothing.
 pub(crate) async fn follow(c: &Change<'_>, id: AccessRequestId) -> Result<(), Error> {
@@ -50,7 +64,11 @@ pub(crate) async fn follow(c: &Change<'_>, id: AccessRequestId) -> Result<(), Er
     if request.status != RequestStatus::UnderReview {
         return Ok(());
     }
-    if let Some(grant) = rows::live_grant(c.t, c.scope, &request.email.to_lowercase(), c.now).await? {
+    let email_key = request.email.to_lowercase();
+    let granted = rows::granted_documents(c.t, c.scope, &email_key, c.now).await?;
+    if let Some(grant) = rows::live_grant(c.t, c.scope, &email_key, c.now).await?
+        && request.documents.iter().all(|document| granted.contains(document))
+    {
         let mut answered = request.reviewed(RequestStatus::Approved, None, c.now);
         answered.grant_id = Some(grant.id);
         rows::update(c.t, c.scope, &answered).await?;
@@ -191,18 +209,23 @@ async fn send_agreement(
     Ok(nda)
 }
 
-/// Approves a request: whoever asked gets the agreement by mail.
+/// Approves a request: whoever asked gets the agreement by mail. `documents`: those on request that are granted; as
+/// was asked for if left out.
 pub async fn approve(
     ctx: &Ctx,
     scope: &Scope,
     id: AccessRequestId,
     wanted: Option<Days>,
+    documents: Option<Vec<PortalDocument>>,
 ) -> Result<(AccessRequest, Nda), Error> {
     ctx.change(scope, async move |c| {
         let before = lock_request(c, id).await?;
         must_be_open(&before)?;
         let (portal, organization) = portals::lock(c).await?;
-        let after = before.reviewed(RequestStatus::Approved, c.scope.member(), c.now);
+        let mut after = before.reviewed(RequestStatus::Approved, c.scope.member(), c.now);
+        if let Some(documents) = documents.clone() {
+            after.documents = on_request(&portal, documents)?;
+        }
         rows::update(c.t, c.scope, &after).await?;
         record_request(c, "access_request.approved", &after)?;
         let duration = duration(&portal, &after, wanted);

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use attestry_app::portals::public::{Listed, Public, SubProcessor};
+use attestry_app::portals::Listed;
+use attestry_app::portals::public::{Public, SubProcessor};
 use attestry_domain::date::Date;
-use attestry_domain::portals::{CertificateFramework, PortalPost, Progress};
+use attestry_domain::portals::{CertificateFramework, PortalDocument, PortalPost, Progress, Visibility};
 use attestry_domain::text::html;
 
 use super::words::Words;
@@ -113,22 +114,45 @@ fn frameworks(words: &Words, shown: &Public) -> String {
     format!("<ul class=\"seals\" aria-label=\"{}\">{rows}</ul>", words.frameworks)
 }
 
-fn documents(words: &Words, all: &[Listed]) -> String {
+/// The name of a document, as HTML.
+fn title_of(words: &Words, listed: &Listed) -> String {
+    html(&match listed.document {
+        PortalDocument::Certificate(framework) => (words.certificate)(framework.title()),
+        PortalDocument::Policy(_) => listed.title.clone(),
+    })
+}
+
+fn documents(words: &Words, shown: &Public) -> String {
     let mut rows = String::new();
-    for listed in all {
-        let (title, kind) = match listed {
-            Listed::Certificate(framework) => {
-                ((words.certificate)(framework.title()), words.kind_certificate)
-            }
-            Listed::Policy(title) => (title.clone(), words.kind_policy),
+    for listed in &shown.documents {
+        let (document, title) = (listed.document, title_of(words, listed));
+        let kind = match document {
+            PortalDocument::Certificate(_) => words.kind_certificate,
+            PortalDocument::Policy(_) => words.kind_policy,
         };
-        let label = html(&(words.ask_for)(&title));
+        let (access, end) = if listed.visibility == Visibility::Public {
+            let path = format!("/v1/trust-access/{}/documents/{document}", shown.portal.organization_id);
+            let label = (words.download_of)(&title);
+            (
+                words.public,
+                format!(
+                    "<a class=\"ask\" href=\"{path}\" aria-label=\"{label}\" download>{}</a>",
+                    words.download
+                ),
+            )
+        } else {
+            let access =
+                if listed.visibility == Visibility::OnRequest { words.on_request } else { words.behind_nda };
+            let label = (words.ask_for)(&title);
+            let end = format!(
+                "<a class=\"ask\" href=\"#request\" data-document=\"{document}\" aria-label=\"{label}\">{LOCK} {}</a>",
+                words.ask
+            );
+            (access, end)
+        };
         let _ = write!(
             rows,
-            "<li>{FILE}<span class=\"words\"><b>{}</b> <small>{kind}</small></span> \
-             <a class=\"ask\" href=\"#request\" aria-label=\"{label}\">{LOCK} {}</a></li>",
-            html(&title),
-            words.ask
+            "<li>{FILE}<span class=\"words\"><b>{title}</b> <small>{kind} · {access}</small></span> {end}</li>"
         );
     }
     let list = match rows.is_empty() {
@@ -226,6 +250,26 @@ fn form(path: &str, fields: &str, button: &str, done: &str, contact: Option<&str
     )
 }
 
+/// The documents that are asked for one by one.
+fn on_request(words: &Words, shown: &Public) -> String {
+    let mut boxes = String::new();
+    for listed in shown.documents.iter().filter(|one| one.visibility == Visibility::OnRequest) {
+        let (document, title) = (listed.document, title_of(words, listed));
+        let _ = write!(
+            boxes,
+            "<label class=\"box\"><input type=\"checkbox\" name=\"documents\" value=\"{document}\" data-list>\
+             <span>{title}</span></label>"
+        );
+    }
+    match boxes.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<fieldset><legend>{}</legend>{boxes}</fieldset><p class=\"error\" data-error=\"documents\"></p>",
+            words.also
+        ),
+    }
+}
+
 fn forms(words: &Words, shown: &Public) -> (String, String) {
     let path = |action: &str| format!("/v1/trust-access/{}/{action}", shown.portal.organization_id);
     let contact = shown.portal.contact_email.as_deref();
@@ -243,6 +287,7 @@ fn forms(words: &Words, shown: &Public) -> (String, String) {
             words,
         ),
         field("request", "purpose", words.purpose, "textarea", false, words),
+        on_request(words, shown),
     ];
     let request = form(&path("requests"), &fields.concat(), words.request, words.requested, contact, words);
     let request = format!(
@@ -293,7 +338,7 @@ pub(super) fn portal(words: &Words, shown: &Public) -> String {
         html(&(words.heading)(company)),
         paragraphs(overview),
         frameworks(words, shown),
-        documents(words, &shown.documents),
+        documents(words, shown),
         sub_processors(words, &shown.sub_processors),
         updates(words, &shown.updates),
         questions(words, &shown.questions),

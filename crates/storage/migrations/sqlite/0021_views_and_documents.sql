@@ -22,3 +22,15 @@ CREATE TABLE bulk_changes (
     changed TEXT NOT NULL
 );
 CREATE INDEX bulk_changes_made ON bulk_changes (org_id, made_at);
+-- Who may read each document of a portal.
+ALTER TABLE portals ADD COLUMN documents TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE access_requests ADD COLUMN documents TEXT NOT NULL DEFAULT '[]';
+-- A portal that is published goes on with the documents it had, behind the agreement.
+UPDATE portals SET documents = (
+    SELECT COALESCE(json_group_object(document, 'nda'), '{}')
+    FROM (
+        SELECT c.framework AS document FROM certificates c WHERE c.org_id = portals.org_id
+        UNION ALL
+        SELECT p.id AS document FROM policies p WHERE p.org_id = portals.org_id AND p.archived = FALSE AND p.is_published = TRUE
+    ) AS listed
+) WHERE status = 'published';
