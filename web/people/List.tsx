@@ -7,7 +7,6 @@ import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useRecord } from '../api/records';
 import { useMe } from '../api/session';
-import { useConfirm } from '../parts/confirm';
 import { EmptyState } from '../parts/EmptyState';
 import { SectionError } from '../parts/ErrorPage';
 import type { FilterField } from '../parts/FilterBar';
@@ -22,6 +21,7 @@ import { StatusPill } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
+import { Deactivation } from './Deactivation';
 import { Invite } from './Invite';
 import { Entry, Member } from './Member';
 import { deactivate, queryOf, ROLES, rolesOf, roleWords, stateOf, states, update } from './members';
@@ -196,8 +196,8 @@ const phone = (row: Row): PhoneLine => ({
 /** Changes everybody who is selected; tells how many could not be changed, and why. */
 function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const { can, memberId } = useMe();
-  const { ask, dialog } = useConfirm();
   const [roles, setRoles] = useState<string>();
+  const [isLeaving, setLeaving] = useState(false);
   const others = ids.filter((id) => id !== memberId);
   const { bulk } = t.people;
 
@@ -234,19 +234,18 @@ function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
           size="xs"
           variant="subtle"
           leftSection={<IconUserOff size={14} stroke={1.6} />}
-          onClick={() =>
-            others.length === 0
-              ? toast(bulk.onlyYou, { bad: true })
-              : ask({
-                  title: bulk.deactivateAsk(others.length),
-                  text: t.people.deactivateText,
-                  verb: t.people.deactivate,
-                  act: () => each(others, deactivate),
-                })
-          }
+          onClick={() => (others.length === 0 ? toast(bulk.onlyYou, { bad: true }) : setLeaving(true))}
         >
           {bulk.deactivate}
         </Button>
+      )}
+      {isLeaving && (
+        <Deactivation
+          ids={others}
+          title={bulk.deactivateAsk(others.length)}
+          act={() => each(others, deactivate)}
+          onClose={() => setLeaving(false)}
+        />
       )}
       {roles !== undefined && (
         <Modal
@@ -279,7 +278,6 @@ function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
           </div>
         </Modal>
       )}
-      {dialog}
     </>
   );
 }

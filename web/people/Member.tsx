@@ -19,6 +19,7 @@ import { Timeline } from '../parts/Timeline';
 import { toast } from '../parts/toast';
 import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
+import { Deactivation } from './Deactivation';
 import { deactivate, invite, isOwner, roleWords, stateOf, states } from './members';
 import css from './people.module.css';
 import { Roles } from './Roles';
@@ -165,6 +166,7 @@ function RolesField({ member, onSave }: { member: Row; onSave?: (next: unknown) 
 function Acts({ member }: { member: Row }) {
   const { can, memberId } = useMe();
   const { ask, dialog } = useConfirm();
+  const [isLeaving, setLeaving] = useState(false);
   const state = stateOf(member);
   const { name, email } = member.user;
   const mayTouch = !isOwner(member) || can('owner:manage');
@@ -191,20 +193,17 @@ function Acts({ member }: { member: Row }) {
   return (
     <div className={css.acts}>
       {state === 'active' && can('member:delete') && member.id !== memberId && (
-        <Button
-          variant="default"
-          leftSection={<IconUserOff size={16} stroke={1.6} />}
-          onClick={() =>
-            ask({
-              title: t.people.deactivateAsk(name),
-              text: t.people.deactivateText,
-              verb: t.people.deactivate,
-              act: () => deactivate(member.id).then(() => ended(t.people.deactivated(name))),
-            })
-          }
-        >
+        <Button variant="default" leftSection={<IconUserOff size={16} stroke={1.6} />} onClick={() => setLeaving(true)}>
           {t.people.deactivate}
         </Button>
+      )}
+      {isLeaving && (
+        <Deactivation
+          ids={[member.id]}
+          title={t.people.deactivateAsk(name)}
+          act={() => deactivate(member.id).then(() => ended(t.people.deactivated(name)))}
+          onClose={() => setLeaving(false)}
+        />
       )}
       {state === 'deactivated' && can('member:update') && (
         <Button variant="default" leftSection={<IconUserCheck size={16} stroke={1.6} />} onClick={() => void bringBack()}>

@@ -57,6 +57,7 @@ export function Versions({ policy }: { policy: PolicyView }) {
               </td>
               <td>
                 <Person name={people.name(one.approverId)} short />
+                {one.isSelfApproved && <div className="t3">{t.policies.selfApproved}</div>}
               </td>
               <td className="t2">{one.isChanged ? t.policies.changedText : t.policies.sameText}</td>
               <td>

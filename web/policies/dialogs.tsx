@@ -38,6 +38,13 @@ const Open = ({ count }: { count: number }) =>
     </p>
   ) : null;
 
+/** Points out that somebody approves what they submitted themselves. */
+const OwnWork = () => (
+  <p role="note" style={{ color: 'var(--c-warn-text)' }}>
+    {t.policies.ownWork}
+  </p>
+);
+
 export function Submit({ record, undecided, onClose }: Undecided) {
   const { data: policy, version } = record;
   const people = usePeople();
@@ -70,6 +77,7 @@ export function Submit({ record, undecided, onClose }: Undecided) {
         onChange={setChosen}
         data-autofocus
       />
+      {approverId === memberId && <OwnWork />}
       <Open count={undecided} />
     </Ask>
   );
@@ -88,6 +96,7 @@ export function Approve({ record, undecided, onClose }: Undecided) {
       onClose={onClose}
     >
       <p className="t2">{policy.isRequiredToSign ? t.policies.approveSign : t.policies.approveText}</p>
+      {policy.submittedById === policy.approverId && <OwnWork />}
       <Open count={undecided} />
     </Ask>
   );

@@ -70,6 +70,16 @@ export function Organization() {
               >
                 {data.timeZone}
               </Field>
+              <Field
+                name="isSelfApprovalAllowed"
+                label={texts.selfApproval}
+                kind="choice"
+                value={String(data.isSelfApprovalAllowed)}
+                choices={Object.entries(texts.selfApprovals).map(([value, label]) => ({ value, label }))}
+                onSave={set && ((value) => save({ isSelfApprovalAllowed: value === 'true' }))}
+              >
+                {texts.selfApprovals[data.isSelfApprovalAllowed ? 'true' : 'false']}
+              </Field>
               <Field name="createdAt" label={texts.createdAt} kind="text" value={null}>
                 {day(new Date(data.createdAt))}
               </Field>

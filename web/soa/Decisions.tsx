@@ -51,6 +51,11 @@ export function Submit({
         onChange={setChosen}
         data-autofocus
       />
+      {approverId !== null && [memberId, document.preparedBy].includes(approverId) && (
+        <p role="note" style={{ color: 'var(--c-warn-text)' }}>
+          {t.soa.submit.ownWork}
+        </p>
+      )}
       {gaps > 0 && (
         <p style={{ color: 'var(--c-warn-text)' }}>
           {t.soa.submit.gaps(gaps)}{' '}

@@ -24,7 +24,7 @@ use crate::state::Api;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Organization, example = json!({
     "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines", "website": "https://engines.example", "timeZone": "Europe/London",
-    "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
+    "isSelfApprovalAllowed": true, "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
 }))]
 pub(crate) struct OrganizationView {
     #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
@@ -35,6 +35,8 @@ pub(crate) struct OrganizationView {
     /// Where the organization's days begin and end.
     #[schema(value_type = String, example = "Europe/London")]
     time_zone: Zone,
+    /// Lets members approve what they submitted themselves.
+    is_self_approval_allowed: bool,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
     #[schema(value_type = String, format = DateTime)]
@@ -43,8 +45,17 @@ pub(crate) struct OrganizationView {
 
 impl From<Organization> for OrganizationView {
     fn from(organization: Organization) -> Self {
-        let Organization { id, name, website, time_zone, created_at, updated_at, version: _ } = organization;
-        Self { id, name, website, time_zone, created_at, updated_at }
+        let Organization {
+            id,
+            name,
+            website,
+            time_zone,
+            is_self_approval_allowed,
+            created_at,
+            updated_at,
+            version: _,
+        } = organization;
+        Self { id, name, website, time_zone, is_self_approval_allowed, created_at, updated_at }
     }
 }
 
@@ -54,6 +65,7 @@ body! {
         name "name": optional Name = "The organization's name.",
         website "website": nullable WebAddress = "Its web site; null clears it.",
         time_zone "timeZone": optional Zone = "The IANA time zone by which tasks reopen, schedules run and digests are sent. UTC by default.",
+        is_self_approval_allowed "isSelfApprovalAllowed": optional bool = "False lets nobody approve a policy or a statement of applicability that they submitted themselves. True by default.",
     }
     example json!({"name": "Analytical Engines Ltd", "website": "engines.example", "timeZone": "Europe/London"})
 }
@@ -85,8 +97,8 @@ pub(crate) async fn update_organization(
     conditions: Conditions,
     body: Valid<UpdateOrganization>,
 ) -> Result<Response, Problem> {
-    let UpdateOrganization { name, website, time_zone } = body.0;
-    let patch = OrganizationPatch { name, website, time_zone };
+    let UpdateOrganization { name, website, time_zone, is_self_approval_allowed } = body.0;
+    let patch = OrganizationPatch { name, website, time_zone, is_self_approval_allowed };
     let organization = organizations::update(&api.ctx, &scope, patch, conditions.if_match()).await?;
     Ok(with_tag(StatusCode::OK, &[organization.version], OrganizationView::from(organization)))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use attestry_domain::Zone;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
-use attestry_domain::id::OrganizationId;
+use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::Name;
 use attestry_storage::organizations::{self, Listed};
@@ -33,6 +33,30 @@ pub(crate) async fn zone(c: &Change<'_>) -> Result<Zone, Error> {
 /// Which day it is there.
 pub(crate) async fn today(c: &Change<'_>) -> Result<Date, Error> {
     Ok(zone(c).await?.date_of(c.now))
+}
+
+/// Tells if somebody would approve their own work where the organization forbids it.
+pub(crate) async fn is_own_approval_forbidden(
+    c: &Change<'_>,
+    author: Option<MemberId>,
+    approver: MemberId,
+) -> Result<bool, Error> {
+    let own = organizations::get(c.t, c.scope).await?.ok_or(MISSING)?;
+    Ok(author == Some(approver) && !own.is_self_approval_allowed)
+}
+
+pub(crate) fn own_approval_forbidden() -> Error {
+    Error::Forbidden {
+        code: "self_approval_forbidden",
+        message:
+            "You submitted this yourself, and your organization requires the approval of another member."
+                .to_owned(),
+    }
+}
+
+/// The error of a member who is asked to approve their own work.
+pub(crate) fn must_be_another() -> Error {
+    Error::field("approverId", "must be another member: this organization lets nobody approve their own work")
 }
 
 pub async fn update(

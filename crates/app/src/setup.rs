@@ -134,6 +134,7 @@ async fn found(
         name: new.organization.as_str().to_owned(),
         website: None,
         time_zone: Zone::default(),
+        is_self_approval_allowed: true,
         created_at: work.now,
         updated_at: work.now,
         version: 1,

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::frameworks;
 use crate::members;
 use crate::notices;
+use crate::organizations;
 
 pub mod answers;
 pub mod approval;
@@ -256,6 +257,11 @@ pub async fn submit(
         if !members::may(c, approver, Permission::SoaApprove).await? {
             let message = "must be an active member who may approve statements: an owner or an admin";
             return Err(Error::field("approverId", message));
+        }
+        for author in [c.scope.member(), before.prepared_by] {
+            if organizations::is_own_approval_forbidden(c, author, approver).await? {
+                return Err(organizations::must_be_another());
+            }
         }
         let after = SoaDocument {
             status: SoaStatus::NeedsReview,

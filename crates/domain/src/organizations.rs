@@ -15,6 +15,8 @@ pub struct Organization {
     pub name: String,
     pub website: Option<String>,
     pub time_zone: Zone,
+    /// Lets members approve what they submitted themselves.
+    pub is_self_approval_allowed: bool,
     pub created_at: Time,
     pub updated_at: Time,
     #[serde(skip)]
@@ -26,18 +28,20 @@ pub struct OrganizationPatch {
     pub name: Option<Name>,
     pub website: Patch<WebAddress>,
     pub time_zone: Option<Zone>,
+    pub is_self_approval_allowed: Option<bool>,
 }
 
 impl Organization {
     #[must_use]
     pub fn patched(&self, patch: OrganizationPatch) -> Self {
-        let OrganizationPatch { name, website, time_zone } = patch;
+        let OrganizationPatch { name, website, time_zone, is_self_approval_allowed } = patch;
         let website = website.map(WebAddress::into_string).apply(self.website.clone());
         let time_zone = time_zone.unwrap_or_else(|| self.time_zone.clone());
         Self {
             name: name.map_or_else(|| self.name.clone(), String::from),
             website,
             time_zone,
+            is_self_approval_allowed: is_self_approval_allowed.unwrap_or(self.is_self_approval_allowed),
             ..self.clone()
         }
     }

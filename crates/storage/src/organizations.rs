@@ -13,15 +13,15 @@ use crate::sql::{Columns, id, time};
 
 macro_rules! columns {
     () => {
-        "SELECT id, name, website, time_zone, created_at, updated_at, version FROM organizations"
+        "SELECT id, name, website, time_zone, created_at, updated_at, version, is_self_approval_allowed FROM organizations"
     };
 }
 
 statements! {
-    INSERT = "INSERT INTO organizations (id, name, website, time_zone, created_at, updated_at, version) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    INSERT = "INSERT INTO organizations (id, name, website, time_zone, created_at, updated_at, version, is_self_approval_allowed) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     GET = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL");
     LOCK = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL FOR UPDATE");
-    UPDATE = "UPDATE organizations SET name = $2, website = $3, time_zone = $4, updated_at = $5, version = $6 WHERE id = $1";
+    UPDATE = "UPDATE organizations SET name = $2, website = $3, time_zone = $4, updated_at = $5, version = $6, is_self_approval_allowed = $7 WHERE id = $1";
     DELETE = "UPDATE organizations SET updated_at = $2, deleted_at = $2, version = version + 1 WHERE id = $1";
     RESTORE = "UPDATE organizations SET updated_at = $2, deleted_at = NULL, version = version + 1 WHERE id = $1 AND removed_at IS NULL";
     TO_REMOVE = "SELECT id FROM organizations WHERE deleted_at < $1 AND removed_at IS NULL ORDER BY id";
@@ -43,12 +43,14 @@ fn read(row: &Row<'_>) -> Result<Organization, Error> {
         created_at: row.time(4)?,
         updated_at: row.time(5)?,
         version: row.int(6)?,
+        is_self_approval_allowed: row.bool(7)?,
     })
 }
 
 /// Makes the tenant itself: the one insert on tenant data that no scope can precede.
 pub async fn insert(t: &Tx<'_>, organization: &Organization) -> Result<(), Error> {
-    let Organization { id: own, name, website, time_zone, created_at, updated_at, version } = organization;
+    let Organization { id: own, name, website, time_zone, created_at, updated_at, version, .. } =
+        organization;
     let params = [
         id(*own),
         Value::from(name),
@@ -57,6 +59,7 @@ pub async fn insert(t: &Tx<'_>, organization: &Organization) -> Result<(), Error
         time(*created_at),
         time(*updated_at),
         Value::Int(*version),
+        Value::Bool(organization.is_self_approval_allowed),
     ];
     t.execute(INSERT, &params).await.map(|_| ())
 }
@@ -71,7 +74,7 @@ pub async fn lock(t: &Tx<'_>, scope: &Scope) -> Result<Option<Organization>, Err
 }
 
 pub async fn update(t: &Tx<'_>, scope: &Scope, organization: &Organization) -> Result<(), Error> {
-    let Organization { id: _, name, website, time_zone, created_at: _, updated_at, version } = organization;
+    let Organization { name, website, time_zone, updated_at, version, .. } = organization;
     let params = [
         id(scope.organization()),
         Value::from(name),
@@ -79,6 +82,7 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, organization: &Organization) -> R
         Value::from(time_zone.as_str()),
         time(*updated_at),
         Value::Int(*version),
+        Value::Bool(organization.is_self_approval_allowed),
     ];
     t.execute(UPDATE, &params).await.map(|_| ())
 }

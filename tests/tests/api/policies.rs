@@ -12,6 +12,7 @@ both! {
     texts_come_and_go_as_nodes_and_markdown,
     bad_texts_are_refused_with_their_place,
     a_policy_is_approved_by_whom_was_asked,
+    own_work_is_approved_by_another_where_that_is_required,
     a_denied_policy_is_a_draft_with_a_comment,
     a_change_under_review_needs_a_new_approval,
     members_read_and_sign_what_is_published,
@@ -225,6 +226,34 @@ async fn a_policy_is_approved_by_whom_was_asked(app: &TestApp) {
     app.get(&under(&made, "versions/2")).send().await.problem(404, "not_found");
     app.get(&under(&made, "versions/draft")).send().await.problem(404, "not_found");
     app.get(&under(&empty, &format!("versions/{}", id(&version)))).send().await.problem(404, "not_found");
+}
+
+async fn own_work_is_approved_by_another_where_that_is_required(app: &TestApp) {
+    let admin = app.member(&app.home, "grace@example.com", "admin").await;
+    let grace = app.sign_in("grace@example.com").await;
+    let first = made(app, "Text.").await;
+    publish(app, &first).await;
+    let versions = app.get(&under(&first, "versions")).send().await.expect(200);
+    assert_eq!(versions["data"][0]["isSelfApproved"], true, "it is pointed out");
+    // Submitted to oneself before it was forbidden, it waits for somebody else.
+    let second = made(app, "Text.").await;
+    let own = json!({"approverId": app.home.member});
+    app.post(&under(&second, "submit-for-approval"), &own).send().await.expect(200);
+    let forbid = json!({"isSelfApprovalAllowed": false});
+    let organization = app.patch("/v1/organization", &forbid).send().await.expect(200);
+    assert_eq!(organization["isSelfApprovalAllowed"], false);
+    let approve = |policy: &Value| app.call("POST", &under(policy, "approve"));
+    approve(&second).key(&app.home.key).send().await.problem(403, "self_approval_forbidden");
+    let again = app.post(&under(&second, "submit-for-approval"), &own).send().await;
+    assert_eq!(again.wrong_fields(), ["approverId"]);
+    app.post(&under(&second, "submit-for-approval"), &json!({"approverId": admin["id"]}))
+        .send()
+        .await
+        .expect(200);
+    approve(&second).session(&grace, &app.home.organization).send().await.expect(200);
+    let versions = app.get(&under(&second, "versions")).send().await.expect(200);
+    assert_eq!(versions["data"][0]["isSelfApproved"], false);
+    app.mails().await;
 }
 
 async fn a_denied_policy_is_a_draft_with_a_comment(app: &TestApp) {

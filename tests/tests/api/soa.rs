@@ -16,6 +16,7 @@ both! {
     answering_completes_a_statement,
     not_applicable_needs_a_reason,
     only_the_approver_decides,
+    a_statement_is_approved_by_another_where_that_is_required,
     approving_needs_the_password_again,
     answering_after_a_decision_takes_it_back,
     a_new_version_carries_answers_over,
@@ -175,6 +176,18 @@ async fn not_applicable_needs_a_reason(app: &TestApp) {
     let clauses =
         app.get("/v1/frameworks/iso_27001/requirements?kind=clause&limit=1").send().await.expect(200);
     soa.answer(&id(&clauses["data"][0]), json!({})).await.problem(400, "validation_failed");
+}
+
+async fn a_statement_is_approved_by_another_where_that_is_required(app: &TestApp) {
+    let soa = Soa::of(app, &app.home).await;
+    soa.answer_all().await;
+    let own = json!({"approverId": app.home.member});
+    soa.call("submit-for-approval", own.clone()).await.expect(200);
+    app.patch("/v1/organization", &json!({"isSelfApprovalAllowed": false})).send().await.expect(200);
+    soa.call("approve", json!({})).await.problem(403, "self_approval_forbidden");
+    soa.call("decline", json!({})).await.expect(200);
+    assert_eq!(soa.call("submit-for-approval", own).await.wrong_fields(), ["approverId"]);
+    app.mails().await;
 }
 
 async fn only_the_approver_decides(app: &TestApp) {

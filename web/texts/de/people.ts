@@ -45,6 +45,17 @@ export const people: Texts['people'] = {
   deactivateText:
     'Eine Anmeldung ist dann nicht mehr möglich, und die API-Schlüssel der Person gelten nicht mehr. Was sie getan hat, bleibt im Protokoll. Sie können sie zurückholen.',
   deactivated: (name) => `${name} ist deaktiviert`,
+  owns: (people) => (people === 1 ? 'Die Person ist zuständig für:' : 'Die Personen sind zuständig für:'),
+  owned: {
+    risks: (count) => n(count, 'Risiko', 'Risiken'),
+    vendors: (count) => n(count, 'Anbieter', 'Anbieter'),
+    tasks: (count) => n(count, 'Aufgabe', 'Aufgaben'),
+    controls: (count) => n(count, 'Maßnahme', 'Maßnahmen'),
+    policies: (count) => n(count, 'Richtlinie', 'Richtlinien'),
+  },
+  handOver: 'Übergeben an',
+  handOverHelp: 'Alles davon geht an diese Person. Ohne Auswahl bleibt es ohne Zuständige.',
+  handOverVerb: 'Übergeben und deaktivieren',
   bringBack: 'Zurückholen',
   broughtBack: (name) => `${name} ist wieder aktiv`,
   resend: 'Einladung erneut senden',

@@ -116,6 +116,9 @@ export const policies: Texts['policies'] = {
     'Die gewählte Person bekommt eine E-Mail, liest den Text und gibt ihn frei oder schickt ihn zurück. Wird der Text geändert, ist die Bitte um Freigabe hinfällig.',
   submitted: (name) => `${name} wurde um Freigabe gebeten`,
   me: (name) => `${name} (Sie)`,
+  ownWork:
+    'Sie würden freigeben, was Sie selbst vorgelegt haben. Prüfer achten auf das Vier-Augen-Prinzip, und die Fassung vermerkt es.',
+  selfApproved: 'Selbst vorgelegt und freigegeben',
   approveAsk: (name) => `${name} freigeben?`,
   approveAndPublish: (version) => `Freigeben und ${version} veröffentlichen`,
   approved: (version) => `${version} ist veröffentlicht`,

@@ -86,6 +86,8 @@ export const settings: Texts['settings'] = {
     website: 'Website',
     timeZone: 'Zeitzone',
     timeZoneHelp: 'Nach dieser Uhr werden Aufgaben wieder geöffnet, Automatisierungen ausgeführt und Übersichten gesendet.',
+    selfApproval: 'Freigabe eigener Arbeit',
+    selfApprovals: { true: 'Erlaubt, mit Hinweis', false: 'Verboten: jemand anderes gibt frei' },
     createdAt: 'Angelegt',
     id: 'Kennung',
     saved: 'Gespeichert',

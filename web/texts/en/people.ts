@@ -43,6 +43,17 @@ export const people = {
   deactivateText:
     'They can no longer sign in, and their API keys stop working. Their activity stays in the audit log. You can reactivate them.',
   deactivated: (name: string) => `${name} is deactivated`,
+  owns: (people: number): string => (people === 1 ? 'They own:' : 'Together they own:'),
+  owned: {
+    risks: (count: number) => n(count, 'risk', 'risks'),
+    vendors: (count: number) => n(count, 'vendor', 'vendors'),
+    tasks: (count: number) => n(count, 'task', 'tasks'),
+    controls: (count: number) => n(count, 'control', 'controls'),
+    policies: (count: number) => n(count, 'policy', 'policies'),
+  },
+  handOver: 'Hand over to',
+  handOverHelp: 'All of it gets this owner. Without a choice it is left without an owner.',
+  handOverVerb: 'Hand over and deactivate',
   bringBack: 'Reactivate',
   broughtBack: (name: string) => `${name} is active again`,
   resend: 'Send invitation again',

@@ -113,6 +113,8 @@ export const policies = {
   submitText: 'The approver gets an email and approves the text or sends it back. Editing the text withdraws the submission.',
   submitted: (name: string) => `Sent to ${name} for approval`,
   me: (name: string) => `${name} (you)`,
+  ownWork: 'You would approve what you submitted yourself. Auditors look for a second pair of eyes, and the version says so.',
+  selfApproved: 'Approved by who submitted it',
   approveAsk: (name: string) => `Approve ${name}?`,
   approveAndPublish: (version: string) => `Approve and publish ${version}`,
   approved: (version: string) => `${version} is published`,

@@ -15,6 +15,8 @@ export const settings = {
     website: 'Web site',
     timeZone: 'Time zone',
     timeZoneHelp: 'Tasks reopen, automations run and digests are sent by this clock.',
+    selfApproval: 'Approval of own work',
+    selfApprovals: { true: 'Allowed, and pointed out', false: 'Forbidden: somebody else approves' },
     createdAt: 'Created',
     id: 'Id',
     saved: 'Saved',

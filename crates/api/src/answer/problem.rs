@@ -94,6 +94,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Only the member who was asked to approve a policy approves or denies it.",
     ),
     (
+        "self_approval_forbidden",
+        403,
+        "Approval of own work",
+        "The organization lets nobody approve what they submitted themselves (`isSelfApprovalAllowed`): ask another member.",
+    ),
+    (
         "not_the_requester",
         403,
         "Not the requester",

@@ -87,6 +87,8 @@ pub(crate) struct VersionView {
     approver_id: Option<MemberId>,
     #[schema(required, value_type = Option<String>)]
     submitted_by_id: Option<MemberId>,
+    /// True if the same member submitted and approved it.
+    is_self_approved: bool,
     #[schema(value_type = String, format = DateTime)]
     published_at: Time,
     /// Its text; not in lists.
@@ -108,7 +110,7 @@ fn version_example() -> Value {
         "id": "pv_01jcqg3v5mefzr7d0a6w3k9x2b", "policyId": "pol_01jcqg3v5mefzr7d0a6w3k9x2b", "version": 2,
         "name": "Access Control Policy", "description": "Who may see what.", "file": null, "isChanged": true,
         "approverId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "submittedById": "mem_01jcqg3v5mefzr7d0a6w3k9x2b",
-        "publishedAt": "2026-11-15T09:30:00.000Z", "content": content_example()
+        "isSelfApproved": true, "publishedAt": "2026-11-15T09:30:00.000Z", "content": content_example()
     })
 }
 
@@ -138,6 +140,7 @@ impl VersionView {
             is_changed,
             approver_id,
             submitted_by_id,
+            is_self_approved: approver_id.is_some() && approver_id == submitted_by_id,
             published_at,
             content: None,
             content_markdown: None,

@@ -19,6 +19,7 @@ use crate::context::Ctx;
 use crate::downloads::Download;
 use crate::error::Error;
 use crate::journal;
+use crate::organizations::{is_own_approval_forbidden, own_approval_forbidden};
 
 /// Writes a statement as a table: a spreadsheet, or CSV.
 pub type Tables = fn(&Frozen, SoaFormat) -> Result<Vec<u8>, String>;
@@ -180,6 +181,9 @@ pub async fn approve(
     ctx.change(scope, async move |c| {
         let before = lock(c, id).await?;
         must_be_approver(c.scope, &before)?;
+        if is_own_approval_forbidden(c, before.prepared_by, approver).await? {
+            return Err(own_approval_forbidden());
+        }
         if before.revision != seen {
             return Err(Error::Conflict {
                 code: "soa_changed",

@@ -34,3 +34,5 @@ UPDATE portals SET documents = (
         SELECT p.id AS document FROM policies p WHERE p.org_id = portals.org_id AND p.archived = FALSE AND p.is_published = TRUE
     ) AS listed
 ) WHERE status = 'published';
+-- Some organizations let nobody approve what they submitted themselves.
+ALTER TABLE organizations ADD COLUMN is_self_approval_allowed BOOLEAN NOT NULL DEFAULT TRUE;
