@@ -60,7 +60,11 @@ export function useList<P extends ListPath>(path: P, query: Words<P>, { path: na
 export function useTotal<P extends ListPath>(path: P, query: Words<P>, enabled = true) {
   const { data } = useQuery({
     queryKey: ['total', path, query],
-    queryFn: async () => (await fetchPage(path, { ...query, limit: 1, total: true })).total ?? 0,
+    // Tasks come all at once.
+    queryFn: async () => {
+      const bounds = path === '/v1/tasks' ? {} : { limit: 1, total: true };
+      return (await fetchPage(path, { ...query, ...bounds })).total ?? 0;
+    },
     enabled,
   });
   return data;

@@ -44,7 +44,8 @@ export function useRecord<P extends RecordPath>(path: P, id: string | undefined,
   });
 }
 
-export type Conflict<T> = { mine: Patch; theirs: Versioned<T> };
+/** `by` and `at`: who saved first, as far as the reader may know. */
+export type Conflict<T> = { mine: Patch; theirs: Versioned<T>; by?: string; at?: string };
 
 /** Edits on top of somebody else's, until they are decided. */
 const conflicts = store<Record<string, Conflict<object>>>({});
@@ -66,8 +67,21 @@ async function send({ path, id, patch, version }: Waiting) {
 const isUnreachable = (error: unknown) => error instanceof Problem && error.status === 0;
 const isSignedOut = (error: unknown) => error instanceof Problem && error.status === 401;
 
+/** Who changed a record last, and when; nothing where its history is not the reader's business. */
+async function fetchLast(path: RecordPath, id: string): Promise<{ by?: string; at?: string }> {
+  if (path === '/v1/people') return {};
+  try {
+    const { data } = await call('get', `${place(path)}/history`, { path: named(path, id), query: { limit: 1 } });
+    const entry = data.data[0];
+    return entry ? { by: entry.actor.name ?? entry.actor.memberName ?? undefined, at: entry.at } : {};
+  } catch {
+    return {};
+  }
+}
+
 async function collide({ path, id, patch }: Waiting) {
-  setConflict(path, id, { mine: patch, theirs: await fetchRecord(path, id) });
+  const [theirs, last] = await Promise.all([fetchRecord(path, id), fetchLast(path, id)]);
+  setConflict(path, id, { mine: patch, theirs, ...last });
 }
 
 // What waited and is refused now has no field to say so any more.
@@ -102,7 +116,7 @@ export function useEdits<P extends RecordPath>(path: P, id: string) {
       const isOvertaken = Object.entries(options.seen ?? {}).some(
         ([name, value]) => (value ?? null) !== (before?.data[name] ?? null),
       );
-      if (before && isOvertaken) return setConflict(path, id, { mine: patch, theirs: before });
+      if (before && isOvertaken) return setConflict(path, id, { mine: patch, theirs: before, ...(await fetchLast(path, id)) });
       const edit = { path, id, patch, version: before?.version ?? null };
       if (before) queries.setQueryData(key, { ...before, data: { ...before.data, ...patch } });
       try {

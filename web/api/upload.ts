@@ -27,3 +27,13 @@ export function upload<T>(path: string, body: FormData | object, onProgress: (sh
     request.send(isForm ? body : JSON.stringify(body));
   });
 }
+
+/** The content of a file as the API takes it. */
+export function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}

@@ -1,14 +1,17 @@
-import { ActionIcon, Button, Textarea } from '@mantine/core';
-import { IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
+import { ActionIcon, Button, CloseButton, Combobox, Textarea, useCombobox } from '@mantine/core';
+import { IconPaperclip, IconTrash } from '@tabler/icons-react';
+import { Fragment, useRef, useState } from 'react';
 import { $api, api, type Schemas } from '../api/client';
+import { usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
+import { base64 } from '../api/upload';
 import { t } from '../texts';
 import css from './Comments.module.css';
 import { useDraft } from './drafts';
 import { SectionError } from './ErrorPage';
+import { openFile } from './Files';
 import { moment, utc } from './format';
 import { Avatar } from './Person';
 import { useView } from './search';
@@ -23,6 +26,7 @@ export function useComments(about: About) {
 export function Comments(about: About) {
   const { data, error, refetch: again } = useComments(about);
   const { user } = useMe();
+  const names = usePeople().all.map((one) => one.user.name);
   if (error) return <SectionError error={error} onRetry={() => void again()} />;
   if (!data) return null;
   if (data.data.length === 0) return <p className="t3">{t.record.noComments}</p>;
@@ -38,7 +42,14 @@ export function Comments(about: About) {
                 {moment(comment.createdAt)}
               </time>
             </p>
-            <p className={css.text}>{comment.content}</p>
+            <p className={css.text}>
+              <Mentioning text={comment.content} names={names} />
+            </p>
+            {comment.attachments.map((file) => (
+              <button key={file.id} type="button" className={`plain ${css.file}`} onClick={() => void openFile(file.id)}>
+                <IconPaperclip size={14} stroke={1.6} aria-hidden="true" /> {file.name}
+              </button>
+            ))}
           </div>
           {comment.author.email === user?.email && (
             <ActionIcon
@@ -59,16 +70,75 @@ export function Comments(about: About) {
   );
 }
 
+/** A text in which the names of people stand out. */
+function Mentioning({ text, names }: { text: string; names: string[] }) {
+  return text.split(/(?=@)/).map((part, at) => {
+    const name = names.find((one) => part.startsWith(`@${one}`));
+    if (!name) return part;
+    return (
+      <Fragment key={at}>
+        <b className={css.mention}>@{name}</b>
+        {part.slice(name.length + 1)}
+      </Fragment>
+    );
+  });
+}
+
+/** What is typed after an @ up to the caret. */
+const ASKED = /(?:^|\s)@([\p{L}\p{N}'.-]*(?: [\p{L}\p{N}'.-]*)?)$/u;
+const MOST = 6;
+
 export function Composer(about: About) {
   const [text, setText, discard] = useDraft(`comment:${about.entityType}:${about.entityId}`, '');
+  const [files, setFiles] = useState<File[]>([]);
   const { view } = useView();
+  const people = usePeople();
   const [busy, setBusy] = useState(false);
+  const box = useRef<HTMLTextAreaElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
+  const [asked, setAsked] = useState<string>();
+  const list = useCombobox({ onDropdownClose: () => list.resetSelectedOption() });
+  const found =
+    asked === undefined
+      ? []
+      : people.active.filter(({ user }) => user.name.toLowerCase().includes(asked.toLowerCase())).slice(0, MOST);
+
+  function look() {
+    const typed = box.current?.value.slice(0, box.current.selectionStart) ?? '';
+    const next = ASKED.exec(typed)?.[1];
+    setAsked(next);
+    if (next === undefined) return list.closeDropdown();
+    list.openDropdown();
+    list.selectFirstOption();
+  }
+
+  function mention(id: string) {
+    const name = people.name(id);
+    if (!name || !box.current || asked === undefined) return;
+    const caret = box.current.selectionStart;
+    const start = caret - asked.length;
+    setText(`${text.slice(0, start)}${name} ${text.slice(caret)}`);
+    setAsked(undefined);
+    list.closeDropdown();
+    requestAnimationFrame(() => box.current?.setSelectionRange(start + name.length + 1, start + name.length + 1));
+  }
+
   async function send() {
     if (text.trim() === '' || busy) return;
     setBusy(true);
     try {
-      await api.POST('/v1/comments', { body: { ...about, content: text.trim() } });
+      const mentions = people.active.filter(({ user }) => text.includes(`@${user.name}`)).map(({ id }) => id);
+      const attachments = await Promise.all(
+        files.map(async (file) => ({
+          fileName: file.name,
+          fileType: file.type || 'application/octet-stream',
+          fileData: await base64(file),
+        })),
+      );
+      const body = { ...about, content: text.trim(), ...(mentions[0] && { mentions }), ...(attachments[0] && { attachments }) };
+      await api.POST('/v1/comments', { body });
       discard();
+      setFiles([]);
       await refetch('/v1/comments');
     } catch (problem) {
       toast(words(problem), { bad: true });
@@ -76,24 +146,73 @@ export function Composer(about: About) {
       setBusy(false);
     }
   }
+
   return (
     <div className={css.composer}>
-      <Textarea
-        autoFocus={view.to === 'comment'}
-        aria-label={t.record.commentLabel}
-        placeholder={t.record.commentPlaceholder}
-        autosize
-        minRows={1}
-        maxRows={6}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
+      <Combobox store={list} onOptionSubmit={mention} position="top-start" shadow="md">
+        <Combobox.DropdownTarget>
+          <Combobox.EventsTarget>
+            <Textarea
+              ref={box}
+              autoFocus={view.to === 'comment'}
+              aria-label={t.record.commentLabel}
+              placeholder={t.record.commentPlaceholder}
+              autosize
+              minRows={1}
+              maxRows={6}
+              value={text}
+              onChange={(event) => {
+                setText(event.currentTarget.value);
+                look();
+              }}
+              onBlur={() => list.closeDropdown()}
+              onKeyDown={(event) => {
+                if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
+              }}
+            />
+          </Combobox.EventsTarget>
+        </Combobox.DropdownTarget>
+        <Combobox.Dropdown hidden={found.length === 0}>
+          <Combobox.Options aria-label={t.record.mention}>
+            {found.map(({ id, user }) => (
+              <Combobox.Option key={id} value={id}>
+                {user.name}
+              </Combobox.Option>
+            ))}
+          </Combobox.Options>
+        </Combobox.Dropdown>
+      </Combobox>
+      <ActionIcon size={36} aria-label={t.record.attachToComment} onClick={() => chooser.current?.click()}>
+        <IconPaperclip size={17} stroke={1.6} />
+      </ActionIcon>
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        aria-label={t.record.attachToComment}
+        onChange={(event) => {
+          setFiles([...files, ...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = '';
         }}
       />
       <Button variant="default" onClick={() => void send()} loading={busy}>
         {t.record.comment}
       </Button>
+      {files.length > 0 && (
+        <ul className={css.chosen}>
+          {files.map((file, at) => (
+            <li key={at}>
+              {file.name}
+              <CloseButton
+                size="xs"
+                aria-label={t.record.leaveOut(file.name)}
+                onClick={() => setFiles(files.filter((one) => one !== file))}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   );
 }

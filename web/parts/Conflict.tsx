@@ -4,6 +4,7 @@ import { words } from '../api/problem';
 import type { Conflict as Found } from '../api/records';
 import { t } from '../texts';
 import css from './Conflict.module.css';
+import { moment } from './format';
 
 type Props<T> = {
   conflict: Found<T>;
@@ -23,7 +24,9 @@ export function Conflict<T extends object>({ conflict, labels, read, onSettle }:
   return (
     <section className={css.frame} role="alert" aria-label={t.edits.conflictTitle}>
       <b>{t.edits.conflictTitle}</b>
-      <p>{t.edits.conflictText}</p>
+      <p>
+        {conflict.by && conflict.at ? t.edits.conflictBy(conflict.by, moment(conflict.at)) : null} {t.edits.conflictText}
+      </p>
       {fields.map((field) => (
         <Radio.Group
           key={field}
@@ -31,8 +34,14 @@ export function Conflict<T extends object>({ conflict, labels, read, onSettle }:
           value={mine[field] ? 'mine' : 'theirs'}
           onChange={(value) => setMine({ ...mine, [field]: value === 'mine' })}
         >
-          <Radio value="mine" label={`${t.edits.mine}: ${read(field, conflict.mine[field])}`} size="xs" mt={4} />
-          <Radio value="theirs" label={`${t.edits.theirs}: ${read(field, theirs[field])}`} size="xs" mt={4} />
+          <div className={css.sides}>
+            <Radio.Card value="mine" className={css.side}>
+              <small>{t.edits.mine}</small> {read(field, conflict.mine[field])}
+            </Radio.Card>
+            <Radio.Card value="theirs" className={css.side}>
+              <small>{conflict.by ?? t.edits.theirs}</small> {read(field, theirs[field])}
+            </Radio.Card>
+          </div>
         </Radio.Group>
       ))}
       {problem && <p role="alert">{problem}</p>}

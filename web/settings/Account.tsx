@@ -77,7 +77,15 @@ function Look() {
 }
 
 type Notifications = Schemas['Notifications'];
-const NOTICES = ['assigned', 'dueSoon', 'overdue', 'automations', 'policies', 'portal'] satisfies (keyof Notifications)[];
+const NOTICES = [
+  'assigned',
+  'dueSoon',
+  'overdue',
+  'automations',
+  'policies',
+  'mentioned',
+  'portal',
+] satisfies (keyof Notifications)[];
 
 function Notices() {
   const { can } = useMe();

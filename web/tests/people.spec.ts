@@ -49,11 +49,20 @@ test('a colleague is invited, joins by the link, changes role and is deactivated
   await drawer.getByRole('button', { name: 'Save' }).click();
   await expect(drawer.getByText(/Auditor/).first()).toBeVisible();
   await expectAccessible(page, 'a person');
+  const memberId = new URL(page.url()).searchParams.get('open');
+  const task = await ask(page, demo, '/v1/tasks', { title: `A task of ${name}`, assigneeId: memberId });
   await drawer.getByRole('button', { name: 'Deactivate' }).click();
   const dialog = page.getByRole('dialog', { name: `Deactivate ${name}?` });
-  await dialog.getByRole('button', { name: 'Deactivate' }).click();
+  await expect(dialog.getByRole('link', { name: '1 task' })).toBeVisible();
+  await expectAccessible(page, 'somebody who leaves');
+  await dialog.getByRole('combobox', { name: 'Hand over to' }).click();
+  await page.getByRole('option', { name: 'Rafael Costa' }).click();
+  await dialog.getByRole('button', { name: 'Hand over and deactivate' }).click();
   await expect(dialog).toHaveCount(0);
   await expect(page.getByText(`${name} is deactivated`)).toBeVisible();
+  const handed = await ask<{ assigneeId: string | null }>(page, demo, `/v1/tasks/${task.id}`);
+  expect(handed.assigneeId).not.toBeNull();
+  expect(handed.assigneeId).not.toBe(memberId);
   const refused = await page.request.post(`${demo.url}/v1/auth/login`, { data: { email, password: PASSWORD } });
   expect(refused.ok()).toBe(false);
 

@@ -1,5 +1,5 @@
 import { PASSWORD } from './demo';
-import { expect, signIn, signInByForm, test } from './server';
+import { expect, expectAccessible, signIn, signInByForm, test } from './server';
 import { LEAD, organization } from './steps';
 
 test.describe('risks', () => {
@@ -55,9 +55,26 @@ test.describe('risks', () => {
     await drawer.getByRole('tab', { name: /Comments/ }).click();
     await expect(drawer.getByText(words)).toBeVisible();
 
+    // Somebody is mentioned by a few letters, and a file comes with the comment.
+    const box = drawer.getByRole('textbox', { name: 'Write a comment' });
+    await box.click();
+    await box.pressSequentially('Look, @Rafael Co');
+    await expect(page.getByRole('option', { name: 'Rafael Costa' })).toBeVisible();
+    await page.keyboard.press('Enter');
+    await expect(box).toHaveValue('Look, @Rafael Costa ');
+    await drawer
+      .locator('input[type=file][aria-label="Attach a file to the comment"]')
+      .setInputFiles({ name: 'photo.txt', mimeType: 'text/plain', buffer: Buffer.from('A photo.') });
+    await expect(drawer.getByRole('button', { name: 'Leave out photo.txt' })).toBeVisible();
+    await expectAccessible(page, 'a comment with a file');
+    await drawer.getByRole('button', { name: 'Comment', exact: true }).click();
+    await expect(drawer.getByText('@Rafael Costa').first()).toBeVisible();
+    await expect(drawer.getByRole('button', { name: 'photo.txt' }).first()).toBeVisible();
+    await expect(drawer.getByRole('region', { name: 'Controls' })).toBeVisible();
+
     await drawer.getByRole('tab', { name: /Files/ }).click();
     await drawer
-      .locator('input[type=file]')
+      .locator('input[type=file][aria-label="Attach a file"]')
       .setInputFiles({ name: 'report.txt', mimeType: 'text/plain', buffer: Buffer.from('All disks are encrypted.') });
     await expect(drawer.getByRole('button', { name: 'report.txt', exact: true })).toBeVisible();
   });
@@ -81,8 +98,9 @@ test.describe('risks', () => {
     await expect(drawer.getByRole('tabpanel').getByText('Their words').first()).toBeVisible();
     await page.keyboard.press('Control+Enter');
     await expect(drawer.getByText('Someone else saved this')).toBeVisible();
-    await expect(drawer.getByText('Yours: My words')).toBeVisible();
-    await drawer.getByRole('radio', { name: /Theirs: Their words/ }).check();
+    await expect(drawer.getByText(/^Ingrid Solberg saved /)).toBeVisible();
+    await expect(drawer.getByRole('radio', { name: 'Yours My words' })).toBeChecked();
+    await drawer.getByRole('radio', { name: 'Ingrid Solberg Their words' }).click();
     await drawer.getByRole('button', { name: 'Save chosen values' }).click();
     await expect(field).toContainText('Their words');
   });

@@ -6,7 +6,7 @@ import { api, type Schemas } from '../api/client';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
-import { upload } from '../api/upload';
+import { base64, upload } from '../api/upload';
 import { useConfirm } from '../parts/confirm';
 import { SectionError } from '../parts/ErrorPage';
 import { day, size } from '../parts/format';
@@ -50,16 +50,6 @@ export function Certificates({ settings }: { settings: Settings | undefined }) {
       </ul>
     </div>
   );
-}
-
-/** The content of a file as the API takes it. */
-function base64(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(file);
-  });
 }
 
 type Props = { framework: Framework; certificate: Certificate | undefined; organizationId: string; mayChange: boolean };

@@ -241,7 +241,7 @@ pub(crate) async fn update_profile(
 #[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Notifications, example = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": false, "policies": true, "portal": true}))]
+#[schema(as = Notifications, example = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": false, "policies": true, "portal": true, "mentioned": true}))]
 pub(crate) struct NotificationsView {
     /// A task was assigned to them.
     assigned: bool,
@@ -255,11 +255,14 @@ pub(crate) struct NotificationsView {
     policies: bool,
     /// Somebody asked for access to the trust portal, or its domain broke; for those who review requests.
     portal: bool,
+    /// Somebody mentioned them in a comment.
+    mentioned: bool,
 }
 
 impl From<Notices> for NotificationsView {
-    fn from(Notices { assigned, due_soon, overdue, automations, policies, portal }: Notices) -> Self {
-        Self { assigned, due_soon, overdue, automations, policies, portal }
+    fn from(notices: Notices) -> Self {
+        let Notices { assigned, due_soon, overdue, automations, policies, portal, mentioned } = notices;
+        Self { assigned, due_soon, overdue, automations, policies, portal, mentioned }
     }
 }
 
@@ -272,6 +275,7 @@ body! {
         automations "automations": optional bool = "An automation of yours began to fail, or recovered.",
         policies "policies": optional bool = "A policy waits to be approved, revised, reviewed or signed by you.",
         portal "portal": optional bool = "Somebody asked for access to the trust portal, or its domain broke.",
+        mentioned "mentioned": optional bool = "Somebody mentioned you in a comment.",
     }
     example json!({"automations": false})
 }
@@ -300,8 +304,9 @@ pub(crate) async fn update_notifications(
     caller: SignedIn,
     body: Valid<UpdateNotifications>,
 ) -> Result<Json<NotificationsView>, Problem> {
-    let UpdateNotifications { assigned, due_soon, overdue, automations, policies, portal } = body.0;
-    let patch = NoticesPatch { assigned, due_soon, overdue, automations, policies, portal };
+    let UpdateNotifications { assigned, due_soon, overdue, automations, policies, portal, mentioned } =
+        body.0;
+    let patch = NoticesPatch { assigned, due_soon, overdue, automations, policies, portal, mentioned };
     Ok(Json(notices::update(&api.ctx, &caller.session.session, patch, caller.origin).await?.into()))
 }
 

@@ -6,6 +6,7 @@ use attestry_domain::access::grant;
 use attestry_domain::attachments::Attachment;
 use attestry_domain::comments::{Author, Comment, CommentText, CommentWithAuthor};
 use attestry_domain::id::{AttachmentId, CommentId, UserId, kind};
+use attestry_domain::id_set::IdSet;
 use attestry_domain::page::After;
 use attestry_domain::subjects::Commentable;
 use attestry_domain::text::Line;
@@ -189,6 +190,7 @@ body! {
         entity_type "entityType": required Commentable = "What the comment is about.",
         user_id "userId": optional UserId = "Your own user id; optional.",
         attachments "attachments": optional Enclosures = "Files to attach to the comment.",
+        mentions "mentions": optional IdSet<kind::Member> = "Members who are told of it by e-mail; they must be able to see what the comment is about.",
     }
     example json!({"content": "Disks are encrypted since Monday.", "entityId": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "entityType": "risk"})
 }
@@ -207,9 +209,10 @@ pub(crate) async fn create_comment(
     scope: Granted<grant::CommentCreate>,
     body: Valid<CreateComment>,
 ) -> Result<Response, Problem> {
-    let CreateComment { content, entity_id, entity_type, user_id, attachments } = body.0;
+    let CreateComment { content, entity_id, entity_type, user_id, attachments, mentions } = body.0;
     must_be_own(&scope, user_id)?;
-    let new = NewComment { content, entity_type, entity_id: entity_id.into_string() };
+    let mentions = mentions.map_or_else(Vec::new, |ids| ids.iter().collect());
+    let new = NewComment { content, entity_type, entity_id: entity_id.into_string(), mentions };
     let enclosures = attachments.map_or(Ok(Vec::new()), |files| files.open(&scope))?;
     let view = CommentView::from(comments::create(&api.ctx, &scope, new, enclosures).await?);
     Ok((StatusCode::CREATED, Json(view)).into_response())

@@ -50,7 +50,7 @@ impl Target {
 }
 
 async fn admit(t: &Tx<'_>, scope: &Scope, target: &Target, access: Access, hold: Hold) -> Result<(), Error> {
-    subjects::admit(t, scope, target.subject, &target.id, access, hold).await
+    subjects::admit(t, scope, target.subject, &target.id, access, hold).await.map(|_| ())
 }
 
 /// A file as somebody sends it.

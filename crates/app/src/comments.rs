@@ -5,11 +5,12 @@ use std::time::Duration;
 use attestry_domain::access::Scope;
 use attestry_domain::comments::{Comment, CommentText, CommentWithAuthor};
 use attestry_domain::date::Date;
-use attestry_domain::id::CommentId;
+use attestry_domain::id::{CommentId, MemberId};
+use attestry_domain::notices::Notice;
 use attestry_domain::page::{After, Page};
 use attestry_domain::subjects::{Commentable, Subject};
 use attestry_domain::text::LongText;
-use attestry_storage::{Tx, comments};
+use attestry_storage::{Tx, comments, members};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
@@ -17,6 +18,7 @@ use crate::attachments::{self, NewFile, Stored, Target};
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
+use crate::notices;
 use crate::subjects::{Access, Hold, admit, must_be_author};
 
 /// How long storing the files of one comment may take: less than the claim of an `Idempotency-Key` lives.
@@ -28,6 +30,41 @@ pub struct NewComment {
     pub content: CommentText,
     pub entity_type: Commentable,
     pub entity_id: String,
+    /// Members who are told of it.
+    pub mentions: Vec<MemberId>,
+}
+
+/// As much of a comment as a message quotes.
+const QUOTED: usize = 500;
+
+/// Tells members that they were mentioned. They must be able to see what the comment is about.
+async fn tell_mentioned(
+    c: &Change<'_>,
+    comment: &Comment,
+    label: &str,
+    mentions: &[MemberId],
+) -> Result<(), Error> {
+    let author = members::get(c.t, c.scope, comment.author_id).await?.ok_or(MISSING)?.user.name;
+    for member in mentions {
+        let person = members::get(c.t, c.scope, *member).await?.filter(|person| person.member.is_active);
+        let theirs = person.and_then(|person| c.scope.as_seen_by(*member, person.member.role.permissions()));
+        let is_seen = match theirs {
+            None => false,
+            Some(theirs) => {
+                let subject = comment.entity_type.subject();
+                admit(c.t, &theirs, subject, &comment.entity_id, Access::Read, Hold::No).await.is_ok()
+            }
+        };
+        if !is_seen {
+            let message = format!("{member} must be an active member who can see what the comment is about");
+            return Err(Error::field("mentions", message));
+        }
+    }
+    let whom = || mentions.iter().copied();
+    let quoted: String = comment.content.chars().take(QUOTED).collect();
+    notices::tell_others(c, whom(), Notice::Mentioned, &format!("{author} mentioned you on {label}"));
+    notices::tell_others(c, whom(), Notice::Mentioned, &quoted);
+    Ok(())
 }
 
 pub async fn list(
@@ -84,10 +121,10 @@ pub async fn create(
     let comment = Comment {
         id: ctx.ids.next(),
         organization_id: scope.organization(),
-        content: new.content.into_string(),
+        content: new.content.as_str().to_owned(),
         author_id: author.member,
         entity_type: new.entity_type,
-        entity_id: new.entity_id,
+        entity_id: new.entity_id.clone(),
         created_at: now,
         updated_at: now,
         version: 1,
@@ -97,7 +134,8 @@ pub async fn create(
     let created = ctx
         .change(scope, async move |c| {
             let subject = comment.entity_type.subject();
-            admit(c.t, c.scope, subject, &comment.entity_id, Access::Write, Hold::Yes).await?;
+            let label = admit(c.t, c.scope, subject, &comment.entity_id, Access::Write, Hold::Yes).await?;
+            tell_mentioned(c, &comment, &label, &new.mentions).await?;
             comments::insert(c.t, c.scope, &comment).await?;
             c.record("comment.created", "comment", comment.id, &comment)?;
             for file in &kept {

@@ -71,6 +71,7 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), 
         let opening = match notice {
             Notice::Assigned => "This was assigned to you",
             Notice::Policies => "A policy or a statement needs you, or has changed",
+            Notice::Mentioned => "Somebody mentioned you in a comment",
             Notice::Portal => "The trust portal needs your attention, or has changed",
             _ => "This happened to an automation of yours",
         };

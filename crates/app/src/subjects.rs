@@ -24,7 +24,7 @@ pub(crate) enum Hold {
     Yes,
 }
 
-/// The subject is there, and the caller may do this with it.
+/// The subject is there, and the caller may do this with it. Answers what people call it.
 pub(crate) async fn admit(
     t: &Tx<'_>,
     scope: &Scope,
@@ -32,7 +32,7 @@ pub(crate) async fn admit(
     id: &str,
     access: Access,
     hold: Hold,
-) -> Result<(), Error> {
+) -> Result<String, Error> {
     subject.must_be_seen(scope)?;
     let missing = Error::NotFound(subject.as_str());
     macro_rules! admit_each {
@@ -49,11 +49,14 @@ pub(crate) async fn admit(
                 Hold::Yes => registers::lock::<$type>(t, scope, $id).await?,
                 Hold::No => registers::get::<$type>(t, scope, $id).await?,
             };
-            found.filter(|record| record.is_visible(scope)).map(|_| ()).ok_or(missing)
+            found.filter(|record| record.is_visible(scope)).map(|record| record.label()).ok_or(missing)
         }};
         (@comment $type:ty, $id:ident) => {{
             let comment = visible_comment(t, scope, $id, hold).await?;
-            if access == Access::Write { must_be_author(scope, &comment) } else { Ok(()) }
+            if access == Access::Write {
+                must_be_author(scope, &comment)?;
+            }
+            Ok(comment.id.to_string())
         }};
     }
     subjects!(admit_each)
@@ -73,7 +76,7 @@ async fn visible_comment(
     let comment = found.ok_or(Error::NotFound("comment"))?;
     let subject = comment.entity_type.subject();
     match Box::pin(admit(t, scope, subject, &comment.entity_id, Access::Read, Hold::No)).await {
-        Ok(()) => Ok(comment),
+        Ok(_) => Ok(comment),
         Err(Error::NotFound(_)) => Err(Error::NotFound("comment")),
         Err(error) => Err(error),
     }

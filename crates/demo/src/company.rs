@@ -241,7 +241,7 @@ async fn say(story: &mut Story, subject: Subject, about: &str, by: &str, words: 
         _ => story.task(about)?.to_string(),
     };
     let entity_type = Commentable::of(subject).context("it takes no comments")?;
-    let new = NewComment { content: text(words)?, entity_type, entity_id };
+    let new = NewComment { content: text(words)?, entity_type, entity_id, mentions: Vec::new() };
     comments::create(&story.ctx, &story.by::<grant::CommentCreate>(by)?, new, Vec::new()).await?;
     Ok(())
 }

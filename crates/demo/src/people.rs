@@ -194,6 +194,7 @@ async fn wants_no_mail(story: &mut Story, key: &'static str) -> Result<()> {
         automations: Some(false),
         policies: Some(false),
         portal: Some(false),
+        mentioned: Some(false),
     };
     notices::update(&story.ctx, &session, none, actor.origin).await?;
     Ok(())

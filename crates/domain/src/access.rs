@@ -569,6 +569,14 @@ impl Scope {
         self.principal().map(|principal| principal.credential.auth_type())
     }
 
+    /// The same request as another member of the organization would make it: it tells what they may see. Nothing is
+    /// changed by it.
+    pub fn as_seen_by(&self, member: MemberId, permissions: Permissions) -> Option<Self> {
+        let own = self.principal()?.clone();
+        let who = Who::Principal(Arc::new(Principal { member, permissions, ..own }));
+        Some(Self { who, origin: self.origin.clone() })
+    }
+
     /// Whether the actor also holds another permission; the system holds all.
     pub fn allows(&self, permission: Permission) -> bool {
         match &self.who {

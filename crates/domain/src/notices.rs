@@ -17,6 +17,8 @@ crate::words! {
         Policies = "policies",
         /// Somebody asked for access to the trust portal, or its domain broke.
         Portal = "portal",
+        /// Somebody mentioned them in a comment.
+        Mentioned = "mentioned",
     }
 }
 
@@ -31,6 +33,7 @@ pub struct Notices {
     pub automations: bool,
     pub policies: bool,
     pub portal: bool,
+    pub mentioned: bool,
 }
 
 /// What somebody changes of it.
@@ -42,6 +45,7 @@ pub struct NoticesPatch {
     pub automations: Option<bool>,
     pub policies: Option<bool>,
     pub portal: Option<bool>,
+    pub mentioned: Option<bool>,
 }
 
 impl Notices {
@@ -53,6 +57,7 @@ impl Notices {
             Notice::Automations => self.automations,
             Notice::Policies => self.policies,
             Notice::Portal => self.portal,
+            Notice::Mentioned => self.mentioned,
         }
     }
 
@@ -65,6 +70,7 @@ impl Notices {
             automations: patch.automations.unwrap_or(self.automations),
             policies: patch.policies.unwrap_or(self.policies),
             portal: patch.portal.unwrap_or(self.portal),
+            mentioned: patch.mentioned.unwrap_or(self.mentioned),
         }
     }
 
@@ -79,6 +85,7 @@ impl Notices {
             automations: keep(Notice::Automations, self.automations),
             policies: keep(Notice::Policies, self.policies),
             portal: keep(Notice::Portal, self.portal),
+            mentioned: keep(Notice::Mentioned, self.mentioned),
         }
     }
 }

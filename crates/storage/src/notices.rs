@@ -12,9 +12,9 @@ use attestry_domain::notices::Notices;
 use crate::sql::{Columns, id};
 
 statements! {
-    GET = "SELECT notify_assigned, notify_due_soon, notify_overdue, notify_automations, notify_policies, notify_portal FROM users WHERE id = $1";
+    GET = "SELECT notify_assigned, notify_due_soon, notify_overdue, notify_automations, notify_policies, notify_portal, notify_mentioned FROM users WHERE id = $1";
     READERS_OF_POLICIES = "SELECT m.id FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND u.notify_policies";
-    SET = "UPDATE users SET notify_assigned = $2, notify_due_soon = $3, notify_overdue = $4, notify_automations = $5, notify_policies = $6, notify_portal = $7 WHERE id = $1";
+    SET = "UPDATE users SET notify_assigned = $2, notify_due_soon = $3, notify_overdue = $4, notify_automations = $5, notify_policies = $6, notify_portal = $7, notify_mentioned = $8 WHERE id = $1";
     ORGANIZATIONS = "SELECT id, time_zone, digest_on FROM organizations WHERE deleted_at IS NULL ORDER BY id";
     DIGEST_ON = "UPDATE organizations SET digest_on = $2 WHERE id = $1 AND (digest_on IS NULL OR digest_on < $2)";
     DUE = "SELECT assignee_id, id, number, title, due_date FROM tasks WHERE org_id = $1 AND open_due <= $2 AND assignee_id IS NOT NULL ORDER BY assignee_id, open_due, id";
@@ -28,6 +28,7 @@ fn read(row: &Row<'_>) -> Result<Notices, Error> {
         automations: row.bool(3)?,
         policies: row.bool(4)?,
         portal: row.bool(5)?,
+        mentioned: row.bool(6)?,
     })
 }
 
@@ -43,7 +44,7 @@ pub async fn readers_of_policies(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<Me
 }
 
 pub async fn set(t: &Tx<'_>, user: UserId, notices: Notices) -> Result<(), Error> {
-    let Notices { assigned, due_soon, overdue, automations, policies, portal } = notices;
+    let Notices { assigned, due_soon, overdue, automations, policies, portal, mentioned } = notices;
     let params = [
         id(user),
         Value::Bool(assigned),
@@ -52,6 +53,7 @@ pub async fn set(t: &Tx<'_>, user: UserId, notices: Notices) -> Result<(), Error
         Value::Bool(automations),
         Value::Bool(policies),
         Value::Bool(portal),
+        Value::Bool(mentioned),
     ];
     t.execute(SET, &params).await.map(|_| ())
 }

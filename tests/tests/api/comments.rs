@@ -4,6 +4,7 @@ use attestry_tests::{TestApp, both, id};
 use serde_json::{Value, json};
 
 both! {
+    whoever_is_mentioned_is_told,
     the_author_writes_changes_and_deletes,
     nobody_but_the_author_whatever_their_role,
     both_parameters_are_required_and_the_thing_must_be_ones_own,
@@ -193,4 +194,44 @@ async fn files_of_a_comment_are_seen_by_those_who_see_its_subject(app: &TestApp)
     list().send().await.problem(404, "not_found");
     download().send().await.problem(404, "not_found");
     app.work().await;
+}
+
+async fn whoever_is_mentioned_is_told(app: &TestApp) {
+    let admin = app.member(&app.home, "grace@example.com", "admin").await;
+    let employee = app.member(&app.home, "eve@example.com", "employee").await;
+    let neighbour = app.tenant("Neighbour", "neighbour@example.com").await;
+    let risk = app.risk(json!({"title": "Laptop stolen"})).await;
+    let say = |mentions: Value| {
+        let body = json!({"content": "@Grace, please look.", "entityId": id(&risk), "entityType": "risk", "mentions": mentions});
+        app.post("/v1/comments", &body).send()
+    };
+    say(json!([admin["id"], app.home.member])).await.expect(201);
+    let told = app.mails().await;
+    assert_eq!(told.len(), 1, "nobody tells themselves: {told:?}");
+    assert_eq!(told[0].to_address, "grace@example.com");
+    assert!(told[0].subject.contains("mentioned you on R-1 Laptop stolen"), "{}", told[0].subject);
+    // Employees do not see risks, and nobody is told what they may not see. The comment is not made either.
+    for nobody in [&employee["id"], &json!(neighbour.member), &json!("mem_01jcqg3v5mefzr7d0a6w3k9x2b")] {
+        assert_eq!(say(json!([admin["id"], nobody])).await.wrong_fields(), ["mentions"]);
+    }
+    let about = format!("/v1/comments?entityType=risk&entityId={}", id(&risk));
+    assert_eq!(app.get(&about).send().await.expect(200)["count"], 1);
+    assert_eq!(app.mails().await.len(), 0);
+    // A task of theirs is an employee's business.
+    let task = app.post("/v1/tasks", &json!({"title": "Test backups", "assigneeId": employee["id"]}));
+    let task = task.send().await.expect(201);
+    app.mails().await;
+    let body = json!({"content": "Done?", "entityId": id(&task), "entityType": "task", "mentions": [employee["id"]]});
+    app.post("/v1/comments", &body).send().await.expect(201);
+    assert_eq!(app.mails().await.len(), 1);
+    // It can be switched off.
+    let session = app.sign_in("eve@example.com").await;
+    app.call("PATCH", "/v1/auth/notifications")
+        .session(&session, &app.home.organization)
+        .json(&json!({"mentioned": false}))
+        .send()
+        .await
+        .expect(200);
+    app.post("/v1/comments", &body).send().await.expect(201);
+    assert_eq!(app.mails().await.len(), 0);
 }

@@ -1,6 +1,8 @@
 import { Menu, Tabs } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useList } from '../../api/lists';
 import { usePeople } from '../../api/people';
 import { refetch } from '../../api/query';
 import { useEdits, useRecord } from '../../api/records';
@@ -92,26 +94,31 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
           <Rating row={row} d={d} when="residual" />
         </Field>
       </dl>
-      <dl style={{ margin: '0 0 20px' }}>
-        {d.fields.map((field) => {
-          const now = isSet(d, row, field.name) ? (value(row, field.name) as Value) : null;
-          return (
-            <Field
-              key={field.name}
-              record={id}
-              name={field.name}
-              label={d.labels[field.name] ?? field.name}
-              kind={field.kind === 'person' || field.kind === 'rating' ? 'choice' : field.kind}
-              value={now}
-              choices={choices(field)}
-              optional={field.optional}
-              onSave={save?.(field.name)}
-            >
-              <Shown d={d} row={row} field={field} name={people.name} />
-            </Field>
-          );
-        })}
-      </dl>
+      {GROUPS.map((group) => (
+        <section key={group} className={css.group} aria-label={t.record.groups[group]}>
+          <h3>{t.record.groups[group]}</h3>
+          <dl>
+            {d.fields
+              .filter((field) => groupOf(field) === group)
+              .map((field) => (
+                <Field
+                  key={field.name}
+                  record={id}
+                  name={field.name}
+                  label={d.labels[field.name] ?? field.name}
+                  kind={field.kind === 'person' || field.kind === 'rating' ? 'choice' : field.kind}
+                  value={isSet(d, row, field.name) ? (value(row, field.name) as Value) : null}
+                  choices={choices(field)}
+                  optional={field.optional}
+                  onSave={save?.(field.name)}
+                >
+                  <Shown d={d} row={row} field={field} name={people.name} />
+                </Field>
+              ))}
+          </dl>
+        </section>
+      ))}
+      {can('control:read') && !isPast && <LinkedControls d={d} id={id} />}
       <Tabs value={tab} onChange={setTab} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="history">{t.record.history}</Tabs.Tab>
@@ -134,6 +141,31 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
       </Tabs>
       {dialog}
     </Drawer>
+  );
+}
+
+const GROUPS = ['about', 'rating', 'treatment'] as const;
+const groupOf = ({ kind, name }: FieldDefinition): (typeof GROUPS)[number] =>
+  kind === 'rating' ? 'rating' : name.startsWith('treatment') ? 'treatment' : 'about';
+
+/** The controls that treat it. */
+function LinkedControls({ d, id }: { d: Definition; id: string }) {
+  const { rows, data } = useList('/v1/controls', { [`${d.entity}Id`]: id });
+  if (!data) return null;
+  return (
+    <section className={css.group} aria-label={t.record.linkedControls}>
+      <h3>{t.record.linkedControls}</h3>
+      {rows.length === 0 && <p className="t3">{t.record.noControls}</p>}
+      <ul>
+        {rows.map((one) => (
+          <li key={one.id}>
+            <Link to={'/controls' as string} search={{ open: one.id } as never} className="link">
+              <span className="mono">{one.reference}</span> {one.name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -249,6 +249,7 @@ export const settings: Texts['settings'] = {
         'An die Person, die die Aufgabe erledigt oder die Automatisierung angelegt hat',
       ],
       policies: ['Eine Richtlinie oder Erklärung wartet auf mich', 'Zum Genehmigen, Überarbeiten, Prüfen oder Unterschreiben'],
+      mentioned: ['Jemand erwähnt mich in einem Kommentar', 'Zu einem Risiko, Anbieter, einer Aufgabe oder Richtlinie'],
       portal: ['Jemand fragt Zugang zum Trust-Portal an', 'Oder die Domain ist gestört; für alle, die Anfragen bearbeiten'],
     },
     look: 'Sprache und Farben',

@@ -174,6 +174,7 @@ export const settings = {
       overdue: ['My tasks are overdue', 'In the same digest'],
       automations: ['An automation of mine fails or recovers', 'Sent to the owner of the task or the author of the automation'],
       policies: ['A policy or statement waits for me', 'To approve, revise, review or sign'],
+      mentioned: ['Someone mentions me in a comment', 'On a risk, vendor, task or policy'],
       portal: ['Someone requests access to the trust portal', 'Or its domain stops working; sent to reviewers'],
     } as Record<string, [string, string]>,
     look: 'Language and colours',

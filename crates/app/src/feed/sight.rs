@@ -97,7 +97,7 @@ struct Hanging {
 
 /// Whether the follower may see a subject; of a comment, what it is about.
 async fn is_seen(t: &Tx<'_>, scope: &Scope, subject: Subject, id: &str) -> Result<bool, Error> {
-    admitted(admit(t, scope, subject, id, Access::Read, Hold::No).await)
+    admitted(admit(t, scope, subject, id, Access::Read, Hold::No).await.map(|_| ()))
 }
 
 fn admitted(result: Result<(), Error>) -> Result<bool, Error> {

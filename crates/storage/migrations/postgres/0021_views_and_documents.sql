@@ -36,3 +36,4 @@ UPDATE portals SET documents = (
 ) WHERE status = 'published';
 -- Some organizations let nobody approve what they submitted themselves.
 ALTER TABLE organizations ADD COLUMN is_self_approval_allowed BOOLEAN NOT NULL DEFAULT TRUE;
+ALTER TABLE users ADD COLUMN notify_mentioned BOOLEAN NOT NULL DEFAULT TRUE;
