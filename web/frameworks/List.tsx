@@ -1,11 +1,14 @@
-import { Button } from '@mantine/core';
+import { Button, Checkbox } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
+import { useChosen } from '../api/chosen';
+import { words } from '../api/problem';
 import { useMe } from '../api/session';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { type Column, Table } from '../parts/list/Table';
 import { PageHeader } from '../parts/PageHeader';
 import { useView } from '../parts/search';
+import { toast } from '../parts/toast';
 import { t } from '../texts';
 import css from './frameworks.module.css';
 import { type Framework, useFrameworks, useReadiness } from './queries';
@@ -26,6 +29,7 @@ function List() {
   const own = all.filter(({ isOwn }) => isOwn).length;
   const open = ({ alias }: Framework) => void navigate({ to: '/frameworks/$id', params: { id: alias } });
   const mayRead = can('control:read');
+  const { chosen, choose } = useChosen();
 
   const columns: (Column<Framework> | false)[] = [
     {
@@ -37,6 +41,21 @@ function List() {
           {row.name}
           {row.isOwn && <span className={css.own}>{t.frameworks.own}</span>}
         </>
+      ),
+    },
+    {
+      key: 'chosen',
+      header: t.frameworks.columns.chosen,
+      width: 84,
+      render: (row) => (
+        <Checkbox
+          aria-label={t.frameworks.choose(row.name)}
+          checked={chosen.includes(row.id)}
+          disabled={!can('organization:update')}
+          onChange={(event) =>
+            void choose(row.id, event.currentTarget.checked).catch((problem) => toast(words(problem), { bad: true }))
+          }
+        />
       ),
     },
     mayRead && {

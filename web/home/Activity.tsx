@@ -7,7 +7,7 @@ import { Avatar } from '../parts/Person';
 import { to } from '../parts/to';
 import { t } from '../texts';
 import css from './Home.module.css';
-import { useActivity } from './queries';
+import { useActivity, useVisitors } from './queries';
 
 type Entry = Schemas['AuditEntry'];
 const SHOWN = 8;
@@ -21,21 +21,35 @@ const pages: Record<string, (id: string) => string> = {
   control: (id) => `/controls?open=${id}`,
 };
 
-/** What people did last, with names. */
+/** Those who act are what the entry is about. */
+const THEMSELVES = new Set(['member.joined', 'access_request.created', 'access_grant.created']);
+
+/** What people did last, in sentences. What has no sentence is in the audit log only. */
 export function Activity() {
   const { data, error, refetch } = useActivity();
   const people = usePeople();
+  const visitors = useVisitors();
   if (error) return <SectionError error={error} onRetry={() => void refetch()} />;
-  const entries = (data?.data ?? []).filter((entry) => entry.entityName).slice(0, SHOWN);
+  const entries = (data?.data ?? []).filter(({ action, entityName }) => entityName && action in t.home.did).slice(0, SHOWN);
+  const who = (entry: Entry): string => {
+    const { actor, action, entityName, changes } = entry;
+    if (THEMSELVES.has(action)) return entityName ?? t.home.visitor;
+    if (actor.type === 'visitor')
+      return visitors.get(String(changes.find(({ field }) => field === 'grantId')?.after)) ?? t.home.visitor;
+    return actor.name ?? people.name(actor.memberId) ?? actor.memberName ?? t.record.system;
+  };
   return (
     <ul>
       {entries.map((entry) => {
-        const name = who(entry, people.name);
+        const name = who(entry);
+        const [before, after] = (t.home.did[entry.action] ?? '').split('{}');
         return (
           <li key={entry.id} className={css.entry}>
             <Avatar name={name} size={24} />
             <span className={css.sentence}>
-              <b>{name}</b> {verb(entry)} {thing(entry)}
+              <b>{name}</b> {before}
+              {after !== undefined && thing(entry)}
+              {after}
             </span>
             <time dateTime={entry.at} title={utc(entry.at)} className="t3 num">
               {moment(entry.at)}
@@ -45,15 +59,6 @@ export function Activity() {
       })}
     </ul>
   );
-}
-
-function who({ actor }: Entry, name: (id: string | null | undefined) => string | undefined): string {
-  return actor.name ?? name(actor.memberId) ?? actor.memberName ?? t.record.system;
-}
-
-function verb(entry: Entry): string {
-  const word = entry.action.split('.').at(-1) ?? '';
-  return t.verbs[word] ?? word.replaceAll('_', ' ');
 }
 
 function thing(entry: Entry) {

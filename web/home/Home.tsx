@@ -13,6 +13,7 @@ import { Person } from '../parts/Person';
 import { to } from '../parts/to';
 import { t } from '../texts';
 import { Activity } from './Activity';
+import { Auditor } from './Auditor';
 import css from './Home.module.css';
 import { useApprovals, useRequests, useTasks, useToSign } from './queries';
 import { ReadinessChart } from './ReadinessChart';
@@ -150,7 +151,11 @@ function useAttention(): { groups: Group[]; isPending: boolean; isKnown: boolean
 export function Home() {
   const { can } = useMe();
   const attention = useAttention();
-  const { groups, failed, isKnown } = attention;
+  const isAuditor = can('audit-log:read') && can('risk:read') && !can('task:create');
+  const { failed, isKnown } = attention;
+  // What is stale or late is a finding to an auditor, and nothing to do.
+  const own = [t.home.approval, t.home.toSign, t.home.mine] as string[];
+  const groups = isAuditor ? attention.groups.filter(({ label }) => own.includes(label)) : attention.groups;
   const setUp = useSetUp();
   const isPending = attention.isPending || setUp.isPending;
   const isLead = can('risk:read');
@@ -161,7 +166,9 @@ export function Home() {
   return (
     <div className={css.page} aria-busy={isPending}>
       <PageHeader
-        title={isPending || !isKnown ? t.nav.home : isLead ? t.home.attention(count) : t.home.work(count)}
+        title={
+          isPending || !isKnown ? t.nav.home : isAuditor ? t.home.audit : isLead ? t.home.attention(count) : t.home.work(count)
+        }
         facts={[longDay(new Date()), ...(isLead && all.length > 0 ? [t.home.evidence(fresh, all.length)] : [])]}
         actions={
           can('task:create') && (
@@ -176,13 +183,20 @@ export function Home() {
       {/* What comes below asks for its data meanwhile, and is not pushed down by what comes above. */}
       <div className={isLead ? css.columns : css.column} hidden={isPending}>
         <div className={css.left}>
-          <Section title={t.home.needs} link={<Link to="/tasks">{t.home.allTasks}</Link>}>
-            {groups.map((group) => (
-              <Attention key={group.label} group={group} />
-            ))}
-            {failed && <SectionError error={failed.failureReason} onRetry={() => void failed.refetch()} />}
-            {isKnown && groups.length === 0 && <p className={css.calm}>{t.home.calm}</p>}
-          </Section>
+          {isAuditor && (
+            <Section title={t.home.toReview} hint={t.home.auditLead}>
+              <Auditor />
+            </Section>
+          )}
+          {(!isAuditor || groups.length > 0) && (
+            <Section title={t.home.needs} link={<Link to="/tasks">{t.home.allTasks}</Link>}>
+              {groups.map((group) => (
+                <Attention key={group.label} group={group} />
+              ))}
+              {failed && <SectionError error={failed.failureReason} onRetry={() => void failed.refetch()} />}
+              {isKnown && groups.length === 0 && <p className={css.calm}>{t.home.calm}</p>}
+            </Section>
+          )}
           {can('audit-log:read') && (
             <Section title={t.home.activity} link={<Link to="/audit">{t.home.log}</Link>}>
               <Activity />

@@ -1,5 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useBeginning } from '../api/beginning';
+import { useChosen } from '../api/chosen';
 import { $api, api, type Schemas } from '../api/client';
 import { useMe } from '../api/session';
 import { iso } from '../parts/format';
@@ -46,6 +47,19 @@ export function useActivity() {
   return $api.useQuery('get', '/v1/audit-logs', { params: { query: { limit: 40 } } }, { enabled: can('audit-log:read') });
 }
 
+/** The names of those who read documents of the portal, by their access. */
+export function useVisitors(): Map<string, string> {
+  const { can } = useMe();
+  const query = { limit: 200 };
+  const { data } = $api.useQuery(
+    'get',
+    '/v1/trust-access/admin/grants',
+    { params: { query } },
+    { enabled: can('trust-access:read') },
+  );
+  return new Map(data?.data.map(({ id, name }) => [id, name]));
+}
+
 /** At most this many lines can be told apart. */
 const LINES = 3;
 /** Every two months of the last year, and now. */
@@ -68,7 +82,8 @@ export function useReadiness(): { lines: Readiness[]; isPending: boolean } {
   const enabled = can('framework:read');
   const frameworks = $api.useQuery('get', '/v1/frameworks', { params: { query: { limit: 100 } } }, { enabled });
   const began = useBeginning();
-  const all = frameworks.data?.data ?? [];
+  const { chosen } = useChosen();
+  const all = (frameworks.data?.data ?? []).filter(({ id }) => chosen.length === 0 || chosen.includes(id));
   const read = (id: string, asOf?: string) => ({
     queryKey: ['readiness', '/v1/frameworks', id, asOf ?? null],
     queryFn: async () =>
@@ -79,7 +94,9 @@ export function useReadiness(): { lines: Readiness[]; isPending: boolean } {
   const used = all
     .map(({ id, name }, at) => ({ id, name, readiness: now[at]?.data }))
     .filter(
-      ({ readiness }) => readiness && readiness.counts.ready + readiness.counts.inProgress + readiness.counts.notStarted > 0,
+      ({ id, readiness }) =>
+        readiness &&
+        (chosen.includes(id) || readiness.counts.ready + readiness.counts.inProgress + readiness.counts.notStarted > 0),
     )
     .sort((a, b) => (b.readiness?.score ?? 0) - (a.readiness?.score ?? 0))
     .slice(0, LINES);

@@ -24,7 +24,7 @@ import { Automations } from './Automations';
 import { useAutomations } from './automated';
 import css from './Detail.module.css';
 import { EvidenceFiles } from './Evidence';
-import { choices, isLate, reader, statuses, type Task as TaskRecord } from './fields';
+import { choices, isLate, nextDue, reader, statuses, type Task as TaskRecord } from './fields';
 import { failed } from './queries';
 import { Runs } from './Runs';
 import { useNames, useRights } from './rights';
@@ -64,6 +64,7 @@ function Page({ id }: { id: string }) {
 
   const words = t.tasks.detail;
   const isDone = task.status === 'done';
+  const next = nextDue(task);
   const mark = () => void edits.save({ status: isDone ? 'todo' : 'done' }).catch(failed);
   const remove = async () => {
     await api.DELETE('/v1/tasks/{taskId}', { params: { path: { taskId: id } } });
@@ -92,7 +93,9 @@ function Page({ id }: { id: string }) {
         }
         facts={[
           <Person key="owner" name={name(task.assigneeId)} />,
-          task.dueDate ? (
+          next ? (
+            <span key="due">{t.tasks.next(day(next))}</span>
+          ) : task.dueDate ? (
             <span key="due" className={isLate(task, asOf) ? css.late : undefined}>
               {words.due} <b>{day(task.dueDate)}</b>
             </span>

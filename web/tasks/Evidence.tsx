@@ -61,7 +61,7 @@ export function EvidenceFiles({ task, section }: { task: Task; section: RefObjec
             </tr>
           </thead>
           <tbody>
-            {files.map((file) => (
+            {files.map((file, place) => (
               <tr key={file.id}>
                 <td>
                   <span className={css.file}>
@@ -82,7 +82,15 @@ export function EvidenceFiles({ task, section }: { task: Task; section: RefObjec
                 </td>
                 <td className="t2 clip">{file.runId ? words.automation : name(file.uploadedBy)}</td>
                 <td className="t2">{day(file.of)}</td>
-                <td>{file.fresh ? <Freshness {...file.fresh} /> : <span className="t3">{words.lasting}</span>}</td>
+                <td>
+                  {place > 0 ? (
+                    <span className="t3">{words.replaced}</span>
+                  ) : file.fresh ? (
+                    <Freshness {...file.fresh} />
+                  ) : (
+                    <span className="t3">{words.lasting}</span>
+                  )}
+                </td>
                 <td className={css.acts}>
                   <ActionIcon aria-label={`${t.actions.download} ${file.name}`} onClick={() => void openFile(file.id)}>
                     <IconDownload size={16} stroke={1.6} />

@@ -7,12 +7,14 @@ import { Person } from '../parts/Person';
 import { StatusPill, StatusSelect } from '../parts/StatusPill';
 import { useView } from '../parts/search';
 import { t } from '../texts';
-import { isLate, type Status, statuses, type Task } from './fields';
+import { isLate, nextDue, type Status, statuses, type Task } from './fields';
 import css from './List.module.css';
 import { setStatus } from './queries';
 
 export function Due({ task }: { task: Task }) {
   const { asOf } = useView().view;
+  const next = nextDue(task);
+  if (next) return <span className="t3">{t.tasks.next(day(next))}</span>;
   return task.dueDate && <span className={isLate(task, asOf) ? css.late : 't2'}>{day(task.dueDate)}</span>;
 }
 

@@ -1,7 +1,8 @@
 import type { Schemas } from '../api/client';
 import type { usePeople } from '../api/people';
+import { after } from '../parts/evidence';
 import type { FilterField } from '../parts/FilterBar';
-import { day, today } from '../parts/format';
+import { day, iso, today } from '../parts/format';
 import type { Formed } from '../parts/register/definition';
 import type { Status as Shown } from '../parts/StatusPill';
 import { t } from '../texts';
@@ -59,6 +60,16 @@ export function formed(): Formed {
 
 /** Whether a task is or was overdue on a day. */
 export const isLate = (task: Task, on = today()) => task.status !== 'done' && task.dueDate !== null && task.dueDate < on;
+
+/** When a recurring task that is done has to be done again: as the server sets it when the next period begins. */
+export function nextDue({ status, frequency, dueDate, lastCompletedAt }: Task): string | undefined {
+  if (status !== 'done' || !frequency || !lastCompletedAt) return undefined;
+  const opens = after(iso(new Date(lastCompletedAt)), frequency);
+  if (!dueDate) return opens;
+  let due = after(dueDate, frequency);
+  while (due < opens) due = after(due, frequency);
+  return due;
+}
 
 /** How the value of a field reads, for histories and conflicts. */
 export function reader(people: ReturnType<typeof usePeople>) {

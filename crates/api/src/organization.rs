@@ -2,7 +2,8 @@
 
 use attestry_app::organizations;
 use attestry_domain::access::grant;
-use attestry_domain::id::OrganizationId;
+use attestry_domain::id::{FrameworkId, OrganizationId, kind};
+use attestry_domain::id_set::IdSet;
 use attestry_domain::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::{Name, WebAddress};
 use attestry_domain::{Time, Zone};
@@ -24,7 +25,7 @@ use crate::state::Api;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Organization, example = json!({
     "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines", "website": "https://engines.example", "timeZone": "Europe/London",
-    "isSelfApprovalAllowed": true, "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
+    "isSelfApprovalAllowed": true, "frameworkIds": [], "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
 }))]
 pub(crate) struct OrganizationView {
     #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
@@ -37,6 +38,9 @@ pub(crate) struct OrganizationView {
     time_zone: Zone,
     /// Lets members approve what they submitted themselves.
     is_self_approval_allowed: bool,
+    /// The frameworks it has chosen to work on.
+    #[schema(value_type = Vec<String>)]
+    framework_ids: Vec<FrameworkId>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
     #[schema(value_type = String, format = DateTime)]
@@ -51,11 +55,12 @@ impl From<Organization> for OrganizationView {
             website,
             time_zone,
             is_self_approval_allowed,
+            framework_ids,
             created_at,
             updated_at,
             version: _,
         } = organization;
-        Self { id, name, website, time_zone, is_self_approval_allowed, created_at, updated_at }
+        Self { id, name, website, time_zone, is_self_approval_allowed, framework_ids, created_at, updated_at }
     }
 }
 
@@ -66,6 +71,7 @@ body! {
         website "website": nullable WebAddress = "Its web site; null clears it.",
         time_zone "timeZone": optional Zone = "The IANA time zone by which tasks reopen, schedules run and digests are sent. UTC by default.",
         is_self_approval_allowed "isSelfApprovalAllowed": optional bool = "False lets nobody approve a policy or a statement of applicability that they submitted themselves. True by default.",
+        framework_ids "frameworkIds": optional IdSet<kind::Framework> = "The frameworks the organization works on, which its home page shows.",
     }
     example json!({"name": "Analytical Engines Ltd", "website": "engines.example", "timeZone": "Europe/London"})
 }
@@ -97,8 +103,9 @@ pub(crate) async fn update_organization(
     conditions: Conditions,
     body: Valid<UpdateOrganization>,
 ) -> Result<Response, Problem> {
-    let UpdateOrganization { name, website, time_zone, is_self_approval_allowed } = body.0;
-    let patch = OrganizationPatch { name, website, time_zone, is_self_approval_allowed };
+    let UpdateOrganization { name, website, time_zone, is_self_approval_allowed, framework_ids } = body.0;
+    let framework_ids = framework_ids.map(|ids| ids.iter().collect());
+    let patch = OrganizationPatch { name, website, time_zone, is_self_approval_allowed, framework_ids };
     let organization = organizations::update(&api.ctx, &scope, patch, conditions.if_match()).await?;
     Ok(with_tag(StatusCode::OK, &[organization.version], OrganizationView::from(organization)))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use attestry_domain::Zone;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
+use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::Name;
@@ -14,6 +15,7 @@ use crate::automations;
 use crate::change::Change;
 use crate::context::Ctx;
 use crate::error::Error;
+use crate::frameworks;
 use crate::jobs::Removal;
 use crate::precondition::Precondition;
 use crate::remembered::Forget;
@@ -68,6 +70,12 @@ pub async fn update(
     ctx.change(scope, async move |c| {
         let before = organizations::lock(c.t, c.scope).await?.ok_or(MISSING)?;
         precondition.check(&[before.version])?;
+        for id in patch.framework_ids.iter().flatten() {
+            frameworks::find(c.t, c.scope, &FrameworkName::Id(*id)).await.map_err(|error| match error {
+                Error::NotFound(_) => Error::field("frameworkIds", format!("{id} is not a framework")),
+                other => other,
+            })?;
+        }
         let mut after = before.patched(patch.clone());
         if after == before {
             return Ok(before);

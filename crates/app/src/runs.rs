@@ -7,6 +7,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::attachments::MadeBy;
 use attestry_domain::automation_hosts::AllowedHosts;
 use attestry_domain::automations::{Automation, Evaluation, Run, RunError, RunStatus, Trigger};
+use attestry_domain::date::Date;
 use attestry_domain::id::{AutomationId, OrganizationId, RunId, TaskId};
 use attestry_domain::notices::Notice;
 use attestry_domain::page::{After, Page};
@@ -333,6 +334,16 @@ async fn store_patiently(
     None
 }
 
+/// As much of an automation's name as the names of its files carry.
+const MAX_NAME: usize = 100;
+
+/// The name of a file of evidence: what was checked, and when.
+fn evidence_name(run: &Run, automation: &Automation) -> String {
+    let name: String = automation.name.chars().take(MAX_NAME).collect();
+    let day = Date::of(run.started_at.unwrap_or(run.created_at));
+    format!("{} {day}.json", name.replace(['/', '\\'], "-").trim())
+}
+
 /// The file that holds the evidence of a run.
 #[derive(Serialize)]
 struct EvidenceFile<'a> {
@@ -360,7 +371,7 @@ async fn store(
     let text = serde_json::to_vec(&document)?;
     let wrong = |message: String| Error::internal(message);
     let file = NewFile {
-        name: Parse::parse(&format!("evidence-{}.json", run.id)).map_err(wrong)?,
+        name: Parse::parse(&evidence_name(run, automation)).map_err(wrong)?,
         media_type: Parse::parse("application/json").map_err(wrong)?,
     };
     let content = stream::iter([Ok::<_, Error>(Bytes::from(text))]);

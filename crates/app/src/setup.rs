@@ -135,6 +135,7 @@ async fn found(
         website: None,
         time_zone: Zone::default(),
         is_self_approval_allowed: true,
+        framework_ids: Vec::new(),
         created_at: work.now,
         updated_at: work.now,
         version: 1,

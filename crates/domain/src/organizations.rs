@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::id::OrganizationId;
+use crate::id::{FrameworkId, OrganizationId};
 use crate::patch::Patch;
 use crate::text::{Name, WebAddress};
 use crate::time::Time;
@@ -17,6 +17,8 @@ pub struct Organization {
     pub time_zone: Zone,
     /// Lets members approve what they submitted themselves.
     pub is_self_approval_allowed: bool,
+    /// The frameworks it has chosen to work on.
+    pub framework_ids: Vec<FrameworkId>,
     pub created_at: Time,
     pub updated_at: Time,
     #[serde(skip)]
@@ -29,12 +31,13 @@ pub struct OrganizationPatch {
     pub website: Patch<WebAddress>,
     pub time_zone: Option<Zone>,
     pub is_self_approval_allowed: Option<bool>,
+    pub framework_ids: Option<Vec<FrameworkId>>,
 }
 
 impl Organization {
     #[must_use]
     pub fn patched(&self, patch: OrganizationPatch) -> Self {
-        let OrganizationPatch { name, website, time_zone, is_self_approval_allowed } = patch;
+        let OrganizationPatch { name, website, time_zone, is_self_approval_allowed, framework_ids } = patch;
         let website = website.map(WebAddress::into_string).apply(self.website.clone());
         let time_zone = time_zone.unwrap_or_else(|| self.time_zone.clone());
         Self {
@@ -42,6 +45,7 @@ impl Organization {
             website,
             time_zone,
             is_self_approval_allowed: is_self_approval_allowed.unwrap_or(self.is_self_approval_allowed),
+            framework_ids: framework_ids.unwrap_or_else(|| self.framework_ids.clone()),
             ..self.clone()
         }
     }

@@ -9,19 +9,19 @@ use attestry_domain::id::OrganizationId;
 use attestry_domain::organizations::Organization;
 
 use crate::schema::of_an_organization;
-use crate::sql::{Columns, id, time};
+use crate::sql::{Columns, from_json, id, time, to_json};
 
 macro_rules! columns {
     () => {
-        "SELECT id, name, website, time_zone, created_at, updated_at, version, is_self_approval_allowed FROM organizations"
+        "SELECT id, name, website, time_zone, created_at, updated_at, version, is_self_approval_allowed, framework_ids FROM organizations"
     };
 }
 
 statements! {
-    INSERT = "INSERT INTO organizations (id, name, website, time_zone, created_at, updated_at, version, is_self_approval_allowed) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    INSERT = "INSERT INTO organizations (id, name, website, time_zone, created_at, updated_at, version, is_self_approval_allowed, framework_ids) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     GET = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL");
     LOCK = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL FOR UPDATE");
-    UPDATE = "UPDATE organizations SET name = $2, website = $3, time_zone = $4, updated_at = $5, version = $6, is_self_approval_allowed = $7 WHERE id = $1";
+    UPDATE = "UPDATE organizations SET name = $2, website = $3, time_zone = $4, updated_at = $5, version = $6, is_self_approval_allowed = $7, framework_ids = $8 WHERE id = $1";
     DELETE = "UPDATE organizations SET updated_at = $2, deleted_at = $2, version = version + 1 WHERE id = $1";
     RESTORE = "UPDATE organizations SET updated_at = $2, deleted_at = NULL, version = version + 1 WHERE id = $1 AND removed_at IS NULL";
     TO_REMOVE = "SELECT id FROM organizations WHERE deleted_at < $1 AND removed_at IS NULL ORDER BY id";
@@ -44,6 +44,7 @@ fn read(row: &Row<'_>) -> Result<Organization, Error> {
         updated_at: row.time(5)?,
         version: row.int(6)?,
         is_self_approval_allowed: row.bool(7)?,
+        framework_ids: from_json(row, 8)?,
     })
 }
 
@@ -60,6 +61,7 @@ pub async fn insert(t: &Tx<'_>, organization: &Organization) -> Result<(), Error
         time(*updated_at),
         Value::Int(*version),
         Value::Bool(organization.is_self_approval_allowed),
+        to_json(8, &organization.framework_ids)?,
     ];
     t.execute(INSERT, &params).await.map(|_| ())
 }
@@ -83,6 +85,7 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, organization: &Organization) -> R
         time(*updated_at),
         Value::Int(*version),
         Value::Bool(organization.is_self_approval_allowed),
+        to_json(7, &organization.framework_ids)?,
     ];
     t.execute(UPDATE, &params).await.map(|_| ())
 }

@@ -10,6 +10,7 @@ use attestry_tests::{PASSWORD, TestApp, both, token_in};
 use serde_json::{Value, json};
 
 both! {
+    frameworks_are_chosen,
     it_is_shown_and_changed,
     only_an_owner_deletes_it,
     a_deletion_must_be_meant,
@@ -157,4 +158,15 @@ async fn a_removed_organization_leaves_its_chain_and_nothing_else(app: &TestApp)
     let verdict = attestry_app::proof::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
     assert!(matches!(verdict, attestry_app::proof::Verdict::Intact { .. }), "{verdict:?}");
     app.call("GET", "/v1/people").key(&other.key).send().await.expect(200);
+}
+
+async fn frameworks_are_chosen(app: &TestApp) {
+    let all = app.get("/v1/frameworks?limit=2").send().await.expect(200);
+    let ids = json!([all["data"][0]["id"], all["data"][1]["id"]]);
+    let chosen = app.patch("/v1/organization", &json!({"frameworkIds": ids})).send().await.expect(200);
+    assert_eq!(chosen["frameworkIds"].as_array().map(Vec::len), Some(2));
+    let unknown = json!({"frameworkIds": ["frk_01jcqg3v5mefzr7d0a6w3k9x2b"]});
+    assert_eq!(app.patch("/v1/organization", &unknown).send().await.wrong_fields(), ["frameworkIds"]);
+    let none = app.patch("/v1/organization", &json!({"frameworkIds": []})).send().await.expect(200);
+    assert_eq!(none["frameworkIds"], json!([]));
 }

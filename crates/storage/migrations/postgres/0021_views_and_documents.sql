@@ -37,3 +37,5 @@ UPDATE portals SET documents = (
 -- Some organizations let nobody approve what they submitted themselves.
 ALTER TABLE organizations ADD COLUMN is_self_approval_allowed BOOLEAN NOT NULL DEFAULT TRUE;
 ALTER TABLE users ADD COLUMN notify_mentioned BOOLEAN NOT NULL DEFAULT TRUE;
+-- The frameworks an organization has chosen to work on.
+ALTER TABLE organizations ADD COLUMN framework_ids TEXT NOT NULL DEFAULT '[]';
