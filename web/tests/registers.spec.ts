@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import { PASSWORD } from './demo';
 import { expect, expectAccessible, signIn, signInByForm, test } from './server';
-import { LEAD, organization } from './steps';
+import { LEAD, organization, pick } from './steps';
 
 test.describe('risks', () => {
   test('a cell of the heat map narrows the table, and Back widens it again', async ({ page, demo }, info) => {
@@ -155,6 +156,22 @@ test.describe('risks', () => {
     await expect(page.getByText('2 rows imported')).toBeVisible();
     await page.goto(`${demo.url}/risks?q=Imported`);
     await expect(page.getByRole('link', { name: 'Imported one' })).toBeVisible();
+  });
+
+  test('a sheet of a workbook is chosen, checked and fixed like any table', async ({ page, demo }, info) => {
+    test.skip(info.project.name === 'phone', 'the same code at another width');
+    await signIn(page, demo, LEAD);
+    await page.goto(`${demo.url}/risks?import=yes`);
+    await page.locator('input[type=file]').setInputFiles(join(import.meta.dirname, 'files', 'two-sheets.xlsx'));
+    await pick(page, 'Sheet', 'Our risks');
+    await expect(page.getByRole('combobox', { name: 'Risk name: Becomes' })).toHaveValue('Title');
+    await page.getByRole('button', { name: 'Check the rows' }).click();
+    // Numbered as in the file, where rows were left empty.
+    await page.getByRole('textbox', { name: 'Row 5: Category' }).fill('People');
+    await expectAccessible(page, 'a sheet with an error');
+    await page.getByRole('button', { name: 'Check the rows' }).click();
+    await page.getByRole('button', { name: 'Import 2 rows' }).click();
+    await expect(page.getByText('2 rows imported')).toBeVisible();
   });
 });
 

@@ -11,6 +11,7 @@ use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
 use serde_json::{Value, json};
 
 both! {
+    a_sheet_of_a_workbook_is_chosen,
     rows_have_references_that_are_never_reused,
     rows_made_at_once_are_numbered_without_gaps,
     a_rating_is_somebodys_or_a_default,
@@ -688,4 +689,37 @@ async fn the_log_is_a_table_too(app: &TestApp) {
     assert_eq!(name, "Audit-log");
     let head = app.get("/v1/audit-logs/head").send().await.expect(200)["sequence"].to_string();
     assert_eq!((rows[0]["sequence"].to_string(), rows.len().to_string()), (head.clone(), head), "all of it");
+}
+
+async fn a_sheet_of_a_workbook_is_chosen(app: &TestApp) {
+    let mut book = Workbook::new();
+    book.add_worksheet().set_name("Read me").expect("a name").write(0, 0, "Notes").expect("a cell");
+    let risks = book.add_worksheet().set_name("Our risks").expect("a name");
+    for (column, name) in (0..).zip(["Risk name", "Description", "Category"]) {
+        risks.write(0, column, name).expect("a cell");
+    }
+    for (column, cell) in (0..).zip(["Laptop stolen", "It is.", "technology"]) {
+        risks.write(3, column, cell).expect("a cell");
+    }
+    let book = book.save_to_buffer().expect("a workbook");
+    let send = |path: &str| {
+        let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+        app.call("POST", path).key(&app.home.key).raw(kind, book.clone()).send()
+    };
+    let first = send("/v1/risks/import/preview").await.expect(200);
+    assert_eq!(first, json!({"sheets": ["Read me", "Our risks"], "columns": ["Notes"], "rows": []}));
+    let second = send("/v1/risks/import/preview?sheet=Our%20risks").await.expect(200);
+    assert_eq!(second["columns"], json!(["Risk name", "Description", "Category"]));
+    assert_eq!(second["rows"], json!([{"row": 3, "cells": ["Laptop stolen", "It is.", "technology"]}]));
+    let unknown = send("/v1/risks/import?sheet=Theirs").await.problem(400, "malformed_body");
+    assert!(unknown["detail"].as_str().expect("a detail").contains("Read me, Our risks"), "{unknown}");
+    send("/v1/risks/import/preview?sheets=x").await.problem(400, "validation_failed");
+    let made = send("/v1/risks/import?sheet=Our%20risks").await.expect(200);
+    assert_eq!(made["imported"], 1);
+    let csv = app.call("POST", "/v1/risks/import/preview").key(&app.home.key).raw("text/csv", "title\nA\n");
+    assert_eq!(csv.send().await.expect(200)["sheets"], json!([]));
+    app.member(&app.home, "eve@example.com", "employee").await;
+    let eve = app.sign_in("eve@example.com").await;
+    let refused = app.call("POST", "/v1/risks/import/preview").session(&eve, &app.home.organization);
+    refused.raw("text/csv", "title\nA\n").send().await.problem(403, "forbidden");
 }

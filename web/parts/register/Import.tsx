@@ -16,7 +16,16 @@ import { guesses } from './guesses';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 type Result = Schemas['ImportResult'];
-type Table_ = { name: string; file?: File; header: string[]; rows: string[][] };
+/** A table as it was written: `numbers` are those of the rows in the file. */
+type Table_ = {
+  name: string;
+  file: File;
+  header: string[];
+  rows: string[][];
+  numbers: number[];
+  sheets: string[];
+  sheet?: string;
+};
 
 /** A table becomes records: which column is what, what is wrong row by row, and only then the import. */
 export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
@@ -35,19 +44,45 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
     ...fields.filter(({ value }) => value !== d.nameField),
   ];
 
-  async function choose(file: File | null | undefined) {
+  async function choose(file: File | null | undefined, sheet?: string) {
     if (!file) return;
     setResult(undefined);
     setProblem(undefined);
     setWrong([]);
-    if (file.name.toLowerCase().endsWith('.xlsx')) {
-      setTable({ name: file.name, file, header: [], rows: [] });
-      return;
+    try {
+      const next = file.name.toLowerCase().endsWith('.xlsx') ? await workbook(file, sheet) : await text(file);
+      setTable(next);
+      setLeftOut(new Set());
+      setMapping(guesses(next.header, all, d));
+    } catch (error) {
+      setProblem(words(error));
     }
+  }
+
+  async function text(file: File): Promise<Table_> {
     const [header = [], ...rows] = split(await file.text());
-    setTable({ name: file.name, header, rows });
-    setLeftOut(new Set());
-    setMapping(guesses(header, all, d));
+    return { name: file.name, file, header, rows, numbers: rows.map((_, at) => at + 2), sheets: [] };
+  }
+
+  /** The server reads a workbook; from then on its sheet is a table like any other. */
+  async function workbook(file: File, sheet?: string): Promise<Table_> {
+    const query = sheet ? `?${new URLSearchParams({ sheet })}` : '';
+    const response = await fetch(`${d.path}/import/preview${query}`, {
+      method: 'POST',
+      headers: { 'Content-Type': XLSX, 'X-Organization-Id': organization() ?? '' },
+      body: file,
+    });
+    if (!response.ok) throw await problemOf(response);
+    const { sheets, columns, rows } = (await response.json()) as Schemas['TablePreview'];
+    return {
+      name: file.name,
+      file,
+      header: columns,
+      rows: rows.map(({ cells }) => cells),
+      numbers: rows.map(({ row }) => row + 1),
+      sheets,
+      sheet: sheet ?? sheets[0],
+    };
   }
 
   // The rows that are sent, by their place in the file.
@@ -58,7 +93,8 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
     const written = cell.trim().toLowerCase();
     return choices.find(([, label]) => label.toLowerCase() === written)?.[0] ?? cell;
   };
-  const placeOf = (row: number | undefined) => (row === undefined ? undefined : table?.file ? row - 1 : kept[row - 1]);
+  const placeOf = (row: number | undefined) => (row === undefined ? undefined : kept[row - 1]);
+  const numberOf = (place: number) => table?.numbers[place] ?? place + 2;
   const fix = (place: number, column: number, cell: string) =>
     table &&
     setTable({
@@ -89,17 +125,15 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
     setBusy(true);
     setProblem(undefined);
     try {
-      const { file, rows } = table;
+      const { rows } = table;
       const response = await fetch(`${d.path}/import?dryRun=${dryRun}`, {
         method: 'POST',
-        headers: { 'Content-Type': file ? XLSX : 'text/csv', 'X-Organization-Id': organization() ?? '' },
-        body:
-          file ??
-          renamed(
-            kept.map((at) => rows[at] ?? []),
-            mapping,
-            read,
-          ),
+        headers: { 'Content-Type': 'text/csv', 'X-Organization-Id': organization() ?? '' },
+        body: renamed(
+          kept.map((at) => rows[at] ?? []),
+          mapping,
+          read,
+        ),
       });
       if (!response.ok) throw await problemOf(response);
       const answer = (await response.json()) as Result;
@@ -147,10 +181,25 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
           <button type="button" className="plain link" onClick={sample}>
             {t.imports.sample}
           </button>
+          {problem && (
+            <Alert color="red" variant="light" role="alert">
+              {problem}
+            </Alert>
+          )}
         </div>
       ) : (
         <>
           <p className="t2">{table.name}</p>
+          {table.sheets.length > 1 && (
+            <Select
+              label={t.imports.sheet}
+              data={table.sheets}
+              value={table.sheet ?? null}
+              allowDeselect={false}
+              mt={8}
+              onChange={(sheet) => sheet && void choose(table.file, sheet)}
+            />
+          )}
           {table.header.length > 0 ? (
             <Table aria-label={t.imports.columns} mt={12}>
               <Table.Thead>
@@ -188,7 +237,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
               </Table.Tbody>
             </Table>
           ) : (
-            <p className="t3">{t.imports.xlsx}</p>
+            <p className="t3">{t.imports.empty}</p>
           )}
           {problem && (
             <Alert color="red" variant="light" role="alert" mt={12}>
@@ -217,16 +266,16 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
                   {wrong.map((one, at) => {
                     const place = placeOf(one.row);
                     const column = mapping.indexOf(one.field);
-                    const canFix = place !== undefined && column >= 0 && !table.file;
+                    const canFix = place !== undefined && column >= 0;
                     return (
                       <Table.Tr key={at} data-left={(place !== undefined && leftOut.has(place)) || undefined}>
-                        <Table.Td className="num">{place === undefined ? '' : place + 2}</Table.Td>
+                        <Table.Td className="num">{place === undefined ? '' : numberOf(place)}</Table.Td>
                         <Table.Td>{d.labels[one.field] ?? one.field}</Table.Td>
                         <Table.Td>
                           {canFix && (
                             <TextInput
                               size="xs"
-                              aria-label={t.imports.cell(place + 2, d.labels[one.field] ?? one.field)}
+                              aria-label={t.imports.cell(numberOf(place), d.labels[one.field] ?? one.field)}
                               value={table.rows[place]?.[column] ?? ''}
                               disabled={leftOut.has(place)}
                               onChange={(event) => {
@@ -238,11 +287,11 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
                           {one.message}
                         </Table.Td>
                         <Table.Td>
-                          {place !== undefined && !table.file && (
+                          {place !== undefined && (
                             <Checkbox
                               size="xs"
                               label={t.imports.leaveOut}
-                              aria-label={t.imports.leaveOutRow(place + 2)}
+                              aria-label={t.imports.leaveOutRow(numberOf(place))}
                               checked={leftOut.has(place)}
                               onChange={() => leave(place)}
                             />

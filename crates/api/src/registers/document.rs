@@ -15,7 +15,7 @@ use super::matrix::{CellView, MatrixView};
 use super::{AuthInfo, AuthenticatedUser, Beside, Exposed, Field, How, Names, Narrowed, as_of_parameter};
 use crate::answer::lists::{self, Numbered};
 use crate::answer::tables::export::Shape;
-use crate::answer::tables::import::{DryRun, ImportResult};
+use crate::answer::tables::import::{ImportQuery, ImportResult, PreviewRow, TablePreview};
 use crate::answer::tables::{CSV, XLSX};
 use crate::audit_logs::EntryList;
 use crate::document::listed::{Listed, Operations};
@@ -268,9 +268,19 @@ impl<R: Exposed> Document<R> {
                          empty cell is a field that is left out. Words may be written with capitals and spaces (`Very likely`), owners by \
                          name or e-mail address, dates as in spreadsheets. The columns that an export adds are ignored.",
                     )
-                    .takes([DryRun::parameter()])
+                    .takes(ImportQuery::parameters())
                     .reads(table())
                     .answers(200, "What was added, or in a dry run what is wrong.", json_of("ImportResult"))
+            }),
+            Self::operation("/import/preview", post(super::tables::preview::<R>), move |under| {
+                let summary = format!("Shows a table of {many} as an import reads it");
+                Self::told::<R::Create>(Post, under, format!("preview_import_of_{many}"), summary)
+                    .says(
+                        "The sheets of a workbook, and the cells of one of them as text. Nothing is stored.",
+                    )
+                    .takes([ImportQuery::sheet_parameter()])
+                    .reads(table())
+                    .answers(200, "The table.", json_of("TablePreview"))
             }),
         ]
     }
@@ -303,6 +313,8 @@ pub(crate) fn routes<R: Exposed>(mut listed: Listed) -> Listed {
             ("CellView", CellView::schema()),
             ("EntryList", EntryList::schema()),
             ("ImportResult", ImportResult::schema()),
+            ("TablePreview", TablePreview::schema()),
+            ("PreviewRow", PreviewRow::schema()),
             ("BulkChangeResult", super::bulk::result_schema()),
         ]
     })

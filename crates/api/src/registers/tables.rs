@@ -19,7 +19,7 @@ use super::{Exposed, Field, Narrowed};
 use crate::answer::lists;
 use crate::answer::problem::Problem;
 use crate::answer::tables::export::{Column, Shape, all_rows, download};
-use crate::answer::tables::import::{DryRun, ImportResult, Table};
+use crate::answer::tables::import::{ImportResult, Table, TablePreview};
 use crate::answer::tables::{Cell, text};
 use crate::request::caller::Granted;
 use crate::request::query::{FromQuery, Query, ValidQuery};
@@ -151,10 +151,17 @@ pub(super) async fn selected<R: Exposed>(
 pub(super) async fn import<R: Exposed>(
     api: State<Api>,
     scope: Granted<R::Create>,
-    query: ValidQuery<DryRun>,
-    Table(rows): Table<R>,
+    Table { rows, is_dry_run }: Table<R>,
 ) -> Result<Json<ImportResult>, Problem> {
     let total = rows.len();
-    let imported = registers::import::<R>(&api.ctx, &scope, rows, query.0.0).await?;
-    Ok(Json(ImportResult::new(query.0, total, imported)?))
+    let imported = registers::import::<R>(&api.ctx, &scope, rows, is_dry_run).await?;
+    Ok(Json(ImportResult::new(is_dry_run, total, imported)?))
+}
+
+/// Answers a table as it is read; nothing is stored.
+pub(super) async fn preview<R: Exposed>(
+    _scope: Granted<R::Create>,
+    table: TablePreview,
+) -> Json<TablePreview> {
+    Json(table)
 }

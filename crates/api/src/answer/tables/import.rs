@@ -1,4 +1,4 @@
-//! Tables whose rows are creations: CSV or the first sheet of an Excel file.
+//! Tables whose rows are creations: CSV or a sheet of an Excel file.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use attestry_app::{FieldError, members};
 use attestry_domain::plain::PlainKind;
 use attestry_domain::risks::TreatmentStrategy;
 use attestry_domain::scales::{Impact, Likelihood};
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
@@ -25,7 +25,7 @@ use crate::registers::{ASSIGNEE, Exposed, Field};
 use crate::request::bodies::{MediaType, Meter, media_type, must_be};
 use crate::request::caller::caller_of;
 use crate::request::json::Json;
-use crate::request::query::{FromQuery, Query};
+use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::{Fields, read_request};
 use crate::state::Api;
 
@@ -39,7 +39,10 @@ const MOST_ERRORS: usize = 100;
 
 /// The rows of a table, each read as the body of a creation.
 #[derive(Debug)]
-pub(crate) struct Table<R: Exposed>(pub(crate) Vec<ReadRow<R::Patch>>);
+pub(crate) struct Table<R: Exposed> {
+    pub(crate) rows: Vec<ReadRow<R::Patch>>,
+    pub(crate) is_dry_run: bool,
+}
 
 /// A table as it came: the line of names, and the lines after it with their numbers. An empty cell is empty text.
 pub(crate) struct Lines {
@@ -51,20 +54,113 @@ impl<R: Exposed> FromRequest<Api> for Table<R> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
-        let excel = media_type(request.headers(), XLSX) != MediaType::Other;
-        if !excel {
-            must_be_csv(request.headers())?;
-        }
-        let (context, organization) = caller_of(&request)?;
-        let bytes = read_request(request).await?;
+        let (mut parts, body) = request.into_parts();
+        let ValidQuery(ImportQuery { is_dry_run, sheet }) =
+            ValidQuery::from_request_parts(&mut parts, api).await?;
+        let request = Request::from_parts(parts, body);
+        let (_, organization) = caller_of(&request)?;
         let people = Directory::new(members::directory(&api.ctx, organization).await?.into_iter());
-        // Unpacking and reading thousands of rows takes a while, and memory.
-        let read = api.ctx.importing.work(organization, move || {
-            let mut meter = Meter::beyond(&context.memory, bytes.len());
-            let lines = if excel { read_xlsx(bytes, &mut meter) } else { read_csv(&bytes, &mut meter) }?;
-            rows_of::<R>(lines, &people)
+        let rows = read_table(request, api, sheet, move |table| rows_of::<R>(table.lines, &people)).await?;
+        Ok(Self { rows, is_dry_run })
+    }
+}
+
+/// A file with a table, as it came.
+struct AsWritten {
+    sheets: Vec<String>,
+    lines: Lines,
+}
+
+/// Reads the table of a request. Unpacking and reading thousands of rows takes a while, and memory.
+async fn read_table<T: Send + 'static>(
+    request: Request,
+    api: &Api,
+    sheet: Option<String>,
+    then: impl FnOnce(AsWritten) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let excel = media_type(request.headers(), XLSX) != MediaType::Other;
+    if !excel {
+        must_be_csv(request.headers())?;
+    }
+    let (context, organization) = caller_of(&request)?;
+    let bytes = read_request(request).await?;
+    let read = api.ctx.importing.work(organization, move || {
+        let mut meter = Meter::beyond(&context.memory, bytes.len());
+        then(match excel {
+            true => read_xlsx(bytes, sheet.as_deref(), &mut meter)?,
+            false => AsWritten { sheets: Vec::new(), lines: read_csv(&bytes, &mut meter)? },
+        })
+    });
+    read.await?
+}
+
+/// The parameters of an import.
+#[derive(Debug)]
+pub(crate) struct ImportQuery {
+    is_dry_run: bool,
+    sheet: Option<String>,
+}
+
+impl FromQuery for ImportQuery {
+    fn read(query: &mut Query) -> Self {
+        Self { is_dry_run: query.get("dryRun").unwrap_or(false), sheet: query.raw("sheet") }
+    }
+}
+
+impl ImportQuery {
+    pub(crate) fn parameters() -> [Parameter; 2] {
+        let dry_run = lists::parameter("dryRun", lists::flag(), "true checks the table and changes nothing.");
+        [dry_run, Self::sheet_parameter()]
+    }
+
+    pub(crate) fn sheet_parameter() -> Parameter {
+        lists::parameter("sheet", lists::text(), "The sheet of an Excel workbook; the first if left out.")
+    }
+}
+
+/// A table as it is read, for somebody to look at before it is imported.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "sheets": ["Risks", "Notes"], "columns": ["Risk", "Owner"],
+    "rows": [{"row": 1, "cells": ["Laptop stolen", "ada@example.com"]}]
+}))]
+pub(crate) struct TablePreview {
+    /// The sheets of a workbook; none for CSV.
+    sheets: Vec<String>,
+    columns: Vec<String>,
+    rows: Vec<PreviewRow>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"row": 1, "cells": ["Laptop stolen", "ada@example.com"]}))]
+pub(crate) struct PreviewRow {
+    /// Its number below the header.
+    row: usize,
+    cells: Vec<String>,
+}
+
+#[derive(Debug)]
+struct SheetQuery(Option<String>);
+
+impl FromQuery for SheetQuery {
+    fn read(query: &mut Query) -> Self {
+        Self(query.raw("sheet"))
+    }
+}
+
+impl FromRequest<Api> for TablePreview {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let ValidQuery(SheetQuery(sheet)) = ValidQuery::from_request_parts(&mut parts, api).await?;
+        let read = read_table(Request::from_parts(parts, body), api, sheet, |table| {
+            let AsWritten { sheets, lines: Lines { names, rows } } = table;
+            let rows = rows.into_iter().map(|(row, cells)| PreviewRow { row, cells }).collect();
+            Ok(Self { sheets, columns: names, rows })
         });
-        Ok(Self(read.await??))
+        read.await
     }
 }
 
@@ -147,13 +243,14 @@ fn too_many_columns() -> Problem {
     malformed(format!("The table has more than {MOST_COLUMNS} columns."))
 }
 
-fn read_xlsx(bytes: Bytes, meter: &mut Meter<'_>) -> Result<Lines, Problem> {
+fn read_xlsx(bytes: Bytes, sheet: Option<&str>, meter: &mut Meter<'_>) -> Result<AsWritten, Problem> {
     let book = Workbook::open(bytes)?;
     meter.charge(book.size())?;
+    let sheets = book.sheets();
     let mut names: Vec<String> = Vec::new();
     let mut rows: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut room = MAX_TEXT_BYTES;
-    book.each_cell(|cell: Cell| {
+    book.each_cell(sheet, |cell: Cell| {
         let Cell { row, column, text } = cell;
         if row > MOST_ROWS {
             return Err(too_many_rows());
@@ -180,7 +277,7 @@ fn read_xlsx(bytes: Bytes, meter: &mut Meter<'_>) -> Result<Lines, Problem> {
         Ok(())
     })?;
     rows.retain(|_, line| line.iter().any(|cell| !cell.is_empty()));
-    Ok(Lines { names, rows: rows.into_iter().collect() })
+    Ok(AsWritten { sheets, lines: Lines { names, rows: rows.into_iter().collect() } })
 }
 
 impl From<Unreadable> for Problem {
@@ -348,7 +445,7 @@ pub(crate) struct ImportResult {
 impl ImportResult {
     /// What came of an import; rows that are wrong are a problem, unless only their errors were asked for.
     pub(crate) fn new<R: Exposed>(
-        DryRun(dry_run): DryRun,
+        dry_run: bool,
         total: usize,
         imported: Imported<R>,
     ) -> Result<Self, Problem> {
@@ -384,20 +481,4 @@ fn refused(errors: Vec<FieldProblem>, count: usize) -> Problem {
         _ => format!("The table has {count} errors; see errors. Nothing was added."),
     };
     Problem { errors, ..Problem::new("validation_failed", detail) }
-}
-
-/// `dryRun`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DryRun(pub(crate) bool);
-
-impl FromQuery for DryRun {
-    fn read(query: &mut Query) -> Self {
-        Self(query.get("dryRun").unwrap_or(false))
-    }
-}
-
-impl DryRun {
-    pub(crate) fn parameter() -> Parameter {
-        lists::parameter("dryRun", lists::flag(), "true checks the table and changes nothing.")
-    }
 }

@@ -1,4 +1,4 @@
-//! Excel workbooks (`.xlsx`): the cells of the first sheet, as they would be written in CSV.
+//! Excel workbooks (`.xlsx`): the cells of a sheet, as they would be written in CSV.
 //!
 //! A workbook of a few kilobytes can unpack to gigabytes, so it is read by a reader of our own: parts are streamed and
 //! bounded, nothing is reserved because a file says so, and only shared strings and the date formats are kept.
@@ -27,6 +27,8 @@ const MAX_SHARED_BYTES: usize = 16 << 20;
 const MAX_SHARED_STRINGS: usize = 1 << 20;
 /// Cell formats and number formats of a workbook; Excel itself has 65,490.
 const MAX_FORMATS: usize = 100_000;
+/// Sheets of a workbook.
+const MAX_SHEETS: usize = 1_000;
 /// The days a spreadsheet can count, up to the end of the year 9999.
 const DAYS: std::ops::Range<f64> = 0.0..2_958_466.0;
 
@@ -38,6 +40,8 @@ pub(super) enum Unreadable {
     Damaged,
     TooLarge,
     NoSheet,
+    /// A sheet was asked for that is not there; the names of those that are.
+    OtherSheets(Vec<String>),
 }
 
 impl Unreadable {
@@ -52,6 +56,9 @@ impl Unreadable {
                 MAX_SHARED_BYTES >> 20
             ),
             Self::NoSheet => "The Excel workbook has no sheet.".to_owned(),
+            Self::OtherSheets(names) => {
+                format!("The Excel workbook has no such sheet; its sheets are: {}.", names.join(", "))
+            }
         }
     }
 }
@@ -88,7 +95,8 @@ pub(super) struct Workbook {
     archive: ZipArchive<Cursor<Bytes>>,
     /// Bytes that may still be unpacked.
     left: usize,
-    sheet: String,
+    /// The sheets by their names, each with its part of the archive.
+    sheets: Vec<(String, String)>,
     strings: Strings,
     formats: Vec<Format>,
     counts_from_1904: bool,
@@ -360,10 +368,13 @@ impl Workbook {
         let root = relationships(&mut archive, &mut left, "")?;
         let book = root.into_values().find(|(kind, _)| kind == "officeDocument");
         let book = book.map_or_else(|| "xl/workbook.xml".to_owned(), |(_, target)| target);
-        let (mut first, mut counts_from_1904) = (Vec::new(), false);
+        let (mut listed, mut counts_from_1904) = (Vec::new(), false);
         xml(&mut archive, &mut left, &book)?.ok_or(Unreadable::Foreign)?.each_element(|name, element| {
             match name {
-                "sheet" if first.len() < 1_000 => first.extend(attribute(element, "id")),
+                "sheet" if listed.len() < MAX_SHEETS => {
+                    let name = attribute(element, "name").unwrap_or_default();
+                    listed.extend(attribute(element, "id").map(|id| (name, id)));
+                }
                 "workbookPr" => {
                     counts_from_1904 =
                         matches!(attribute(element, "date1904").as_deref(), Some("1" | "true" | "on"));
@@ -373,8 +384,14 @@ impl Workbook {
             Ok(())
         })?;
         let parts = relationships(&mut archive, &mut left, &book)?;
-        let sheet = first.iter().find_map(|id| parts.get(id).filter(|(kind, _)| kind == "worksheet"));
-        let sheet = sheet.map(|(_, target)| target.clone()).ok_or(Unreadable::NoSheet)?;
+        let sheets = listed.into_iter().filter_map(|(name, id)| match parts.get(&id) {
+            Some((kind, target)) if kind == "worksheet" => Some((name, target.clone())),
+            _ => None,
+        });
+        let sheets: Vec<(String, String)> = sheets.collect();
+        if sheets.is_empty() {
+            return Err(Unreadable::NoSheet);
+        }
         let target = |wanted: &str| parts.values().find(|(kind, _)| kind == wanted).map(|(_, target)| target);
         let strings = match target("sharedStrings") {
             Some(name) => xml(&mut archive, &mut left, name)?.map(|mut part| Strings::read(&mut part)),
@@ -386,7 +403,7 @@ impl Workbook {
             None => None,
         };
         let formats = formats.transpose()?.unwrap_or_default();
-        Ok(Self { archive, left, sheet, strings, formats, counts_from_1904 })
+        Ok(Self { archive, left, sheets, strings, formats, counts_from_1904 })
     }
 
     /// The bytes that the workbook holds while its cells are read.
@@ -396,12 +413,20 @@ impl Workbook {
             + self.formats.capacity()
     }
 
-    /// Hands each cell of the first sheet to `f`, in the order of the file.
+    /// The names of the sheets.
+    pub(super) fn sheets(&self) -> Vec<String> {
+        self.sheets.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Hands each cell of a sheet, or of the first, to `f`, in the order of the file.
     pub(super) fn each_cell<E: From<Unreadable>>(
         mut self,
+        sheet: Option<&str>,
         mut f: impl FnMut(Cell) -> Result<(), E>,
     ) -> Result<(), E> {
-        let part = xml(&mut self.archive, &mut self.left, &self.sheet)?;
+        let found = self.sheets.iter().find(|(name, _)| sheet.is_none_or(|wanted| wanted == name));
+        let Some((_, target)) = found else { return Err(Unreadable::OtherSheets(self.sheets()).into()) };
+        let part = xml(&mut self.archive, &mut self.left, target)?;
         let mut part = part.ok_or(Unreadable::NoSheet)?;
         let values = Values {
             strings: &self.strings,
