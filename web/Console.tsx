@@ -1,4 +1,5 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
 import {
   IconAlertTriangle,
   IconBuildingStore,
@@ -14,12 +15,12 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { Outlet, useRouterState } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useState } from 'react';
 import { $api, api } from './api/client';
 import { useLive } from './api/live';
 import { chooseOrganization } from './api/organization';
 import { useMe, useSession } from './api/session';
 import { Expiry } from './gate/Expiry';
-import { openPalette, Palette } from './Palette';
 import { ConnectionBar } from './parts/Connection';
 import { forgetDrafts } from './parts/drafts';
 import { KeySheet } from './parts/keys';
@@ -28,6 +29,19 @@ import { type NavGroup, Shell } from './parts/Shell';
 import { useShortcuts } from './parts/shortcuts';
 import { undoLast } from './parts/toast';
 import { t } from './texts';
+
+const Palette = lazy(() => import('./Palette'));
+
+/** The palette is loaded when it is first asked for. Its own key works while somebody types, too. */
+function usePalette() {
+  const [isAsked, setAsked] = useState(false);
+  const open = useCallback(() => {
+    setAsked(true);
+    void import('./Palette').then(({ openPalette }) => openPalette());
+  }, []);
+  useHotkeys([['mod+K', open]], []);
+  return { isAsked, open };
+}
 
 /** How many there are, without fetching them. */
 function useCounts() {
@@ -104,7 +118,8 @@ export function Console() {
   const groups = useGroups();
   useLive();
   usePaper();
-  useShortcuts({ '/': openPalette, 'Mod+z': undoLast });
+  const palette = usePalette();
+  useShortcuts({ '/': palette.open, 'Mod+z': undoLast });
 
   async function signOut() {
     await api.POST('/v1/auth/logout').catch(() => undefined);
@@ -126,14 +141,18 @@ export function Console() {
       }}
       groups={groups}
       path={path}
-      onSearch={openPalette}
+      onSearch={palette.open}
       dark={dark}
       onDark={() => setColorScheme(dark ? 'light' : 'dark')}
       onSignOut={() => void signOut()}
     >
       <ConnectionBar />
       <Outlet />
-      <Palette groups={groups} />
+      {palette.isAsked && (
+        <Suspense>
+          <Palette groups={groups} />
+        </Suspense>
+      )}
       <KeySheet />
       <Expiry />
     </Shell>

@@ -3,6 +3,7 @@ import { IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { api } from './api/client';
 import { type ListPath, type RowOf, search } from './api/lists';
 import { chooseOrganization } from './api/organization';
 import { useMe, useSession } from './api/session';
@@ -10,6 +11,7 @@ import { useRequirements } from './controls/queries';
 import { save } from './parts/ExportMenu';
 import type { NavGroup } from './parts/Shell';
 import { NEEDS, type Section } from './settings/sections';
+import { start } from './tasks/automated';
 import { t } from './texts';
 
 export const openPalette = () => spotlight.open();
@@ -115,6 +117,23 @@ function useFoundRequirements(words: string): Found[] {
     }));
 }
 
+/** The automations of the tasks whose name holds the words after "run". */
+function useRuns(words: string): Command[] {
+  const { can } = useMe();
+  const asked = t.palette.runWords.exec(words)?.[1]?.trim();
+  const { data } = useQuery({
+    queryKey: ['palette-runs', '/v1/tasks', asked],
+    queryFn: async () => {
+      const tasks = await search('/v1/tasks', asked ?? '', FOUND);
+      const lists = tasks.map(({ id }) => api.GET('/v1/tasks/{taskId}/automations', { params: { path: { taskId: id } } }));
+      return (await Promise.all(lists)).flatMap((one) => one.data?.data ?? []);
+    },
+    enabled: Boolean(asked) && can('automation:run'),
+  });
+  if (!asked) return [];
+  return (data ?? []).map((one) => ({ id: `run:${one.id}`, label: t.palette.run(one.name), run: () => start(one) }));
+}
+
 type Command = { id: string; label: string; run: () => unknown };
 
 /** What can be done from anywhere; what the reader may not do is not listed. */
@@ -155,7 +174,7 @@ function useCommands(go: (to: string) => () => void): Command[] {
 }
 
 /** Finds a record, a page or a command from anywhere. */
-export function Palette({ groups }: { groups: NavGroup[] }) {
+export default function Palette({ groups }: { groups: NavGroup[] }) {
   const navigate = useNavigate();
   const { can } = useMe();
   const [query, setQuery] = useState('');
@@ -169,6 +188,7 @@ export function Palette({ groups }: { groups: NavGroup[] }) {
   const requirements = useFoundRequirements(words);
   const go = (to: string) => () => void navigate({ href: to });
   const commands = useCommands(go);
+  const runs = useRuns(words);
   const fits = ({ label }: { label: string }) => label.toLowerCase().includes(words.toLowerCase());
 
   const records = words.length > 1 ? [...(found.data ?? []), [t.palette.requirements, requirements] as const] : [];
@@ -179,7 +199,11 @@ export function Palette({ groups }: { groups: NavGroup[] }) {
   const actions: SpotlightActionGroupData[] = [
     {
       group: t.palette.actions,
-      actions: (words ? commands.filter(fits) : []).map(({ id, label, run }) => ({ id, label, onClick: () => void run() })),
+      actions: [...runs, ...(words ? commands.filter(fits) : [])].map(({ id, label, run }) => ({
+        id,
+        label,
+        onClick: () => void run(),
+      })),
     },
     ...records.map(([group, all]) => ({
       group,
@@ -192,7 +216,7 @@ export function Palette({ groups }: { groups: NavGroup[] }) {
       actions={actions.filter((group) => group.actions.length > 0)}
       query={query}
       onQueryChange={setQuery}
-      shortcut={['mod + K']}
+      shortcut={null}
       nothingFound={t.palette.nothing}
       filter={(_, all) => all}
       overlayProps={{ blur: 0 }}

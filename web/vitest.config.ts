@@ -1,3 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { include: ['**/*.test.ts'], exclude: ['node_modules', 'tests'] } });
+export default defineConfig({
+  test: {
+    include: ['**/*.test.{ts,tsx}'],
+    exclude: ['node_modules', 'tests'],
+    // Components are drawn; what needs no page is tested without one.
+    setupFiles: ['parts/testing/setup.ts'],
+  },
+});

@@ -1,5 +1,6 @@
-import { ActionIcon, Select } from '@mantine/core';
-import { IconArrowRight, IconX } from '@tabler/icons-react';
+import { ActionIcon, Select, Switch } from '@mantine/core';
+import { IconArrowRight, IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
+import { useRef, useState } from 'react';
 import type { Schemas } from '../api/client';
 import { SectionError } from '../parts/ErrorPage';
 import { day } from '../parts/format';
@@ -40,6 +41,19 @@ export function Compare({ id, versions, a, b, onChange, onClose }: Props) {
       onChange={(next) => next && change(next)}
     />
   );
+  const text = useRef<HTMLDivElement>(null);
+  const at = useRef(-1);
+  const [isShort, setShort] = useState(false);
+  const hasChanges = data?.changes.some(({ change }) => change !== 'same') ?? false;
+
+  /** Goes to the next change, or to the one before; from the last to the first. */
+  function jump(by: 1 | -1) {
+    const all = [...(text.current?.querySelectorAll<HTMLElement>('[data-change]') ?? [])];
+    at.current = (Math.max(at.current, by > 0 ? -1 : 0) + by + all.length) % all.length;
+    all[at.current]?.focus({ preventScroll: true });
+    all[at.current]?.scrollIntoView({ block: 'center' });
+  }
+
   const nodes = data?.changes.flatMap(({ after, before }) => after ?? before ?? []) ?? [];
   return (
     <>
@@ -55,6 +69,22 @@ export function Compare({ id, versions, a, b, onChange, onClose }: Props) {
               : t.policies.differences(data.counts)}
           </span>
         )}
+        {hasChanges && (
+          <>
+            <ActionIcon aria-label={t.policies.previousChange} onClick={() => jump(-1)}>
+              <IconChevronUp size={17} stroke={1.6} />
+            </ActionIcon>
+            <ActionIcon aria-label={t.policies.nextChange} onClick={() => jump(1)}>
+              <IconChevronDown size={17} stroke={1.6} />
+            </ActionIcon>
+            <Switch
+              size="xs"
+              label={t.policies.changesOnly}
+              checked={isShort}
+              onChange={(event) => setShort(event.currentTarget.checked)}
+            />
+          </>
+        )}
         <ActionIcon aria-label={t.policies.closeCompare} onClick={onClose}>
           <IconX size={17} stroke={1.6} />
         </ActionIcon>
@@ -66,10 +96,21 @@ export function Compare({ id, versions, a, b, onChange, onClose }: Props) {
           <del>{data.before.name}</del> <ins>{data.after.name}</ins>
         </p>
       )}
-      <div className={`${textCss.text} ${css.diff}`} data-numbered={isNumbered(nodes) || undefined}>
-        {data?.changes.map((change, place) => (
-          <Changed key={place} change={change} id={`part-${place}`} />
-        ))}
+      <div ref={text} className={`${textCss.text} ${css.diff}`} data-numbered={isNumbered(nodes) || undefined}>
+        {data?.changes.map((change, place, all) => {
+          if (change.change !== 'same')
+            return (
+              <div key={place} data-change tabIndex={-1}>
+                <Changed change={change} id={`part-${place}`} />
+              </div>
+            );
+          if (!isShort || !hasChanges) return <Changed key={place} change={change} id={`part-${place}`} />;
+          return all[place - 1]?.change === 'same' ? null : (
+            <p key={place} className={css.skipped}>
+              …
+            </p>
+          );
+        })}
       </div>
     </>
   );

@@ -24,6 +24,7 @@ import css from './Editor.module.css';
 import { type Saved, useSaving } from './saving';
 import { extensions } from './schema';
 import textCss from './Text.module.css';
+import { wordLists } from './word';
 
 type Props = {
   id: string;
@@ -54,6 +55,7 @@ export default function Editor({ id, saved, content, note, onDone, onCompare }: 
     autofocus: 'start',
     injectCSS: false,
     editorProps: {
+      transformPastedHTML: wordLists,
       attributes: {
         class: textCss.text ?? '',
         role: 'textbox',

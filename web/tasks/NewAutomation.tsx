@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { api, type Schemas } from '../api/client';
 import { Problem, words as told } from '../api/problem';
 import { refetch } from '../api/query';
+import { useDraft } from '../parts/drafts';
 import { SectionError } from '../parts/ErrorPage';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
@@ -42,7 +43,7 @@ export function NewAutomation({ taskId, kind, onKind, onClose, onCreated }: Prop
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<string>();
   const [values, setValues] = useState<Values>();
-  const [script, setScript] = useState(STARTER);
+  const [script, setScript, forget] = useDraft(`script:new:${taskId}`, STARTER);
   const [plan, setPlan] = useState<Plan>({ kind: 'weekly', time: '06:00', days: [1] });
   const [outcome, setOutcome] = useState<Pick<Schemas['CreateAutomation'], 'statusOnPass' | 'statusOnFail'>>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
@@ -70,6 +71,7 @@ export function NewAutomation({ taskId, kind, onKind, onClose, onCreated }: Prop
       });
       await refetch('/v1/tasks');
       if (!data) return;
+      forget();
       toast(words.created(data.name));
       onCreated(data);
     } catch (problem) {

@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { usePeople } from '../api/people';
 import { Problem, sentence, words as told } from '../api/problem';
 import { useMe } from '../api/session';
+import { useDraft } from '../parts/drafts';
 import { SectionError } from '../parts/ErrorPage';
 import { moment, utc } from '../parts/format';
 import { toast } from '../parts/toast';
@@ -50,22 +51,22 @@ export function Refusal({ problem, text }: { problem?: ScriptProblem; text?: str
 export function Script({ automation }: { automation: Automation }) {
   const { can } = useMe();
   const { data, error, refetch: again } = useVersions(automation);
-  const [draft, setDraft] = useState<string>();
+  const [draft, setDraft, forget] = useDraft<string | null>(`script:${automation.id}`, null);
   const [changelog, setChangelog] = useState('');
   const [refused, setRefused] = useState<ReturnType<typeof refusal>>({});
   const [busy, setBusy] = useState(false);
   const words = t.tasks.scripts;
   const current = data?.data.find(({ version }) => version === automation.latestVersion)?.script ?? '';
-  const isChanged = draft !== undefined && draft !== current;
+  const isChanged = draft !== null && draft !== current;
   const next = (automation.latestVersion ?? 0) + 1;
 
   // What was saved stays in the editor until it is read back: the version before it must not come back in between.
   useEffect(() => {
-    if (draft === current) setDraft(undefined);
-  }, [draft, current]);
+    if (data && draft === current) forget();
+  }, [data, draft, current, forget]);
 
   function discard() {
-    setDraft(undefined);
+    forget();
     setRefused({});
   }
 

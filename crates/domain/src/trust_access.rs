@@ -336,6 +336,7 @@ mod tests {
             job_title: None,
             purpose: None,
             requested_duration_days: None,
+            documents: Vec::new(),
         };
         let now = Time::from_millis(1_789_000_000_000);
         let request =

@@ -214,6 +214,9 @@ export const policies: Texts['policies'] = {
     [changed && `${changed} geändert`, added && `${added} hinzugefügt`, removed && `${removed} entfernt`]
       .filter(Boolean)
       .join(', '),
+  previousChange: 'Vorige Änderung',
+  nextChange: 'Nächste Änderung',
+  changesOnly: 'Nur Änderungen',
   closeCompare: 'Vergleich beenden',
   onlyForm: 'Hier ändert sich nur die Formatierung.',
   signLater: 'Um Unterschriften wird gebeten, sobald die Richtlinie veröffentlicht ist.',

@@ -59,6 +59,8 @@ export const shared: Shared = {
   },
   palette: {
     placeholder: 'Eintrag, Seite oder Befehl finden',
+    run: (name) => `${name} ausführen`,
+    runWords: /^(?:run|starte|ausführen)\s+(.+)$/i,
     requirements: 'Anforderungen',
     export: (what) => `${what} exportieren`,
     switchTo: (name) => `Zu ${name} wechseln`,

@@ -202,6 +202,9 @@ export const policies = {
   noDifference: 'Both say the same',
   differences: ({ changed, added, removed }: { changed: number; added: number; removed: number }) =>
     [changed && `${changed} changed`, added && `${added} added`, removed && `${removed} removed`].filter(Boolean).join(', '),
+  previousChange: 'Previous change',
+  nextChange: 'Next change',
+  changesOnly: 'Changes only',
   closeCompare: 'End the comparison',
   onlyForm: 'Only the formatting changes here.',
   signLater: 'Signatures are asked for once the policy is published.',

@@ -40,6 +40,9 @@ export const shared = {
   },
   palette: {
     placeholder: 'Find a record, a page or a command',
+    run: (name: string) => `Run ${name}`,
+    /** What is typed to find an automation. */
+    runWords: /^run\s+(?:automation\s+)?(.+)$/i,
     requirements: 'Requirements',
     export: (what: string) => `Export ${what.toLowerCase()}`,
     switchTo: (name: string) => `Switch to ${name}`,

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach } from 'vitest';
+
+// What jsdom lacks and the components ask for.
+if (typeof window !== 'undefined') {
+  const { speak } = await import('../../texts');
+  window.matchMedia ??= (query) =>
+    ({
+      matches: false,
+      media: query,
+      onchange: null,
+      addEventListener: () => undefined,
+      removeEventListener: () => undefined,
+      addListener: () => undefined,
+      removeListener: () => undefined,
+      dispatchEvent: () => false,
+    }) as MediaQueryList;
+  window.ResizeObserver ??= class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  };
+  Blob.prototype.text ??= function (this: Blob) {
+    return new Promise((resolve) => {
+      const reader = new FileReader();
+      reader.onload = () => resolve(String(reader.result));
+      reader.readAsText(this);
+    });
+  };
+  if (!document.fonts) Object.defineProperty(document, 'fonts', { value: new EventTarget() });
+  Element.prototype.scrollIntoView ??= () => undefined;
+  window.CSS ??= { escape: (text: string) => text.replace(/[^\w-]/g, '\\$&') } as typeof CSS;
+  // There is no layout: everything is as large as a window.
+  const size = { clientWidth: 1280, offsetWidth: 1280, clientHeight: 720, offsetHeight: 720 };
+  for (const [name, value] of Object.entries(size)) Object.defineProperty(HTMLElement.prototype, name, { get: () => value });
+  HTMLElement.prototype.getBoundingClientRect = () => new DOMRect(0, 0, size.offsetWidth, size.offsetHeight);
+  await speak();
+  const { cleanup } = await import('@testing-library/react');
+  const { queries } = await import('../../api/query');
+  beforeEach(() => localStorage.clear());
+  afterEach(() => {
+    cleanup();
+    queries.clear();
+  });
+}
