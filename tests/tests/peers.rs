@@ -42,6 +42,7 @@ impl Drop for Peer {
 
 fn message(to: &str) -> Message {
     Message {
+        from_name: String::new(),
         id: "job_1".to_owned(),
         to_name: "Grace Höpper".to_owned(),
         to_address: to.to_owned(),

@@ -32,7 +32,7 @@ export function Auditor() {
     {
       title: texts.soa,
       text: statements.data && (approved ? texts.soaText(approved.version, day(approved.approvedAt ?? '')) : texts.soaNone),
-      to: '/soa',
+      to: '/applicability',
       permission: 'soa:read',
       ...(statements.data && !approved && { shape: 'ring', tone: 'warn' }),
     },

@@ -198,9 +198,11 @@ export function Home() {
             </Section>
           )}
           {can('audit-log:read') && (
-            <Section title={t.home.activity} link={<Link to="/audit">{t.home.log}</Link>}>
-              <Activity />
-            </Section>
+            <div className={css.activity}>
+              <Section title={t.home.activity} link={<Link to="/audit">{t.home.log}</Link>}>
+                <Activity />
+              </Section>
+            </div>
           )}
         </div>
         {isLead && (

@@ -147,7 +147,7 @@ function Steps({ policy }: { policy: PolicyView }) {
   const at = steps.indexOf(policy.status);
   const shape = (place: number) => (place < at || policy.status === 'published' ? 'check' : place === at ? 'half' : 'ring');
   return (
-    <ol className={css.steps} aria-label={t.policies.fields.status}>
+    <ol className={css.steps} data-screen aria-label={t.policies.fields.status}>
       {steps.map((step, place) => (
         <li key={step} aria-current={place === at ? 'step' : undefined}>
           <Glyph shape={shape(place)} tone={shape(place) === 'check' ? 'ok' : place === at ? 'info' : 'mute'} />

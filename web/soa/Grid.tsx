@@ -4,6 +4,7 @@ import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useRe
 import { usePeople } from '../api/people';
 import { COMMAND } from '../parts/keys';
 import { Person } from '../parts/Person';
+import { usePrinting } from '../parts/print';
 import { StatusPill } from '../parts/StatusPill';
 import { useShortcuts } from '../parts/shortcuts';
 import { t } from '../texts';
@@ -50,7 +51,9 @@ export type GridProps = {
 };
 
 /** The statement as a grid: one tab stop, one active cell, everything by keys. */
-export function Grid({ rows, answers, mayChange, selected, onSelect, open, onOpen, target, foot }: GridProps) {
+export function Grid({ rows, answers, selected, onSelect, open, onOpen, target, foot, ...props }: GridProps) {
+  const isPrinting = usePrinting();
+  const mayChange = props.mayChange && !isPrinting;
   const people = usePeople();
   const { ref: box, width: measured } = useElementSize();
   // Before it is measured, as wide as the page has room for.
@@ -254,7 +257,7 @@ export function Grid({ rows, answers, mayChange, selected, onSelect, open, onOpe
                   row={row}
                   columns={width}
                   mayChange={mayChange}
-                  active={isHere ? key : undefined}
+                  active={isHere && !isPrinting ? key : undefined}
                   editing={editing?.id === id ? editing : undefined}
                   isPicked={selected.has(id)}
                   isOpen={open === id}
@@ -486,7 +489,7 @@ export function Keys({ hasProposals }: { hasProposals: boolean }) {
     [[COMMAND, 'Z'], keys.undo],
   ];
   return (
-    <ul className={css.keys} aria-label={keys.label}>
+    <ul className={css.keys} aria-label={keys.label} data-screen>
       {all.map(([names, what]) => (
         <li key={what}>
           {names.map((name) => (

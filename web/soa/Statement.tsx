@@ -228,6 +228,7 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
               <Progress themes={themes(rows)} />
               <Switch
                 label={t.soa.gapsOnly}
+                wrapperProps={{ 'data-screen': true }}
                 checked={view.gaps !== undefined}
                 onChange={(event) => void go({ gaps: event.currentTarget.checked ? 'yes' : undefined }, { replace: true })}
               />

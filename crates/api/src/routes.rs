@@ -43,6 +43,7 @@ pub const PUBLIC: &[(&str, &str)] = &[
     ("post", "/v1/auth/unsubscribe"),
     ("post", "/v1/auth/accept-invitation"),
     ("get", "/v1/trust-access/{friendlyUrl}"),
+    ("get", "/v1/trust-access/{friendlyUrl}/documents/{document}"),
     ("post", "/v1/trust-access/{friendlyUrl}/requests"),
     ("post", "/v1/trust-access/{friendlyUrl}/reclaim"),
     ("post", "/v1/trust-access/{friendlyUrl}/subscribers"),

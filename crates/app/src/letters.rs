@@ -31,6 +31,8 @@ impl From<&User> for To {
 
 #[derive(Default)]
 struct Letter<'a> {
+    /// In whose name it is written; empty for the product's own.
+    organization: &'a str,
     subject: String,
     paragraphs: Vec<String>,
     action: &'a str,
@@ -46,6 +48,7 @@ pub(crate) fn invitation(ctx: &Ctx, to: &User, organization: &str, link: &str) -
         ctx,
         &to.into(),
         &Letter {
+            organization,
             subject: format!("Join {organization} on Attestry"),
             paragraphs: vec![format!(
                 "You have been invited to join {organization}, which keeps its compliance work in Attestry."
@@ -99,6 +102,7 @@ pub(crate) fn notice(
     let paragraphs = told.into_iter().map(part).collect();
     let link = ctx.link("/");
     let letter = Letter {
+        organization,
         subject: subject.to_owned(),
         paragraphs,
         action: "Open Attestry",
@@ -114,6 +118,7 @@ pub(crate) fn notice(
 /// The agreement that somebody who asked for access has to sign.
 pub(crate) fn agreement(ctx: &Ctx, to: &To, organization: &str, until: Time, link: &str) -> Message {
     let letter = Letter {
+        organization,
         subject: format!("Your access to the documents of {organization}"),
         paragraphs: vec![format!(
             "{organization} has approved your request. Please read and sign its non-disclosure agreement. You can read the documents as soon as you have signed."
@@ -132,6 +137,7 @@ pub(crate) fn agreement(ctx: &Ctx, to: &To, organization: &str, until: Time, lin
 /// A link to the documents somebody has access to.
 pub(crate) fn access(ctx: &Ctx, to: &To, organization: &str, until: Time, link: &str) -> Message {
     let letter = Letter {
+        organization,
         subject: format!("The documents of {organization}"),
         paragraphs: vec![format!(
             "You can read the policies and certificates of {organization} until {} (UTC). Every page you download carries your name and e-mail address.",
@@ -148,6 +154,7 @@ pub(crate) fn access(ctx: &Ctx, to: &To, organization: &str, until: Time, link: 
 /// That access is not given.
 pub(crate) fn denial(ctx: &Ctx, to: &To, organization: &str, reason: &str, link: &str) -> Message {
     let letter = Letter {
+        organization,
         subject: format!("Your request to {organization}"),
         paragraphs: vec![
             format!("{organization} has not approved your request for access to its documents."),
@@ -164,6 +171,7 @@ pub(crate) fn denial(ctx: &Ctx, to: &To, organization: &str, reason: &str, link:
 /// Whether whoever subscribed is the owner of the address.
 pub(crate) fn confirmation(ctx: &Ctx, to: &To, organization: &str, link: &str, leave: &str) -> Message {
     let letter = Letter {
+        organization,
         subject: format!("Confirm your subscription to {organization}"),
         paragraphs: vec![format!(
             "Someone (probably you) subscribed to updates from the trust portal of {organization}."
@@ -186,6 +194,7 @@ pub(crate) fn news(
     leave: &str,
 ) -> Message {
     let letter = Letter {
+        organization,
         subject: format!("{organization}: {}", post.title),
         paragraphs: vec![post.title.clone(), post.text.clone()],
         action: "Open the portal",
@@ -198,21 +207,32 @@ pub(crate) fn news(
     compose(ctx, to, &letter)
 }
 
+/// The fonts of the console, as far as a mail program has them.
+const FONTS: &str = "Geist,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
+
 fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
-    let Letter { subject, paragraphs, action, link, closing, unsubscribe } = letter;
+    let Letter { organization, subject, paragraphs, action, link, closing, unsubscribe } = letter;
     let greeting = if to.name.is_empty() { "Hello,".to_owned() } else { format!("Hello {},", to.name) };
     let text = format!("{greeting}\n\n{}\n\n{action}:\n{link}\n\n{closing}\n", paragraphs.join("\n\n"));
     let body = linked(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>").replace('\n', "<br>");
+    let head = match organization.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<p style=\"font-weight:600;font-size:1.1rem;padding-bottom:.6rem;border-bottom:1px solid #e5e8ed\">{}</p>",
+            html(organization)
+        ),
+    };
     let page = format!(
-        "<!doctype html><html><body style=\"font-family:sans-serif;line-height:1.5;color:#1a1a1a;max-width:36rem\">\
-         <p>{}</p><p>{body}</p><p><a href=\"{}\" style=\"display:inline-block;padding:.6rem 1rem;background:#1f5f4a;\
-         color:#fff;text-decoration:none;border-radius:.3rem\">{action}</a></p>\
-         <p style=\"color:#555\">{}</p></body></html>",
+        "<!doctype html><html><body style=\"font-family:{FONTS};line-height:1.5;color:#14171f;max-width:36rem\">{head}\
+         <p>{}</p><p>{body}</p><p><a href=\"{}\" style=\"display:inline-block;padding:.6rem 1rem;background:#3350d6;\
+         color:#fff;text-decoration:none;border-radius:.4rem\">{action}</a></p>\
+         <p style=\"color:#5f6878\">{}</p></body></html>",
         html(&greeting),
         html(link),
         linked(closing)
     );
     Message {
+        from_name: organization.to_string(),
         id: ctx.ids.next::<attestry_domain::id::kind::Message>().to_string(),
         to_name: to.name.clone(),
         to_address: to.email.clone(),

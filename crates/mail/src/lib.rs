@@ -19,6 +19,9 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// A message to one person, in plain text and HTML.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
+    /// In whose name it is sent; empty for the sender's own.
+    #[serde(default)]
+    pub from_name: String,
     /// Stays the same when the message is sent again, so that a mail program shows it once.
     pub id: String,
     pub to_name: String,
@@ -233,6 +236,17 @@ impl Mailer {
         }
     }
 
+    /// The sender, which says in whose name it writes. The address stays: it is the one that mail servers trust.
+    fn sender_of(&self, message: &Message) -> Mailbox {
+        let own = self.from.name.as_deref().unwrap_or_default();
+        let name = match (in_one_line(&message.from_name), own) {
+            (name, _) if name.is_empty() => return self.from.clone(),
+            (name, "") => name,
+            (name, own) => format!("{name} via {own}"),
+        };
+        Mailbox::new(Some(name), self.from.email.clone())
+    }
+
     fn compose(&self, message: &Message) -> Result<lettre::Message, Error> {
         let wrong = |error: &dyn std::fmt::Display| Error::Permanent(error.to_string());
         let address = message.to_address.parse().map_err(|error| wrong(&error))?;
@@ -244,7 +258,7 @@ impl Mailer {
         }
         builder
             .header(AutoSubmitted)
-            .from(self.from.clone())
+            .from(self.sender_of(message))
             .to(Mailbox::new(name, address))
             .subject(in_one_line(&message.subject))
             .message_id(Some(format!("<{}@{}>", message.id, self.from.email.domain())))
@@ -262,10 +276,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_message_names_whom_it_is_from() {
+        let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").unwrap();
+        let mut message = Message {
+            from_name: "Acme\r\nBcc: eve@example.com".to_owned(),
+            id: "m".to_owned(),
+            to_name: String::new(),
+            to_address: "ada@example.com".to_owned(),
+            subject: "Hello".to_owned(),
+            text: "Hello".to_owned(),
+            html: "<p>Hello".to_owned(),
+            unsubscribe: None,
+        };
+        let from = |message: &Message| {
+            let sent = String::from_utf8(mailer.compose(message).unwrap().formatted()).unwrap();
+            sent.lines().find(|line| line.starts_with("From: ")).unwrap().to_owned()
+        };
+        assert!(!from(&message).contains("eve@") && from(&message).ends_with(" <attestry@example.com>"));
+        message.from_name = "Acme".to_owned();
+        assert!(from(&message).contains("Acme via Attestry"), "{}", from(&message));
+        message.from_name = String::new();
+        assert_eq!(from(&message), "From: Attestry <attestry@example.com>");
+    }
+
+    #[test]
     fn mail_programs_are_told_what_it_is() {
         let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").unwrap();
         let link = format!("https://attestry.example.com/unsubscribe?token={}", "x".repeat(200));
         let mut message = Message {
+            from_name: String::new(),
             id: "m".to_owned(),
             to_name: String::new(),
             to_address: "ada@example.com".to_owned(),

@@ -105,7 +105,7 @@ async fn notices_can_be_stopped(app: &TestApp) {
     let token = app.sign_in("eve@example.com").await;
     let session =
         |method: &str| app.call(method, "/v1/auth/notifications").session(&token, &app.home.organization);
-    let all = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": true, "policies": true, "portal": true});
+    let all = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": true, "policies": true, "portal": true, "mentioned": true});
     assert_eq!(session("GET").send().await.expect(200), all);
     assert_eq!(
         session("PATCH").json(&json!({"assigned": "no", "x": 1})).send().await.wrong_fields(),
@@ -136,7 +136,7 @@ async fn notices_can_be_stopped(app: &TestApp) {
     let left = stop(&token).send().await.expect(200);
     assert_eq!(
         left,
-        json!({"assigned": false, "dueSoon": false, "overdue": false, "automations": true, "policies": true, "portal": true})
+        json!({"assigned": false, "dueSoon": false, "overdue": false, "automations": true, "policies": true, "portal": true, "mentioned": true})
     );
     app.work().await;
     let log = app.get("/v1/audit-logs?action=user.notifications_changed").send().await.expect(200);

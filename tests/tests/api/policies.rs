@@ -651,7 +651,8 @@ async fn organizations_take_turns_at_printing(app: &TestApp) {
     let made = made(app, "Text.").await;
     // Nothing is printed before all of them wait, theirs behind ours.
     let nobody = attestry_domain::id::OrganizationId::from_u128(1);
-    let permits = [app.ctx.printing.acquire(nobody).await, app.ctx.printing.acquire(nobody).await];
+    let held = app.ctx.printing.acquire(nobody).await;
+    let next = app.ctx.printing.acquire(nobody).await;
     let mut calls = FuturesUnordered::new();
     for _ in 0..40 {
         calls.push(app.get(&under(&made, "pdf")).send().map(|reply| ("ours", reply)).boxed_local());
@@ -671,7 +672,8 @@ async fn organizations_take_turns_at_printing(app: &TestApp) {
             () = tokio::task::yield_now() => {}
         }
     }
-    drop(permits);
+    // One after the other, so that they end in the order in which they begin.
+    drop(next);
     let (mut printed, mut refused, mut before_theirs) = (0, 0, None);
     replies.extend(calls.collect::<Vec<_>>().await);
     for (whose, reply) in replies {
@@ -689,6 +691,7 @@ async fn organizations_take_turns_at_printing(app: &TestApp) {
         }
     }
     assert!(before_theirs.is_some_and(|before| before <= 4), "{before_theirs:?} of ours came first");
+    drop(held);
     assert!(printed >= 30 && refused > 0, "{printed} printed, {refused} refused: waiting is bounded");
 }
 

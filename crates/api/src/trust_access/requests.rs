@@ -245,7 +245,7 @@ body! {
         duration_days "durationDays": optional Days = "For how many days access is given; as was asked for, or else the portal's default, if left out.",
         documents "documents": optional Vec<PortalDocument> = "The documents on request that are granted; those that were asked for, if left out.",
     }
-    example json!({"durationDays": 30, "documents": ["soc2_type2"]})
+    example json!({"durationDays": 30, "documents": []})
 }
 
 /// What became of a request.
