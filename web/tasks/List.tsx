@@ -81,7 +81,7 @@ export function Tasks() {
       query={queryOf(view)}
       groups={groups(name)}
       views="tasks"
-      phone={phone}
+      phone={phone(name)}
       body={isList ? undefined : <Board tasks={list.data} only={view.status} />}
       empty={<Empty mayCreate={mayCreate} open={open} />}
       onNew={mayCreate ? open('new') : undefined}

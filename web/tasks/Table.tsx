@@ -101,17 +101,20 @@ export function columns(name: (id: string | null) => string | undefined, mayMove
   ];
 }
 
-export const phone = (row: Task): PhoneLine => ({
-  title: row.title,
-  facts: (
-    <>
-      <span className="mono t3">{row.reference}</span>
-      <StatusPill {...statuses()[row.status]} />
-      <Due task={row} />
-      <Evidence task={row} />
-    </>
-  ),
-});
+export const phone =
+  (name: (id: string | null) => string | undefined) =>
+  (row: Task): PhoneLine => ({
+    title: row.title,
+    facts: (
+      <>
+        <span className="mono t3">{row.reference}</span>
+        <StatusPill {...statuses()[row.status]} />
+        {row.assigneeId && <Person name={name(row.assigneeId)} short />}
+        <Due task={row} />
+        <Evidence task={row} />
+      </>
+    ),
+  });
 
 /** What rows can be grouped by. */
 export function groups(name: (id: string | null) => string | undefined): Group<Task>[] {

@@ -61,7 +61,7 @@ test('evidence is uploaded, and the page says how long it stays fresh', async ({
   await evidence
     .locator('input[type=file]')
     .setInputFiles({ name: 'old-log.txt', mimeType: 'text/plain', buffer: Buffer.from('Nobody came in at night either.') });
-  await expect(evidence.getByRole('row', { name: /old-log.txt/ })).toContainText('Stale');
+  await expect(evidence.getByRole('row', { name: /old-log.txt/ })).toContainText('Earlier evidence');
   await expect(evidence.getByText('1 of 2 fresh')).toBeVisible();
   await expectAccessible(page, 'evidence');
 
