@@ -1,5 +1,4 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
 import {
   IconAlertTriangle,
   IconBuildingStore,
@@ -15,7 +14,7 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import { $api, api } from './api/client';
 import { useLive } from './api/live';
 import { chooseOrganization } from './api/organization';
@@ -39,7 +38,15 @@ function usePalette() {
     setAsked(true);
     void import('./Palette').then(({ openPalette }) => openPalette());
   }, []);
-  useHotkeys([['mod+K', open]], []);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      open();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [open]);
   return { isAsked, open };
 }
 
