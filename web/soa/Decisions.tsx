@@ -51,7 +51,7 @@ export function Submit({
         onChange={setChosen}
         data-autofocus
       />
-      {approverId !== null && [memberId, document.preparedBy].includes(approverId) && (
+      {approverId !== null && approverId === memberId && (
         <p role="note" style={{ color: 'var(--c-warn-text)' }}>
           {t.soa.submit.ownWork}
         </p>

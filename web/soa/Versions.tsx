@@ -42,7 +42,7 @@ export function Versions({ documents, shown, onShow, onCompare, onClose }: Props
                   {document.status === 'approved' && (
                     <div className="t3">
                       {people.name(document.approverId)}
-                      {document.approverId === document.preparedBy && ` · ${t.policies.selfApproved}`}
+                      {document.approverId === document.submittedBy && ` · ${t.policies.selfApproved}`}
                       {document.contentHash && (
                         <div className={`mono ${css.hash}`} title={versions.hash}>
                           {document.contentHash.slice(0, 16)}…

@@ -52,7 +52,11 @@ async fn tell_mentioned(
             None => false,
             Some(theirs) => {
                 let subject = comment.entity_type.subject();
-                admit(c.t, &theirs, subject, &comment.entity_id, Access::Read, Hold::No).await.is_ok()
+                match admit(c.t, &theirs, subject, &comment.entity_id, Access::Read, Hold::No).await {
+                    Ok(_) => true,
+                    Err(Error::NotFound(_) | Error::Forbidden { .. }) => false,
+                    Err(error) => return Err(error),
+                }
             }
         };
         if !is_seen {
@@ -62,6 +66,11 @@ async fn tell_mentioned(
     }
     let whom = || mentions.iter().copied();
     let quoted: String = comment.content.chars().take(QUOTED).collect();
+    // The name of a policy's draft is not everybody's business; its reference is.
+    let label = match comment.entity_type.subject() {
+        Subject::Policy => label.split(' ').next().unwrap_or_default(),
+        _ => label,
+    };
     notices::tell_others(c, whom(), Notice::Mentioned, &format!("{author} mentioned you on {label}"));
     notices::tell_others(c, whom(), Notice::Mentioned, &quoted);
     Ok(())

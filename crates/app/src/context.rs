@@ -75,8 +75,10 @@ pub struct Inner {
     pub printing: FairPermits<OrganizationId>,
     /// Reading and marking files that came from outside.
     pub(crate) stamping: FairPermits<OrganizationId>,
-    /// Files of portals that are on their way, each of them in memory.
+    /// Files that were marked for a reader and are on their way, each of them in memory.
     pub(crate) downloads: FairPermits<Downloader>,
+    /// The same of files that anybody may read, so that strangers never keep readers waiting.
+    pub(crate) public_downloads: FairPermits<Downloader>,
     /// Reading tables that are imported.
     pub importing: FairPermits<OrganizationId>,
     /// Comparing texts.
@@ -134,6 +136,7 @@ impl Ctx {
             printing: FairPermits::new(Limits::of_requests(2)),
             stamping: FairPermits::new(Limits::of_requests(2)),
             downloads: FairPermits::new(Limits { per_key: 4, ..Limits::of_requests(16) }),
+            public_downloads: FairPermits::new(Limits { per_key: 4, ..Limits::of_requests(16) }),
             importing: FairPermits::new(Limits::of_requests(2)),
             comparing: FairPermits::new(Limits::of_requests(2)),
             masking: FairPermits::new(Limits::of_jobs(2)),

@@ -1,7 +1,9 @@
 //! Files that are made to be downloaded.
 
+use std::net::IpAddr;
+
 use attestry_blobs::Served;
-use attestry_domain::id::{AccessGrantId, OrganizationId};
+use attestry_domain::id::AccessGrantId;
 use attestry_pdf::Failure;
 
 use crate::error::Error;
@@ -34,8 +36,8 @@ pub struct Download {
 pub enum Downloader {
     /// Somebody with a link.
     Grant(AccessGrantId),
-    /// Anybody who reads what an organization has made public.
-    Public(OrganizationId),
+    /// Anybody in a network who reads what organizations have made public.
+    Public(Option<IpAddr>),
 }
 
 impl Download {

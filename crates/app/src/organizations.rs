@@ -70,7 +70,9 @@ pub async fn update(
     ctx.change(scope, async move |c| {
         let before = organizations::lock(c.t, c.scope).await?.ok_or(MISSING)?;
         precondition.check(&[before.version])?;
-        for id in patch.framework_ids.iter().flatten() {
+        // One that was deleted since it was chosen may stay.
+        let chosen = patch.framework_ids.iter().flatten();
+        for id in chosen.filter(|id| !before.framework_ids.contains(id)) {
             frameworks::find(c.t, c.scope, &FrameworkName::Id(*id)).await.map_err(|error| match error {
                 Error::NotFound(_) => Error::field("frameworkIds", format!("{id} is not a framework")),
                 other => other,

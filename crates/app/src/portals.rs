@@ -139,7 +139,20 @@ pub async fn update(
     let changed = ctx.change(scope, async move |c| {
         let (before, _) = lock(c).await?;
         precondition.check(&[before.version])?;
-        let after = before.patched(patch.clone());
+        let mut after = before.patched(patch.clone());
+        if !patch.documents.is_empty() {
+            let policies = policies::ids(c.t, c.scope).await?;
+            let is_there = |document: &PortalDocument| match document {
+                PortalDocument::Policy(id) => policies.contains(id),
+                PortalDocument::Certificate(_) => true,
+            };
+            for (place, (document, visibility)) in patch.documents.iter().enumerate() {
+                if *visibility != Visibility::Hidden && !is_there(document) {
+                    return Err(Error::field(&format!("documents[{place}].document"), "is not a policy"));
+                }
+            }
+            after.documents.retain(|document, _| is_there(document));
+        }
         if let Some(domain) = after.domain.as_ref().filter(|_| after.domain != before.domain) {
             domains::must_be_free(c.t, c.scope, domain).await?;
         }

@@ -84,6 +84,7 @@ async fn add(c: &Change<'_>, framework: &Framework, version: VersionNumber) -> R
         prepared_by: c.scope.member(),
         approver_id: None,
         submitted_at: None,
+        submitted_by: None,
         approved_at: None,
         declined_at: None,
         decline_reason: None,
@@ -168,6 +169,7 @@ fn withdrawn(document: &SoaDocument) -> SoaDocument {
             status: SoaStatus::Completed,
             approver_id: None,
             submitted_at: None,
+            submitted_by: None,
             ..document.clone()
         },
         _ => document.clone(),
@@ -258,15 +260,14 @@ pub async fn submit(
             let message = "must be an active member who may approve statements: an owner or an admin";
             return Err(Error::field("approverId", message));
         }
-        for author in [c.scope.member(), before.prepared_by] {
-            if organizations::is_own_approval_forbidden(c, author, approver).await? {
-                return Err(organizations::must_be_another());
-            }
+        if organizations::is_own_approval_forbidden(c, c.scope.member(), approver).await? {
+            return Err(organizations::must_be_another());
         }
         let after = SoaDocument {
             status: SoaStatus::NeedsReview,
             approver_id: Some(approver),
             submitted_at: Some(c.now),
+            submitted_by: c.scope.member(),
             completed_at: before.completed_at.or(Some(c.now)),
             declined_at: None,
             decline_reason: None,

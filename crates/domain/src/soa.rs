@@ -75,6 +75,8 @@ pub struct SoaDocument {
     pub prepared_by: Option<MemberId>,
     pub approver_id: Option<MemberId>,
     pub submitted_at: Option<Time>,
+    /// Who asked for its approval.
+    pub submitted_by: Option<MemberId>,
     pub approved_at: Option<Time>,
     pub declined_at: Option<Time>,
     pub decline_reason: Option<String>,
@@ -108,6 +110,7 @@ impl SoaDocument {
         };
         after.approver_id = None;
         after.submitted_at = None;
+        after.submitted_by = None;
         after.approved_at = None;
         after.declined_at = None;
         after.decline_reason = None;

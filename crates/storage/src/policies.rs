@@ -33,6 +33,7 @@ statements! {
     TO_SIGN = "SELECT id FROM policies p WHERE org_id = $1 AND archived = FALSE AND is_published = TRUE AND is_required_to_sign = TRUE AND NOT EXISTS (SELECT 1 FROM policy_signatures s WHERE s.org_id = $1 AND s.policy_id = p.id AND s.member_id = $2 AND s.ended_at IS NULL) ORDER BY id";
     APPROVED_BY = "SELECT id FROM policies WHERE org_id = $1 AND approver_id = $2 AND status = 'needs_review' ORDER BY id";
     DUE = "SELECT org_id, id FROM policies WHERE status = 'published' AND archived = FALSE AND review_date <= $1 AND id > $2 ORDER BY id LIMIT $3";
+    IDS = "SELECT id FROM policies WHERE org_id = $1";
     PUBLISHED = "SELECT id FROM policies WHERE org_id = $1 AND archived = FALSE AND is_published = TRUE ORDER BY name_key, id";
     PUBLISHED_NAMES = "SELECT p.id, v.name FROM policies p JOIN policy_versions v ON v.org_id = $1 AND v.id = p.current_version_id WHERE p.org_id = $1 AND p.archived = FALSE AND p.is_published = TRUE ORDER BY p.name_key, p.id";
     OF_FILE = "SELECT (SELECT COUNT(*) FROM policies WHERE org_id = $1 AND file_id = $2) + (SELECT COUNT(*) FROM policy_versions WHERE org_id = $1 AND file_id = $2)";
@@ -106,6 +107,12 @@ pub async fn awaiting(t: &Tx<'_>, scope: &Scope, approver: MemberId) -> Result<V
 /// Every policy that members can read, by name.
 pub async fn published(t: &Tx<'_>, scope: &Scope) -> Result<Vec<PolicyId>, Error> {
     t.all(PUBLISHED, &[id(scope.organization())], |row| row.parse(0)).await
+}
+
+/// All policies there are.
+pub async fn ids(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<PolicyId>, Error> {
+    let all = t.all(IDS, &[id(scope.organization())], |row| row.parse(0)).await?;
+    Ok(all.into_iter().collect())
 }
 
 /// The same with the names under which they were published.

@@ -13,7 +13,7 @@ use crate::sql::{Columns, by_id, id, number, opt_id, opt_time, page_params, read
 
 macro_rules! document {
     ($from:literal) => {
-        concat!("SELECT id, framework_id, org_id, number, is_latest, status, total_questions, answered_questions, prepared_by, approver_id, submitted_at, approved_at, declined_at, decline_reason, completed_at, content_hash, created_at, updated_at, revision FROM soa_documents WHERE org_id = $1", $from)
+        concat!("SELECT id, framework_id, org_id, number, is_latest, status, total_questions, answered_questions, prepared_by, approver_id, submitted_at, approved_at, declined_at, decline_reason, completed_at, content_hash, created_at, updated_at, revision, submitted_by FROM soa_documents WHERE org_id = $1", $from)
     };
 }
 
@@ -30,8 +30,8 @@ macro_rules! approval {
 }
 
 statements! {
-    INSERT = "INSERT INTO soa_documents (org_id, id, framework_id, number, is_latest, status, total_questions, answered_questions, prepared_by, approver_id, submitted_at, approved_at, declined_at, decline_reason, completed_at, content_hash, created_at, updated_at, revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
-    UPDATE = "UPDATE soa_documents SET framework_id = $3, number = $4, is_latest = $5, status = $6, total_questions = $7, answered_questions = $8, prepared_by = $9, approver_id = $10, submitted_at = $11, approved_at = $12, declined_at = $13, decline_reason = $14, completed_at = $15, content_hash = $16, created_at = $17, updated_at = $18, revision = $19 WHERE org_id = $1 AND id = $2";
+    INSERT = "INSERT INTO soa_documents (org_id, id, framework_id, number, is_latest, status, total_questions, answered_questions, prepared_by, approver_id, submitted_at, approved_at, declined_at, decline_reason, completed_at, content_hash, created_at, updated_at, revision, submitted_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
+    UPDATE = "UPDATE soa_documents SET framework_id = $3, number = $4, is_latest = $5, status = $6, total_questions = $7, answered_questions = $8, prepared_by = $9, approver_id = $10, submitted_at = $11, approved_at = $12, declined_at = $13, decline_reason = $14, completed_at = $15, content_hash = $16, created_at = $17, updated_at = $18, revision = $19, submitted_by = $20 WHERE org_id = $1 AND id = $2";
     GET = document!(" AND id = $2");
     LOCK = document!(" AND id = $2 FOR UPDATE");
     LATEST = document!(" AND framework_id = $2 AND is_latest = TRUE");
@@ -78,10 +78,11 @@ fn read(row: &Row<'_>) -> Result<SoaDocument, Error> {
         created_at: row.time(16)?,
         updated_at: row.time(17)?,
         revision: row.int(18)?,
+        submitted_by: row.opt_parse(19)?,
     })
 }
 
-fn document_params<'a>(scope: &Scope, document: &'a SoaDocument) -> [Value<'a>; 19] {
+fn document_params<'a>(scope: &Scope, document: &'a SoaDocument) -> [Value<'a>; 20] {
     [
         id(scope.organization()),
         id(document.id),
@@ -102,6 +103,7 @@ fn document_params<'a>(scope: &Scope, document: &'a SoaDocument) -> [Value<'a>; 
         time(document.created_at),
         time(document.updated_at),
         Value::Int(document.revision),
+        opt_id(document.submitted_by),
     ]
 }
 

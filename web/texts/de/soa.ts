@@ -130,7 +130,7 @@ export const soa: Texts['soa'] = {
     somebody: 'Jemand',
   },
   submit: {
-    ownWork: 'Diese Person hat die Erklärung erstellt. Prüfer achten auf das Vier-Augen-Prinzip.',
+    ownWork: 'Sie würden freigeben, was Sie selbst vorgelegt haben. Prüfer achten auf das Vier-Augen-Prinzip.',
     button: 'Zur Freigabe vorlegen',
     first: (count) =>
       count === 1

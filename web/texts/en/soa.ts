@@ -128,7 +128,7 @@ export const soa = {
     first: (count: number) => `${n(count, 'control has', 'controls have')} no confirmed answer yet. This is the first.`,
     title: 'Who is to approve this version?',
     approver: 'Approver',
-    ownWork: 'This person prepared the statement. Auditors look for a second pair of eyes.',
+    ownWork: 'You would approve what you submitted yourself. Auditors look for a second pair of eyes.',
     help: 'An owner or an administrator. They get a message.',
     gaps: (count: number) =>
       `${n(count, 'row lacks', 'rows lack')} a reason, a control, an owner or evidence. It can be approved as it is; an auditor will ask.`,

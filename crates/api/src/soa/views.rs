@@ -42,6 +42,8 @@ pub(crate) struct DocumentView {
     approver_id: Option<MemberId>,
     #[schema(required, value_type = Option<String>, format = DateTime)]
     submitted_at: Option<Time>,
+    #[schema(required, value_type = Option<String>)]
+    submitted_by: Option<MemberId>,
     #[schema(required, value_type = Option<String>, format = DateTime)]
     approved_at: Option<Time>,
     #[schema(required, value_type = Option<String>, format = DateTime)]
@@ -73,6 +75,7 @@ impl From<SoaDocument> for DocumentView {
             prepared_by,
             approver_id,
             submitted_at,
+            submitted_by,
             approved_at,
             declined_at,
             decline_reason,
@@ -94,6 +97,7 @@ impl From<SoaDocument> for DocumentView {
             prepared_by,
             approver_id,
             submitted_at,
+            submitted_by,
             approved_at,
             declined_at,
             decline_reason,
@@ -109,7 +113,7 @@ pub(super) fn document_example() -> Value {
     json!({
         "id": DOCUMENT, "frameworkId": shipped().first().map(|framework| framework.id),
         "organizationId": ORGANIZATION, "version": 1, "isLatest": true, "status": "in_progress",
-        "totalQuestions": 93, "answeredQuestions": 1, "preparedBy": MEMBER, "approverId": null, "submittedAt": null,
+        "totalQuestions": 93, "answeredQuestions": 1, "preparedBy": MEMBER, "approverId": null, "submittedAt": null, "submittedBy": null,
         "approvedAt": null, "declinedAt": null, "declineReason": null, "completedAt": null, "contentHash": null,
         "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
     })

@@ -181,7 +181,7 @@ pub async fn approve(
     ctx.change(scope, async move |c| {
         let before = lock(c, id).await?;
         must_be_approver(c.scope, &before)?;
-        if is_own_approval_forbidden(c, before.prepared_by, approver).await? {
+        if is_own_approval_forbidden(c, before.submitted_by, approver).await? {
             return Err(own_approval_forbidden());
         }
         if before.revision != seen {

@@ -29,8 +29,8 @@ pub async fn download(
         return Err(MISSING);
     }
     let organization = portal.organization_id;
+    let permit = download_permit(ctx, Downloader::Public(origin.network())).await?;
     let scope = Scope::visitor(organization, None, origin);
-    let permit = download_permit(ctx, Downloader::Public(organization)).await?;
     let (media_type, download) = match document {
         PortalDocument::Policy(id) => {
             let found = published(ctx, &scope, move |one| one == id).await?.pop().ok_or(MISSING)?;

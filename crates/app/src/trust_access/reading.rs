@@ -197,18 +197,22 @@ async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Res
     })
 }
 
-/// A permit to send a file, of which a link has a few at once.
+/// A permit to send a file, of which a link or a network has a few at once.
 pub(super) async fn download_permit(
     ctx: &Ctx,
     downloader: Downloader,
 ) -> Result<Option<Permit<Downloader>>, Error> {
-    if ctx.downloads.is_at_limit(&downloader) {
+    let pool = match downloader {
+        Downloader::Grant(_) => &ctx.downloads,
+        Downloader::Public(_) => &ctx.public_downloads,
+    };
+    if pool.is_at_limit(&downloader) {
         return Err(Error::TooMany {
             message: "Too many downloads at once; wait until one has ended.",
             retry_after: 10,
         });
     }
-    Ok(Some(ctx.downloads.acquire(downloader).await?))
+    Ok(Some(pool.acquire(downloader).await?))
 }
 
 /// Downloads a certificate. `is_fetched`: whether the file is wanted, and not only what would come.

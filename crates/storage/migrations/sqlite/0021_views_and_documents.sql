@@ -39,3 +39,5 @@ ALTER TABLE organizations ADD COLUMN is_self_approval_allowed BOOLEAN NOT NULL D
 ALTER TABLE users ADD COLUMN notify_mentioned BOOLEAN NOT NULL DEFAULT TRUE;
 -- The frameworks an organization has chosen to work on.
 ALTER TABLE organizations ADD COLUMN framework_ids TEXT NOT NULL DEFAULT '[]';
+-- Who asked for the approval of a statement.
+ALTER TABLE soa_documents ADD COLUMN submitted_by TEXT;

@@ -27,8 +27,11 @@ const MAX_SHARED_BYTES: usize = 16 << 20;
 const MAX_SHARED_STRINGS: usize = 1 << 20;
 /// Cell formats and number formats of a workbook; Excel itself has 65,490.
 const MAX_FORMATS: usize = 100_000;
-/// Sheets of a workbook.
+/// Sheets of a workbook, and the bytes of a name; Excel itself takes 31 characters.
 const MAX_SHEETS: usize = 1_000;
+const MAX_SHEET_NAME: usize = 255;
+/// Sheets that a message lists.
+const SHEETS_TOLD: usize = 20;
 /// The days a spreadsheet can count, up to the end of the year 9999.
 const DAYS: std::ops::Range<f64> = 0.0..2_958_466.0;
 
@@ -57,7 +60,10 @@ impl Unreadable {
             ),
             Self::NoSheet => "The Excel workbook has no sheet.".to_owned(),
             Self::OtherSheets(names) => {
-                format!("The Excel workbook has no such sheet; its sheets are: {}.", names.join(", "))
+                format!(
+                    "The Excel workbook has no such sheet; its sheets are: {}.",
+                    names[..names.len().min(SHEETS_TOLD)].join(", ")
+                )
             }
         }
     }
@@ -373,6 +379,9 @@ impl Workbook {
             match name {
                 "sheet" if listed.len() < MAX_SHEETS => {
                     let name = attribute(element, "name").unwrap_or_default();
+                    if name.len() > MAX_SHEET_NAME {
+                        return Err(Unreadable::Damaged);
+                    }
                     listed.extend(attribute(element, "id").map(|id| (name, id)));
                 }
                 "workbookPr" => {
