@@ -255,7 +255,7 @@ pub(crate) struct NotificationsView {
     policies: bool,
     /// Somebody asked for access to the trust portal, or its domain broke; for those who review requests.
     portal: bool,
-    /// Somebody mentioned them in a comment.
+    /// A comment mentioned them.
     mentioned: bool,
 }
 

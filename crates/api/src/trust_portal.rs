@@ -26,9 +26,23 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::answer::conditions::{Conditions, with_tag};
 use crate::answer::problem::Problem;
 use crate::request::caller::Granted;
-use crate::request::json::{FromJson, Json as JsonValue, MAX_DOCUMENTS, distinct};
+use crate::request::json::{FromJson, Json as JsonValue, distinct};
 use crate::request::wire::Valid;
 use crate::state::Api;
+
+/// Documents in one request.
+const MAX_DOCUMENTS: usize = 1_000;
+
+impl FromJson for Vec<PortalDocument> {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        json.each(MAX_DOCUMENTS, PortalDocument::from_json)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let item = <PortalDocument as PartialSchema>::schema();
+        ArrayBuilder::new().items(item).max_items(Some(MAX_DOCUMENTS)).into()
+    }
+}
 
 impl FromJson for Days {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
@@ -121,7 +135,7 @@ pub(crate) struct FrameworkView {
     has_certificate: bool,
 }
 
-/// A document there is, and who may read it.
+/// A document and who may read it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PortalDocument, example = json!({"document": "iso_27001", "title": "ISO/IEC 27001", "visibility": "nda"}))]
@@ -218,7 +232,7 @@ impl From<Settings> for SettingsView {
     }
 }
 
-/// What the answer is made of: the portal, its certificates, its subscribers and its documents.
+/// The versions of the portal, its certificates, its subscribers and its documents.
 fn versions(settings: &Settings) -> [i64; 4] {
     let certificates = settings.frameworks.iter().filter_map(|(_, _, one)| one.as_ref());
     let latest = certificates.fold(0, |sum: i64, one| sum.wrapping_add(one.updated_at.as_millis()));

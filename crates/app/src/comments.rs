@@ -30,14 +30,14 @@ pub struct NewComment {
     pub content: CommentText,
     pub entity_type: Commentable,
     pub entity_id: String,
-    /// Members who are told of it.
+    /// The members to notify.
     pub mentions: Vec<MemberId>,
 }
 
-/// As much of a comment as a message quotes.
+/// Characters of a comment that a message quotes.
 const QUOTED: usize = 500;
 
-/// Tells members that they were mentioned. They must be able to see what the comment is about.
+/// Notifies the mentioned members, who must be able to see the commented record.
 async fn tell_mentioned(
     c: &Change<'_>,
     comment: &Comment,

@@ -77,7 +77,7 @@ pub struct Inner {
     pub(crate) stamping: FairPermits<OrganizationId>,
     /// Files that were marked for a reader and are on their way, each of them in memory.
     pub(crate) downloads: FairPermits<Downloader>,
-    /// The same of files that anybody may read, so that strangers never keep readers waiting.
+    /// The same for public files, apart, so that strangers never keep readers waiting.
     pub(crate) public_downloads: FairPermits<Downloader>,
     /// Reading tables that are imported.
     pub importing: FairPermits<OrganizationId>,

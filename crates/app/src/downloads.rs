@@ -31,10 +31,10 @@ pub struct Download {
     pub permit: Option<Permit<Downloader>>,
 }
 
-/// Whose downloads are counted together.
+/// A party whose downloads count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Downloader {
-    /// Somebody with a link.
+    /// A reader with a link.
     Grant(AccessGrantId),
     /// Anybody in a network who reads what organizations have made public.
     Public(Option<IpAddr>),

@@ -37,28 +37,21 @@ pub(crate) async fn today(c: &Change<'_>) -> Result<Date, Error> {
     Ok(zone(c).await?.date_of(c.now))
 }
 
-/// Tells if somebody would approve their own work where the organization forbids it.
-pub(crate) async fn is_own_approval_forbidden(
+/// Rejects an approver who is the submitter, where the organization forbids it.
+pub(crate) async fn reject_self_approval(
     c: &Change<'_>,
-    author: Option<MemberId>,
+    submitter: Option<MemberId>,
     approver: MemberId,
-) -> Result<bool, Error> {
+) -> Result<(), Error> {
     let own = organizations::get(c.t, c.scope).await?.ok_or(MISSING)?;
-    Ok(author == Some(approver) && !own.is_self_approval_allowed)
-}
-
-pub(crate) fn own_approval_forbidden() -> Error {
-    Error::Forbidden {
-        code: "self_approval_forbidden",
-        message:
-            "You submitted this yourself, and your organization requires the approval of another member."
+    if submitter == Some(approver) && !own.is_self_approval_allowed {
+        return Err(Error::Forbidden {
+            code: "self_approval_forbidden",
+            message: "This organization requires that another member approves than the one who submitted."
                 .to_owned(),
+        });
     }
-}
-
-/// The error of a member who is asked to approve their own work.
-pub(crate) fn must_be_another() -> Error {
-    Error::field("approverId", "must be another member: this organization lets nobody approve their own work")
+    Ok(())
 }
 
 pub async fn update(

@@ -203,9 +203,7 @@ pub async fn submit_for_approval(
             let message = "must be an active member who may approve policies, such as an owner or an admin";
             return Err(Error::field("approverId", message));
         }
-        if organizations::is_own_approval_forbidden(c, c.scope.member(), approver).await? {
-            return Err(organizations::must_be_another());
-        }
+        organizations::reject_self_approval(c, c.scope.member(), approver).await?;
         let after =
             changed(c, &before, before.submitted(approver, c.scope.member()), "policy.submitted").await?;
         tell(c, [approver], &format!("Please approve {}", after.label()));
@@ -248,10 +246,8 @@ pub async fn approve(
 ) -> Result<Record<Policy>, Error> {
     ctx.change(scope, async move |c| {
         let before = lock_submitted(c, id, &precondition).await?;
-        if let Some(approver) = before.approver_id
-            && organizations::is_own_approval_forbidden(c, before.submitted_by_id, approver).await?
-        {
-            return Err(organizations::own_approval_forbidden());
+        if let Some(approver) = before.approver_id {
+            organizations::reject_self_approval(c, before.submitted_by_id, approver).await?;
         }
         let version = next_version(c, &before).await?;
         policies::insert_version(c.t, c.scope, &version).await?;

@@ -62,7 +62,7 @@ pub(crate) async fn save(
     Ok(after)
 }
 
-/// A document there is, and who may read it.
+/// A document and who may read it.
 #[derive(Clone, Debug)]
 pub struct Listed {
     pub document: PortalDocument,
@@ -70,7 +70,7 @@ pub struct Listed {
     pub visibility: Visibility,
 }
 
-/// What a portal says about each framework, and the documents it could show.
+/// A portal with its frameworks and documents.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub portal: Portal,

@@ -334,7 +334,7 @@ async fn store_patiently(
     None
 }
 
-/// As much of an automation's name as the names of its files carry.
+/// Characters of an automation's name in the names of its files.
 const MAX_NAME: usize = 100;
 
 /// The name of a file of evidence: what was checked, and when.

@@ -260,9 +260,7 @@ pub async fn submit(
             let message = "must be an active member who may approve statements: an owner or an admin";
             return Err(Error::field("approverId", message));
         }
-        if organizations::is_own_approval_forbidden(c, c.scope.member(), approver).await? {
-            return Err(organizations::must_be_another());
-        }
+        organizations::reject_self_approval(c, c.scope.member(), approver).await?;
         let after = SoaDocument {
             status: SoaStatus::NeedsReview,
             approver_id: Some(approver),

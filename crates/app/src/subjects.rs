@@ -24,7 +24,7 @@ pub(crate) enum Hold {
     Yes,
 }
 
-/// The subject is there, and the caller may do this with it. Answers what people call it.
+/// The subject is there, and the caller may do this with it. Returns its label.
 pub(crate) async fn admit(
     t: &Tx<'_>,
     scope: &Scope,

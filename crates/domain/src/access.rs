@@ -569,8 +569,7 @@ impl Scope {
         self.principal().map(|principal| principal.credential.auth_type())
     }
 
-    /// The same request as another member of the organization would make it: it tells what they may see. Nothing is
-    /// changed by it.
+    /// The scope of another member, for checks of what they may see. Nothing is changed with it.
     pub fn as_seen_by(&self, member: MemberId, permissions: Permissions) -> Option<Self> {
         let own = self.principal()?.clone();
         let who = Who::Principal(Arc::new(Principal { member, permissions, ..own }));

@@ -17,7 +17,7 @@ crate::words! {
         Policies = "policies",
         /// Somebody asked for access to the trust portal, or its domain broke.
         Portal = "portal",
-        /// Somebody mentioned them in a comment.
+        /// A comment mentioned them.
         Mentioned = "mentioned",
     }
 }

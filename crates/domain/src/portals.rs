@@ -65,7 +65,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// Who may learn of a document and read it.
+    /// Who sees a document, and who reads it.
     #[derive(Default)]
     Visibility {
         /// Nobody outside learns of it.
@@ -81,7 +81,7 @@ crate::words! {
 }
 
 impl Visibility {
-    /// Tells if somebody with access reads it. `is_granted`: this document was asked for and approved.
+    /// Tells if a reader with a grant may read it. `is_granted`: this document was requested and approved.
     pub fn opens(self, is_granted: bool) -> bool {
         match self {
             Self::Hidden => false,

@@ -275,11 +275,9 @@ impl Mailer {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_message_names_whom_it_is_from() {
-        let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").unwrap();
-        let mut message = Message {
-            from_name: "Acme\r\nBcc: eve@example.com".to_owned(),
+    fn hello() -> Message {
+        Message {
+            from_name: String::new(),
             id: "m".to_owned(),
             to_name: String::new(),
             to_address: "ada@example.com".to_owned(),
@@ -287,7 +285,13 @@ mod tests {
             text: "Hello".to_owned(),
             html: "<p>Hello".to_owned(),
             unsubscribe: None,
-        };
+        }
+    }
+
+    #[test]
+    fn a_message_names_whom_it_is_from() {
+        let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").unwrap();
+        let mut message = Message { from_name: "Acme\r\nBcc: eve@example.com".to_owned(), ..hello() };
         let from = |message: &Message| {
             let sent = String::from_utf8(mailer.compose(message).unwrap().formatted()).unwrap();
             sent.lines().find(|line| line.starts_with("From: ")).unwrap().to_owned()
@@ -303,16 +307,7 @@ mod tests {
     fn mail_programs_are_told_what_it_is() {
         let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").unwrap();
         let link = format!("https://attestry.example.com/unsubscribe?token={}", "x".repeat(200));
-        let mut message = Message {
-            from_name: String::new(),
-            id: "m".to_owned(),
-            to_name: String::new(),
-            to_address: "ada@example.com".to_owned(),
-            subject: "Hello".to_owned(),
-            text: "Hello".to_owned(),
-            html: "<p>Hello".to_owned(),
-            unsubscribe: None,
-        };
+        let mut message = hello();
         let written =
             |message: &Message| String::from_utf8(mailer.compose(message).unwrap().formatted()).unwrap();
         let plain = written(&message);

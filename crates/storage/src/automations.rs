@@ -11,7 +11,7 @@ use attestry_domain::tasks::TaskStatus;
 use attestry_domain::text::Parse;
 use attestry_domain::{Time, Zone};
 
-use crate::sql::{Columns, by_id, id, opt_id, opt_time, page_params, read_page, time};
+use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time, to_json};
 
 macro_rules! columns {
     () => {
@@ -286,11 +286,7 @@ pub async fn count_versions(t: &Tx<'_>, scope: &Scope, automation: AutomationId)
 /// The hosts that automations may reach, and how often they were set.
 pub async fn hosts(t: &Tx<'_>, scope: &Scope) -> Result<(AllowedHosts, i64), Error> {
     let own = [id(scope.organization())];
-    let found = t.opt(HOSTS, &own, |row| {
-        let hosts = serde_json::from_str(row.str(0)?)
-            .map_err(|error| Error::Column { column: 0, message: error.to_string() })?;
-        Ok((hosts, row.int(1)?))
-    });
+    let found = t.opt(HOSTS, &own, |row| Ok((from_json(row, 0)?, row.int(1)?)));
     Ok(found.await?.unwrap_or_default())
 }
 
@@ -301,7 +297,6 @@ pub async fn set_hosts(
     at: Time,
     version: i64,
 ) -> Result<(), Error> {
-    let text = serde_json::to_string(hosts).map_err(|error| Error::Other(error.to_string()))?;
-    let params = [id(scope.organization()), Value::from(text), time(at), Value::Int(version)];
+    let params = [id(scope.organization()), to_json(1, hosts)?, time(at), Value::Int(version)];
     t.execute(SET_HOSTS, &params).await.map(|_| ())
 }

@@ -5,7 +5,7 @@ use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::BulkChangeId;
 
-use crate::sql::{id, time};
+use crate::sql::{from_json, id, time, to_json};
 
 statements! {
     INSERT = "INSERT INTO bulk_changes (org_id, id, register, actor_id, made_at, changed) VALUES ($1, $2, $3, $4, $5, $6)";
@@ -24,10 +24,9 @@ pub async fn insert(
 ) -> Result<(), Error> {
     let own = id(scope.organization());
     t.execute(FORGET, &[own.clone(), time(since)]).await?;
-    let changed = serde_json::to_string(changed).map_err(|error| Error::Other(error.to_string()))?;
     let (_, actor) = scope.actor();
     let params =
-        [own, id(change), Value::from(register), Value::from(actor), time(now), Value::from(changed)];
+        [own, id(change), Value::from(register), Value::from(actor), time(now), to_json(5, &changed)?];
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
@@ -40,6 +39,5 @@ pub async fn take(
 ) -> Result<Option<Vec<(String, i64)>>, Error> {
     let (_, actor) = scope.actor();
     let params = [id(scope.organization()), id(change), Value::from(register), Value::from(actor)];
-    let Some(changed) = t.opt(TAKE, &params, |row| row.text(0)).await? else { return Ok(None) };
-    serde_json::from_str(&changed).map(Some).map_err(|error| Error::Other(error.to_string()))
+    t.opt(TAKE, &params, |row| from_json(row, 0)).await
 }

@@ -34,7 +34,8 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     18 "0018_portal" "portal"
     19 "0019_sessions" "sessions"
     20 "0020_invitations_and_ratings" "invitations and ratings"
-    21 "0021_views_and_documents" "views and documents"
+    21 "0021_views" "views"
+    22 "0022_documents_and_approvals" "documents and approvals"
 };
 
 /// What becomes of a table's rows with their organization.

@@ -329,7 +329,7 @@ pub async fn live_grant(
     t.opt(GRANT_BY_EMAIL, &params, read_grant).await
 }
 
-/// The documents on request that somebody was granted, by all of the access they have now.
+/// The documents on request of all active grants of an address.
 pub async fn granted_documents(
     t: &Tx<'_>,
     scope: &Scope,

@@ -5,7 +5,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, ViewId};
 use attestry_domain::views::{View, ViewList, ViewParameters};
 
-use crate::sql::{Columns, id, time};
+use crate::sql::{Columns, from_json, id, time, to_json};
 
 macro_rules! view {
     ($where:literal) => {
@@ -25,24 +25,18 @@ statements! {
 
 fn read(row: &Row<'_>) -> Result<View, Error> {
     let wrong = |message: String| Error::Column { column: 5, message };
-    let parameters = serde_json::from_str(&row.text(5)?).map_err(|error| wrong(error.to_string()))?;
     Ok(View {
         id: row.parse(0)?,
         organization_id: row.parse(1)?,
         member_id: row.parse(2)?,
         list: row.parse(3)?,
         name: row.parse(4)?,
-        parameters: ViewParameters::new(parameters).map_err(wrong)?,
+        parameters: ViewParameters::new(from_json(row, 5)?).map_err(wrong)?,
         is_shared: row.bool(6)?,
         created_at: row.time(7)?,
         updated_at: row.time(8)?,
         version: row.int(9)?,
     })
-}
-
-fn parameters(view: &View) -> Result<Value<'static>, Error> {
-    let text = serde_json::to_string(&view.parameters).map_err(|error| Error::Other(error.to_string()))?;
-    Ok(Value::from(text))
 }
 
 /// The views a member sees, oldest first.
@@ -77,7 +71,7 @@ pub async fn insert(t: &Tx<'_>, scope: &Scope, view: &View) -> Result<(), Error>
         id(view.member_id),
         Value::from(view.list.as_str()),
         Value::from(view.name.as_str()),
-        parameters(view)?,
+        to_json(5, &view.parameters)?,
         Value::Bool(view.is_shared),
         time(view.created_at),
         time(view.updated_at),
@@ -91,7 +85,7 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, view: &View) -> Result<(), Error>
         id(scope.organization()),
         id(view.id),
         Value::from(view.name.as_str()),
-        parameters(view)?,
+        to_json(5, &view.parameters)?,
         Value::Bool(view.is_shared),
         time(view.updated_at),
         Value::Int(view.version),

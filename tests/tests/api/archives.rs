@@ -141,6 +141,10 @@ async fn add_what_is_new(app: &TestApp, schema: u32) {
             portal::granted(app, &app.home, "grace@customer.example").await;
             post("/v1/trust-portal/posts", json!({"kind": "update", "title": "A"})).await;
         }
+        21 => {
+            post("/v1/views", json!({"list": "risks", "name": "A", "parameters": {"status": "open"}})).await;
+            post("/v1/risks/bulk", json!({"filter": {}, "change": {"department": "it"}})).await;
+        }
         _ => {}
     }
     app.mails().await;

@@ -245,7 +245,7 @@ async fn own_work_is_approved_by_another_where_that_is_required(app: &TestApp) {
     let approve = |policy: &Value| app.call("POST", &under(policy, "approve"));
     approve(&second).key(&app.home.key).send().await.problem(403, "self_approval_forbidden");
     let again = app.post(&under(&second, "submit-for-approval"), &own).send().await;
-    assert_eq!(again.wrong_fields(), ["approverId"]);
+    again.problem(403, "self_approval_forbidden");
     app.post(&under(&second, "submit-for-approval"), &json!({"approverId": admin["id"]}))
         .send()
         .await

@@ -99,9 +99,6 @@ impl Json {
     }
 }
 
-/// Documents of a portal that are named in one request.
-pub(crate) const MAX_DOCUMENTS: usize = 1_000;
-
 /// At least one of them.
 pub(crate) fn not_empty<T>(items: Vec<T>) -> Result<Vec<T>, String> {
     if items.is_empty() { Err("must hold at least one item".to_owned()) } else { Ok(items) }
@@ -244,18 +241,6 @@ impl<K: Kind> FromJson for IdSet<K> {
     fn schema() -> RefOr<Schema> {
         let item = <Id<K> as PartialSchema>::schema();
         ArrayBuilder::new().items(item).max_items(Some(Self::MOST)).into()
-    }
-}
-
-/// Documents of a portal.
-impl FromJson for Vec<portals::PortalDocument> {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        json.each(MAX_DOCUMENTS, portals::PortalDocument::from_json)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        let item = <portals::PortalDocument as PartialSchema>::schema();
-        ArrayBuilder::new().items(item).max_items(Some(MAX_DOCUMENTS)).into()
     }
 }
 

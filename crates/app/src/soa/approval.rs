@@ -19,7 +19,7 @@ use crate::context::Ctx;
 use crate::downloads::Download;
 use crate::error::Error;
 use crate::journal;
-use crate::organizations::{is_own_approval_forbidden, own_approval_forbidden};
+use crate::organizations::reject_self_approval;
 
 /// Writes a statement as a table: a spreadsheet, or CSV.
 pub type Tables = fn(&Frozen, SoaFormat) -> Result<Vec<u8>, String>;
@@ -181,9 +181,7 @@ pub async fn approve(
     ctx.change(scope, async move |c| {
         let before = lock(c, id).await?;
         must_be_approver(c.scope, &before)?;
-        if is_own_approval_forbidden(c, before.submitted_by, approver).await? {
-            return Err(own_approval_forbidden());
-        }
+        reject_self_approval(c, before.submitted_by, approver).await?;
         if before.revision != seen {
             return Err(Error::Conflict {
                 code: "soa_changed",

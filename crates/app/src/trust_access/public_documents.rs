@@ -1,4 +1,4 @@
-//! Documents that anybody may read, as they are: nobody is known who could be named on their pages.
+//! Public documents. They carry no watermark, because their reader is not known.
 
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::files::MediaType;

@@ -129,7 +129,7 @@ pub async fn arrive(ctx: &Ctx, reader: &Reader) -> Result<(), Error> {
     visit(ctx, reader, Visited::opened()).await
 }
 
-/// The certificates somebody may read.
+/// The certificates that a reader may read.
 pub async fn certificates(ctx: &Ctx, reader: &Reader) -> Result<Vec<Certificate>, Error> {
     let own = reader.clone();
     ctx.db
@@ -150,13 +150,13 @@ pub struct Readable {
     pub is_downloadable: bool,
 }
 
-/// The policies somebody may read.
+/// The policies that a reader may read.
 pub async fn policies(ctx: &Ctx, reader: &Reader) -> Result<Vec<Readable>, Error> {
     let own = reader.clone();
     published(ctx, &reader.scope, move |id| own.reads(PortalDocument::Policy(id))).await
 }
 
-/// The published policies that a reader is let to.
+/// The published policies that pass a filter.
 pub(super) async fn published(
     ctx: &Ctx,
     scope: &Scope,
@@ -263,7 +263,7 @@ pub(super) async fn policy_file(ctx: &Ctx, scope: &Scope, found: &Readable) -> R
     Ok(Download { file_name: file.name.clone(), bytes, missing: Vec::new(), permit: None })
 }
 
-/// Downloads all policies somebody may read in one file.
+/// Downloads the policies that a reader may read as one file.
 pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Result<Download, Error> {
     let permit = download_permit(ctx, Downloader::Grant(reader.grant.id)).await?;
     let readable = policies(ctx, reader).await?.into_iter().map(|one| one.policy.id).collect();

@@ -44,7 +44,7 @@ pub async fn create(
     .await
 }
 
-/// Those of the documents that need an approval of their own. One that the portal does not list is refused.
+/// The documents that need an approval of their own. One that the portal does not list is refused.
 fn on_request(portal: &Portal, mut wanted: Vec<PortalDocument>) -> Result<Vec<PortalDocument>, Error> {
     for (place, document) in wanted.iter().enumerate() {
         if portal.visibility(*document) == Visibility::Hidden {
@@ -209,8 +209,8 @@ async fn send_agreement(
     Ok(nda)
 }
 
-/// Approves a request: whoever asked gets the agreement by mail. `documents`: those on request that are granted; as
-/// was asked for if left out.
+/// Approves a request: the requester gets the agreement by mail. `documents`: those on request that are granted; the
+/// requested ones if left out.
 pub async fn approve(
     ctx: &Ctx,
     scope: &Scope,

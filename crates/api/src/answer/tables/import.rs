@@ -118,7 +118,7 @@ impl ImportQuery {
     }
 }
 
-/// A table as it is read, for somebody to look at before it is imported.
+/// A table as an import reads it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
