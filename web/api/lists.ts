@@ -22,15 +22,18 @@ async function fetchPage<P extends ListPath>(path: P, query: object, names?: Rec
   return pageOf<RowOf<P>>(data);
 }
 
+/** The bounds of a page; tasks come all at once. */
+const bounded = (path: ListPath, bounds: object) => (path === '/v1/tasks' ? {} : bounds);
+
 /** A list of any length, a page at a time. What was there stays until what is asked for next has arrived. */
 export function useList<P extends ListPath>(path: P, query: Words<P>, { path: names, enabled, page = PAGE }: Options = {}) {
   const list = useInfiniteQuery({
     queryKey: ['rows', path, names ?? null, query],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor }) => {
-      // Tasks come all at once, and what belongs to one record is not counted.
+      // What belongs to one record is not counted.
       const isCounted = cursor === undefined && names === undefined;
-      const bounds = path === '/v1/tasks' ? {} : { limit: page, cursor, ...(isCounted && { total: true }) };
+      const bounds = bounded(path, { limit: page, cursor, ...(isCounted && { total: true }) });
       return fetchPage(path, { ...query, ...bounds }, names);
     },
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
@@ -60,11 +63,7 @@ export function useList<P extends ListPath>(path: P, query: Words<P>, { path: na
 export function useTotal<P extends ListPath>(path: P, query: Words<P>, enabled = true) {
   const { data } = useQuery({
     queryKey: ['total', path, query],
-    // Tasks come all at once.
-    queryFn: async () => {
-      const bounds = path === '/v1/tasks' ? {} : { limit: 1, total: true };
-      return (await fetchPage(path, { ...query, ...bounds })).total ?? 0;
-    },
+    queryFn: async () => (await fetchPage(path, { ...query, ...bounded(path, { limit: 1, total: true }) })).total ?? 0,
     enabled,
   });
   return data;

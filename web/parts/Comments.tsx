@@ -2,7 +2,7 @@ import { ActionIcon, Button, CloseButton, Combobox, Textarea, useCombobox } from
 import { IconPaperclip, IconTrash } from '@tabler/icons-react';
 import { Fragment, useRef, useState } from 'react';
 import { $api, api, type Schemas } from '../api/client';
-import { usePeople } from '../api/people';
+import { type Member, usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
@@ -26,7 +26,7 @@ export function useComments(about: About) {
 export function Comments(about: About) {
   const { data, error, refetch: again } = useComments(about);
   const { user } = useMe();
-  const names = usePeople().all.map((one) => one.user.name);
+  const people = usePeople();
   if (error) return <SectionError error={error} onRetry={() => void again()} />;
   if (!data) return null;
   if (data.data.length === 0) return <p className="t3">{t.record.noComments}</p>;
@@ -43,7 +43,7 @@ export function Comments(about: About) {
               </time>
             </p>
             <p className={css.text}>
-              <Mentioning text={comment.content} names={names} />
+              <Mentioning text={comment.content} people={people.all} />
             </p>
             {comment.attachments.map((file) => (
               <button key={file.id} type="button" className={`plain ${css.file}`} onClick={() => void openFile(file.id)}>
@@ -70,18 +70,22 @@ export function Comments(about: About) {
   );
 }
 
-/** A text in which the names of people stand out. */
-function Mentioning({ text, names }: { text: string; names: string[] }) {
-  return text.split(/(?=@)/).map((part, at) => {
-    const name = names.find((one) => part.startsWith(`@${one}`));
-    if (!name) return part;
-    return (
-      <Fragment key={at}>
-        <b className={css.mention}>@{name}</b>
-        {part.slice(name.length + 1)}
-      </Fragment>
-    );
+/** A text in pieces, each with the person it begins with; of two names that fit, the longer one is meant. */
+function pieces(text: string, people: Member[]): { part: string; person?: Member }[] {
+  return text.split(/(?=@)/).map((part) => {
+    const fitting = people.filter(({ user }) => part.startsWith(`@${user.name}`));
+    return { part, person: fitting.sort((one, other) => other.user.name.length - one.user.name.length)[0] };
   });
+}
+
+/** A text in which the names of people stand out. */
+function Mentioning({ text, people }: { text: string; people: Member[] }) {
+  return pieces(text, people).map(({ part, person }, at) => (
+    <Fragment key={at}>
+      {person && <b className={css.mention}>@{person.user.name}</b>}
+      {person ? part.slice(person.user.name.length + 1) : part}
+    </Fragment>
+  ));
 }
 
 /** What is typed after an @ up to the caret. */
@@ -127,7 +131,7 @@ export function Composer(about: About) {
     if (text.trim() === '' || busy) return;
     setBusy(true);
     try {
-      const mentions = people.active.filter(({ user }) => text.includes(`@${user.name}`)).map(({ id }) => id);
+      const mentions = pieces(text, people.active).flatMap(({ person }) => person?.id ?? []);
       const attachments = await Promise.all(
         files.map(async (file) => ({
           fileName: file.name,

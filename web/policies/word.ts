@@ -1,5 +1,7 @@
 /** The marker in front of an item, which Word writes as text. */
 const MARKER = '[style*="mso-list:Ignore" i], [style*="mso-list: Ignore" i]';
+/** Word itself has nine levels. */
+const DEEPEST = 9;
 const ORDERED = /^\(?(\d+|[a-z]{1,4})[.)]/i;
 
 type Item = { level: number; tag: 'ol' | 'ul'; content: Node[] };
@@ -12,7 +14,7 @@ function itemOf(paragraph: Element): Item | undefined {
   const tag = ORDERED.test(marker?.textContent?.trim() ?? '') ? 'ol' : 'ul';
   marker?.remove();
   return {
-    level: Number(level),
+    level: Math.min(Number(level), DEEPEST),
     tag,
     content: [...paragraph.childNodes].filter(({ nodeType }) => nodeType !== Node.COMMENT_NODE),
   };

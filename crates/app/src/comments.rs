@@ -44,9 +44,13 @@ async fn tell_mentioned(
     label: &str,
     mentions: &[MemberId],
 ) -> Result<(), Error> {
+    if mentions.is_empty() {
+        return Ok(());
+    }
     let author = members::get(c.t, c.scope, comment.author_id).await?.ok_or(MISSING)?.user.name;
     for member in mentions {
         let person = members::get(c.t, c.scope, *member).await?.filter(|person| person.member.is_active);
+        let name = person.as_ref().map(|person| person.user.name.clone());
         let theirs = person.and_then(|person| c.scope.as_seen_by(*member, person.member.role.permissions()));
         let is_seen = match theirs {
             None => false,
@@ -60,7 +64,8 @@ async fn tell_mentioned(
             }
         };
         if !is_seen {
-            let message = format!("{member} must be an active member who can see what the comment is about");
+            let who = name.unwrap_or_else(|| member.to_string());
+            let message = format!("{who} is not an active member who can see what the comment is about");
             return Err(Error::field("mentions", message));
         }
     }
