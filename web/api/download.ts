@@ -1,11 +1,16 @@
 import { organization } from './organization';
 import { problemOf } from './problem';
 
-/** Fetches a file with the reader's credentials and saves it under the name that the server gives it. */
-export async function download(path: string) {
+/** Fetches a file with the reader's credentials. */
+export async function fetchFile(path: string): Promise<Response> {
   const response = await fetch(path, { headers: { 'X-Organization-Id': organization() ?? '' } });
   if (!response.ok) throw await problemOf(response);
-  await saveResponse(response);
+  return response;
+}
+
+/** Fetches a file and saves it under the name that the server gives it. */
+export async function download(path: string) {
+  await saveResponse(await fetchFile(path));
 }
 
 /** Saves the body of an answer under the name that the server gives it. */

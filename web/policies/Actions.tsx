@@ -19,13 +19,14 @@ import type { Versioned } from '../api/records';
 import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
 import { useView } from '../parts/search';
+import { useShortcuts } from '../parts/shortcuts';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import css from './Detail.module.css';
 import { Approve, Deny, Sign, Submit } from './dialogs';
 import type { PolicyView } from './fields';
 import { attachText } from './file';
-import { printed } from './print';
+import { downloadPolicy, printPolicy } from './print';
 import type { Proposed } from './proposal';
 import { patch } from './queries';
 
@@ -44,6 +45,11 @@ export function Actions({ record, mustSign, proposal, isEditing }: Props) {
   const showsPublished = policy.status === 'published' || view.version === String(policy.currentVersion);
   const isReading = !isEditing && !proposal.isOpen && !view.compare;
   const v = t.policies.v(policy.currentVersion ?? 1);
+
+  // On paper a text is its PDF; the other tabs print as they are.
+  const isText = isReading && (view.tab ?? 'text') === 'text' && hasText && !policy.fileId;
+  const shown = view.version ? Number(view.version) : undefined;
+  useShortcuts({ 'Mod+p': isText ? () => void printPolicy(policy.id, shown) : undefined });
 
   const mains: [boolean, string, () => void][] = [
     [isApprover && !policy.isArchived, t.policies.approve, () => setDialog('approve')],
@@ -144,7 +150,7 @@ function More({ record, hasText, mayUpdate, onSubmit }: MoreProps) {
   }
 
   const items: [boolean, typeof IconDots, string, () => void][] = [
-    [hasText && !policy.fileId, IconFileTypePdf, t.policies.pdf, () => printed(id)],
+    [hasText && !policy.fileId, IconFileTypePdf, t.policies.pdf, () => downloadPolicy(id)],
     [
       can('policy:read') && policy.currentVersion !== null && !policy.fileId,
       IconGitCompare,

@@ -27,7 +27,7 @@ import { FileText } from './FileText';
 import { type PolicyView, statusOf } from './fields';
 import { Lines } from './Lines';
 import { Outline } from './Outline';
-import { printed } from './print';
+import { downloadPolicy } from './print';
 import { type Proposed, useProposal } from './proposal';
 import { useSignatures, useToSign, useVersion, useVersions } from './queries';
 import { Review } from './Review';
@@ -376,7 +376,7 @@ function OldVersion({ policy, version, mustSign }: { policy: PolicyView; version
             size="xs"
             variant="subtle"
             leftSection={<IconFileTypePdf size={15} stroke={1.6} />}
-            onClick={() => printed(policy.id, data.version)}
+            onClick={() => downloadPolicy(policy.id, data.version)}
           >
             {t.policies.pdf}
           </Button>

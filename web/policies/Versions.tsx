@@ -7,7 +7,7 @@ import { useView } from '../parts/search';
 import { t } from '../texts';
 import css from './Detail.module.css';
 import type { PolicyView } from './fields';
-import { printed } from './print';
+import { downloadPolicy } from './print';
 import { useVersions } from './queries';
 
 /** Every version that was published, the newest first: open it, compare it, print it. */
@@ -77,7 +77,7 @@ export function Versions({ policy }: { policy: PolicyView }) {
                       size="xs"
                       variant="subtle"
                       aria-label={`${t.policies.pdf}: ${v}`}
-                      onClick={() => printed(policy.id, one.version)}
+                      onClick={() => downloadPolicy(policy.id, one.version)}
                     >
                       {t.policies.pdfShort}
                     </Button>

@@ -71,7 +71,7 @@ const de: Texts = {
     for: (company, name, email) => `${company} bittet ${name} (${email}), diesem Text zuzustimmen.`,
     sign: 'Vereinbarung unterzeichnen',
     lasts: (days) => `Der Zugang gilt ab Ihrer Unterschrift ${days === 1 ? 'einen Tag' : `${days} Tage`}.`,
-    until: (day) => `Der Link gilt bis ${day}.`,
+    until: (day) => `Der Link gilt bis zum ${day}.`,
     again: 'Diese Vereinbarung ist schon unterzeichnet. Bestätigen Sie sie erneut, um die Dokumente zu öffnen.',
     name: 'Vor- und Nachname',
     email: 'E-Mail',
@@ -102,13 +102,13 @@ const de: Texts = {
     title: 'Abonnement bestätigen',
     text: 'Sie erhalten eine E-Mail, sobald es Neuigkeiten gibt.',
     button: 'Abonnement bestätigen',
-    done: 'Sie sind angemeldet. Jede E-Mail enthält einen Link zum Abbestellen.',
+    done: 'Ihr Abonnement ist bestätigt. Jede E-Mail enthält einen Link zum Abbestellen.',
   },
   leave: {
     title: 'Abbestellen',
     text: 'Sie erhalten keine E-Mails über Neuigkeiten dieses Trust-Portals mehr.',
     button: 'Abbestellen',
-    done: 'Sie sind abgemeldet. Ihre Adresse ist vergessen.',
+    done: 'Ihr Abonnement ist beendet. Ihre Adresse wurde gelöscht.',
   },
 };
 

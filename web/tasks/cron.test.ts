@@ -4,7 +4,7 @@ import en from '../texts/en';
 import { cronOf, inWords, planOf } from './cron';
 
 const said: [cron: string | null, english: string, german: string][] = [
-  [null, 'Manual only', 'Nur von Hand'],
+  [null, 'Manual only', 'Nur manuell'],
   ['* * * * *', 'Every minute', 'Jede Minute'],
   ['*/15 * * * *', 'Every 15 minutes', 'Alle 15 Minuten'],
   ['0 * * * *', 'Every hour on the hour', 'Zu jeder vollen Stunde'],

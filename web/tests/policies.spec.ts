@@ -88,6 +88,13 @@ test('a policy goes from a template to a signature', async ({ page, demo, browse
   await page.getByRole('button', { name: 'Download as PDF: v1' }).click();
   expect((await download).suggestedFilename()).toMatch(/\.pdf$/);
 
+  // Printing the text prints the PDF; a browser that cannot show one downloads it.
+  await page.evaluate(() => Object.defineProperty(navigator, 'pdfViewerEnabled', { value: false }));
+  await page.getByRole('tab', { name: 'Text' }).click();
+  const onPaper = page.waitForEvent('download');
+  await page.keyboard.press('ControlOrMeta+p');
+  expect((await onPaper).suggestedFilename()).toMatch(/\.pdf$/);
+
   const reader = await (await browser.newContext({ viewport: page.viewportSize() })).newPage();
   await signIn(reader, demo, EMPLOYEE);
   await reader.goto(`${demo.url}/policies`);

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { IconInbox } from '@tabler/icons-react';
 import { api } from '../api/client';
 import { useList, useTotal } from '../api/lists';
 import { refetch } from '../api/query';
@@ -103,7 +104,20 @@ export function Grants() {
         ),
         act: act(row),
       })}
-      empty={<EmptyState title={texts.empty} ways={[]} />}
+      empty={
+        <EmptyState
+          title={texts.empty.title}
+          lead={texts.empty.lead}
+          ways={[
+            {
+              icon: <IconInbox size={18} stroke={1.6} />,
+              label: texts.empty.way,
+              hint: texts.empty.hint,
+              onPick: () => void change({ tab: 'requests' }),
+            },
+          ]}
+        />
+      }
     >
       {dialog}
     </ListPage>

@@ -1,3 +1,4 @@
+import { IconUsers } from '@tabler/icons-react';
 import { useList, useTotal } from '../api/lists';
 import { EmptyState } from '../parts/EmptyState';
 import { moment, utc } from '../parts/format';
@@ -39,7 +40,20 @@ export function Visits() {
       hrefOf={(row) => `/trust-portal?tab=visits&grant=${row.grantId}`}
       onOpen={(row) => void change({ grant: row.grantId })}
       phone={(row) => ({ title: what(row), facts: `${row.name} · ${moment(row.at)}` })}
-      empty={<EmptyState title={texts.empty} ways={[]} />}
+      empty={
+        <EmptyState
+          title={texts.empty.title}
+          lead={texts.empty.lead}
+          ways={[
+            {
+              icon: <IconUsers size={18} stroke={1.6} />,
+              label: texts.empty.way,
+              hint: texts.empty.hint,
+              onPick: () => void change({ tab: 'grants' }),
+            },
+          ]}
+        />
+      }
     />
   );
 }

@@ -283,4 +283,5 @@ restores! {
     schema_18_is_restored 18
     schema_19_is_restored 19
     schema_20_is_restored 20
+    schema_21_is_restored 21
 }

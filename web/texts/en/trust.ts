@@ -225,7 +225,12 @@ export const trust = {
     revokeText: 'All links stop working immediately. This cannot be undone, but you can approve a new request.',
     revokeVerb: 'Revoke access',
     revoked: (name: string) => `${name} no longer has access`,
-    empty: 'No one has access yet. People appear here once they sign the agreement.',
+    empty: {
+      title: 'No one has access yet',
+      lead: 'People appear here once they sign the agreement.',
+      way: 'Review access requests',
+      hint: 'Approve one, and the agreement is sent',
+    },
     reason: 'Reason',
   },
   visits: {
@@ -240,7 +245,12 @@ export const trust = {
       downloaded_certificate: 'Downloaded a certificate',
     },
     visitor: 'Visitor',
-    empty: 'No visits yet. Documents that visitors open or download are listed here.',
+    empty: {
+      title: 'No visits yet',
+      lead: 'Documents that visitors open or download are listed here.',
+      way: 'See who has access',
+      hint: 'Only people with access can open documents',
+    },
   },
   posts: {
     update: {
