@@ -10,10 +10,11 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use crate::answer::problem::CODES;
 use crate::layers::PagePolicy;
 
-/// The page brings styles in attributes and small images as data.
+/// The page brings styles in attributes and small images as data, and prints PDFs it fetched in a frame.
 pub(crate) const POLICY: PagePolicy = PagePolicy(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-     connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+     connect-src 'self'; font-src 'self'; frame-src blob:; frame-ancestors 'none'; base-uri 'none'; \
+     form-action 'self'",
 );
 
 pub(crate) async fn root() -> Redirect {
