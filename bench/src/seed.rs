@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use attestry_app::keys::Keys;
+use attestry_app::core::keys::Keys;
+use attestry_app::identity::members;
+use attestry_app::identity::setup::{self, NewInstallation};
 use attestry_app::registers::{self, Imported, Stored};
-use attestry_app::setup::{self, NewInstallation};
-use attestry_app::{Ctx, Settings, members};
+use attestry_app::{Ctx, Settings};
 use attestry_db::{Config, Db};
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::api_keys::{NewApiKey, Scopes};
@@ -76,7 +77,7 @@ fn context(data: &Path, database: Option<&str>) -> Result<Ctx> {
         assistant: attestry_app::assistant::Assistant::default(),
         domains: Hosting::new(attestry_hosting::Settings::Dns(DnsSettings::new("localhost")))?,
     };
-    Ok(Ctx::new(
+    Ok(Ctx::assemble(
         Arc::new(SystemClock),
         entropy,
         Db::open(&config)?,

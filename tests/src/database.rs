@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use attestry_app::keys::Keys;
-use attestry_app::{Ctx, setup};
+use attestry_app::Ctx;
+use attestry_app::core::keys::Keys;
+use attestry_app::identity::setup;
 use attestry_blobs::Blobs;
 use attestry_db::{Config, Db};
 use attestry_domain::clock::{Entropy, SystemClock, SystemEntropy};
@@ -84,8 +85,15 @@ impl Database {
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         let keys = Keys::new(secret.as_bytes(), Arc::clone(&entropy)).expect("keys");
         let (mailer, _) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
-        let ctx =
-            Ctx::new(Arc::new(SystemClock), entropy, db, keys, mailer, Blobs::memory(), crate::settings());
+        let ctx = Ctx::assemble(
+            Arc::new(SystemClock),
+            entropy,
+            db,
+            keys,
+            mailer,
+            Blobs::memory(),
+            crate::settings(),
+        );
         setup::bind_secret_key(&ctx, false).await.expect("bound");
         ctx
     }

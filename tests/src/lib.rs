@@ -21,10 +21,12 @@ use attestry_ai::fake::{FakeProvider, Reply as Script};
 use attestry_ai::{Kind, Provider};
 use attestry_api::{Api, HttpSettings};
 use attestry_app::assistant::Assistant;
+use attestry_app::core::keys::Keys;
+use attestry_app::core::queue;
 use attestry_app::feed::Most;
-use attestry_app::keys::Keys;
-use attestry_app::setup::{Founded, NewInstallation};
-use attestry_app::{Ctx, RunnerSettings, Settings, jobs, setup};
+use attestry_app::identity::setup;
+use attestry_app::identity::setup::{Founded, NewInstallation};
+use attestry_app::{Ctx, RunnerSettings, Settings};
 use attestry_blobs::Blobs;
 use attestry_domain::clock::{Clock, Entropy, ManualClock};
 use attestry_domain::{Parse, Time};
@@ -225,7 +227,7 @@ impl TestApp {
         let keys = Keys::new(b"a secret that only the tests know", Arc::clone(&entropy)).expect("keys");
         let (mailer, mail) = Mailer::memory("Attestry <attestry@example.com>").expect("a mailer");
         let shared: Arc<dyn Clock> = Arc::<ManualClock>::clone(&clock);
-        let ctx = Ctx::new(shared, entropy, db, keys, mailer, Blobs::memory(), settings);
+        let ctx = Ctx::assemble(shared, entropy, db, keys, mailer, Blobs::memory(), settings);
         let router = attestry_api::router(Api::new(ctx.clone(), http));
         let home = tenant(&ctx, "Home", "ada@example.com").await;
         Self { ctx, clock, mail, home, router, logs, database }
@@ -263,7 +265,7 @@ impl TestApp {
 
     /// Runs the jobs that are due.
     pub async fn work(&self) {
-        jobs::drain(&self.ctx).await.expect("the jobs run");
+        queue::drain(&self.ctx).await.expect("the jobs run");
     }
 
     /// Runs the jobs that are due and takes the mail they sent.
@@ -311,7 +313,7 @@ impl TestApp {
 
     /// Runs the hourly job, and whatever it asks for.
     pub async fn housekeeping(&self) {
-        jobs::schedule(&self.ctx).await.expect("scheduled");
+        queue::schedule(&self.ctx).await.expect("scheduled");
         self.work().await;
         self.ctx
             .db

@@ -3,7 +3,7 @@
 #![expect(clippy::expect_used, reason = "test code")]
 
 use attestry_app::Ctx;
-use attestry_app::setup::{self, NewInstallation};
+use attestry_app::identity::setup::{self, NewInstallation};
 use attestry_domain::Parse;
 use attestry_tests::binary::{Server, command};
 use attestry_tests::database::{Database, Engine};
@@ -91,9 +91,9 @@ async fn organizations_do_not_harm_each_other() {
     let waited: Vec<&str> =
         log.lines().filter(|line| line.contains("still waiting") || line.contains("deadlock")).collect();
     assert!(waited.is_empty(), "somebody waited for a second: {waited:#?}");
-    for verdict in attestry_app::organizations::all(&ctx).await.expect("organizations") {
-        let verdict = attestry_app::proof::verify(&ctx, verdict.id, &[]).await.expect("a verdict");
-        assert!(matches!(verdict, attestry_app::proof::Verdict::Intact { .. }), "{verdict:?}");
+    for verdict in attestry_app::identity::organizations::all(&ctx).await.expect("organizations") {
+        let verdict = attestry_app::core::proof::verify(&ctx, verdict.id, &[]).await.expect("a verdict");
+        assert!(matches!(verdict, attestry_app::core::proof::Verdict::Intact { .. }), "{verdict:?}");
     }
     assert!(servers.into_iter().all(Server::stop));
     drop(ctx);

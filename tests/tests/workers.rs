@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use attestry_app::Ctx;
 use attestry_app::automations::{self, Does};
+use attestry_app::identity::setup::{self, NewInstallation};
 use attestry_app::registers::{self, Imported};
-use attestry_app::setup::{self, NewInstallation};
 use attestry_domain::Parse;
 use attestry_domain::access::Scope;
 use attestry_domain::automation_hosts::AllowedHosts;
@@ -106,7 +106,7 @@ async fn each_run_is_carried_out_once_also_when_a_worker_dies() {
     let scope = Scope::system(founded.organization, "test");
     let (address, hits) = counting();
     let hosts = AllowedHosts::parse([format!("http://{address}")]).expect("hosts");
-    let precondition = attestry_app::precondition::Precondition::default();
+    let precondition = attestry_app::core::precondition::Precondition::default();
     automations::set_hosts(&ctx, &scope, hosts, precondition).await.expect("set");
     let given = TaskPatch { title: Some(Parse::parse("Task").expect("a title")), ..TaskPatch::default() };
     let task = registers::create::<Task>(&ctx, &scope, given).await.expect("a task");
@@ -148,8 +148,9 @@ async fn each_run_is_carried_out_once_also_when_a_worker_dies() {
         assert!(twice.is_empty(), "carried out twice: {twice:?}");
         assert!(i64::try_from(hits.len()).expect("a number") >= completed);
     }
-    let verdict = attestry_app::proof::verify(&ctx, founded.organization, &[]).await.expect("a verdict");
-    assert!(matches!(verdict, attestry_app::proof::Verdict::Intact { .. }), "{verdict:?}");
+    let verdict =
+        attestry_app::core::proof::verify(&ctx, founded.organization, &[]).await.expect("a verdict");
+    assert!(matches!(verdict, attestry_app::core::proof::Verdict::Intact { .. }), "{verdict:?}");
     drop(ctx);
     database.remove().await;
 }

@@ -1,6 +1,6 @@
 //! `/v1/organization/api-keys`.
 
-use attestry_app::api_keys;
+use attestry_app::identity::api_keys;
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, grant};
 use attestry_domain::api_keys::{ApiKey, NewApiKey, Scopes};

@@ -3,7 +3,7 @@
 use attestry_app::files::Link;
 use std::time::Duration;
 
-use attestry_app::attachments::{self, Target};
+use attestry_app::files::attachments::{self, Target};
 use attestry_domain::Time;
 use attestry_domain::access::{Grant, Permission, grant};
 use attestry_domain::attachments::Attachment;

@@ -1,6 +1,6 @@
 //! `/v1/audit-logs`: the journal, read-only.
 
-use attestry_app::journal;
+use attestry_app::core::journal;
 use attestry_domain::Time;
 use attestry_domain::access::{ActorType, AuthType, Scope, grant};
 use attestry_domain::date::Moment;

@@ -1,8 +1,11 @@
 //! `/v1/auth`: signing in and out, passwords, invitations.
 
-use attestry_app::invitations::{Acceptance, Needs, Offer};
-use attestry_app::sessions::Membership;
-use attestry_app::{invitations, notices, passwords, sessions};
+use attestry_app::identity::invitations;
+use attestry_app::identity::invitations::{Acceptance, Needs, Offer};
+use attestry_app::identity::passwords;
+use attestry_app::identity::sessions;
+use attestry_app::identity::sessions::Membership;
+use attestry_app::notices;
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Permission, Roles};
 use attestry_domain::id::{MemberId, OrganizationId};

@@ -1,7 +1,7 @@
 //! `/v1/controls`: what the organization does to meet requirements.
 
-use attestry_app::controls::{self, Linking};
-use attestry_app::readiness;
+use attestry_app::frameworks::controls::{self, Linking};
+use attestry_app::frameworks::readiness;
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::controls::{Control, ControlFilter, ControlPatch, ControlReadiness, Missing, Readiness};

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use attestry_app::refusals::{self, Refusal};
+use attestry_app::core::refusals::{self, Refusal};
 use attestry_domain::access::Connection;
 use attestry_domain::id::RequestId;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};

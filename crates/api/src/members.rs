@@ -1,8 +1,9 @@
 //! `/v1/people`: the members of the organization.
 
-use attestry_app::invitations::{Invited, NewInvitation, Sent};
-use attestry_app::members::{Changed, versions};
-use attestry_app::{invitations, members};
+use attestry_app::identity::invitations;
+use attestry_app::identity::invitations::{Invited, NewInvitation, Sent};
+use attestry_app::identity::members;
+use attestry_app::identity::members::{Changed, versions};
 use attestry_domain::Time;
 use attestry_domain::access::{Roles, grant};
 use attestry_domain::id::{MemberId, OrganizationId, UserId, kind};

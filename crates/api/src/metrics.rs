@@ -137,14 +137,14 @@ impl Metrics {
 
 /// The counters as text. Not part of the interface under `/v1`, so not in its document.
 pub(crate) async fn metrics(State(api): State<Api>) -> Result<impl IntoResponse, Problem> {
-    if let Ok((all, failed)) = attestry_app::jobs::counts(&api.ctx).await {
+    if let Ok((all, failed)) = attestry_app::core::queue::counts(&api.ctx).await {
         api.metrics.jobs.set(all);
         api.metrics.failed_jobs.set(failed);
     }
-    api.metrics.event_streams.set(i64::try_from(api.ctx.feed.streams()).unwrap_or(i64::MAX));
+    api.metrics.event_streams.set(i64::try_from(api.ctx.feed().streams()).unwrap_or(i64::MAX));
     api.metrics.body_memory.set(i64::try_from(api.bodies.bytes_in_use()).unwrap_or(i64::MAX));
     api.metrics.response_memory.set(i64::try_from(api.responses.bytes_in_use()).unwrap_or(i64::MAX));
-    api.metrics.portal_pages.set(i64::try_from(api.ctx.portal_pages.rendered()).unwrap_or(i64::MAX));
+    api.metrics.portal_pages.set(i64::try_from(api.ctx.portal_pages().rendered()).unwrap_or(i64::MAX));
     api.metrics.uptime.set(api.ctx.now().since(api.started).as_secs_f64());
     let mut text = String::new();
     encode(&mut text, &api.metrics.registry).map_err(Problem::internal)?;

@@ -1,6 +1,6 @@
 //! `/v1/organization`: the organization the caller acts in.
 
-use attestry_app::organizations;
+use attestry_app::identity::organizations;
 use attestry_domain::access::grant;
 use attestry_domain::id::{FrameworkId, OrganizationId, kind};
 use attestry_domain::id_set::IdSet;

@@ -1,6 +1,7 @@
 //! `/v1/policies`: what policies have beside other registers: Markdown, approval and publishing.
 
-use attestry_app::{Ctx, policies, sessions};
+use attestry_app::identity::sessions;
+use attestry_app::{Ctx, policies};
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, SeePolicies, grant};
 use attestry_domain::comments::CommentText;

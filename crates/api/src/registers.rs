@@ -1,8 +1,9 @@
 //! Every register over HTTP. A register's own file says what it is called and who may do what; bodies, views, filters
 //! and the columns of a table come from the register's tables in the domain.
 
+use attestry_app::Ctx;
+use attestry_app::core::history;
 use attestry_app::registers::{self, Stored};
-use attestry_app::{Ctx, history};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Grant, Scope};
 use attestry_domain::date::Date;

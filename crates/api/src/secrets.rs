@@ -1,6 +1,6 @@
 //! `/v1/organization/secrets`: what scripts may use.
 
-use attestry_app::secrets::{self, Known};
+use attestry_app::automations::secrets::{self, Known};
 use attestry_domain::access::grant;
 use attestry_domain::secrets::SecretName;
 use attestry_domain::{Parse, Time};

@@ -1,6 +1,6 @@
 //! `/v1/auth/sessions` and `/v1/auth/confirm`: where you are signed in, and entering your password again.
 
-use attestry_app::sessions;
+use attestry_app::identity::sessions;
 use attestry_domain::Time;
 use attestry_domain::id::{SessionId, kind};
 use attestry_domain::sessions::Session;

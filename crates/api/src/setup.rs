@@ -1,6 +1,6 @@
 //! `/v1/setup`: the first organization of an empty installation.
 
-use attestry_app::setup::{self, Founded, NewInstallation};
+use attestry_app::identity::setup::{self, Founded, NewInstallation};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::text::{Email, Name, Password};
 use axum::Json;

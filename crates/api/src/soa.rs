@@ -1,6 +1,6 @@
 //! `/v1/soa`: statements of applicability.
 
-use attestry_app::sessions;
+use attestry_app::identity::sessions;
 use attestry_app::soa::answers::{self, Given};
 use attestry_app::soa::{self, Wanted, approval, rows};
 use attestry_domain::Patch;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use attestry_app::views::{self, NewView, ViewPatch};
+use attestry_app::registers::views::{self, NewView, ViewPatch};
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::id::{MemberId, ViewId, kind};

@@ -14,12 +14,12 @@ use attestry_storage::{Tx, comments, members};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
-use crate::attachments::{self, NewFile, Stored, Target};
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::files::attachments::{self, NewFile, Stored, Target};
 use crate::notices;
-use crate::subjects::{Access, Hold, admit, must_be_author};
+use crate::registers::subjects::{Access, Hold, admit, must_be_author};
 
 /// How long storing the files of one comment may take: less than the claim of an `Idempotency-Key` lives.
 const STORING: Duration = Duration::from_secs(100);

@@ -6,10 +6,10 @@ use attestry_storage::{idempotency, jobs, password_resets, portals, sessions, si
 
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
-use crate::idempotency::REMEMBERED;
-use crate::organizations;
+use crate::core::context::Ctx;
+use crate::core::idempotency::REMEMBERED;
+use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::identity::organizations;
 
 const EVERY: Duration = Duration::from_hours(1);
 /// How long failed jobs can be looked at.
@@ -20,7 +20,7 @@ const UNCONFIRMED_KEPT: Duration = Duration::from_hours(7 * 24);
 const DEAD_LINKS_KEPT: Duration = Duration::from_hours(90 * 24);
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Housekeeping;
+pub(crate) struct Housekeeping;
 
 impl Job for Housekeeping {
     const KIND: &'static str = "housekeeping";

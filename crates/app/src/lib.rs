@@ -1,67 +1,27 @@
-//! The use cases. Each function takes the context and the scope that proves the permission, runs
+//! The use cases, by feature. Each function takes the context and the scope that proves the permission, runs
 //! one transaction in which the change, its journal entry and its jobs land together or not at all,
 //! and knows nothing of HTTP.
 
-pub mod api_keys;
-mod assignees;
+mod assembly;
 pub mod assistant;
-mod assistant_streams;
-pub mod attachments;
-mod attempts;
 pub mod automations;
-pub mod backups;
-pub mod bulk;
-mod change;
 pub mod comments;
-pub mod context;
-mod context_entries;
-pub mod controls;
-pub mod downloads;
-pub mod error;
-mod events;
+pub mod core;
 pub mod feed;
 pub mod files;
 pub mod frameworks;
-pub mod hashing;
-pub mod history;
-pub mod idempotency;
-pub mod inspection;
-pub mod invitations;
-pub mod jobs;
-pub mod journal;
-pub mod keys;
-mod letters;
-mod links;
-pub mod members;
+mod housekeeping;
+pub mod identity;
 pub mod notices;
-pub mod organizations;
-pub mod outages;
-pub mod passwords;
-pub mod permits;
 pub mod policies;
 pub mod portals;
-pub mod precondition;
-pub mod principals;
-pub mod proof;
-pub mod readiness;
-pub mod refusals;
 pub mod registers;
-mod remembered;
-pub mod runner;
-pub mod runs;
-mod sealing;
-pub mod secrets;
 pub mod service;
-pub mod sessions;
-pub mod setup;
-pub mod signed_files;
 pub mod soa;
-mod subjects;
 pub mod tasks;
 pub mod trust_access;
-mod turns;
-pub mod views;
 
-pub use context::{Ctx, Settings};
-pub use error::{Error, FieldError};
-pub use runner::RunnerSettings;
+pub use crate::assembly::Settings;
+pub use crate::automations::runner::RunnerSettings;
+pub use crate::core::context::Ctx;
+pub use crate::core::error::{Error, FieldError};

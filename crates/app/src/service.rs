@@ -3,8 +3,8 @@
 use attestry_storage::instance;
 use attestry_storage::schema::MIGRATIONS;
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// The migrations that the database lacks; an error if it does not answer.
 pub async fn missing_migrations(ctx: &Ctx) -> Result<Vec<String>, Error> {

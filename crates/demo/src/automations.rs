@@ -1,9 +1,10 @@
 //! Automations: checks and scripts that gather evidence every week, and what they need to do it.
 
 use anyhow::Result;
+use attestry_app::automations::runs;
+use attestry_app::automations::secrets;
 use attestry_app::automations::{self, Does, Place};
-use attestry_app::precondition::Precondition;
-use attestry_app::{runs, secrets};
+use attestry_app::core::precondition::Precondition;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::automation_hosts::AllowedHosts;

@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result};
 use attestry_app::comments::{self, NewComment};
-use attestry_app::{api_keys, registers};
+use attestry_app::identity::api_keys;
+use attestry_app::registers;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::api_keys::{NewApiKey, Scopes};

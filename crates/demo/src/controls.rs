@@ -2,8 +2,8 @@
 //! policy names the controls it prescribes, a task those it proves, a risk those that treat it.
 
 use anyhow::{Context, Result};
-use attestry_app::controls::{self, Linking};
-use attestry_app::precondition::Precondition;
+use attestry_app::core::precondition::Precondition;
+use attestry_app::frameworks::controls::{self, Linking};
 use attestry_app::{frameworks, registers};
 use attestry_domain::Patch;
 use attestry_domain::access::grant;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::io::Write as _;
 
 use anyhow::Result;
-use attestry_app::attachments::NewFile;
+use attestry_app::files::attachments::NewFile;
 use attestry_domain::date::Date;
 use bytes::Bytes;
 use flate2::Compression;

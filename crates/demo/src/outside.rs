@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attestry_app::runner::Answers;
+use attestry_app::automations::runner::Answers;
 use attestry_domain::Time;
 use attestry_domain::clock::{Clock, ManualClock};
 use attestry_domain::date::Date;

@@ -1,9 +1,10 @@
 //! Who works there: invited, joined, gone.
 
 use anyhow::{Context, Result};
-use attestry_app::invitations::{self, Acceptance, NewInvitation};
-use attestry_app::precondition::Precondition;
-use attestry_app::{members, notices};
+use attestry_app::core::precondition::Precondition;
+use attestry_app::identity::invitations::{self, Acceptance, NewInvitation};
+use attestry_app::identity::members;
+use attestry_app::notices;
 use attestry_domain::Parse;
 use attestry_domain::access::{Roles, grant};
 use attestry_domain::notices::NoticesPatch;

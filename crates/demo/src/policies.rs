@@ -1,9 +1,9 @@
 //! Policies: made from the templates, approved, published, signed by most, and changed since.
 
 use anyhow::{Context, Result};
+use attestry_app::core::precondition::Precondition;
 use attestry_app::policies::templates::{self, Wishes};
 use attestry_app::policies::{self, signing};
-use attestry_app::precondition::Precondition;
 use attestry_app::registers;
 use attestry_domain::access::{SeePolicies, grant};
 use attestry_domain::content::{Block, Body, Inline};

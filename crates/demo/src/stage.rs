@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, anyhow};
-use attestry_app::runner::Answers;
+use attestry_app::automations::runner::Answers;
 use attestry_domain::clock::{Entropy, ManualClock};
 use attestry_domain::date::Date;
 use attestry_domain::journal::sha256;

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use attestry_app::precondition::Precondition;
-use attestry_app::setup::{self, NewInstallation};
+use attestry_app::Ctx;
+use attestry_app::core::precondition::Precondition;
+use attestry_app::core::queue;
+use attestry_app::identity::members;
+use attestry_app::identity::organizations;
+use attestry_app::identity::setup::{self, NewInstallation};
 use attestry_app::soa::approval::Tables;
-use attestry_app::{Ctx, jobs, members, organizations};
 use attestry_domain::access::{Actor, Credential, Grant, Origin, Principal, Scope, grant};
 use attestry_domain::clock::ManualClock;
 use attestry_domain::date::Date;
@@ -114,7 +117,7 @@ impl Story {
             readers: HashMap::new(),
             statement: None,
         };
-        jobs::schedule(ctx).await?;
+        queue::schedule(ctx).await?;
         let everybody = members::everybody(ctx, founded.organization).await?;
         let person = everybody.into_iter().next().context("the owner is missing")?;
         story.arrives(OWNER, &person);
@@ -143,7 +146,7 @@ impl Story {
     pub(crate) async fn end(&mut self) -> Result<()> {
         self.clock.set(self.today.start());
         self.work().await?;
-        match jobs::counts(&self.ctx).await? {
+        match queue::counts(&self.ctx).await? {
             (_, 0) => Ok(()),
             (_, failed) => bail!("{failed} jobs failed; the log says which"),
         }
@@ -151,7 +154,7 @@ impl Story {
 
     /// Runs the jobs that wait.
     pub(crate) async fn work(&self) -> Result<()> {
-        jobs::drain(&self.ctx).await?;
+        queue::drain(&self.ctx).await?;
         Ok(())
     }
 

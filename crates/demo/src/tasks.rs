@@ -1,8 +1,8 @@
 //! Tasks and their evidence: most are done when they should be, some are late, some wait.
 
 use anyhow::{Context, Result};
-use attestry_app::attachments::{self, Target};
-use attestry_app::precondition::Precondition;
+use attestry_app::core::precondition::Precondition;
+use attestry_app::files::attachments::{self, Target};
 use attestry_app::{registers, tasks};
 use attestry_domain::Patch;
 use attestry_domain::access::{ChangeTasks, SeeTasks, grant};

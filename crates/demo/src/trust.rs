@@ -3,8 +3,8 @@
 use std::net::Ipv4Addr;
 
 use anyhow::{Context, Result};
+use attestry_app::core::precondition::Precondition;
 use attestry_app::portals::{self, certificates, posts, subscribers};
-use attestry_app::precondition::Precondition;
 use attestry_app::trust_access::agreements::{self, Signing};
 use attestry_app::trust_access::{reading, requests};
 use attestry_domain::Patch;

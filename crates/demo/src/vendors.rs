@@ -1,7 +1,7 @@
 //! The vendors: added over the year, assessed and reviewed.
 
 use anyhow::{Context, Result};
-use attestry_app::precondition::Precondition;
+use attestry_app::core::precondition::Precondition;
 use attestry_app::registers;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;

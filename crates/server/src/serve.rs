@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use attestry_api::{Api, HttpSettings, router, tidy};
+use attestry_app::Ctx;
+use attestry_app::core::queue;
+use attestry_app::core::refusals;
 use attestry_app::feed::{self, Feed};
-use attestry_app::{Ctx, jobs, principals, refusals, setup};
+use attestry_app::identity::principals;
+use attestry_app::identity::setup;
 use axum::Router;
 use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
@@ -47,11 +51,11 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
             false => say("First start: set it up with `attestry admin bootstrap` (see --help)"),
         }
     }
-    jobs::schedule(&ctx).await?;
+    queue::schedule(&ctx).await?;
     note_confinement();
     let api = Api::new(ctx.clone(), http_settings(config, &url));
     let (stop, stopped) = watch::channel(false);
-    let worker = tokio::spawn(jobs::work(ctx.clone(), stopped.clone()));
+    let worker = tokio::spawn(queue::work(ctx.clone(), stopped.clone()));
     tokio::spawn(feed::announce(ctx.clone(), stopped.clone()));
     let refusals = tokio::spawn(refusals::keep_writing(ctx.clone(), stopped.clone()));
     tokio::spawn(feed::listen(ctx.clone(), stopped));
@@ -59,7 +63,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     tokio::spawn(tidy(api.clone()));
     let router = router(api);
     say(&format!("Attestry is ready at {url}"));
-    accept(listener, router, config.read_timeout, signals, &ctx.feed).await;
+    accept(listener, router, config.read_timeout, signals, &ctx.feed()).await;
     stop.send_replace(true);
     let _ = tokio::time::timeout(DRAIN, futures_util::future::join(worker, refusals)).await;
     tracing::info!("stopped");
@@ -170,11 +174,11 @@ async fn accept(
 pub(crate) async fn worker(config: &Config) -> Result<ExitCode> {
     let mut signals = StopSignals::catch()?;
     let ctx: Ctx = start::current(config).await?;
-    jobs::schedule(&ctx).await?;
+    queue::schedule(&ctx).await?;
     note_confinement();
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(feed::announce(ctx.clone(), stopped.clone()));
-    let worker = tokio::spawn(jobs::work(ctx, stopped));
+    let worker = tokio::spawn(queue::work(ctx, stopped));
     say("Attestry's worker is ready");
     signals.told_to_stop().await;
     stop.send_replace(true);

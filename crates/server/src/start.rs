@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use attestry_app::assistant::Assistant;
-use attestry_app::keys::Keys;
-use attestry_app::{Ctx, RunnerSettings, Settings, setup};
+use attestry_app::core::keys::Keys;
+use attestry_app::identity::setup;
+use attestry_app::{Ctx, RunnerSettings, Settings};
 use attestry_blobs::Blobs;
 use attestry_db::Pending;
 use attestry_domain::clock::{Clock, Entropy, SystemClock, SystemEntropy};
@@ -211,7 +212,7 @@ fn open_in(world: World, config: &Config, port: Option<u16>) -> Result<Ctx> {
         assistant,
         domains: hosting(config, port)?,
     };
-    Ok(Ctx::new(clock, ids, db, keys, mailer, blobs(config)?, settings))
+    Ok(Ctx::assemble(clock, ids, db, keys, mailer, blobs(config)?, settings))
 }
 
 /// Opens everything and brings the schema up to date; a database is made if there is none. `port`: where the server

@@ -629,7 +629,7 @@ async fn files_go_with_the_risk_and_the_organization(app: &TestApp) {
     app.delete("/v1/organization").json(&json!({"name": "Home"})).send().await.expect(200);
     app.work().await;
     assert_eq!(stored(app).await.len(), 2, "it can be brought back");
-    app.clock.advance(attestry_app::organizations::GRACE + std::time::Duration::from_secs(1));
+    app.clock.advance(attestry_app::identity::organizations::GRACE + std::time::Duration::from_secs(1));
     app.housekeeping().await;
     let left = stored(app).await;
     assert!(left.len() == 1 && left[0].starts_with(&other.organization), "{left:?}");
@@ -652,7 +652,7 @@ async fn the_sweep_removes_files_that_nothing_refers_to(app: &TestApp) {
         upload.write(HELLO.into()).await.expect("written");
         upload.finish().await.expect("stored");
     }
-    attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
+    attestry_app::core::queue::schedule(&app.ctx).await.expect("scheduled");
     app.work().await;
     assert_eq!(stored(app).await.len(), 3, "its row may still come");
     app.clock.advance(Duration::from_hours(25));
@@ -693,14 +693,14 @@ fn sha256(bytes: &[u8]) -> String {
 async fn files_stay_while_a_backup_runs(app: &TestApp) {
     let risk = format!("/v1/risks/{}", risk(app).await);
     attach(app, &risk).await;
-    let backup = attestry_app::backups::Backup::begin(&app.ctx).await.expect("begun");
+    let backup = attestry_app::files::backups::Backup::begin(&app.ctx).await.expect("begun");
     app.delete(&risk).send().await.expect(200);
     app.work().await;
     app.clock.advance(std::time::Duration::from_mins(1));
     app.work().await;
     assert_eq!(stored(app).await.len(), 1, "the rows of the backup name it");
     // One that died keeps them only for a while.
-    let died = attestry_app::backups::Backup::begin(&app.ctx).await.expect("begun");
+    let died = attestry_app::files::backups::Backup::begin(&app.ctx).await.expect("begun");
     backup.end().await.expect("ended");
     app.clock.advance(std::time::Duration::from_mins(1));
     app.work().await;

@@ -1,6 +1,6 @@
 //! `/v1/audit-logs`: the journal, its chain, its proof.
 
-use attestry_app::proof::{Verdict, verify};
+use attestry_app::core::proof::{Verdict, verify};
 use attestry_domain::id::OrganizationId;
 use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
@@ -151,10 +151,10 @@ async fn repeated_refusals_are_counted(app: &TestApp) {
     }
     app.call("GET", "/v1/risks").key(&second).send().await.problem(403, "forbidden");
     assert_eq!(app.entries(&app.home).await, before + 2, "the first of each credential");
-    attestry_app::refusals::write_counted(&app.ctx, false).await;
+    attestry_app::core::refusals::write_counted(&app.ctx, false).await;
     assert_eq!(app.entries(&app.home).await, before + 2, "the minute is not over");
     app.clock.advance(std::time::Duration::from_mins(1));
-    attestry_app::refusals::write_counted(&app.ctx, false).await;
+    attestry_app::core::refusals::write_counted(&app.ctx, false).await;
     assert_eq!(app.entries(&app.home).await, before + 3);
     let log = app.get("/v1/audit-logs?action=access.refused").send().await.expect(200);
     let state = &log["data"][0]["state"];
@@ -167,7 +167,7 @@ async fn repeated_refusals_are_counted(app: &TestApp) {
     app.call("GET", "/v1/risks").key(&second).send().await.problem(403, "forbidden");
     assert_eq!(app.entries(&app.home).await, before + 4);
     // A server that stops writes what it has.
-    attestry_app::refusals::write_counted(&app.ctx, true).await;
+    attestry_app::core::refusals::write_counted(&app.ctx, true).await;
     assert_eq!(app.entries(&app.home).await, before + 5);
     assert!(matches!(verify(&app.ctx, home(app), &[]).await, Ok(Verdict::Intact { .. })));
 }
@@ -189,7 +189,7 @@ async fn refusals_are_counted_for_each_organization(app: &TestApp) {
         }
     }
     app.clock.advance(std::time::Duration::from_mins(1));
-    attestry_app::refusals::write_counted(&app.ctx, false).await;
+    attestry_app::core::refusals::write_counted(&app.ctx, false).await;
     for (tenant, path, counted) in [(&app.home, "/v1/audit-logs", 2), (&other, "/v1/audit-logs/head", 4)] {
         let log = app.call("GET", "/v1/audit-logs?action=access.refused").key(&tenant.key).send().await;
         let log = log.expect(200);

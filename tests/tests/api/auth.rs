@@ -238,7 +238,7 @@ async fn a_key_cannot_touch_an_account(app: &TestApp) {
 async fn sessions_slide_and_end_when_idle(app: &TestApp) {
     let token = app.sign_in("ada@example.com").await;
     let call = || app.call("GET", "/v1/people").session(&token, &app.home.organization);
-    tokio::spawn(attestry_app::principals::write_touches(app.ctx.clone()));
+    tokio::spawn(attestry_app::identity::principals::write_touches(app.ctx.clone()));
     for _ in 0..4 {
         app.clock.advance(Duration::from_hours(11));
         call().send().await.expect(200);

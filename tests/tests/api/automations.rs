@@ -412,7 +412,7 @@ async fn secrets_are_used_and_never_shown(app: &TestApp) {
     assert_eq!((&done["logs"][1], &done["logs"][2]), (&json!("reversed ***"), &json!("base64 ***")));
     assert_eq!(done["output"], json!({"***": ["***", "***", "***"]}));
     // Under a new key it is still the same.
-    assert_eq!(attestry_app::secrets::rotate_key(&app.ctx).await.expect("a new key"), 1);
+    assert_eq!(attestry_app::automations::secrets::rotate_key(&app.ctx).await.expect("a new key"), 1);
     assert_eq!(run(app, &own).await["status"], "COMPLETED");
     // Nowhere: not in the answers, the journal, the file, or the database.
     let file = app
@@ -648,8 +648,8 @@ async fn events_start_automations_and_never_in_circles(app: &TestApp) {
     let all = runs().await;
     assert_eq!(all.iter().filter(|run| run["status"] == "COMPLETED").count(), 155);
     let own = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
-    let proof = attestry_app::proof::verify(&app.ctx, own, &[]).await.expect("a verdict");
-    assert!(matches!(proof, attestry_app::proof::Verdict::Intact { .. }), "the chain holds: {proof:?}");
+    let proof = attestry_app::core::proof::verify(&app.ctx, own, &[]).await.expect("a verdict");
+    assert!(matches!(proof, attestry_app::core::proof::Verdict::Intact { .. }), "the chain holds: {proof:?}");
 }
 
 async fn checks_run_without_javascript(app: &TestApp) {
@@ -813,7 +813,7 @@ async fn nothing_of_a_deleted_organization_runs(app: &TestApp) {
     app.clock.advance(Duration::from_mins(5));
     app.housekeeping().await;
     let organization = attestry_domain::id::OrganizationId::read(&other.organization).expect("an id");
-    attestry_app::organizations::restore(&app.ctx, organization).await.expect("restored");
+    attestry_app::identity::organizations::restore(&app.ctx, organization).await.expect("restored");
     let seen = call("GET", &format!("{own}/runs/{}", id(&run))).send().await.expect(200);
     assert_eq!((&seen["status"], &seen["startedAt"]), (&json!("CANCELLED"), &Value::Null));
     assert_ne!(call("GET", &own).send().await.expect(200)["nextRunAt"], Value::Null, "its schedule goes on");

@@ -493,7 +493,7 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
         if matches!(operation.id.as_str(), "reset_password" | "change_password") {
             let email = attestry_domain::Parse::parse(&app.home.email).expect("an address");
             let password = attestry_domain::Parse::parse(PASSWORD).expect("a password");
-            attestry_app::passwords::reset_by_operator(&app.ctx, &email, &password)
+            attestry_app::identity::passwords::reset_by_operator(&app.ctx, &email, &password)
                 .await
                 .expect("a password");
         }

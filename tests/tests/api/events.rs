@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use attestry_app::feed::{MOST_BEHIND, Most};
-use attestry_app::setup::{self, NewInstallation};
+use attestry_app::identity::setup::{self, NewInstallation};
 use attestry_domain::Parse;
 use attestry_tests::binary::{Server, command, wait_until};
 use attestry_tests::database::Database;
@@ -289,7 +289,7 @@ async fn a_stream_ends_with_its_credential(app: &TestApp) {
         }
         assert_eq!(stream.next().await, None, "{how}");
     }
-    assert_eq!(app.ctx.feed.streams(), 0, "none is left");
+    assert_eq!(app.ctx.feed().streams(), 0, "none is left");
 }
 
 async fn a_member_has_only_so_many_streams(app: &TestApp) {
@@ -384,13 +384,13 @@ async fn head_takes_no_place(app: &TestApp) {
         assert_eq!((reply.status.as_u16(), reply.body.len()), (200, 0));
         assert_eq!(reply.header("content-type"), Some("text/event-stream"));
     }
-    assert_eq!(app.ctx.feed.streams(), 0);
+    assert_eq!(app.ctx.feed().streams(), 0);
     app.post(EVENTS, &json!({})).send().await.problem(405, "method_not_allowed");
 }
 
 async fn a_server_that_stops_ends_its_streams(app: &TestApp) {
     let mut stream = Stream::open(app.get(EVENTS)).await;
-    app.ctx.feed.close();
+    app.ctx.feed().close();
     assert_eq!(stream.next().await, None);
     let mut late = Stream::open(app.get(EVENTS)).await;
     assert_eq!(late.next().await, None);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attestry_app::idempotency::{self, Begun};
+use attestry_app::core::idempotency::{self, Begun};
 use attestry_domain::access::{Actor, Claim, Origin, grant};
 use attestry_domain::api_keys::{NewApiKey, Scopes};
 use attestry_tests::{TestApp, both};
@@ -197,13 +197,14 @@ async fn whoever_lost_a_claim_changes_nothing(app: &TestApp) {
     let slow = begin().await;
     app.clock.advance(idempotency::LOCKED + Duration::from_secs(1));
     let second = begin().await;
-    let principal = attestry_app::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");
+    let principal =
+        attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");
     let create = async |claim: &Arc<Claim>| {
         let origin = Origin { claim: Some(Arc::clone(claim)), ..Origin::command("r") };
         let actor = Actor { principal: Arc::clone(&principal.principal), origin };
         let scope = actor.authorize::<grant::ApiKeyCreate>().expect("an owner");
         let new = NewApiKey { name: "once".to_owned(), scopes: Scopes::All, expires_at: None };
-        attestry_app::api_keys::create(&app.ctx, &scope, new).await
+        attestry_app::identity::api_keys::create(&app.ctx, &scope, new).await
     };
     let entries = app.entries(&app.home).await;
     create(&slow).await.expect_err("its claim is somebody else's");

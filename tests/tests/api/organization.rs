@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attestry_app::organizations::{self, GRACE};
+use attestry_app::identity::organizations::{self, GRACE};
 use attestry_domain::id::OrganizationId;
 use attestry_storage::archive;
 use attestry_storage::schema::{Belongs, TABLES};
@@ -74,8 +74,8 @@ async fn only_an_owner_deletes_it(app: &TestApp) {
         .send()
         .await
         .problem(403, "not_a_member");
-    let verdict = attestry_app::proof::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
-    assert!(matches!(verdict, attestry_app::proof::Verdict::Intact { .. }), "{verdict:?}");
+    let verdict = attestry_app::core::proof::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
+    assert!(matches!(verdict, attestry_app::core::proof::Verdict::Intact { .. }), "{verdict:?}");
 }
 
 async fn a_deletion_must_be_meant(app: &TestApp) {
@@ -155,8 +155,8 @@ async fn a_removed_organization_leaves_its_chain_and_nothing_else(app: &TestApp)
     // The row of the organization itself, without its name.
     assert_eq!(text.matches(&id).count(), 1, "{text}");
     assert!(!text.contains("grace@example.com") && !text.contains("\"Home\""), "{text}");
-    let verdict = attestry_app::proof::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
-    assert!(matches!(verdict, attestry_app::proof::Verdict::Intact { .. }), "{verdict:?}");
+    let verdict = attestry_app::core::proof::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
+    assert!(matches!(verdict, attestry_app::core::proof::Verdict::Intact { .. }), "{verdict:?}");
     app.call("GET", "/v1/people").key(&other.key).send().await.expect(200);
 }
 

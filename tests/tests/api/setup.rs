@@ -1,6 +1,6 @@
 //! `/v1/setup`: the first start.
 
-use attestry_app::setup;
+use attestry_app::identity::setup;
 use attestry_tests::{PASSWORD, TestApp, both};
 use serde_json::{Value, json};
 

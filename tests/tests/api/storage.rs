@@ -543,13 +543,13 @@ async fn an_end_is_written_by_the_holder_of_the_lease(app: &TestApp) {
 }
 
 async fn a_unique_job_waits_once(app: &TestApp) {
-    attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
-    attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
-    let recurring = attestry_app::jobs::drain(&app.ctx).await.expect("run");
+    attestry_app::core::queue::schedule(&app.ctx).await.expect("scheduled");
+    attestry_app::core::queue::schedule(&app.ctx).await.expect("scheduled");
+    let recurring = attestry_app::core::queue::drain(&app.ctx).await.expect("run");
     assert_eq!(recurring, 7, "housekeeping, the sweep, recurrence, reviews, schedules, digests and domains");
-    assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 0);
+    assert_eq!(attestry_app::core::queue::drain(&app.ctx).await.expect("run"), 0);
     app.clock.advance(std::time::Duration::from_mins(61));
-    assert_eq!(attestry_app::jobs::drain(&app.ctx).await.expect("run"), 6, "all but the sweep");
+    assert_eq!(attestry_app::core::queue::drain(&app.ctx).await.expect("run"), 6, "all but the sweep");
     app.ctx.db.write(async |t| t.execute("DELETE FROM jobs", &[]).await).await.expect("emptied");
 }
 
@@ -561,8 +561,8 @@ async fn housekeeping_removes_what_expired(app: &TestApp) {
         .await
         .expect(201);
     app.clock.advance(std::time::Duration::from_hours(25));
-    attestry_app::jobs::schedule(&app.ctx).await.expect("scheduled");
-    attestry_app::jobs::drain(&app.ctx).await.expect("run");
+    attestry_app::core::queue::schedule(&app.ctx).await.expect("scheduled");
+    attestry_app::core::queue::drain(&app.ctx).await.expect("run");
     for table in ["SELECT COUNT(*) FROM sessions", "SELECT COUNT(*) FROM idempotency_keys"] {
         let left =
             app.ctx.db.read(async move |t| t.one(table, &[], |row| row.int(0)).await).await.expect("a count");
@@ -596,8 +596,8 @@ async fn a_dump_can_be_loaded_again(app: &TestApp) {
         .await
         .expect("loaded");
     let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
-    let verdict = attestry_app::proof::verify(&app.ctx, id, &[]).await.expect("a verdict");
-    assert_eq!(verdict, attestry_app::proof::Verdict::Intact { entries: 3 });
+    let verdict = attestry_app::core::proof::verify(&app.ctx, id, &[]).await.expect("a verdict");
+    assert_eq!(verdict, attestry_app::core::proof::Verdict::Intact { entries: 3 });
 }
 
 fn app_is_there() -> bool {

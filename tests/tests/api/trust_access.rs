@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attestry_app::signed_files::{Verdict, check};
+use attestry_app::files::signatures::{Verdict, check};
 use attestry_tests::{TestApp, both, id};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -137,17 +137,17 @@ async fn a_portal_is_rendered_again_when_something_on_it_changed(app: &TestApp) 
         (shown.status.as_u16(), shown.text())
     };
     let forms = ["/v1/trust-access/engines", "/trust/engines"];
-    let rendered = app.ctx.portal_pages.rendered();
+    let rendered = app.ctx.portal_pages().rendered();
     let views = (0..40).map(|number| view(forms[number % 2]));
     let shown = futures_util::future::join_all(views).await;
     assert!(shown.iter().all(|(status, _)| *status == 200));
-    assert_eq!(app.ctx.portal_pages.rendered() - rendered, 2, "once for each form");
+    assert_eq!(app.ctx.portal_pages().rendered() - rendered, 2, "once for each form");
     // What is not on the page does not change it.
     app.risk(json!({})).await;
     for path in forms {
         view(path).await;
     }
-    assert_eq!(app.ctx.portal_pages.rendered() - rendered, 2);
+    assert_eq!(app.ctx.portal_pages().rendered() - rendered, 2);
     let everywhere = async |text: &str, is_there: bool| {
         for path in forms {
             let (status, shown) = view(path).await;

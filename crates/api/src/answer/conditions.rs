@@ -1,7 +1,7 @@
 //! Conditional requests. An ETag is the versions of what an answer is made of, so it changes exactly
 //! when the answer does and `If-Match` can be checked inside the transaction.
 
-use attestry_app::precondition::Precondition;
+use attestry_app::core::precondition::Precondition;
 use axum::Json;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use attestry_app::downloads::{Download, Downloader};
-use attestry_app::permits::Permit;
+use attestry_app::core::permits::Permit;
+use attestry_app::files::downloads::{Download, Downloader};
 use attestry_domain::files::MediaType;
 use axum::body::{Body, HttpBody};
 use axum::response::Response;

@@ -4,7 +4,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use attestry_app::permits::{FairPermits, Limits, Permit};
+use attestry_app::core::permits::{FairPermits, Limits, Permit};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::page::MAX_PAGE_BYTES;
 use axum::body::{Body, HttpBody};

@@ -1,6 +1,6 @@
 //! `…/runs`: what automations did. Lists are bare arrays of everything.
 
-use attestry_app::runs;
+use attestry_app::automations::runs;
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::automations::{Evaluation, Run, RunError, RunStatus, Trigger};

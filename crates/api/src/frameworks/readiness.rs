@@ -1,6 +1,6 @@
 //! `/v1/frameworks/{id}/readiness`: how ready the organization is.
 
-use attestry_app::readiness::{self, FrameworkReadiness, Met};
+use attestry_app::frameworks::readiness::{self, FrameworkReadiness, Met};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::controls::{Control, ControlReadiness, Missing, Readiness};

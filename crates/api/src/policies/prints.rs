@@ -1,6 +1,6 @@
 //! Policies as PDF: `/v1/policies/{id}/pdf` and `/v1/policies/pdf`.
 
-use attestry_app::journal;
+use attestry_app::core::journal;
 use attestry_app::policies::prints;
 use attestry_app::policies::versions::Which;
 use attestry_domain::access::SeePolicies;

@@ -1,7 +1,7 @@
 //! Signing policies: `…/sign`, `…/signatures`, `…/remind` and `/v1/policies/to-sign`.
 
+use attestry_app::identity::sessions;
 use attestry_app::policies::signing::{self, Signer};
-use attestry_app::sessions;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{MemberId, PolicyId, PolicySignatureId, PolicyVersionId, kind};

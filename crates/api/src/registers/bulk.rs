@@ -1,6 +1,6 @@
 //! Many rows of a register at once: changed, deleted, undone, exported.
 
-use attestry_app::bulk::{self, Action, MAX_ROWS, Outcome, Selection};
+use attestry_app::registers::bulk::{self, Action, MAX_ROWS, Outcome, Selection};
 use attestry_domain::id::{BulkChangeId, Id};
 use attestry_domain::page::Page;
 use axum::Json;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use attestry_app::{journal, members, registers};
+use attestry_app::core::journal;
+use attestry_app::identity::members;
+use attestry_app::registers;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::MemberId;

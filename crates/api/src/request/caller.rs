@@ -7,8 +7,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use attestry_app::identity::principals::{self, KnownSession, Lasting, LastingScope};
 use attestry_app::portals;
-use attestry_app::principals::{self, KnownSession, Lasting, LastingScope};
 use attestry_domain::access::{Actor, Claim, Connection, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::id::{OrganizationId, UserId};
 use attestry_domain::journal::{hex, sha256};
@@ -122,7 +122,7 @@ fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
             && scheme.eq_ignore_ascii_case("bearer")
         {
             // As long as a key, which a session's token is not.
-            if token.trim().starts_with(attestry_app::api_keys::PREFIX) && token.trim().len() > 50 {
+            if token.trim().starts_with(attestry_app::identity::api_keys::PREFIX) && token.trim().len() > 50 {
                 let detail = "This is an API key: send it in the X-API-Key header.";
                 return Err(Problem::new("invalid_session", detail));
             }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attestry_app::idempotency::{self, Begun, LOCKED};
+use attestry_app::core::idempotency::{self, Begun, LOCKED};
 use attestry_domain::access::Claim;
 use attestry_domain::journal::{hex, sha256};
 use axum::body::Body;

@@ -1,8 +1,8 @@
 //! A file on its way in: JSON with base64, or `multipart/form-data`. The first is decoded piece by piece
 //! out of the body it came in, the second goes from the connection into the store as it arrives.
 
-use attestry_app::attachments::{self, NewFile, Stored, Target};
 use attestry_app::comments::Enclosure;
+use attestry_app::files::attachments::{self, NewFile, Stored, Target};
 use attestry_domain::access::Scope;
 use attestry_domain::attachments::{FILE_LIMIT, MOST_OF_A_COMMENT};
 use attestry_domain::date::Date;

@@ -1,6 +1,6 @@
 //! Statements as files, and whether a file is one that was approved.
 
-use attestry_app::journal;
+use attestry_app::core::journal;
 use attestry_app::soa::approval;
 use attestry_domain::Time;
 use attestry_domain::access::grant;

@@ -1,6 +1,6 @@
 //! `/v1/trust-access/nda`: reading and signing an agreement, and whether a file is one that was signed.
 
-use attestry_app::attachments::too_large;
+use attestry_app::files::attachments::too_large;
 use attestry_app::trust_access::agreements::{self, Offer, Signed, Signing, Verified};
 use attestry_domain::Time;
 use attestry_domain::attachments::FILE_LIMIT;

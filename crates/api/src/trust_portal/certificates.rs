@@ -1,6 +1,6 @@
 //! `/v1/trust-portal/compliance-resources`: certificates, one of each framework.
 
-use attestry_app::attachments::too_large;
+use attestry_app::files::attachments::too_large;
 use attestry_app::portals::certificates;
 use attestry_domain::Time;
 use attestry_domain::access::grant;

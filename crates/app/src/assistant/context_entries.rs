@@ -5,7 +5,7 @@ use attestry_domain::context_entries::ContextEntry;
 use attestry_domain::registers::Record;
 use attestry_storage::Tx;
 
-use crate::error::Error;
+use crate::core::error::Error;
 use crate::registers;
 
 /// How much of it a model is told, in characters.

@@ -1,8 +1,12 @@
 //! Who helps to edit policies: a language model at a provider, or rules; nobody, unless the operator says so.
 
+pub(crate) mod context_entries;
+pub(crate) mod streams;
+
 use attestry_ai::Provider;
 
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 #[derive(Clone, Debug, Default)]
 pub enum Assistant {
@@ -15,6 +19,12 @@ pub enum Assistant {
 /// What an operator sets.
 const HOW: &str = "set ATTESTRY_AI_PROVIDER to openai or anthropic, with ATTESTRY_AI_MODEL and ATTESTRY_AI_API_KEY, \
                    or to rules for the built-in assistant";
+
+impl Ctx {
+    pub fn assistant(&self) -> &Assistant {
+        self.part()
+    }
+}
 
 impl Assistant {
     /// Asks the provider something small. For `doctor`.

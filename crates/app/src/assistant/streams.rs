@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use attestry_domain::id::{MemberId, OrganizationId};
 
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::permits::{FairPermits, Limits, Permit};
-use crate::principals::LastingScope;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::permits::{FairPermits, Limits, Permit};
+use crate::identity::principals::LastingScope;
 
 /// Interval at which the credential is checked while the stream is silent.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
@@ -46,10 +46,10 @@ impl AssistantStream {
             caller.scope.principal().ok_or_else(|| Error::internal("only a member has such a stream"))?;
         let (member, organization) = (principal.member, principal.organization);
         let busy = |message| move |_| Error::TooMany { message, retry_after: RETRY_SECONDS };
-        let own = ctx.assistant_streams.members.acquire(member).await.map_err(busy(
+        let own = ctx.part::<StreamPermits>().members.acquire(member).await.map_err(busy(
             "The assistant is already giving you as many answers as it can at once; wait until one has ended.",
         ))?;
-        let shared = ctx.assistant_streams.organizations.acquire(organization).await.map_err(busy(
+        let shared = ctx.part::<StreamPermits>().organizations.acquire(organization).await.map_err(busy(
             "The assistant is giving as many answers as it can at once; try again in a moment.",
         ))?;
         Ok(Self { ctx: ctx.clone(), caller, _permits: (own, shared) })

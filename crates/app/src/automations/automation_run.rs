@@ -7,11 +7,11 @@ use attestry_domain::automations::Run;
 use attestry_domain::id::{AutomationId, OrganizationId, RunId};
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::runner::Output;
-use crate::runs::{self, Beginning};
+use crate::automations::runner::Output;
+use crate::automations::runs::{self, Beginning};
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::queue::{Failure, Held, Job, Outcome};
 
 /// How often a run looks whether it was cancelled, and keeps what it has written.
 const LOOK: Duration = Duration::from_secs(1);

@@ -6,10 +6,10 @@ use attestry_domain::journal::Entry;
 use attestry_storage::{automations, journal, organizations};
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
-use crate::events::{matches, run_of};
-use crate::runs::{self, ACTOR};
+use crate::automations::events::{matches, run_of};
+use crate::automations::runs::{self, ACTOR};
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
 
 /// How many entries are looked at in one transaction.
 const PORTION: i64 = 20;

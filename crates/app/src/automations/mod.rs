@@ -1,5 +1,13 @@
 //! Automations: made, changed, given scripts, and what they may reach.
 
+pub(crate) mod automation_run;
+pub(crate) mod event_runs;
+pub(crate) mod events;
+pub mod runner;
+pub mod runs;
+pub(crate) mod schedules;
+pub mod secrets;
+
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::automation_checks::{self, Check};
 use attestry_domain::automation_hosts::AllowedHosts;
@@ -9,15 +17,18 @@ use attestry_domain::page::{After, Page};
 use attestry_domain::tasks::{Task, TaskStatus};
 use attestry_domain::text::LongText;
 use attestry_domain::{Patch, Time, Zone};
-use attestry_storage::{Tx, attachments, automations, registers as rows, runs};
+use attestry_storage::{
+    Tx, attachments, automations, organizations as stored_organizations, registers as rows,
+    runs as stored_runs,
+};
 use serde_json::{Map, Value};
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::{Error, FieldError};
-use crate::journal::Record;
-use crate::organizations;
-use crate::precondition::Precondition;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::{Error, FieldError};
+use crate::core::journal::Record;
+use crate::core::precondition::Precondition;
+use crate::identity::organizations;
 use crate::tasks;
 
 const MISSING: Error = Error::NotFound("automation");
@@ -85,7 +96,7 @@ pub async fn create(
     let (check, parameters, script) = match does {
         Does::NothingYet => (None, None, None),
         Does::Script(source) => {
-            ctx.runner.check("script", source.as_str()).await?;
+            ctx.runner().check("script", source.as_str()).await?;
             (None, None, Some(source.into_string()))
         }
         Does::Check { name, parameters } => {
@@ -271,6 +282,20 @@ pub(crate) async fn reschedule(c: &Change<'_>, zone: &Zone) -> Result<(), Error>
     Ok(())
 }
 
+/// The schedules of every organization, after a clock that was ahead.
+pub(crate) async fn reschedule_all(ctx: &Ctx) -> Result<(), Error> {
+    for organization in ctx.db.read(async |t| stored_organizations::all(t).await).await? {
+        let scope = Scope::system(organization.id, "a clock that was ahead");
+        ctx.change(&scope, async |c| {
+            let found = stored_organizations::get(c.t, c.scope).await?;
+            let Some(organization) = found else { return Ok(()) };
+            reschedule(c, &organization.time_zone).await
+        })
+        .await?;
+    }
+    Ok(())
+}
+
 pub async fn delete(
     ctx: &Ctx,
     scope: &Scope,
@@ -290,8 +315,8 @@ pub async fn delete(
 /// Removes an automation with its scripts, its runs and the files they left.
 async fn remove(c: &Change<'_>, id: AutomationId) -> Result<(), Error> {
     let files = attachments::of_automation(c.t, c.scope, id).await?;
-    crate::attachments::remove(c, &files).await?;
-    runs::delete(c.t, c.scope, id).await?;
+    crate::files::attachments::remove(c, &files).await?;
+    stored_runs::delete(c.t, c.scope, id).await?;
     automations::delete(c.t, c.scope, id).await?;
     c.record_gone("automation.deleted", "automation", id);
     Ok(())
@@ -315,7 +340,7 @@ pub async fn add_version(
     let found = get(ctx, scope, place).await?;
     let moves_task = found.status_on_pass.is_some() || found.status_on_fail.is_some();
     must_be_allowed(scope, &found.events, moves_task)?;
-    ctx.runner.check("script", source.as_str()).await?;
+    ctx.runner().check("script", source.as_str()).await?;
     ctx.change(scope, async move |c| {
         let before = lock(c, place).await?;
         if before.check.is_some() {

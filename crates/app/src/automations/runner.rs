@@ -16,9 +16,9 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::Semaphore;
 
-use crate::context::Ctx;
-use crate::error::{Error, FieldError};
-use crate::secrets;
+use crate::automations::secrets;
+use crate::core::context::Ctx;
+use crate::core::error::{Error, FieldError};
 
 /// How scripts are run.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +42,12 @@ pub struct Runner {
     egress: OnceLock<Result<Egress, String>>,
     /// Looking at a script takes a process: only some at a time.
     checking: Semaphore,
+}
+
+impl Ctx {
+    pub fn runner(&self) -> &Runner {
+        self.part()
+    }
 }
 
 impl Runner {
@@ -174,7 +180,7 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<Ran, Error> {
     let outside = Arc::new(Outside { ctx: ctx.clone(), scope: scope.clone(), hosts, output: output.clone() });
-    let result = ctx.runner.sandbox().run(script, outside).await;
+    let result = ctx.runner().sandbox().run(script, outside).await;
     let output = output.clone();
     let masked = ctx.masking.work(scope.organization(), move || {
         let mask = output.mask()?;
@@ -209,17 +215,17 @@ struct Outside {
 
 impl Outside {
     async fn answer(&self, operation: &str, argument: &RawValue) -> Result<Box<RawValue>, String> {
-        let answers = self.ctx.runner.settings.answers.as_ref().filter(|_| operation != "secret");
+        let answers = self.ctx.runner().settings.answers.as_ref().filter(|_| operation != "secret");
         if let Some(answers) = answers {
             return told_back(answers.answer(operation, read(argument)?));
         }
         match operation {
             "fetch" => {
-                let egress = self.ctx.runner.egress()?;
+                let egress = self.ctx.runner().egress()?;
                 told_back(egress.fetch(&self.hosts, read(argument)?).await)
             }
-            "dns" => told_back(self.ctx.runner.egress()?.dns(&self.hosts, read(argument)?).await),
-            "tls" => told_back(self.ctx.runner.egress()?.tls(&self.hosts, read(argument)?).await),
+            "dns" => told_back(self.ctx.runner().egress()?.dns(&self.hosts, read(argument)?).await),
+            "tls" => told_back(self.ctx.runner().egress()?.tls(&self.hosts, read(argument)?).await),
             "secret" => {
                 let value = self.secret(&read::<String>(argument)?).await?;
                 to_raw_value(&value).map_err(|error| error.to_string())

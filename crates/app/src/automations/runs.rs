@@ -24,16 +24,16 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::attachments::{self, NewFile, Stored, Target};
+use crate::automations::automation_run::AutomationRun;
+use crate::automations::runner::{self, Output, Ran, Returned};
 use crate::automations::{Place, check_of, find, lock, must_be_a_task};
-use crate::change::{self, Change};
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::jobs::{AutomationRun, Held};
-use crate::journal;
-use crate::notices::Happened;
+use crate::core::change::{self, Change, Happened};
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::journal;
+use crate::core::queue::Held;
+use crate::files::attachments::{self, NewFile, Stored, Target};
 use crate::registers;
-use crate::runner::{self, Output, Ran, Returned};
 use crate::tasks;
 
 const MISSING: Error = Error::NotFound("automation run");

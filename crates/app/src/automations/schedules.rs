@@ -5,16 +5,16 @@ use std::time::Duration;
 use attestry_storage::automations;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
-use crate::runs;
+use crate::automations::runs;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
 
 /// Schedules are by the minute.
 const EVERY: Duration = Duration::from_mins(1);
 const BATCH: i64 = 200;
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Schedules;
+pub(crate) struct Schedules;
 
 impl Job for Schedules {
     const KIND: &'static str = "schedules";

@@ -9,11 +9,11 @@ pub use attestry_storage::secrets::Known;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::change::Work;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::journal::Record;
-use crate::keys::DataKey;
+use crate::core::change::Work;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::journal::Record;
+use crate::core::keys::DataKey;
 
 /// What is recorded of a secret: that there is one, and nothing of what it is.
 fn record(action: &'static str, name: &SecretName, is_there: bool) -> Record {

@@ -12,20 +12,29 @@ use std::sync::{Mutex, PoisonError};
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::canonical::canonical;
-use attestry_domain::id::{Id, Kind, OrganizationId, UserId};
+use attestry_domain::id::{Id, Kind, MemberId, OrganizationId, UserId};
+use attestry_domain::notices::Notice;
 use attestry_storage::jobs::NewJob;
 use attestry_storage::members::Membership;
 use attestry_storage::{Tx, idempotency, jobs as queue, members, users};
 use futures_util::future::try_join_all;
 use serde::Serialize;
 
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::events::were_started;
-use crate::jobs::{self, AccountEntry, CHANNEL, Job};
-use crate::journal::{Entry, Record};
-use crate::notices::{self, Happened};
-use crate::remembered::Forget;
+use crate::core::context::Ctx;
+use crate::core::credentials::Forget;
+use crate::core::error::Error;
+use crate::core::journal::{Entry, Record};
+use crate::core::queue::{AccountEntry, CHANNEL, Job, seal};
+use crate::core::sealing::has_enqueued;
+
+/// Something that happened and concerns a member. It is told once the change is complete: many things of one change in
+/// one message.
+#[derive(Clone, Debug)]
+pub(crate) struct Happened {
+    pub(crate) member: MemberId,
+    pub(crate) notice: Notice,
+    pub(crate) line: String,
+}
 
 /// What is done when the transaction is on disk.
 #[derive(Debug, Default)]
@@ -40,13 +49,13 @@ struct Afterwards {
 impl Afterwards {
     fn happen(self, ctx: &Ctx) {
         for what in self.forget {
-            ctx.principals.forget(what);
+            ctx.credentials.forget(what);
         }
         // Ringing too often does no harm.
-        if self.enqueued || were_started(&ctx.started, ctx.now()) {
+        if self.enqueued || has_enqueued(&ctx.sealed_jobs_at, ctx.now()) {
             ctx.job_bell.notify_one();
         }
-        ctx.feed.grew(self.recorded);
+        (ctx.hooks().committed)(ctx, self.recorded);
     }
 }
 
@@ -87,7 +96,7 @@ impl<'a> Work<'a> {
             organization,
             payload,
             unique_key,
-            run_at: self.ctx.queue_clock.time(self.now),
+            run_at: self.ctx.queue_time(self.now),
             created_at: self.now,
         };
         let is_first = !std::mem::replace(&mut self.afterwards().enqueued, true);
@@ -100,7 +109,7 @@ impl<'a> Work<'a> {
 
     /// Puts a job of the installation itself into the queue.
     pub(crate) async fn enqueue<J: Job>(&self, job: &J) -> Result<(), Error> {
-        self.put_job(J::KIND, None, &jobs::seal(self.ctx, job)?, None).await
+        self.put_job(J::KIND, None, &seal(self.ctx, job)?, None).await
     }
 
     /// Whatever is remembered of this is no longer true once the transaction is on disk.
@@ -189,13 +198,13 @@ impl Change<'_> {
 
     /// The same for a job that is there once under a name.
     pub(crate) async fn enqueue_named<J: Job>(&self, job: &J, name: &str) -> Result<(), Error> {
-        let payload = jobs::seal(self.ctx, job)?;
+        let payload = seal(self.ctx, job)?;
         self.put_job(J::KIND, Some(self.organization()), &payload, Some(name)).await
     }
 
     /// Puts a job of the organization into the queue.
     pub(crate) async fn enqueue<J: Job>(&self, job: &J) -> Result<(), Error> {
-        self.put_job(J::KIND, Some(self.organization()), &jobs::seal(self.ctx, job)?, None).await
+        self.put_job(J::KIND, Some(self.organization()), &seal(self.ctx, job)?, None).await
     }
 }
 
@@ -265,7 +274,7 @@ impl Ctx {
             let value = body(&work.within(&scope)).await?;
             let happened = std::mem::take(&mut work.afterwards().happened);
             if !happened.is_empty() {
-                notices::tell(&work.within(&scope), happened).await?;
+                (ctx.hooks().notify)(&work.within(&scope), happened).await?;
             }
             work.settle(scope.origin()).await?;
             Ok::<_, Error>((value, work.end()))

@@ -32,9 +32,9 @@ pub struct KnownSession {
     pub(crate) touched: AtomicI64,
 }
 
-/// The memory of credentials.
+/// The credentials that were used lately.
 #[derive(Debug)]
-pub struct Principals {
+pub struct CredentialCache {
     pub(crate) known: Cache<Hash, Arc<Known>>,
     pub(crate) sessions: Cache<Hash, Arc<KnownSession>>,
     /// Counts what was forgotten, so that a look-up that was under way meanwhile is not remembered.
@@ -42,7 +42,7 @@ pub struct Principals {
     pub(crate) touches: (mpsc::Sender<Touch>, std::sync::Mutex<Option<mpsc::Receiver<Touch>>>),
 }
 
-impl Default for Principals {
+impl Default for CredentialCache {
     fn default() -> Self {
         let (send, receive) = mpsc::channel(1024);
         Self {
@@ -83,7 +83,7 @@ pub(crate) enum Touch {
     Session(SessionId, Time),
 }
 
-impl Principals {
+impl CredentialCache {
     /// Forgets what is no longer true, in this process at once.
     pub fn forget(&self, what: Forget) {
         self.forgotten.fetch_add(1, Ordering::SeqCst);

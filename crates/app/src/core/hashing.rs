@@ -9,8 +9,8 @@ use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use attestry_domain::access::Origin;
 
-use crate::error::Error;
-use crate::permits::{FairPermits, Limits};
+use crate::core::error::Error;
+use crate::core::permits::{FairPermits, Limits};
 
 const LIMITS: Limits =
     Limits { waiting_per_key: 8, timeout: Duration::from_secs(10), ..Limits::of_requests(2) };

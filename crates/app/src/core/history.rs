@@ -7,8 +7,8 @@ use attestry_domain::journal::{EntryFilter, ShownEntry};
 use attestry_domain::page::{After, Key, Order, Page, PageRequest, Sort, page_of};
 use attestry_storage::journal::{self, StatesAt};
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// How many states are read at a time.
 const BATCH: u16 = 1000;
@@ -120,7 +120,7 @@ pub async fn of<K: Kind>(
     before: Option<i64>,
 ) -> Result<Page<ShownEntry>, Error> {
     let filter = EntryFilter { entity_id: Some(id.to_string()), ..EntryFilter::default() };
-    let page = crate::journal::list(ctx, scope, filter, limit, before).await?;
+    let page = crate::core::journal::list(ctx, scope, filter, limit, before).await?;
     if page.items.is_empty() && before.is_none() {
         return Err(Error::NotFound(K::NOUN));
     }

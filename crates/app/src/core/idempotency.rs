@@ -1,6 +1,6 @@
 //! `Idempotency-Key`: the same request sent twice has one effect and one answer.
 //!
-//! A claim is taken in a transaction of its own, settled by [`crate::change`] in the transaction of
+//! A claim is taken in a transaction of its own, settled by [`crate::core::change`] in the transaction of
 //! the change, and completed with the answer. So after a crash in between, a repetition learns that
 //! the change was made, and makes no second one. A request that has lost its claim changes nothing.
 
@@ -11,8 +11,8 @@ use attestry_domain::access::Claim;
 use attestry_domain::journal::{Hash, hex};
 use attestry_storage::idempotency::{self, Standing};
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// How long an answer is remembered.
 pub(crate) const REMEMBERED: Duration = Duration::from_hours(24);

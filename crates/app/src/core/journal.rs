@@ -1,5 +1,5 @@
-//! The journal: what is recorded, and how it is read. Entries are made by [`crate::change`] and come into the chain with
-//! the commit, see [`crate::sealing`].
+//! The journal: what is recorded, and how it is read. Entries are made by [`crate::core::change`] and come into the chain with
+//! the commit, see [`crate::core::sealing`].
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -8,15 +8,13 @@ use attestry_domain::Time;
 use attestry_domain::access::{ActorType, AuthType, Scope};
 use attestry_domain::canonical::canonical;
 use attestry_domain::id::{MemberId, OrganizationId};
-use attestry_domain::journal::{EntryFilter, GENESIS, Head, ShownEntry};
+use attestry_domain::journal::{EntryFilter, ShownEntry};
 use attestry_domain::page::Page;
 use attestry_storage::journal::{self, SignedHead};
 use serde::{Deserialize, Serialize};
 
-use crate::change::Work;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::sealing::signed;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// What happened to what.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,12 +59,6 @@ pub(crate) struct Entry {
     pub(crate) author: Author,
     pub(crate) at: Time,
     pub(crate) record: Record,
-}
-
-/// Starts the chain of a new organization.
-pub(crate) async fn begin(work: &Work<'_>, scope: &Scope) -> Result<(), Error> {
-    let head = Head { organization_id: scope.organization(), sequence: 0, hash: GENESIS, at: work.now };
-    Ok(journal::new_head(work.t, signed(&work.ctx.keys, head)?).await?)
 }
 
 #[derive(Serialize)]

@@ -15,7 +15,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::Error;
+use crate::core::error::Error;
 
 /// The keys of an installation.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-use crate::error::Error;
+use crate::core::error::Error;
 
 /// Bounds of one kind of work.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! What `If-Match` asks for, checked inside the transaction that changes something.
 
-use crate::error::Error;
+use crate::core::error::Error;
 
 /// The versions the caller has seen; any of them will do. None: whatever it is.
 #[derive(Clone, Debug, Default)]

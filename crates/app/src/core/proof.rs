@@ -5,8 +5,8 @@ use attestry_domain::journal::{Entry, GENESIS, Hash};
 use attestry_storage::journal::SignedHead;
 use attestry_storage::{Tx, journal};
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// What a walk along a chain found.
 #[derive(Clone, Debug, PartialEq, Eq)]

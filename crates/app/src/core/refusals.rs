@@ -13,9 +13,9 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::journal::Record;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::journal::Record;
 
 /// Time for which refusals of a credential are counted before they are written.
 const WINDOW: Duration = Duration::from_mins(1);
@@ -124,7 +124,7 @@ impl Refusals {
 
 /// Records that somebody known was refused.
 pub async fn record(ctx: &Ctx, actor: &Actor, refusal: Refusal) -> Result<(), Error> {
-    if ctx.refusals.is_counted(actor, &refusal, ctx.now()) {
+    if ctx.part::<Refusals>().is_counted(actor, &refusal, ctx.now()) {
         return Ok(());
     }
     let state = canonical(&refusal)?;
@@ -147,7 +147,7 @@ async fn write(ctx: &Ctx, actor: &Actor, refusal: &Refusal, state: String) -> Re
 
 /// Writes what was counted for a minute, or all of it.
 pub async fn write_counted(ctx: &Ctx, takes_all: bool) {
-    for window in ctx.refusals.take(ctx.now(), takes_all) {
+    for window in ctx.part::<Refusals>().take(ctx.now(), takes_all) {
         let Some((actor, last)) = &window.last else { continue };
         let Window { since, count, operations, .. } = &window;
         let written = match canonical(&Counted { last, count: *count, since: *since, operations }) {
@@ -158,7 +158,7 @@ pub async fn write_counted(ctx: &Ctx, takes_all: bool) {
             Ok(()) => {}
             Err(error) if error.is_outage() && !takes_all => {
                 let actor = actor.clone();
-                ctx.refusals.put_back(&actor, window);
+                ctx.part::<Refusals>().put_back(&actor, window);
             }
             Err(error) => {
                 let organization = actor.principal.organization;

@@ -2,25 +2,47 @@
 //! organization the end of its chain is held once, moved once and signed once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use attestry_db::{Error as DbError, Held, Note, Seal, Statement};
-use attestry_domain::clock::Ids;
+use attestry_domain::Time;
+use attestry_domain::clock::{Clock, Ids};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Entry, GENESIS, Head, sha256};
 use attestry_storage::Tx;
+use attestry_storage::jobs::{self as rows, NewJob};
 use attestry_storage::journal::{self, Last, SignedHead};
 use attestry_storage::registers::LastNumber;
 use futures_util::future::{BoxFuture, FutureExt};
 
-use crate::events::Events;
-use crate::journal::{Entry as Unsealed, Record};
-use crate::keys::Keys;
+use crate::core::error::Error;
+use crate::core::journal::{Entry as Unsealed, Record};
+use crate::core::keys::Keys;
+use crate::core::queue::{CHANNEL, Job};
 
+/// Sees the entries of a commit that somebody listens for; answers the entries that follow from them.
+pub(crate) type Follow = for<'t> fn(
+    &'t Sealer,
+    &'t Tx<'t>,
+    OrganizationId,
+    &'t [Entry],
+) -> BoxFuture<'t, Result<Vec<Unsealed>, Error>>;
+
+/// Works beside every change, so it has no change of its own to work with.
 #[derive(Debug)]
 pub(crate) struct Sealer {
     pub(crate) keys: Keys,
     pub(crate) ids: Ids,
-    pub(crate) events: Events,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// When jobs were enqueued last, in milliseconds.
+    pub(crate) jobs_at: Arc<AtomicI64>,
+    pub(crate) follow: Follow,
+}
+
+/// Tells if a commit of the last moments may have enqueued jobs; the next one that is on disk rings the bell then.
+pub(crate) fn has_enqueued(jobs_at: &AtomicI64, now: Time) -> bool {
+    now.as_millis().saturating_sub(jobs_at.load(Ordering::SeqCst)) < 2000
 }
 
 /// The end of a chain that a transaction holds.
@@ -61,7 +83,7 @@ impl Seal for Sealer {
                 let mut sealed = Vec::with_capacity(entries.len());
                 let mut last = self.extend(&mut sealed, organization, end, entries).map_err(broken)?;
                 if end.listens {
-                    let started = self.events.start(t, organization, &sealed).await.map_err(broken)?;
+                    let started = (self.follow)(self, t, organization, &sealed).await.map_err(broken)?;
                     last = self.extend(&mut sealed, organization, last, started).map_err(broken)?;
                 }
                 let Last { sequence, hash, at, .. } = last;
@@ -79,6 +101,34 @@ fn broken(error: impl std::fmt::Display) -> DbError {
 }
 
 impl Sealer {
+    /// Puts a job into the queue, in the transaction that is sealed.
+    pub(crate) async fn enqueue<J: Job>(
+        &self,
+        t: &Tx<'_>,
+        organization: OrganizationId,
+        name: Option<String>,
+        job: &J,
+    ) -> Result<(), Error> {
+        let payload = self.keys.seal(J::KIND, &serde_json::to_vec(job)?)?;
+        let now = self.clock.now();
+        let job = NewJob {
+            id: self.ids.next(),
+            kind: J::KIND,
+            organization: Some(organization),
+            payload: &payload,
+            unique_key: name.as_deref(),
+            run_at: now,
+            created_at: now,
+        };
+        Ok(rows::enqueue(t, &job).await?)
+    }
+
+    /// Wakes the workers once the jobs are on disk.
+    pub(crate) async fn wake_workers(&self, t: &Tx<'_>) -> Result<(), Error> {
+        self.jobs_at.store(self.clock.now().as_millis(), Ordering::SeqCst);
+        Ok(t.notify(CHANNEL).await?)
+    }
+
     /// Appends entries to those that are sealed already, and says where the chain ends now.
     fn extend(
         &self,
@@ -116,8 +166,19 @@ impl Sealer {
     }
 }
 
+/// Starts the chain of a new organization.
+pub(crate) async fn begin(
+    t: &Tx<'_>,
+    keys: &Keys,
+    organization: OrganizationId,
+    at: Time,
+) -> Result<(), Error> {
+    let head = Head { organization_id: organization, sequence: 0, hash: GENESIS, at };
+    Ok(journal::new_head(t, signed(keys, head)?).await?)
+}
+
 /// A head with our signature.
-pub(crate) fn signed(keys: &Keys, head: Head) -> Result<SignedHead, serde_json::Error> {
+fn signed(keys: &Keys, head: Head) -> Result<SignedHead, serde_json::Error> {
     let signature = keys.sign(head.message()?.as_bytes());
     Ok(SignedHead { head, signing_key: keys.signer_id().to_owned(), signature })
 }

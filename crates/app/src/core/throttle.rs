@@ -2,16 +2,19 @@
 //! counts. In one process the attempts of one account from one network take turns, so that many at once are no way
 //! around the limit.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use attestry_domain::access::network;
 use attestry_domain::journal::Hash;
 use attestry_storage::{Tx, sign_ins};
+use tokio::sync::Mutex as Turns;
 
-use crate::change::Work;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::change::Work;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// How many failures an account and network may have …
 const FAILURES: i64 = 5;
@@ -42,12 +45,12 @@ where
 {
     let from = ip.map(|ip| network(ip).to_string()).unwrap_or_default();
     let subject = ctx.keys.mac(&[b"sign-in", account.as_bytes(), from.as_bytes()]);
-    let turns = ctx.attempts.of(subject);
+    let turns = ctx.part::<Attempts>().of(subject);
     let result = {
         let _turn = turns.lock().await;
         attempt(ctx, subject, check, note).await
     };
-    ctx.attempts.leave(subject, turns);
+    ctx.part::<Attempts>().leave(subject, turns);
     result
 }
 
@@ -77,4 +80,24 @@ where
     })
     .await?;
     Ok(None)
+}
+
+/// Who is proving a password at the moment.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts(Mutex<HashMap<Hash, Arc<Turns<()>>>>);
+
+impl Attempts {
+    pub(crate) fn of(&self, subject: Hash) -> Arc<Turns<()>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(subject).or_default())
+    }
+
+    /// Forgets a subject that nobody else is waiting for.
+    pub(crate) fn leave(&self, subject: Hash, turns: Arc<Turns<()>>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(turns);
+        if all.get(&subject).is_some_and(|turns| Arc::strong_count(turns) == 1) {
+            all.remove(&subject);
+        }
+    }
 }

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 
 use super::sight::shown;
 use super::{Most, Place};
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::principals::LastingScope;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::identity::principals::LastingScope;
 
 /// How many entries somebody is told who was away. Whoever has missed more reloads everything.
 pub const MOST_BEHIND: i64 = 5000;
@@ -55,7 +55,7 @@ pub async fn follow(
 ) -> Result<Follower, Error> {
     let scope = &caller.scope;
     let principal = scope.principal().ok_or_else(|| Error::internal("only a member follows"))?;
-    let place = ctx.feed.enter(ctx, principal, most)?;
+    let place = ctx.feed().enter(ctx, principal, most)?;
     // Whatever is written from here on rings.
     let bell = place.news.bell.subscribe();
     let organization = scope.organization();
@@ -70,7 +70,7 @@ pub async fn follow(
         ctx: ctx.clone(),
         caller,
         bell,
-        is_closed: ctx.feed.is_closed.subscribe(),
+        is_closed: ctx.feed().is_closed.subscribe(),
         place,
         first: Some(first),
         last,

@@ -20,8 +20,8 @@ use attestry_storage::journal::follow as read;
 use tokio::sync::{Mutex as Turns, Notify, watch};
 use tokio::time::MissedTickBehavior;
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 pub use followers::{Follower, MOST_BEHIND, Said, follow};
 
 const CHANNEL: &str = "attestry_events";
@@ -70,6 +70,12 @@ struct Followed {
 struct Followers {
     streams: HashMap<MemberId, usize>,
     news: Arc<News>,
+}
+
+impl Ctx {
+    pub fn feed(&self) -> &Feed {
+        self.part()
+    }
 }
 
 impl Feed {
@@ -193,7 +199,7 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.ctx.feed.leave(self.organization, self.member);
+        self.ctx.feed().leave(self.organization, self.member);
     }
 }
 
@@ -268,12 +274,12 @@ async fn page(place: &Place, last: i64) -> Result<Vec<Arc<Told>>, Error> {
 pub async fn announce(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         tokio::select! {
-            () = ctx.feed.to_tell.notified() => {}
+            () = ctx.feed().to_tell.notified() => {}
             _ = stop.changed() => return,
         }
-        for some in ctx.feed.take_untold().chunks(NAMED) {
+        for some in ctx.feed().take_untold().chunks(NAMED) {
             let names: Vec<String> = some.iter().map(ToString::to_string).collect();
-            let text = format!("{} {}", ctx.feed.name(&ctx), names.join(" "));
+            let text = format!("{} {}", ctx.feed().name(&ctx), names.join(" "));
             let told = ctx.db.write(async move |t| t.tell(CHANNEL, &text).await).await;
             if let Err(error) = told {
                 tracing::debug!(%error, "other processes were not told what happened");
@@ -294,7 +300,7 @@ pub async fn listen(ctx: Ctx, mut stop: watch::Receiver<bool>) {
             channel.inspect_err(|error| tracing::debug!(%error, "other processes cannot be heard")).ok()
         });
         // What was said while nobody listened is not said again.
-        ctx.feed.ring_all();
+        ctx.feed().ring_all();
         loop {
             let next = async {
                 match &mut heard {
@@ -304,12 +310,12 @@ pub async fn listen(ctx: Ctx, mut stop: watch::Receiver<bool>) {
             };
             tokio::select! {
                 said = next => match said {
-                    Some(said) => ctx.feed.hear(&ctx, &said),
+                    Some(said) => ctx.feed().hear(&ctx, &said),
                     // Listens again at the next tick.
                     None => heard = None,
                 },
                 _ = poll.tick() => {
-                    ctx.feed.ring_all();
+                    ctx.feed().ring_all();
                     if can_hear && heard.is_none() {
                         break;
                     }

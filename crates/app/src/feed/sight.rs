@@ -13,9 +13,9 @@ use attestry_storage::journal::{self, Told};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::subjects::{Access, Hold, admit};
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::registers::subjects::{Access, Hold, admit};
 
 /// Those that the follower may know of.
 pub(super) async fn shown(ctx: &Ctx, scope: &Scope, page: Vec<Arc<Told>>) -> Result<Vec<Arc<Told>>, Error> {

@@ -19,15 +19,14 @@ use aws_lc_rs::digest;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::precondition::Precondition;
+use crate::files::removal::Removal;
 use crate::files::{self, Link};
-use crate::jobs::Removal;
-use crate::organizations;
-use crate::policies;
-use crate::precondition::Precondition;
-use crate::subjects::{self, Access, Hold};
+use crate::identity::organizations;
+use crate::registers::subjects::{self, Access, Hold};
 use crate::tasks;
 
 const MISSING: Error = Error::NotFound("attachment");
@@ -322,7 +321,7 @@ pub async fn delete(
             return Err(MISSING);
         }
         precondition.check(&[Attachment::VERSION])?;
-        policies::files::must_not_be_used(c, &found).await?;
+        (c.ctx.hooks().detached)(c, &found).await?;
         remove(c, std::slice::from_ref(&found)).await?;
         if found.entity_type == Subject::Task {
             tasks::note_evidence(c, &found.entity_id).await?;

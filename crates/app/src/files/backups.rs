@@ -7,8 +7,8 @@ use attestry_domain::Time;
 use attestry_domain::id::BackupId;
 use attestry_storage::{Error as DbError, Tx, instance};
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// How long one asks at a time.
 const LEASE: Duration = Duration::from_mins(5);

@@ -6,8 +6,9 @@ use attestry_blobs::Served;
 use attestry_domain::id::AccessGrantId;
 use attestry_pdf::Failure;
 
-use crate::error::Error;
-use crate::permits::Permit;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::permits::{FairPermits, Limits, Permit};
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
@@ -38,6 +39,27 @@ pub enum Downloader {
     Grant(AccessGrantId),
     /// Anybody in a network who reads what organizations have made public.
     Public(Option<IpAddr>),
+}
+
+/// Files that were made for somebody and are on their way, each of them in memory.
+#[derive(Debug)]
+pub(crate) struct Downloads {
+    pub(crate) readers: FairPermits<Downloader>,
+    /// Apart, so that strangers never keep readers waiting.
+    pub(crate) public: FairPermits<Downloader>,
+}
+
+impl Default for Downloads {
+    fn default() -> Self {
+        let limits = || Limits { per_key: 4, ..Limits::of_requests(16) };
+        Self { readers: FairPermits::new(limits()), public: FairPermits::new(limits()) }
+    }
+}
+
+impl Ctx {
+    pub(crate) fn downloads(&self) -> &Downloads {
+        self.part()
+    }
 }
 
 impl Download {

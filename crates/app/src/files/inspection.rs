@@ -11,8 +11,8 @@ use aws_lc_rs::digest;
 use futures_util::StreamExt;
 use serde_json::Value;
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// What a look at all stored files of an organization found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

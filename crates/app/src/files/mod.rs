@@ -1,6 +1,14 @@
 //! Links to stored files. Where the store gives links of its own they are used; else the link leads to
 //! this server, and carries all it needs to know, encrypted: which file, what it is called, until when.
 
+pub mod attachments;
+pub mod backups;
+pub mod downloads;
+pub mod inspection;
+pub(crate) mod removal;
+pub mod signatures;
+pub(crate) mod sweep;
+
 use std::ops::Range;
 use std::time::Duration;
 
@@ -11,8 +19,8 @@ use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// How long a link lives.
 const LIFETIME: Duration = Duration::from_mins(15);

@@ -8,9 +8,9 @@ use attestry_domain::id::OrganizationId;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::backups;
-use crate::context::Ctx;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::files::backups;
 
 /// How long to wait while a backup needs the files.
 const WAIT: Duration = Duration::from_secs(30);

@@ -9,8 +9,8 @@ use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::error::Error;
-use crate::keys::Keys;
+use crate::core::error::Error;
+use crate::core::keys::Keys;
 
 const MARK: &[u8] = b"%attestry-signature v1 ";
 const END: &str = "%%EOF";

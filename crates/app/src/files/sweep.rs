@@ -12,10 +12,10 @@ use futures_util::TryStreamExt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::backups;
-use crate::context::Ctx;
-use crate::inspection::is_known;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::files::backups;
+use crate::files::inspection::is_known;
 
 const EVERY: Duration = Duration::from_hours(24);
 /// How old a file must be: its upload is over, and its row written or never to come.
@@ -24,7 +24,7 @@ const AGE: Duration = Duration::from_hours(24);
 const BATCH: usize = 500;
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Sweep;
+pub(crate) struct Sweep;
 
 impl Job for Sweep {
     const KIND: &'static str = "sweep";

@@ -12,9 +12,9 @@ use attestry_domain::registers::{Record, Register};
 use attestry_domain::text::{AnyText, Name};
 use attestry_storage::registers as rows;
 
-use crate::context::Ctx;
-use crate::error::{Error, FieldError};
-use crate::precondition::Precondition;
+use crate::core::context::Ctx;
+use crate::core::error::{Error, FieldError};
+use crate::core::precondition::Precondition;
 use crate::{frameworks, registers};
 
 /// Whether links are added or removed.

@@ -1,5 +1,8 @@
 //! The frameworks an organization has: those that ship with the product, and its own.
 
+pub mod controls;
+pub mod readiness;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -12,12 +15,12 @@ use attestry_domain::journal::{hex, sha256};
 use attestry_storage::{Tx, frameworks as own, registers as held, soa};
 use serde::Serialize;
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::{Error, FieldError};
-use crate::links;
-use crate::precondition::Precondition;
-use crate::subjects::Hold;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::{Error, FieldError};
+use crate::core::precondition::Precondition;
+use crate::registers::links;
+use crate::registers::subjects::Hold;
 
 const ENTITY: &str = "framework";
 

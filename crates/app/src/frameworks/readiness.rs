@@ -12,8 +12,8 @@ use attestry_domain::registers::Record;
 use attestry_domain::tasks::{Task, is_fresh};
 use attestry_storage::{policies, soa, tasks};
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 use crate::registers;
 
 /// The policies and tasks that are in place.

@@ -7,10 +7,10 @@ use attestry_domain::journal::sha256;
 use attestry_domain::page::{After, Page};
 use attestry_storage::api_keys;
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::remembered::Forget;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::credentials::Forget;
+use crate::core::error::Error;
 
 /// What the text of every key begins with.
 pub const PREFIX: &str = "atk_";

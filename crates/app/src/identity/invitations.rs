@@ -17,15 +17,15 @@ use attestry_domain::words::Department;
 use attestry_storage::members::Membership;
 use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
 
-use crate::attempts::{Proof, prove};
-use crate::change::{Change, Work};
-use crate::context::Ctx;
-use crate::error::{EMAIL_TAKEN, Error, already_member};
-use crate::jobs::Mail;
-use crate::letters;
-use crate::members::record;
-use crate::passwords;
-use crate::remembered::Forget;
+use crate::core::change::{Change, Work};
+use crate::core::context::Ctx;
+use crate::core::credentials::Forget;
+use crate::core::error::{EMAIL_TAKEN, Error, already_member};
+use crate::core::queue::Mail;
+use crate::core::throttle::{Proof, prove};
+use crate::identity::members::record;
+use crate::identity::passwords;
+use crate::notices::letters;
 
 /// A member who was invited.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub struct NewInvitation {
 /// Makes a member that waits for the link, and a user that stands for whoever has the address. Whether they have an
 /// account already does not show.
 pub async fn invite(ctx: &Ctx, scope: &Scope, new: NewInvitation) -> Result<Invited, Error> {
-    crate::members::may_grant(scope, &new.role)?;
+    crate::identity::members::may_grant(scope, &new.role)?;
     ctx.change(scope, async move |c| {
         // Locked, so that nobody adds the same person meanwhile.
         let organization = organizations::lock(c.t, c.scope).await?;

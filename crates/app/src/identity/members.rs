@@ -11,14 +11,13 @@ use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::users::User;
 use attestry_storage::{Tx, invitations as open_links, members, organizations, sessions, users};
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::{Error, already_member};
-use crate::invitations::{self, Invited, Sent, invitation_pending};
-use crate::precondition::Precondition;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::credentials::Forget;
+use crate::core::error::{Error, already_member};
+use crate::core::precondition::Precondition;
+use crate::identity::invitations::{self, Invited, Sent, invitation_pending};
 use crate::registers;
-use crate::remembered::Forget;
-use crate::soa;
 
 const MISSING: Error = Error::NotFound("member");
 
@@ -327,10 +326,8 @@ async fn change(
     };
     members::update(c.t, c.scope, &after).await?;
     record(c, action, &after, &user)?;
-    let may_approve = |member: &Member| member.role.permissions().contains(Permission::SoaApprove);
-    if may_approve(old) && !may_approve(&after) {
-        soa::release_approvals(c, old.id).await?;
-    }
+    let lost = old.role.permissions().without(after.role.permissions());
+    (c.ctx.hooks().demoted)(c, old.id, lost).await?;
     // A link that was sent to one person must not admit another, or somebody who is wanted no longer.
     if withdraws || old.user_id != after.user_id {
         open_links::delete_open(c.t, c.scope, old.id).await?;
@@ -339,7 +336,7 @@ async fn change(
         release(c, old).await?;
     }
     if old.user_id != after.user_id {
-        crate::api_keys::revoke_all(c, old.id).await?;
+        crate::identity::api_keys::revoke_all(c, old.id).await?;
         end_sessions_without_membership(c, old.user_id).await?;
     }
     if identity_changes {

@@ -11,14 +11,13 @@ use attestry_domain::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::Name;
 use attestry_storage::organizations::{self, Listed};
 
-use crate::automations;
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::credentials::Forget;
+use crate::core::error::Error;
+use crate::core::precondition::Precondition;
+use crate::files::removal::Removal;
 use crate::frameworks;
-use crate::jobs::Removal;
-use crate::precondition::Precondition;
-use crate::remembered::Forget;
 
 const MISSING: Error = Error::NotFound("organization");
 
@@ -80,7 +79,7 @@ pub async fn update(
         organizations::update(c.t, c.scope, &after).await?;
         if after.time_zone != before.time_zone {
             c.forget(Forget::Organization(after.id));
-            automations::reschedule(c, &after.time_zone).await?;
+            (c.ctx.hooks().zone_changed)(c, &after.time_zone).await?;
         }
         c.record("organization.updated", "organization", after.id, &after)?;
         Ok(after)
@@ -122,7 +121,7 @@ pub async fn restore(ctx: &Ctx, organization: OrganizationId) -> Result<Organiza
         }
         organizations::restore(c.t, c.scope, c.now).await?;
         let after = organizations::get(c.t, c.scope).await?.ok_or(MISSING)?;
-        automations::reschedule(c, &after.time_zone).await?;
+        (c.ctx.hooks().zone_changed)(c, &after.time_zone).await?;
         c.record("organization.restored", "organization", after.id, &after)?;
         Ok(after)
     })

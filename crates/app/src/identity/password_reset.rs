@@ -4,9 +4,9 @@
 use attestry_domain::access::Origin;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
-use crate::passwords;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::identity::passwords;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PasswordReset {

@@ -12,13 +12,14 @@ use attestry_storage::members::Membership;
 use attestry_storage::password_resets::PasswordReset;
 use attestry_storage::{password_resets, sessions, users};
 
-use crate::attempts::{Proof, prove};
-use crate::change::{AccountChange, Work};
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::jobs::{self, Mail};
-use crate::letters;
-use crate::remembered::Forget;
+use crate::core::change::{AccountChange, Work};
+use crate::core::context::Ctx;
+use crate::core::credentials::Forget;
+use crate::core::error::Error;
+use crate::core::queue::Mail;
+use crate::core::throttle::{Proof, prove};
+use crate::identity::password_reset;
+use crate::notices::letters;
 
 /// How many links an account is sent …
 const RESETS: i64 = 3;
@@ -62,7 +63,7 @@ pub(crate) async fn prove_own(
 /// Sends a link for a new password, if there is such an account. That is a job's business: neither the answer nor the
 /// time it takes tells whether there is.
 pub async fn request_reset(ctx: &Ctx, email: &Email, origin: Origin) -> Result<(), Error> {
-    let wanted = jobs::PasswordReset { email: email.key(), origin };
+    let wanted = password_reset::PasswordReset { email: email.key(), origin };
     ctx.work(async move |work| work.enqueue(&wanted).await).await
 }
 
@@ -150,7 +151,7 @@ async fn set(
     sessions::delete_of_user(a.t, user, keep).await?;
     a.forget(Forget::User(user));
     let scope = |membership: &Membership| match keep {
-        Some(session) => crate::sessions::own_scope(membership, &before, session, origin),
+        Some(session) => crate::identity::sessions::own_scope(membership, &before, session, origin),
         None => visitor(membership, user, origin),
     };
     changed(a, user, scope).await

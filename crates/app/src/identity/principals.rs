@@ -12,12 +12,12 @@ use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Hash, sha256};
 use attestry_storage::{api_keys, members, sessions};
 
-use crate::api_keys::PREFIX;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::keys::same;
-use crate::remembered::Touch;
-pub use crate::remembered::{Forget, Known, KnownSession, Principals};
+use crate::core::context::Ctx;
+use crate::core::credentials::Touch;
+pub use crate::core::credentials::{CredentialCache, Forget, Known, KnownSession};
+use crate::core::error::Error;
+use crate::core::keys::same;
+use crate::identity::api_keys::PREFIX;
 
 /// How long a credential is trusted without a look at the database.
 const FRESH: Duration = Duration::from_secs(4);
@@ -43,13 +43,13 @@ pub async fn by_api_key(ctx: &Ctx, text: &str) -> Result<Arc<Known>, Error> {
 
 async fn known_key(ctx: &Ctx, hash: Hash, prefix: &str) -> Result<Arc<Known>, Error> {
     let now = ctx.now();
-    if let Some(known) = ctx.principals.known.get(&hash)
+    if let Some(known) = ctx.credentials.known.get(&hash)
         && known.until > now
     {
         return Ok(known);
     }
     let prefix = prefix.to_owned();
-    let before = ctx.principals.forgotten.load(Ordering::SeqCst);
+    let before = ctx.credentials.forgotten.load(Ordering::SeqCst);
     let found = ctx.db.find(async move |t| api_keys::find(t, &prefix).await).await?.ok_or_else(bad_key)?;
     let expired = found.key.expires_at.is_some_and(|at| at <= now);
     if !same(&found.secret_hash, &hash) || expired {
@@ -69,15 +69,15 @@ async fn known_key(ctx: &Ctx, hash: Hash, prefix: &str) -> Result<Arc<Known>, Er
         until: found.key.expires_at.map_or(fresh, |at| at.min(fresh)),
         touched: AtomicI64::new(found.key.last_used_at.map_or(0, Time::as_millis)),
     });
-    if ctx.principals.forgotten.load(Ordering::SeqCst) == before {
-        ctx.principals.known.insert(hash, Arc::clone(&known));
+    if ctx.credentials.forgotten.load(Ordering::SeqCst) == before {
+        ctx.credentials.known.insert(hash, Arc::clone(&known));
     }
     Ok(known)
 }
 
 fn note_key(ctx: &Ctx, known: &Known, now: Time) {
     if let Credential::ApiKey(key) = known.principal.credential {
-        ctx.principals.touch(&known.touched, now, Touch::Key(key, now));
+        ctx.credentials.touch(&known.touched, now, Touch::Key(key, now));
     }
 }
 
@@ -97,12 +97,12 @@ pub async fn by_session(ctx: &Ctx, token: &str) -> Result<Arc<KnownSession>, Err
 
 async fn known_session(ctx: &Ctx, hash: Hash) -> Result<Arc<KnownSession>, Error> {
     let now = ctx.now();
-    if let Some(known) = ctx.principals.sessions.get(&hash)
+    if let Some(known) = ctx.credentials.sessions.get(&hash)
         && known.until > now
     {
         return Ok(known);
     }
-    let before = ctx.principals.forgotten.load(Ordering::SeqCst);
+    let before = ctx.credentials.forgotten.load(Ordering::SeqCst);
     let (session, email) =
         ctx.db.find(async move |t| sessions::find(t, &hash).await).await?.ok_or_else(bad_session)?;
     if session.expires_at <= now || now.since(session.last_seen_at) > ctx.settings.session_idle {
@@ -111,14 +111,14 @@ async fn known_session(ctx: &Ctx, hash: Hash) -> Result<Arc<KnownSession>, Error
     let until = now.plus(FRESH).min(session.expires_at);
     let touched = AtomicI64::new(session.last_seen_at.as_millis());
     let known = Arc::new(KnownSession { session, email, until, touched });
-    if ctx.principals.forgotten.load(Ordering::SeqCst) == before {
-        ctx.principals.sessions.insert(hash, Arc::clone(&known));
+    if ctx.credentials.forgotten.load(Ordering::SeqCst) == before {
+        ctx.credentials.sessions.insert(hash, Arc::clone(&known));
     }
     Ok(known)
 }
 
 fn note_session(ctx: &Ctx, known: &KnownSession, now: Time) {
-    ctx.principals.touch(&known.touched, now, Touch::Session(known.session.id, now));
+    ctx.credentials.touch(&known.touched, now, Touch::Session(known.session.id, now));
 }
 
 /// The member a session acts as in one organization. `Err` carries the inactive member, if there is
@@ -130,12 +130,12 @@ pub async fn in_organization(
 ) -> Result<Result<Arc<Principal>, Option<Arc<Principal>>>, Error> {
     let key = sha256(format!("{} {organization}", known.session.id).as_bytes());
     let now = ctx.now();
-    if let Some(known) = ctx.principals.known.get(&key)
+    if let Some(known) = ctx.credentials.known.get(&key)
         && known.until > now
     {
         return Ok(Ok(Arc::clone(&known.principal)));
     }
-    let before = ctx.principals.forgotten.load(Ordering::SeqCst);
+    let before = ctx.credentials.forgotten.load(Ordering::SeqCst);
     let user = known.session.user_id;
     let found = ctx.db.find(async move |t| members::membership(t, organization, user).await).await?;
     let Some((member, role, is_active, zone)) = found else { return Ok(Err(None)) };
@@ -156,8 +156,8 @@ pub async fn in_organization(
         until: now.plus(FRESH),
         touched: AtomicI64::new(i64::MAX),
     };
-    if ctx.principals.forgotten.load(Ordering::SeqCst) == before {
-        ctx.principals.known.insert(key, Arc::new(remembered));
+    if ctx.credentials.forgotten.load(Ordering::SeqCst) == before {
+        ctx.credentials.known.insert(key, Arc::new(remembered));
     }
     Ok(Ok(principal))
 }
@@ -225,7 +225,7 @@ impl LastingScope {
 
 /// Writes down, in the background, when credentials were used; a session in use lives on.
 pub async fn write_touches(ctx: Ctx) {
-    let receiver = ctx.principals.touches.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    let receiver = ctx.credentials.touches.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     let Some(mut touches) = receiver else { return };
     while let Some(touch) = touches.recv().await {
         let lifetime = ctx.settings.session_lifetime;

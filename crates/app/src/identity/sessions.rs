@@ -12,15 +12,15 @@ pub use attestry_storage::members::Membership;
 use attestry_storage::{members, sessions, users};
 use serde::Serialize;
 
-use crate::attempts::{Proof, prove};
-use crate::change::Work;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::jobs::SignInFailure;
-use crate::keys::Token;
-use crate::passwords;
-use crate::principals::bad_session;
-use crate::remembered::Forget;
+use crate::core::change::Work;
+use crate::core::context::Ctx;
+use crate::core::credentials::Forget;
+use crate::core::error::Error;
+use crate::core::keys::Token;
+use crate::core::throttle::{Proof, prove};
+use crate::identity::passwords;
+use crate::identity::principals::bad_session;
+use crate::identity::sign_in_failure::SignInFailure;
 
 /// What the journal keeps of a session: nothing that would let somebody use it.
 #[derive(Serialize)]

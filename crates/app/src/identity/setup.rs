@@ -13,12 +13,12 @@ use attestry_domain::users::User;
 use attestry_domain::words::Department;
 use attestry_storage::{Error as DbError, Tx, instance, members, organizations, users};
 
-use crate::api_keys::{self, MadeKey};
-use crate::change::Work;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::journal;
-use crate::keys::same;
+use crate::core::change::Work;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::keys::same;
+use crate::core::sealing;
+use crate::identity::api_keys::{self, MadeKey};
 
 const SETUP_TOKEN: &str = "setup_token";
 const RESTORE: &str = "restore";
@@ -143,7 +143,7 @@ async fn found(
     let scope = Scope::system(organization.id, reason);
     let c = &work.within(&scope);
     organizations::insert(c.t, &organization).await?;
-    journal::begin(work, &scope).await?;
+    sealing::begin(work.t, &work.ctx.keys, scope.organization(), work.now).await?;
     c.record("organization.created", "organization", organization.id, &organization)?;
     let user = if let Some((user, _)) = users::by_email(c.t, &new.email.key()).await? {
         user
@@ -161,7 +161,7 @@ async fn found(
         device_label_id: None,
     };
     let member = Member::new(c.next_id(), organization.id, owner, c.now);
-    crate::members::insert(c, &member, &user).await?;
+    crate::identity::members::insert(c, &member, &user).await?;
     // So that the first call can be made at once.
     let key = NewApiKey { name: "First key".to_owned(), scopes: Scopes::All, expires_at: None };
     let made = api_keys::make(c, member.id, &key).await?;

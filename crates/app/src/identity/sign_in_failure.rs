@@ -6,8 +6,8 @@ use attestry_storage::members::Membership;
 use attestry_storage::users;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SignInFailure {

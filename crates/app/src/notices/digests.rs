@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
 use crate::notices;
 
 /// Hours begin on a quarter of an hour, wherever one is.
 const EVERY: Duration = Duration::from_mins(15);
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Digests;
+pub(crate) struct Digests;
 
 impl Job for Digests {
     const KIND: &'static str = "digests";

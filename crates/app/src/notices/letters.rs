@@ -7,7 +7,7 @@ use attestry_domain::text::html;
 use attestry_domain::users::User;
 use attestry_mail::Message;
 
-use crate::context::Ctx;
+use crate::core::context::Ctx;
 
 /// Whom a letter is for.
 #[derive(Clone, Debug)]

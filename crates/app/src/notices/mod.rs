@@ -1,5 +1,8 @@
 //! What people are told by mail: assignments and automations at once, what is due in one digest a day.
 
+pub(crate) mod digests;
+pub(crate) mod letters;
+
 use std::collections::BTreeMap;
 
 use attestry_domain::access::{Origin, Scope};
@@ -17,27 +20,18 @@ use attestry_storage::notices::{self, DueTask};
 use attestry_storage::{members, organizations, users};
 use serde::{Deserialize, Serialize};
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::jobs::Mail;
-use crate::letters::{self, Told};
-use crate::sessions;
+use crate::core::change::{Change, Happened};
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::queue::Mail;
+use crate::identity::sessions;
+use crate::notices::letters::Told;
 
 /// How far a digest looks ahead.
 const AHEAD: i64 = 7;
 /// The hour of the day at which digests are sent.
 const HOUR: u8 = 8;
 const PURPOSE: &str = "unsubscribe";
-
-/// Something that happened and concerns a member. It is told once the change is complete: many things of one change in
-/// one message.
-#[derive(Clone, Debug)]
-pub(crate) struct Happened {
-    pub(crate) member: MemberId,
-    pub(crate) notice: Notice,
-    pub(crate) line: String,
-}
 
 /// Notes something for each of these members once, but for whoever does it.
 pub(crate) fn tell_others(

@@ -10,9 +10,9 @@ use attestry_storage::registers as rows;
 
 use super::MISSING;
 use super::versions::{self, Which};
-use crate::context::Ctx;
-use crate::error::{Error, FieldError};
-use crate::precondition::Precondition;
+use crate::core::context::Ctx;
+use crate::core::error::{Error, FieldError};
+use crate::core::precondition::Precondition;
 use crate::registers;
 
 /// A text of a policy, with the name it has there.

@@ -9,11 +9,11 @@ use attestry_domain::policies::Policy;
 use attestry_domain::subjects::Subject;
 use attestry_storage::{attachments, policies};
 
-use crate::attachments::{Target, link_to};
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 use crate::files::Link;
+use crate::files::attachments::{Target, link_to};
 use crate::registers;
 
 /// A link to the file that is a policy's text: of the version that is published or, for whoever may see drafts, of the
@@ -30,17 +30,12 @@ pub async fn link(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<(Link, Durat
 }
 
 /// A file can be a policy's text when it is attached to it and can be read.
-pub(crate) async fn must_be_document(
-    c: &Change<'_>,
-    policy: &str,
-    file: Option<AttachmentId>,
-) -> Result<(), Error> {
+pub(crate) async fn must_be_document(c: &Change<'_>, policy: &str, file: AttachmentId) -> Result<(), Error> {
     const TYPES: [&str; 3] = [
         "application/pdf",
         "application/msword",
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ];
-    let Some(file) = file else { return Ok(()) };
     let found = attachments::get(c.t, c.scope, file).await?;
     match found.filter(|found| found.entity_type == Subject::Policy && found.entity_id == policy) {
         None => Err(Error::field("fileId", "must be the id of a file attached to this policy")),

@@ -13,9 +13,9 @@ use attestry_storage::{Tx, members, organizations, policies, registers as rows};
 
 use super::versions::{self, Which};
 use super::{MISSING, with_versions};
-use crate::context::Ctx;
-use crate::downloads::Download;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::files::downloads::Download;
 
 /// What is the same for all policies of an organization.
 struct Around {

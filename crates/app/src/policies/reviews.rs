@@ -8,8 +8,8 @@ use attestry_domain::id::{OrganizationId, PolicyId};
 use attestry_storage::policies;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
 
 /// Days begin on a quarter of an hour, wherever one is.
 const EVERY: Duration = Duration::from_mins(15);

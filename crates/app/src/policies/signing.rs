@@ -12,11 +12,11 @@ use attestry_domain::version::VersionNumber;
 use attestry_storage::{Tx, notices, policies, registers as rows};
 
 use super::{MISSING, as_published, with_versions};
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::jobs::SignRequests;
-use crate::members;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::identity::members;
+use crate::policies::sign_requests::SignRequests;
 use crate::registers;
 
 /// What the caller has to sign, as it is published.

@@ -11,10 +11,10 @@ use attestry_domain::text::{AnyText, Name};
 use attestry_domain::{Parse, Zone};
 use attestry_storage::organizations;
 
-use crate::assignees::{self, ASSIGNEE};
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 use crate::registers;
+use crate::registers::assignees::{self, ASSIGNEE};
 
 /// What somebody says about a policy made from a template; the rest is taken from the organization and the template.
 #[derive(Clone, Debug, Default)]

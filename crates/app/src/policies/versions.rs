@@ -9,8 +9,8 @@ use attestry_domain::version::VersionNumber;
 use attestry_storage::{Tx, policies, registers as rows};
 
 use super::MISSING;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 const NO_VERSION: Error = Error::NotFound("policy version");
 

@@ -4,8 +4,8 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{OrganizationId, PortalPostId};
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
 use crate::portals::subscribers;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -12,11 +12,11 @@ use attestry_storage::portals;
 use bytes::Bytes;
 
 use super::lock;
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::files::removal::Removal;
 use crate::files::{self, Link};
-use crate::jobs::Removal;
 
 const ENTITY: &str = "certificate";
 const MISSING: Error = Error::NotFound("certificate");

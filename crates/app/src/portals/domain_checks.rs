@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
 use crate::portals::domains;
 
 const EVERY: Duration = Duration::from_hours(1);
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct DomainChecks;
+pub(crate) struct DomainChecks;
 
 impl Job for DomainChecks {
     const KIND: &'static str = "domain_checks";

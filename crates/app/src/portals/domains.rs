@@ -8,15 +8,15 @@ use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::portals::{DomainName, DomainState, Portal};
-use attestry_hosting::{Challenge, Failure};
+use attestry_hosting::{Challenge, Failure, Hosting};
 pub use attestry_hosting::{Record, Status};
 use attestry_storage::{Tx, portals};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::{lock, of, save, tell_reviewers};
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// How long a domain whose records are wrong keeps its portal.
 const PATIENCE: Duration = Duration::from_hours(72);
@@ -31,7 +31,7 @@ fn challenge(ctx: &Ctx, organization: OrganizationId, domain: &DomainName) -> St
 
 async fn ask(ctx: &Ctx, organization: OrganizationId, domain: &DomainName) -> Result<Status, Failure> {
     let value = challenge(ctx, organization, domain);
-    ctx.settings.domains.status(&Challenge { domain: domain.as_str(), value: &value }).await
+    ctx.hosting().status(&Challenge { domain: domain.as_str(), value: &value }).await
 }
 
 fn taken() -> Error {
@@ -94,7 +94,7 @@ pub async fn status(ctx: &Ctx, scope: &Scope, domain: DomainName) -> Result<Stat
             save(c, &before, after, "portal.domain_verified").await.map(drop)
         })
         .await?;
-        ctx.portal_hosts.forget();
+        ctx.part::<Hosts>().forget();
     }
     Ok(found)
 }
@@ -146,13 +146,20 @@ pub(crate) async fn check_again(ctx: &Ctx, portal: &Portal) -> Result<(), Error>
         tell_reviewers(c, &line).await
     })
     .await?;
-    ctx.portal_hosts.forget();
+    ctx.part::<Hosts>().forget();
     Ok(())
 }
 
 /// Every portal whose domain was proven.
 pub(crate) async fn all(ctx: &Ctx) -> Result<Vec<Portal>, Error> {
     Ok(ctx.db.read(async |t| portals::verified(t).await).await?)
+}
+
+impl Ctx {
+    /// Who says whether the domains of portals lead here.
+    pub fn hosting(&self) -> &Hosting {
+        self.part()
+    }
 }
 
 /// Which host names are portals, as it was known a moment ago.
@@ -194,15 +201,15 @@ const READ_TIMEOUT: Duration = Duration::from_secs(1);
 /// last: whether the process lives must not depend on it.
 pub async fn owner(ctx: &Ctx, host: &str) -> Option<OrganizationId> {
     let now = ctx.now();
-    let (mut owners, is_fresh) = ctx.portal_hosts.owners(now);
+    let (mut owners, is_fresh) = ctx.part::<Hosts>().owners(now);
     if !is_fresh {
         // One request reads; the others go on with what is known.
-        ctx.portal_hosts.known().at = Some(now);
+        ctx.part::<Hosts>().known().at = Some(now);
         let read = ctx.db.read(async |t| portals::domains(t).await);
         match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(Ok(read)) => {
                 owners = Arc::new(read.into_iter().collect());
-                *ctx.portal_hosts.known() = Known { owners: Arc::clone(&owners), at: Some(now) };
+                *ctx.part::<Hosts>().known() = Known { owners: Arc::clone(&owners), at: Some(now) };
             }
             Ok(Err(error)) => ctx.outages.met("the domains of portals", &error.to_string()),
             Err(_) => ctx.outages.met("the domains of portals", "the database does not answer"),

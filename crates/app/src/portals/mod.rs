@@ -12,14 +12,16 @@ use attestry_domain::portals::{
 use attestry_domain::text::Parse;
 use attestry_storage::{Tx, organizations, policies, portals};
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::members;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::precondition::Precondition;
+use crate::identity::members;
 use crate::notices;
-use crate::precondition::Precondition;
 
+pub(crate) mod announcement;
 pub mod certificates;
+pub(crate) mod domain_checks;
 pub mod domains;
 pub mod posts;
 pub mod public;
@@ -160,7 +162,7 @@ pub async fn update(
         settings(c.t, c.ctx, c.scope, after).await
     });
     let changed = changed.await?;
-    ctx.portal_hosts.forget();
+    ctx.part::<domains::Hosts>().forget();
     Ok(changed)
 }
 

@@ -7,11 +7,11 @@ use attestry_domain::portals::{PortalPost, PostKind, PostPatch};
 use attestry_domain::text::{AnyText, Name};
 use attestry_storage::portals;
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::jobs::Announcement;
-use crate::precondition::Precondition;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::precondition::Precondition;
+use crate::portals::announcement::Announcement;
 
 const ENTITY: &str = "portal_post";
 const MISSING: Error = Error::NotFound("post");

@@ -14,9 +14,9 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::{Listed, documents, find, for_the_public, frameworks, url};
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::permits::{FairPermits, Limits};
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::permits::{FairPermits, Limits};
 
 /// Posts of a kind that are shown.
 const MAX_POSTS: i64 = 100;
@@ -46,6 +46,13 @@ pub enum Form {
     Json,
     English,
     German,
+}
+
+impl Ctx {
+    /// Portals as the public sees them.
+    pub fn portal_pages(&self) -> &Pages {
+        self.part()
+    }
 }
 
 /// Rendered pages, and permits to render others.
@@ -129,7 +136,7 @@ async fn look_up(ctx: &Ctx, name: &str, host: Option<OrganizationId>, form: Form
         .read(async move |t| {
             let (portal, organization) = find(t, &name, host).await?;
             let last = journal::head(t, organization.id).await?.map_or(0, |signed| signed.head.sequence);
-            let page = match context.portal_pages.cache.get(&(organization.id, form)) {
+            let page = match context.portal_pages().cache.get(&(organization.id, form)) {
                 Some(page) if is_unchanged(t, organization.id, page.sequence, last).await? => Some(page),
                 _ => None,
             };
@@ -150,20 +157,20 @@ pub async fn page(
     let key = (organization.id, form);
     if let Some(page) = page {
         if page.sequence < last {
-            ctx.portal_pages.store(key, last, &page.bytes);
+            ctx.portal_pages().store(key, last, &page.bytes);
         }
         return Ok(page.bytes.clone());
     }
-    let permit = ctx.portal_pages.rendering.acquire(organization.id).await?;
-    if let Some(bytes) = ctx.portal_pages.up_to(&key, last) {
+    let permit = ctx.portal_pages().rendering.acquire(organization.id).await?;
+    if let Some(bytes) = ctx.portal_pages().up_to(&key, last) {
         return Ok(bytes);
     }
     let shown = read(ctx, portal, organization).await?;
     let context = ctx.clone();
     let rendered = permit.work(move || {
         let bytes = Bytes::from(render(shown)?);
-        context.portal_pages.rendered.fetch_add(1, Ordering::Relaxed);
-        context.portal_pages.store(key, last, &bytes);
+        context.portal_pages().rendered.fetch_add(1, Ordering::Relaxed);
+        context.portal_pages().store(key, last, &bytes);
         Ok(bytes)
     });
     rendered.await?

@@ -8,11 +8,13 @@ use attestry_storage::{organizations, portals};
 use serde::{Deserialize, Serialize};
 
 use super::{link, lock, of};
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::jobs::{Announcement, Asked, Mail};
-use crate::letters::{self, To};
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::queue::Mail;
+use crate::notices::letters::{self, To};
+use crate::portals::announcement::Announcement;
+use crate::trust_access::asked::Asked;
 
 const ENTITY: &str = "subscriber";
 const PURPOSE: &str = "subscription";

@@ -6,7 +6,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::MemberId;
 use attestry_storage::{Tx, members};
 
-use crate::error::{Error, FieldError};
+use crate::core::error::{Error, FieldError};
 
 /// The field that names whoever is responsible for a row of a register.
 pub(crate) const ASSIGNEE: &str = "assigneeId";

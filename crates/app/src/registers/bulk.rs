@@ -8,11 +8,11 @@ use attestry_domain::page::{Order, PageRequest};
 use attestry_domain::registers::{Record, Wanted};
 use attestry_storage::{bulk_changes, journal, registers as rows};
 
-use crate::assignees::{self, ASSIGNEE};
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::links;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::registers::assignees::{self, ASSIGNEE};
+use crate::registers::links;
 use crate::registers::{self, Stored};
 
 /// Rows that one request changes at most.

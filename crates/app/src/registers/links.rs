@@ -16,10 +16,10 @@ use attestry_domain::vendors::Vendor;
 use attestry_storage::registers::Stored;
 use attestry_storage::{Tx, controls, frameworks as own, registers as rows};
 
-use crate::change::Change;
-use crate::error::{Error, FieldError};
+use crate::core::change::Change;
+use crate::core::error::{Error, FieldError};
 use crate::registers;
-use crate::subjects::Hold;
+use crate::registers::subjects::Hold;
 
 /// All of them are there. They are held until the transaction ends, so that nobody deletes one meanwhile: before the row
 /// that is linked, as whoever deletes one of them holds it first too.

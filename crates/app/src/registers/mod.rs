@@ -1,5 +1,11 @@
 //! The use cases of every register: written once, for any kind of row that is stored.
 
+pub(crate) mod assignees;
+pub mod bulk;
+pub(crate) mod links;
+pub(crate) mod subjects;
+pub mod views;
+
 use std::collections::HashMap;
 
 use attestry_domain::Time;
@@ -11,25 +17,16 @@ use attestry_domain::notices::Notice;
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::registers::{Record, RegisterSort, SortKey, Wanted};
 use attestry_domain::scales::Matrix;
-use attestry_domain::subjects;
 pub use attestry_storage::registers::{Stored, StoredRating};
-use attestry_storage::{Tx, registers as rows};
+use attestry_storage::{Tx, members, registers as rows};
 
-use crate::assignees::{self, ASSIGNEE};
-use crate::attachments;
-use crate::automations;
-use crate::change::Change;
-use crate::comments;
-use crate::context::Ctx;
-use crate::error::{Error, FieldError};
-use crate::history;
-use crate::links;
-use crate::members;
-use crate::notices::Happened;
-use crate::policies;
-use crate::precondition::Precondition;
-use crate::soa;
-use crate::subjects::Hold;
+use crate::core::change::{Change, Happened};
+use crate::core::context::Ctx;
+use crate::core::error::{Error, FieldError};
+use crate::core::history;
+use crate::core::precondition::Precondition;
+use crate::registers::assignees::ASSIGNEE;
+use crate::registers::subjects::Hold;
 
 fn missing<R: Stored>() -> Error {
     Error::NotFound(R::Kind::NOUN)
@@ -55,13 +52,21 @@ pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Res
         links::must_exist(c, &R::links(&given)).await?;
         let mut record = new::<R>(c, &given)?;
         assignees::must_be_active(c.t, c.scope, ASSIGNEE, record.assignee()).await?;
-        policies::files::must_be_document(c, &record.id.to_string(), record.file()).await?;
+        check_file(c, &record).await?;
         rows::insert(c.t, c.scope, &mut record).await?;
         c.record(R::ACTIONS.created, R::ENTITY, record.id, &record)?;
         tell_assignee(c, None, &record);
         Ok(record)
     })
     .await
+}
+
+/// A record may have only a file that fits it.
+async fn check_file<R: Stored>(c: &Change<'_>, record: &Record<R>) -> Result<(), Error> {
+    match record.file() {
+        Some(file) => (c.ctx.hooks().validate)(c, &record.id.to_string(), file).await,
+        None => Ok(()),
+    }
 }
 
 /// A row of a table: its number, and what it gives or what is wrong with it.
@@ -215,7 +220,7 @@ pub async fn list<R: Stored>(
     if let Some(at) = at {
         R::may_look_back(scope)?;
         let names = match page.sort.key() {
-            SortKey::Member(_) => members::names(ctx, scope).await?,
+            SortKey::Member(_) => names(ctx, scope).await?,
             _ => HashMap::new(),
         };
         let takes = |record: &Record<R>| wanted.takes(record);
@@ -246,6 +251,12 @@ pub async fn count<R: Stored>(
     }
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| rows::count(t, &scope, &wanted).await).await?)
+}
+
+/// The names of all members, active or not.
+async fn names(ctx: &Ctx, scope: &Scope) -> Result<HashMap<MemberId, String>, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| members::names(t, &scope).await).await?.into_iter().collect())
 }
 
 /// Gives states that were recorded before rows had numbers the number their row has now.
@@ -320,7 +331,7 @@ pub(crate) async fn change_to<R: Stored>(
     after: Record<R>,
 ) -> Result<Record<R>, Error> {
     if after.file() != before.file() {
-        policies::files::must_be_document(c, &after.id.to_string(), after.file()).await?;
+        check_file(c, &after).await?;
     }
     save(c, before, after).await
 }
@@ -368,11 +379,13 @@ pub(crate) async fn release_all(c: &Change<'_>, member: MemberId) -> Result<(), 
         (@register $type:ty) => { release::<$type>(c, member).await? };
         (@comment $type:ty) => {};
     }
-    subjects!(release_each);
+    attestry_domain::subjects!(release_each);
     release::<Control>(c, member).await?;
     release::<ContextEntry>(c, member).await?;
-    soa::release(c, member).await?;
-    policies::release(c, member).await
+    for unassigned in c.ctx.hooks().unassigned {
+        unassigned(c, member).await?;
+    }
+    Ok(())
 }
 
 async fn release<R: Stored>(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
@@ -402,11 +415,11 @@ pub async fn delete<R: Stored>(
 
 /// Removes a row that is held, and whatever hangs on it.
 pub(crate) async fn remove<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result<(), Error> {
-    comments::remove_all(c, &id.to_string()).await?;
-    attachments::remove_all(c, &id.to_string()).await?;
-    automations::remove_all(c, &id.to_string()).await?;
-    policies::remove_all(c, &id.to_string()).await?;
-    links::remove_all(c, &id.to_string()).await?;
+    let name = id.to_string();
+    for deleted in c.ctx.hooks().deleted {
+        deleted(c, &name).await?;
+    }
+    links::remove_all(c, &name).await?;
     rows::delete::<R>(c.t, c.scope, id).await?;
     c.record_gone(R::ACTIONS.deleted, R::ENTITY, id);
     Ok(())

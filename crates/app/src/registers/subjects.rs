@@ -8,7 +8,7 @@ use attestry_domain::subjects;
 use attestry_domain::subjects::Subject;
 use attestry_storage::{Tx, comments, registers};
 
-use crate::error::Error;
+use crate::core::error::Error;
 
 /// What somebody wants with what hangs on a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

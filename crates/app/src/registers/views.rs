@@ -6,10 +6,10 @@ use attestry_domain::text::Name;
 use attestry_domain::views::{SHARE, View, ViewList, ViewParameters};
 use attestry_storage::views;
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::precondition::Precondition;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::precondition::Precondition;
 
 /// Views that a member has at most.
 const MAX_VIEWS: i64 = 200;

@@ -10,10 +10,10 @@ use attestry_domain::soa::{
 use attestry_storage::soa;
 
 use super::{ANSWER, framework_of, lock, save};
-use crate::assignees;
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::registers::assignees;
 
 /// What somebody answers. What is left out stays, unless the answer turns into its opposite.
 #[derive(Clone, Debug)]

@@ -15,11 +15,11 @@ use attestry_storage::{Tx, members, organizations, soa};
 use serde::{Deserialize, Serialize};
 
 use super::{DOCUMENT, MISSING, Statement, framework_of, label, load, lock, must_be_approver, store, tell};
-use crate::context::Ctx;
-use crate::downloads::Download;
-use crate::error::Error;
-use crate::journal;
-use crate::organizations::reject_self_approval;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::journal;
+use crate::files::downloads::Download;
+use crate::identity::organizations::reject_self_approval;
 
 /// Writes a statement as a table: a spreadsheet, or CSV.
 pub type Tables = fn(&Frozen, SoaFormat) -> Result<Vec<u8>, String>;

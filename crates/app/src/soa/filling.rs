@@ -18,12 +18,12 @@ use serde::Deserialize;
 use super::answers::{can_be_replaced, propose};
 use super::{MISSING, Statement, framework_of, load, must_be_latest};
 use crate::assistant::Assistant;
-use crate::assistant_streams::AssistantStream;
-use crate::context::Ctx;
-use crate::context_entries;
-use crate::error::Error;
-use crate::principals::LastingScope;
-use crate::readiness::Controls;
+use crate::assistant::context_entries;
+use crate::assistant::streams::AssistantStream;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::frameworks::readiness::Controls;
+use crate::identity::principals::LastingScope;
 
 /// How many questions a model is asked at a time.
 const BATCH: usize = 12;
@@ -176,7 +176,7 @@ impl Filling {
     }
 
     async fn by_model(&mut self) -> Result<Stage, Error> {
-        let Assistant::Provider(provider) = self.ctx.settings.assistant.clone() else {
+        let Assistant::Provider(provider) = self.ctx.assistant().clone() else {
             return self.finish().await;
         };
         let batch: Vec<Requirement> = self.open.drain(..self.open.len().min(BATCH)).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use attestry_domain::access::{Permission, Scope};
+use attestry_domain::access::{Permission, Permissions, Scope};
 use attestry_domain::frameworks::{Framework, FrameworkName};
 use attestry_domain::id::{MemberId, SoaDocumentId};
 use attestry_domain::notices::Notice;
@@ -13,13 +13,13 @@ use attestry_domain::version::VersionNumber;
 pub use attestry_storage::soa::Wanted;
 use attestry_storage::{Tx, soa};
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 use crate::frameworks;
-use crate::members;
+use crate::identity::members;
+use crate::identity::organizations;
 use crate::notices;
-use crate::organizations;
 
 pub mod answers;
 pub mod approval;
@@ -338,8 +338,15 @@ pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Erro
     Ok(())
 }
 
-/// What waits for somebody who can no longer approve it waits no longer.
-pub(crate) async fn release_approvals(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+/// What waits for somebody who lost the permission to approve it waits no longer.
+pub(crate) async fn demoted(c: &Change<'_>, member: MemberId, lost: Permissions) -> Result<(), Error> {
+    match lost.contains(Permission::SoaApprove) {
+        true => release_approvals(c, member).await,
+        false => Ok(()),
+    }
+}
+
+async fn release_approvals(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
     for before in soa::lock_awaiting(c.t, c.scope, member).await? {
         save(c, &before, withdrawn(&before), "soa.updated").await?;
     }

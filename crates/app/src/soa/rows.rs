@@ -10,9 +10,9 @@ use attestry_domain::risks::Risk;
 use attestry_domain::soa::{Behind, Gap, SoaAnswer, SoaDocument, gaps};
 
 use super::{Statement, framework_of, load};
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::readiness::Controls;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::frameworks::readiness::Controls;
 use crate::registers;
 
 /// A control that meets a requirement.

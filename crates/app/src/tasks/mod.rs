@@ -1,5 +1,7 @@
 //! What tasks have beside other registers: many at once, their order, templates, and recurrence.
 
+pub(crate) mod recurrence;
+
 use std::collections::BTreeSet;
 
 use attestry_domain::access::Scope;
@@ -12,9 +14,9 @@ use attestry_domain::text::AnyText;
 use attestry_domain::{Parse, Zone};
 use attestry_storage::{attachments, organizations, registers as rows, tasks};
 
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::{Error, FieldError};
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::{Error, FieldError};
 use crate::registers;
 
 /// Notes on a task what its latest evidence is, after a file came or went.

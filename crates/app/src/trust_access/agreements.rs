@@ -19,11 +19,11 @@ use attestry_storage::{Tx, organizations, trust_access as rows};
 
 use super::requests::{duration, text};
 use super::{GRANT, give_link, gone, lock_request, mail_link, record_agreement, record_request, request};
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::files::signatures;
 use crate::files::{self, Link};
 use crate::portals;
-use crate::signed_files;
 
 const TITLE: &str = "Non-disclosure agreement";
 
@@ -232,7 +232,7 @@ async fn make_file(ctx: &Ctx, scope: &Scope, offer: &Offer, signing: &Signing) -
         code: code.clone(),
         verify_url: portals::link(ctx, &offer.portal, &format!("/v1/trust-access/nda/verify/{code}")),
     });
-    let bytes = signed_files::sign(&ctx.keys, print(ctx, offer.nda.organization_id, agreement).await?)?;
+    let bytes = signatures::sign(&ctx.keys, print(ctx, offer.nda.organization_id, agreement).await?)?;
     let signature = Signature {
         name: signing.name.as_str().to_owned(),
         email: signing.email.as_str().to_owned(),

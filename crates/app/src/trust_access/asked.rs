@@ -4,8 +4,8 @@ use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{AccessRequestId, OrganizationId};
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
+use crate::core::context::Ctx;
+use crate::core::queue::{Failure, Held, Job, Outcome};
 use crate::portals::{for_the_public, subscribers};
 use crate::trust_access::requests;
 

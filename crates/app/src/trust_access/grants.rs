@@ -9,8 +9,8 @@ use attestry_storage::trust_access as rows;
 pub use attestry_storage::trust_access::Visit;
 
 use super::GRANT;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 const MISSING: Error = Error::NotFound("grant");
 

@@ -7,13 +7,14 @@ use attestry_domain::portals::Portal;
 use attestry_domain::trust_access::{AccessGrant, AccessRequest, Nda};
 use attestry_storage::{Tx, trust_access as rows};
 
-use crate::change::Change;
-use crate::error::Error;
-use crate::jobs::Mail;
-use crate::letters::{self, To};
+use crate::core::change::Change;
+use crate::core::error::Error;
+use crate::core::queue::Mail;
+use crate::notices::letters::{self, To};
 use crate::portals;
 
 pub mod agreements;
+pub(crate) mod asked;
 pub mod grants;
 pub mod public_documents;
 pub mod reading;

@@ -7,10 +7,10 @@ use attestry_domain::portals::{PortalDocument, Visibility};
 use attestry_storage::portals as rows;
 
 use super::reading::{download_permit, policy_file, published};
-use crate::context::Ctx;
-use crate::downloads::{Download, Downloader};
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 use crate::files;
+use crate::files::downloads::{Download, Downloader};
 use crate::portals::{self, certificates};
 
 const MISSING: Error = Error::NotFound("document");

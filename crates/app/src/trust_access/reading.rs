@@ -17,12 +17,12 @@ use attestry_storage::{attachments, organizations, policies as policy_rows, port
 use bytes::Bytes;
 
 use super::gone;
-use crate::attachments as files_of;
-use crate::context::Ctx;
-use crate::downloads::{Download, Downloader};
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::permits::Permit;
 use crate::files;
-use crate::permits::Permit;
+use crate::files::attachments as files_of;
+use crate::files::downloads::{Download, Downloader};
 use crate::policies::{self, prints};
 use crate::portals::{self, certificates as certificate_files};
 
@@ -203,8 +203,8 @@ pub(super) async fn download_permit(
     downloader: Downloader,
 ) -> Result<Option<Permit<Downloader>>, Error> {
     let pool = match downloader {
-        Downloader::Grant(_) => &ctx.downloads,
-        Downloader::Public(_) => &ctx.public_downloads,
+        Downloader::Grant(_) => &ctx.downloads().readers,
+        Downloader::Public(_) => &ctx.downloads().public,
     };
     if pool.is_at_limit(&downloader) {
         return Err(Error::TooMany {

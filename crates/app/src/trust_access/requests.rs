@@ -13,12 +13,13 @@ use attestry_domain::trust_access::{AccessRequest, Nda, NdaStatus, NewRequest, P
 use attestry_storage::trust_access as rows;
 
 use super::{lock_request, record_agreement, record_request, request, send_link};
-use crate::change::Change;
-use crate::context::Ctx;
-use crate::error::Error;
-use crate::jobs::{Asked, Mail};
-use crate::letters::{self, To};
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::core::queue::Mail;
+use crate::notices::letters::{self, To};
 use crate::portals;
+use crate::trust_access::asked::Asked;
 
 /// How long an agreement can be signed.
 const SIGN_WITHIN: std::time::Duration = std::time::Duration::from_hours(7 * 24);

@@ -4,8 +4,11 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use attestry_app::setup::{self, NewInstallation};
-use attestry_app::{Ctx, Error, members, organizations, passwords};
+use attestry_app::identity::members;
+use attestry_app::identity::organizations;
+use attestry_app::identity::passwords;
+use attestry_app::identity::setup::{self, NewInstallation};
+use attestry_app::{Ctx, Error};
 use attestry_domain::Parse;
 use attestry_domain::Time;
 use attestry_domain::api_keys::{NewApiKey, Scopes};
@@ -140,7 +143,7 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
             say(format_args!("{} is back; its people can sign in again.", restored.name));
         }
         Admin::RotateSecretsKey => {
-            let count = attestry_app::secrets::rotate_key(&ctx).await.map_err(plain)?;
+            let count = attestry_app::automations::secrets::rotate_key(&ctx).await.map_err(plain)?;
             say(format_args!("The secrets ({count}) are encrypted under a new key."));
         }
         Admin::CreateApiKey { organization, email, name, scopes, expires_at, json } => {

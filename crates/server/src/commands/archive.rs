@@ -10,8 +10,10 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
-use attestry_app::backups::Backup;
-use attestry_app::{Ctx, organizations as app_organizations, setup};
+use attestry_app::Ctx;
+use attestry_app::files::backups::Backup;
+use attestry_app::identity::organizations as app_organizations;
+use attestry_app::identity::setup;
 use attestry_blobs::{Folder, Key};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::hex;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use attestry_app::inspection::{self, Inspection};
-use attestry_app::proof::{Verdict, verify};
-use attestry_app::{Ctx, organizations};
+use attestry_app::Ctx;
+use attestry_app::core::proof::{Verdict, verify};
+use attestry_app::files::inspection::{self, Inspection};
+use attestry_app::identity::organizations;
 use attestry_domain::Time;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Hash, Head};

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 use attestry_app::assistant::Assistant;
-use attestry_app::setup;
+use attestry_app::identity::setup;
 use attestry_demo::{Filled, Stage};
 use attestry_domain::Parse;
 use attestry_domain::clock::{Clock, Entropy, SystemClock, SystemEntropy};

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use attestry_app::{Ctx, jobs, setup};
+use attestry_app::Ctx;
+use attestry_app::core::queue;
+use attestry_app::identity::setup;
 use attestry_hosting::{Challenge, Failure};
 use attestry_storage::instance;
 use attestry_storage::schema::MIGRATIONS;
@@ -17,7 +19,7 @@ use crate::start;
 async fn domains(config: &Config, ctx: &Ctx) -> Finding {
     let Domains::Vercel(settings) = &config.domains else { return Ok("verified by DNS".to_owned()) };
     let nobodys = Challenge { domain: "doctor.invalid", value: "doctor" };
-    match ctx.settings.domains.status(&nobodys).await {
+    match ctx.hosting().status(&nobodys).await {
         Ok(_) | Err(Failure::Unknown) => Ok(format!("the project {} at Vercel answers", settings.project)),
         Err(error) => Err(format!("{error} Check vercel.token, vercel.project and vercel.team.")),
     }
@@ -75,9 +77,9 @@ async fn key(ctx: &Ctx) -> Finding {
 
 /// The clock of this machine beside that of the database, which leases of jobs are counted by.
 async fn clock(ctx: &Ctx) -> Finding {
-    match jobs::clock_skew(ctx).await {
+    match queue::clock_skew(ctx).await {
         Ok(None) => Ok("the only one".to_owned()),
-        Ok(Some(skew)) if jobs::is_tolerable(skew) => {
+        Ok(Some(skew)) if queue::is_tolerable(skew) => {
             Ok(format!("within {} ms of the database's", skew.unsigned_abs()))
         }
         Ok(Some(skew)) => Err(format!(
@@ -136,7 +138,7 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     report("sandbox", if confinement.is_confined() { Ok(told) } else { Err(told) });
     report(
         "outside",
-        match ctx.runner.egress() {
+        match ctx.runner().egress() {
             Ok(_) => Ok("certificates and name servers for automations are there".to_owned()),
             Err(error) => Err(format!("{error} Check dns.servers and that CA certificates are installed.")),
         },
@@ -145,7 +147,7 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     let (files, domains, assistant, mail) = tokio::join!(
         within(files(&ctx)),
         within(domains(config, &ctx)),
-        within(ctx.settings.assistant.check()),
+        within(ctx.assistant().check()),
         within(mail(&ctx))
     );
     report("files", files);

@@ -1,7 +1,8 @@
 //! The commands beside `serve` and `worker`.
 
 use anyhow::{Result, bail};
-use attestry_app::{Ctx, organizations};
+use attestry_app::Ctx;
+use attestry_app::identity::organizations;
 use attestry_storage::organizations::Listed;
 
 pub(crate) mod admin;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
-use attestry_app::signed_files::{Verdict, check};
+use attestry_app::files::signatures::{Verdict, check};
 use serde::Deserialize;
 
 use super::say;

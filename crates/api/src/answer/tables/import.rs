@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use attestry_app::FieldError;
+use attestry_app::identity::members;
 use attestry_app::registers::{Imported, ReadRow, RowErrors};
-use attestry_app::{FieldError, members};
 use attestry_domain::plain::PlainKind;
 use attestry_domain::risks::TreatmentStrategy;
 use attestry_domain::scales::{Impact, Likelihood};

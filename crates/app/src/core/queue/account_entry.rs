@@ -5,8 +5,8 @@ use attestry_domain::access::Scope;
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
-use crate::journal::Entry;
+use crate::core::context::Ctx;
+use crate::core::journal::Entry;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AccountEntry(pub(crate) Entry);

@@ -4,13 +4,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use attestry_domain::Time;
-use attestry_domain::access::Scope;
-use attestry_storage::{jobs, organizations};
+use attestry_storage::jobs;
 
-use super::KINDS;
-use crate::automations;
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 /// Milliseconds by which a server's clock may differ from the database's before it leaves jobs to others.
 const MAX_SKEW: i64 = 5_000;
@@ -25,7 +22,7 @@ const PULL_BACK_EVERY: Duration = Duration::from_hours(1);
 
 /// The difference between the clock of the database and this process's own.
 #[derive(Debug, Default)]
-pub struct QueueClock {
+pub(crate) struct QueueClock {
     /// Milliseconds by which the database is ahead.
     skew: AtomicI64,
 }
@@ -38,9 +35,14 @@ impl QueueClock {
 }
 
 impl Ctx {
+    /// A time of this process as the queue counts it.
+    pub(crate) fn queue_time(&self, own: Time) -> Time {
+        self.part::<QueueClock>().time(own)
+    }
+
     /// The time of the queue.
     pub(crate) fn queue_now(&self) -> Time {
-        self.queue_clock.time(self.now())
+        self.queue_time(self.now())
     }
 }
 
@@ -69,7 +71,7 @@ pub(super) async fn synchronize(ctx: &Ctx) -> Result<bool, Error> {
         );
         return Ok(false);
     }
-    ctx.queue_clock.skew.store(skew, Ordering::Relaxed);
+    ctx.part::<QueueClock>().skew.store(skew, Ordering::Relaxed);
     Ok(true)
 }
 
@@ -100,14 +102,14 @@ impl Watch {
 /// Pulls back what a clock that was ahead has put off: jobs that wait for longer than they ever do, leases that end
 /// later, and the schedules of automations.
 pub(super) async fn pull_back(ctx: &Ctx) -> Result<(), Error> {
-    let now = ctx.queue_now();
+    let (now, recurring) = (ctx.queue_now(), ctx.recurring());
     let pulled = ctx
         .db
         .write(async move |t| {
             let mut pulled = jobs::pull_back_leases(t, now, now.plus(MAX_LEASE)).await?;
             pulled += jobs::pull_back(t, now, now.plus(MAX_WAIT)).await?;
-            for (kind, period) in KINDS.iter().filter_map(|known| Some((known.kind, known.period?))) {
-                let latest = now.plus(period + Duration::from_mins(1));
+            for (kind, period) in &recurring {
+                let latest = now.plus(*period + Duration::from_mins(1));
                 pulled += jobs::pull_back_recurring(t, kind, now, latest).await?;
             }
             Ok::<_, Error>(pulled)
@@ -118,14 +120,5 @@ pub(super) async fn pull_back(ctx: &Ctx) -> Result<(), Error> {
     }
     tracing::warn!(jobs = pulled, "a clock was ahead: jobs that it had put off are run now");
     ctx.job_bell.notify_one();
-    for organization in ctx.db.read(async |t| organizations::all(t).await).await? {
-        let scope = Scope::system(organization.id, "a clock that was ahead");
-        ctx.change(&scope, async |c| {
-            let found = organizations::get(c.t, c.scope).await?;
-            let Some(organization) = found else { return Ok(()) };
-            automations::reschedule(c, &organization.time_zone).await
-        })
-        .await?;
-    }
-    Ok(())
+    (ctx.jobs().clock_corrected)(ctx).await
 }

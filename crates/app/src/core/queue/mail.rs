@@ -4,7 +4,7 @@ use attestry_mail::Message;
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Held, Job, Outcome};
-use crate::context::Ctx;
+use crate::core::context::Ctx;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Mail(pub(crate) Message);

@@ -3,23 +3,8 @@
 //! job is claimed again: jobs are idempotent.
 
 mod account_entry;
-mod announcement;
-mod asked;
-mod automation_run;
 mod clock;
-mod digests;
-mod domain_checks;
-mod event_runs;
-mod housekeeping;
 mod mail;
-mod password_reset;
-mod policy_reviews;
-mod recurrence;
-mod removal;
-mod schedules;
-mod sign_in_failure;
-mod sign_requests;
-mod sweep;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -37,19 +22,12 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use account_entry::AccountEntry;
-pub(crate) use announcement::Announcement;
-pub(crate) use asked::Asked;
-pub(crate) use automation_run::AutomationRun;
-pub use clock::{QueueClock, clock_skew, is_tolerable};
-pub(crate) use event_runs::EventRuns;
+pub(crate) use clock::QueueClock;
+pub use clock::{clock_skew, is_tolerable};
 pub(crate) use mail::Mail;
-pub(crate) use password_reset::PasswordReset;
-pub(crate) use removal::Removal;
-pub(crate) use sign_in_failure::SignInFailure;
-pub(crate) use sign_requests::SignRequests;
 
-use crate::context::Ctx;
-use crate::error::Error;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
 
 const LEASE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_secs(5);
@@ -131,7 +109,8 @@ impl From<Error> for Failure {
 type Run = for<'a> fn(&'a Ctx, &'a Held, &'a [u8]) -> BoxFuture<'a, Result<Outcome, Failure>>;
 
 /// A kind of job as the worker knows it.
-struct Known {
+#[derive(Debug)]
+pub(crate) struct Known {
     kind: &'static str,
     tries: i64,
     at_once: usize,
@@ -140,7 +119,7 @@ struct Known {
     run: Run,
 }
 
-const fn known<J: Job>() -> Known {
+pub(crate) const fn known<J: Job>() -> Known {
     Known {
         kind: J::KIND,
         tries: J::TRIES,
@@ -157,26 +136,31 @@ const fn known<J: Job>() -> Known {
     }
 }
 
-/// Every kind of job.
-const KINDS: &[Known] = &[
-    known::<Mail>(),
-    known::<PasswordReset>(),
-    known::<SignInFailure>(),
-    known::<AccountEntry>(),
-    known::<AutomationRun>(),
-    known::<EventRuns>(),
-    known::<Removal>(),
-    known::<SignRequests>(),
-    known::<Announcement>(),
-    known::<Asked>(),
-    known::<digests::Digests>(),
-    known::<domain_checks::DomainChecks>(),
-    known::<housekeeping::Housekeeping>(),
-    known::<policy_reviews::PolicyReviews>(),
-    known::<recurrence::Recurrence>(),
-    known::<schedules::Schedules>(),
-    known::<sweep::Sweep>(),
-];
+/// What the features give to the queue.
+#[derive(Debug)]
+pub(crate) struct Jobs {
+    /// Every kind of job.
+    pub(crate) kinds: &'static [Known],
+    /// A worker starts in this process.
+    pub(crate) started: fn(&Ctx),
+    /// A clock was ahead, and times that were computed from it are wrong.
+    pub(crate) clock_corrected: for<'a> fn(&'a Ctx) -> BoxFuture<'a, Result<(), Error>>,
+}
+
+impl Ctx {
+    fn jobs(&self) -> &'static Jobs {
+        self.part::<&'static Jobs>()
+    }
+
+    fn kinds(&self) -> &'static [Known] {
+        self.jobs().kinds
+    }
+
+    /// The kinds that are always in the queue, and how often each runs.
+    fn recurring(&self) -> Vec<(String, Duration)> {
+        self.kinds().iter().filter_map(|known| Some((known.kind.to_owned(), known.period?))).collect()
+    }
+}
 
 /// What a job needs to know, encrypted: it may tell of somebody, or open something.
 pub(crate) fn seal<J: Job>(ctx: &Ctx, job: &J) -> Result<Vec<u8>, Error> {
@@ -195,9 +179,10 @@ pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
     if clock::synchronize(ctx).await? {
         clock::pull_back(ctx).await?;
     }
-    ctx.work(async |work| {
-        for known in KINDS.iter().filter(|known| known.period.is_some()) {
-            work.put_job(known.kind, None::<OrganizationId>, &[], Some(known.kind)).await?;
+    let recurring = ctx.recurring();
+    ctx.work(async move |work| {
+        for (kind, _) in &recurring {
+            work.put_job(kind, None::<OrganizationId>, &[], Some(kind)).await?;
         }
         Ok(())
     })
@@ -205,15 +190,14 @@ pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
 }
 
 /// A place for each job of a kind that can run at once.
-fn places() -> Vec<Arc<Semaphore>> {
-    KINDS.iter().map(|known| Arc::new(Semaphore::new(known.at_once))).collect()
+fn places(ctx: &Ctx) -> Vec<Arc<Semaphore>> {
+    ctx.kinds().iter().map(|known| Arc::new(Semaphore::new(known.at_once))).collect()
 }
 
 /// Works until told to stop, then lets the running jobs end.
 pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
-    let (places, mut running) = (places(), JoinSet::new());
-    // Its first children are started now, so that the first run does not wait for them.
-    ctx.runner.sandbox();
+    let (places, mut running) = (places(&ctx), JoinSet::new());
+    (ctx.jobs().started)(&ctx);
     tokio::spawn(relay_wakeups(ctx.clone(), stop.clone()));
     let mut clock = clock::Watch::default();
     while !*stop.borrow() {
@@ -295,7 +279,7 @@ async fn claim(ctx: &Ctx, places: &[Arc<Semaphore>]) -> Result<Vec<Claimed>, DbE
     let now = ctx.queue_now();
     let due = ctx.db.read(async move |t| jobs::due(t, now).await).await?;
     let mut all = Vec::new();
-    for (kind, known) in KINDS.iter().enumerate() {
+    for (kind, known) in ctx.kinds().iter().enumerate() {
         let free = i64::try_from(places[kind].available_permits()).unwrap_or(1);
         let (name, most) = (known.kind.to_owned(), Most { in_all: free, of_one: known.of_one });
         if free == 0 || !due.contains(&name) {
@@ -331,7 +315,7 @@ async fn keep(ctx: &Ctx, held: &Held) {
 /// Runs one claimed job to its end and writes down how it went.
 async fn perform(ctx: &Ctx, kind: usize, held: Held, job: ClaimedJob) {
     let ClaimedJob { id, payload, attempts, .. } = job;
-    let known = &KINDS[kind];
+    let known = &ctx.kinds()[kind];
     let kind = known.kind;
     let guarded = async {
         if attempts > known.tries {
@@ -354,7 +338,7 @@ async fn perform(ctx: &Ctx, kind: usize, held: Held, job: ClaimedJob) {
         Ok(Outcome::Ended) => Ok(()),
         Ok(Outcome::Done) => ctx.db.write(async move |t| jobs::complete(t, id, &lease).await.map(drop)).await,
         Ok(Outcome::Again(at)) => {
-            let at = ctx.queue_clock.time(at);
+            let at = ctx.queue_time(at);
             ctx.db.write(async move |t| jobs::again(t, id, &lease, at).await.map(drop)).await
         }
         // What recurs is never given up.
@@ -396,7 +380,7 @@ pub async fn counts(ctx: &Ctx) -> Result<(i64, i64), Error> {
 pub async fn drain(ctx: &Ctx) -> Result<usize, Error> {
     let mut count = 0;
     loop {
-        let claimed = claim(ctx, &places()).await?;
+        let claimed = claim(ctx, &places(ctx)).await?;
         if claimed.is_empty() {
             return Ok(count);
         }

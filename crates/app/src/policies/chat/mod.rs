@@ -12,12 +12,12 @@ use attestry_domain::registers::Record;
 use attestry_storage::{organizations, registers as rows};
 
 use super::MISSING;
+use crate::assistant::context_entries;
+use crate::assistant::streams::AssistantStream;
 use crate::assistant::{Assistant, not_configured};
-use crate::assistant_streams::AssistantStream;
-use crate::context::Ctx;
-use crate::context_entries;
-use crate::error::Error;
-use crate::principals::LastingScope;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+use crate::identity::principals::LastingScope;
 
 mod answers;
 
@@ -106,7 +106,7 @@ pub async fn ask(
     let (policy, organization, facts) = found.await?;
     let content = policy.content.content().map_err(Error::internal)?;
     let stream = AssistantStream::begin(ctx, caller).await?;
-    match &ctx.settings.assistant {
+    match &ctx.assistant() {
         Assistant::Nobody => Err(not_configured()),
         Assistant::Rules => {
             let frequency = policy.frequency.unwrap_or(ReviewFrequency::Yearly);

@@ -1,0 +1,179 @@
+//! Puts the server together: the context, and the tables by which features add to what the core and the registers do.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use attestry_blobs::Blobs;
+use attestry_domain::clock::{Clock, Entropy, Ids};
+use attestry_hosting::Hosting;
+use attestry_mail::Mailer;
+use attestry_storage::Db;
+use futures_util::FutureExt;
+use tokio::sync::Notify;
+
+use crate::assistant::{Assistant, streams};
+use crate::automations::automation_run::AutomationRun;
+use crate::automations::event_runs::EventRuns;
+use crate::automations::runner::{Runner, RunnerSettings};
+use crate::automations::schedules::Schedules;
+use crate::automations::{self, events};
+use crate::comments;
+use crate::core::context::{CoreSettings, Ctx, Inner, Parts};
+use crate::core::credentials::CredentialCache;
+use crate::core::hashing::Hashing;
+use crate::core::hooks::Hooks;
+use crate::core::keys::Keys;
+use crate::core::outages::Outages;
+use crate::core::permits::{FairPermits, Limits};
+use crate::core::queue::{AccountEntry, Jobs, Mail, QueueClock, known};
+use crate::core::refusals::Refusals;
+use crate::core::sealing::Sealer;
+use crate::core::throttle::Attempts;
+use crate::feed::Feed;
+use crate::files::attachments;
+use crate::files::downloads::Downloads;
+use crate::files::removal::Removal;
+use crate::files::sweep::Sweep;
+use crate::housekeeping::Housekeeping;
+use crate::identity::password_reset::PasswordReset;
+use crate::identity::sign_in_failure::SignInFailure;
+use crate::notices;
+use crate::notices::digests::Digests;
+use crate::policies;
+use crate::policies::reviews::PolicyReviews;
+use crate::policies::sign_requests::SignRequests;
+use crate::portals::announcement::Announcement;
+use crate::portals::domain_checks::DomainChecks;
+use crate::portals::domains::Hosts;
+use crate::portals::public::Pages;
+use crate::soa;
+use crate::tasks::recurrence::Recurrence;
+use crate::trust_access::asked::Asked;
+
+static HOOKS: Hooks = Hooks {
+    notify: |c, happened| notices::tell(c, happened).boxed(),
+    committed: |ctx, organizations| ctx.feed().grew(organizations),
+    validate: |c, record, file| policies::files::must_be_document(c, record, file).boxed(),
+    deleted: &[
+        |c, record| comments::remove_all(c, record).boxed(),
+        |c, record| attachments::remove_all(c, record).boxed(),
+        |c, record| automations::remove_all(c, record).boxed(),
+        |c, record| policies::remove_all(c, record).boxed(),
+    ],
+    detached: |c, file| policies::files::must_not_be_used(c, file).boxed(),
+    unassigned: &[
+        |c, member| soa::release(c, member).boxed(),
+        |c, member| policies::release(c, member).boxed(),
+    ],
+    demoted: |c, member, lost| soa::demoted(c, member, lost).boxed(),
+    zone_changed: |c, zone| automations::reschedule(c, zone).boxed(),
+};
+
+static JOBS: Jobs = Jobs {
+    kinds: &[
+        known::<Mail>(),
+        known::<PasswordReset>(),
+        known::<SignInFailure>(),
+        known::<AccountEntry>(),
+        known::<AutomationRun>(),
+        known::<EventRuns>(),
+        known::<Removal>(),
+        known::<SignRequests>(),
+        known::<Announcement>(),
+        known::<Asked>(),
+        known::<Digests>(),
+        known::<DomainChecks>(),
+        known::<Housekeeping>(),
+        known::<PolicyReviews>(),
+        known::<Recurrence>(),
+        known::<Schedules>(),
+        known::<Sweep>(),
+    ],
+    // The first children of the sandbox are started now, so that the first run does not wait for them.
+    started: |ctx| {
+        ctx.runner().sandbox();
+    },
+    clock_corrected: |ctx| automations::reschedule_all(ctx).boxed(),
+};
+
+/// Settings of the use cases.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The URL people use, without a slash at the end.
+    pub public_url: String,
+    pub session_lifetime: Duration,
+    pub session_idle: Duration,
+    pub invitation_lifetime: Duration,
+    pub reset_lifetime: Duration,
+    /// How the scripts of automations are run.
+    pub runner: RunnerSettings,
+    /// Who helps to edit policies.
+    pub assistant: Assistant,
+    /// Who says whether the domains of portals lead here.
+    pub domains: Hosting,
+}
+
+impl Ctx {
+    pub fn assemble(
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        db: Db,
+        keys: Keys,
+        mailer: Mailer,
+        blobs: Blobs,
+        settings: Settings,
+    ) -> Self {
+        let ids = Ids::new(Arc::clone(&clock), entropy);
+        let jobs_at = Arc::new(AtomicI64::new(i64::MIN));
+        db.sealed_by(Arc::new(Sealer {
+            keys: keys.clone(),
+            ids: ids.clone(),
+            clock: Arc::clone(&clock),
+            jobs_at: Arc::clone(&jobs_at),
+            follow: |sealer, t, organization, entries| {
+                events::start(sealer, t, organization, entries).boxed()
+            },
+        }));
+        let parts = Parts::default()
+            .with(&HOOKS)
+            .with(&JOBS)
+            .with(QueueClock::default())
+            .with(Attempts::default())
+            .with(Refusals::default())
+            .with(Runner::new(settings.runner))
+            .with(settings.assistant)
+            .with(settings.domains)
+            .with(streams::StreamPermits::default())
+            .with(Downloads::default())
+            .with(Hosts::default())
+            .with(Pages::default())
+            .with(Feed::new(db.engine()));
+        Self::new(Inner {
+            clock,
+            ids,
+            db,
+            keys,
+            mailer,
+            blobs,
+            settings: CoreSettings {
+                public_url: settings.public_url,
+                session_lifetime: settings.session_lifetime,
+                session_idle: settings.session_idle,
+                invitation_lifetime: settings.invitation_lifetime,
+                reset_lifetime: settings.reset_lifetime,
+            },
+            credentials: CredentialCache::default(),
+            hashing: Hashing::default(),
+            outages: Outages::default(),
+            job_bell: Notify::new(),
+            sealed_jobs_at: jobs_at,
+            printing: FairPermits::new(Limits::of_requests(2)),
+            stamping: FairPermits::new(Limits::of_requests(2)),
+            importing: FairPermits::new(Limits::of_requests(2)),
+            comparing: FairPermits::new(Limits::of_requests(2)),
+            masking: FairPermits::new(Limits::of_jobs(2)),
+            parts,
+        })
+    }
+}

@@ -1,0 +1,21 @@
+//! The ground that every feature stands on: the unit of work, the journal, the queue, keys, errors, permits. Nothing here
+//! knows a feature; what features add to a shared step is a hook, see [`crate::assembly`].
+
+pub(crate) mod change;
+pub mod context;
+pub(crate) mod credentials;
+pub mod error;
+pub mod hashing;
+pub mod history;
+pub(crate) mod hooks;
+pub mod idempotency;
+pub mod journal;
+pub mod keys;
+pub mod outages;
+pub mod permits;
+pub mod precondition;
+pub mod proof;
+pub mod queue;
+pub mod refusals;
+pub(crate) mod sealing;
+pub(crate) mod throttle;
