@@ -89,8 +89,7 @@ pub(crate) struct ApiKeyList {
 /// Lists the API keys that have not been revoked
 #[utoipa::path(
     get, path = "/v1/organization/api-keys", tag = "API keys", params(ById),
-    responses((status = 200, body = ApiKeyList, description = "The keys, newest first; never their secrets.")),
-    extensions(("x-permission" = json!("api-key:read")))
+    responses((status = 200, body = ApiKeyList, description = "The keys, newest first; never their secrets."))
 )]
 pub(crate) async fn list_api_keys(
     api: State<Api>,
@@ -107,7 +106,7 @@ pub(crate) async fn list_api_keys(
 
 body! {
     /// A new API key. It acts as you and can do no more than you.
-    CreateApiKey {
+    CreateApiKey (Large) {
         name "name": required Name = "What the key is for.",
         scopes "scopes": optional Scopes = "What the key can do; everything you can (`*`) by default.",
         expires_at "expiresAt": nullable Time = "When the key stops working; never if left out or null.",
@@ -135,8 +134,7 @@ fn made_example() -> Value {
 /// Creates an API key
 #[utoipa::path(
     post, path = "/v1/organization/api-keys", tag = "API keys", request_body = CreateApiKey,
-    responses((status = 201, body = CreatedApiKey, description = "The key. Store it safely: it is not shown again.")),
-    extensions(("x-permission" = json!("api-key:create")))
+    responses((status = 201, body = CreatedApiKey, description = "The key. Store it safely: it is not shown again."))
 )]
 pub(crate) async fn create_api_key(
     api: State<Api>,
@@ -174,8 +172,7 @@ pub(crate) struct ScopeList {
 /// Lists the scopes you can give to a key
 #[utoipa::path(
     get, path = "/v1/organization/api-keys/available-scopes", tag = "API keys",
-    responses((status = 200, body = ScopeList, description = "The scopes.")),
-    extensions(("x-permission" = json!("api-key:read")))
+    responses((status = 200, body = ScopeList, description = "The scopes."))
 )]
 pub(crate) async fn list_available_scopes(
     scope: Granted<grant::ApiKeyRead>,
@@ -206,9 +203,7 @@ pub(crate) struct RevokedApiKey {
 /// Revokes an API key
 #[utoipa::path(
     delete, path = "/v1/organization/api-keys/{id}", tag = "API keys",
-    params(("id" = inline(ApiKeyId), Path, description = "The key's id.")),
-    responses((status = 200, body = ApiKeyRevocation, description = "The key no longer works.")),
-    extensions(("x-permission" = json!("api-key:delete")))
+    responses((status = 200, body = ApiKeyRevocation, description = "The key no longer works."))
 )]
 pub(crate) async fn revoke_api_key(
     api: State<Api>,

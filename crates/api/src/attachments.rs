@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use attestry_app::files::attachments::{self, Target};
 use attestry_domain::Time;
-use attestry_domain::access::{Grant, Permission, grant};
+use attestry_domain::access::{Grant, grant};
 use attestry_domain::attachments::Attachment;
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, Kind, MemberId, RunId, kind};
@@ -14,7 +14,6 @@ use attestry_domain::subjects::Subject;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{self, MethodRouter, get, post};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -25,8 +24,9 @@ use crate::answer::conditions::Conditions;
 use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
 use crate::document::listed::{Listed, Operations};
-use crate::document::operations::{Described, capitalized, json_of, path_id, reference};
+use crate::document::operations::{Described, capitalized, json_of, reference};
 use crate::request::caller::{Granted, OwnName, must_be_own};
+use crate::request::facts::Route;
 use crate::request::path::{ParentId, PathId};
 use crate::request::query::ValidQuery;
 use crate::request::uploads::{AttachmentForm, CreateAttachment, Sent};
@@ -164,7 +164,6 @@ trait Holder: 'static {
     type Delete: Grant;
     /// `/v1/risks/{id}`
     const PATH: &'static str;
-    const PARAMETER: &'static str;
     /// The word for many.
     const MANY: &'static str;
 }
@@ -241,46 +240,46 @@ async fn remove<H: Holder>(
 
 /// The five operations on the attachments of one kind of thing.
 fn routes_of<H: Holder>(all: Listed) -> Listed {
-    use HttpMethod::{Delete, Get, Post};
     let noun = H::Kind::NOUN;
-    let (read, add, end) = (H::Read::PERMISSION, H::Create::PERMISSION, H::Delete::PERMISSION);
     let (one, download) = ("/{attachmentId}", "/{attachmentId}/download");
-    let listed = operation::<H>("", get(list::<H>), move |under| {
+    let listed = operation::<H>("", Route::new(HttpMethod::Get, list::<H>), move || {
         let summary = format!("Lists the files attached to a {noun}");
-        told::<H>(Get, under, read, format!("list_{noun}_attachments"), summary)
-            .takes(ById::into_params(|| None))
-            .answers(200, "The attachments, newest first.", json_of("AttachmentList"))
+        told::<H>(format!("list_{noun}_attachments"), summary).takes(ById::into_params(|| None)).answers(
+            200,
+            "The attachments, newest first.",
+            json_of("AttachmentList"),
+        )
     });
-    let created = operation::<H>("", post(create::<H>), move |under| {
+    let created = operation::<H>("", Route::new(HttpMethod::Post, create::<H>), move || {
         let summary = format!("Attaches a file to a {noun}");
         let forms = json!({
             "application/json": {"schema": reference("CreateAttachment")},
             "multipart/form-data": {"schema": reference("AttachmentForm")}
         });
-        told::<H>(Post, under, add, format!("create_{noun}_attachment"), summary).reads(forms).answers(
+        told::<H>(format!("create_{noun}_attachment"), summary).reads(forms).answers(
             201,
             "The file is stored.",
             json_of("Attachment"),
         )
     });
-    let shown = operation::<H>(one, get(show::<H>), move |under| {
+    let shown = operation::<H>(one, Route::new(HttpMethod::Get, show::<H>), move || {
         let summary = format!("Shows the details of a file attached to a {noun}");
-        told::<H>(Get, under, read, format!("get_{noun}_attachment"), summary).answers(
+        told::<H>(format!("get_{noun}_attachment"), summary).answers(
             200,
             "The details, without the content.",
             json_of("Attachment"),
         )
     });
-    let removed = operation::<H>(one, routing::delete(remove::<H>), move |under| {
+    let removed = operation::<H>(one, Route::new(HttpMethod::Delete, remove::<H>), move || {
         let summary = format!("Deletes a file attached to a {noun}");
-        told::<H>(Delete, under, end, format!("delete_{noun}_attachment"), summary)
+        told::<H>(format!("delete_{noun}_attachment"), summary)
             .may_read(json_of("OwnName"))
             .fails(409, "The file is the text of a policy, or of a version of one.")
             .answers(200, "Deleted, and the file with it.", json_of("AttachmentDeletion"))
     });
-    let linked = operation::<H>(download, get(show_link::<H>), move |under| {
+    let linked = operation::<H>(download, Route::new(HttpMethod::Get, show_link::<H>), move || {
         let summary = format!("Makes a link to a file attached to a {noun}");
-        told::<H>(Get, under, read, format!("get_{noun}_attachment_link"), summary)
+        told::<H>(format!("get_{noun}_attachment_link"), summary)
             .says("The audit log records this as a download.")
             .answers(200, "The link, and how long it works.", json_of("AttachmentLink"))
     });
@@ -289,25 +288,15 @@ fn routes_of<H: Holder>(all: Listed) -> Listed {
 
 fn operation<H: Holder>(
     under: &'static str,
-    handler: MethodRouter<Api>,
-    described: impl FnOnce(&str) -> Described + 'static,
+    route: Route,
+    described: impl FnOnce() -> Described + 'static,
 ) -> Operations {
-    Operations::described(format!("{}/attachments{under}", H::PATH), handler, move || described(under))
+    Operations::described(format!("{}/attachments{under}", H::PATH), route, described)
 }
 
 /// What is told of an operation on the files of something, or on one of them.
-fn told<H: Holder>(
-    method: HttpMethod,
-    under: &str,
-    permission: Permission,
-    id: String,
-    summary: String,
-) -> Described {
-    let attachment = under.contains('{').then(|| path_id::<kind::Attachment>("attachmentId"));
-    Described::new(method, id, summary, permission)
-        .tagged(capitalized(H::MANY))
-        .also_needs::<H::See>()
-        .takes([path_id::<H::Kind>(H::PARAMETER)].into_iter().chain(attachment))
+fn told<H: Holder>(id: String, summary: String) -> Described {
+    Described::new(id, summary).tagged(capitalized(H::MANY))
 }
 
 /// The routes of everything that files can be attached to.
@@ -321,7 +310,6 @@ pub(crate) fn routes(mut all: Listed) -> Listed {
                     type Kind = kind::$name;
                     type See = $see;
                     const PATH: &'static str = concat!("/v1/", $many, "/{", $parameter, "}");
-                    const PARAMETER: &'static str = $parameter;
                     const MANY: &'static str = $many;
                     holders!(@$what);
                 }
@@ -367,9 +355,7 @@ async fn link(
 /// The audit log records this as a download.
 #[utoipa::path(
     get, path = "/v1/attachments/{id}/download", tag = "Attachments",
-    params(("id" = inline(AttachmentId), Path, description = "The attachment's id.")),
-    responses((status = 200, body = AttachmentLink, description = "The link, and how long it works.")),
-    extensions(("x-permission" = json!("attachment:read")))
+    responses((status = 200, body = AttachmentLink, description = "The link, and how long it works."))
 )]
 pub(crate) async fn get_attachment_link(
     api: State<Api>,

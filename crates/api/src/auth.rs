@@ -115,8 +115,7 @@ impl Done {
 /// Signs out
 #[utoipa::path(
     post, path = "/v1/auth/logout", tag = "Sign-in",
-    responses((status = 200, body = Done, description = "The session has ended.")),
-    extensions(("x-session" = json!(true)))
+    responses((status = 200, body = Done, description = "The session has ended."))
 )]
 pub(crate) async fn logout(api: State<Api>, caller: SignedIn) -> Result<Response, Problem> {
     sessions::sign_out(&api.ctx, &caller.session.session, caller.origin).await?;
@@ -169,8 +168,7 @@ pub(crate) struct CurrentSession {
 /// Shows who is signed in
 #[utoipa::path(
     get, path = "/v1/auth/session", tag = "Sign-in",
-    responses((status = 200, body = CurrentSession, description = "The user and their organizations.")),
-    extensions(("x-session" = json!(true)))
+    responses((status = 200, body = CurrentSession, description = "The user and their organizations."))
 )]
 pub(crate) async fn get_session(
     api: State<Api>,
@@ -203,8 +201,7 @@ body! {
 /// Changes your password and ends your other sessions
 #[utoipa::path(
     post, path = "/v1/auth/change-password", tag = "Sign-in", request_body = ChangePassword,
-    responses((status = 200, body = Done, description = "The password is changed.")),
-    extensions(("x-session" = json!(true)))
+    responses((status = 200, body = Done, description = "The password is changed."))
 )]
 pub(crate) async fn change_password(
     api: State<Api>,
@@ -228,8 +225,7 @@ body! {
 /// Changes your own name
 #[utoipa::path(
     patch, path = "/v1/auth/profile", tag = "Sign-in", request_body = UpdateProfile,
-    responses((status = 200, body = UserView, description = "The account as it is now.")),
-    extensions(("x-session" = json!(true)))
+    responses((status = 200, body = UserView, description = "The account as it is now."))
 )]
 pub(crate) async fn update_profile(
     api: State<Api>,
@@ -286,8 +282,7 @@ body! {
 /// Shows which notices you get by mail
 #[utoipa::path(
     get, path = "/v1/auth/notifications", tag = "Sign-in",
-    responses((status = 200, body = NotificationsView, description = "The notices.")),
-    extensions(("x-session" = json!(true)))
+    responses((status = 200, body = NotificationsView, description = "The notices."))
 )]
 pub(crate) async fn get_notifications(
     api: State<Api>,
@@ -299,8 +294,7 @@ pub(crate) async fn get_notifications(
 /// Changes which notices you get by mail
 #[utoipa::path(
     patch, path = "/v1/auth/notifications", tag = "Sign-in", request_body = UpdateNotifications,
-    responses((status = 200, body = NotificationsView, description = "The notices as they are now.")),
-    extensions(("x-session" = json!(true)))
+    responses((status = 200, body = NotificationsView, description = "The notices as they are now."))
 )]
 pub(crate) async fn update_notifications(
     api: State<Api>,

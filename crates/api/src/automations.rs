@@ -178,7 +178,7 @@ impl FromJson for Parameters {
 
 body! {
     /// An automation to add: with a script, with a built-in check, or with neither, to get its script later.
-    CreateAutomation {
+    CreateAutomation (Large) {
         name "name": optional Name = "Its name. Can be left out with a check, which has a title.",
         description "description": nullable LongText = "What it is for.",
         is_enabled "isEnabled": optional bool = "Whether its schedule and its events start it; true by default.",
@@ -198,7 +198,7 @@ body! {
 
 body! {
     /// What to change. Fields that are left out stay as they are; null clears.
-    UpdateAutomation {
+    UpdateAutomation (Large) {
         name "name": optional Name = "Its name.",
         description "description": nullable LongText = "What it is for.",
         is_enabled "isEnabled": optional bool = "Whether its schedule and its events start it.",
@@ -217,9 +217,8 @@ body! {
 /// Lists the automations of a task
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ById),
-    responses((status = 200, body = AutomationList, description = "The automations, newest first.")),
-    extensions(("x-permission" = json!("automation:read")))
+    params(ById),
+    responses((status = 200, body = AutomationList, description = "The automations, newest first."))
 )]
 pub(crate) async fn list_automations(
     api: State<Api>,
@@ -244,9 +243,7 @@ pub(crate) async fn list_automations(
 /// `ctx.task`, `ctx.parameters`.
 #[utoipa::path(
     post, path = "/v1/tasks/{taskId}/automations", tag = "Automations", request_body = CreateAutomation,
-    params(("taskId" = inline(TaskId), Path, description = "The task's id.")),
-    responses((status = 201, body = AutomationView, description = "The automation.")),
-    extensions(("x-permission" = json!("automation:create")))
+    responses((status = 201, body = AutomationView, description = "The automation."))
 )]
 pub(crate) async fn create_automation(
     api: State<Api>,
@@ -289,9 +286,7 @@ pub(crate) async fn create_automation(
 /// Shows one automation
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations/{automationId}", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id.")),
-    responses((status = 200, body = AutomationView, description = "The automation.")),
-    extensions(("x-permission" = json!("automation:read")))
+    responses((status = 200, body = AutomationView, description = "The automation."))
 )]
 pub(crate) async fn get_automation(
     api: State<Api>,
@@ -307,9 +302,7 @@ pub(crate) async fn get_automation(
 /// Changes an automation
 #[utoipa::path(
     patch, path = "/v1/tasks/{taskId}/automations/{automationId}", tag = "Automations", request_body = UpdateAutomation,
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id.")),
-    responses((status = 200, body = AutomationView, description = "The automation as it is now.")),
-    extensions(("x-permission" = json!("automation:update")))
+    responses((status = 200, body = AutomationView, description = "The automation as it is now."))
 )]
 pub(crate) async fn update_automation(
     api: State<Api>,
@@ -350,9 +343,7 @@ pub(crate) struct AutomationDeletion {
 /// Deletes its versions, its runs and the evidence they attached as well; its history stays.
 #[utoipa::path(
     delete, path = "/v1/tasks/{taskId}/automations/{automationId}", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id.")),
-    responses((status = 200, body = AutomationDeletion, description = "Deleted.")),
-    extensions(("x-permission" = json!("automation:delete")))
+    responses((status = 200, body = AutomationDeletion, description = "Deleted."))
 )]
 pub(crate) async fn delete_automation(
     api: State<Api>,

@@ -165,8 +165,7 @@ impl IntoParams for ListComments {
     responses(
         (status = 200, body = CommentList, description = "The comments, newest first."),
         (status = 404, description = "It does not exist.")
-    ),
-    extensions(("x-permission" = json!("comment:read")))
+    )
 )]
 pub(crate) async fn list_comments(
     api: State<Api>,
@@ -184,7 +183,7 @@ pub(crate) async fn list_comments(
 
 body! {
     /// A new comment.
-    CreateComment {
+    CreateComment (Large) {
         content "content": required CommentText = "The text of the comment.",
         entity_id "entityId": required Line<1, 64> = "The id of what the comment is about.",
         entity_type "entityType": required Commentable = "What the comment is about.",
@@ -201,8 +200,7 @@ body! {
     responses(
         (status = 201, body = CommentView, description = "The comment."),
         (status = 404, description = "It does not exist.")
-    ),
-    extensions(("x-permission" = json!("comment:create")))
+    )
 )]
 pub(crate) async fn create_comment(
     api: State<Api>,
@@ -230,9 +228,7 @@ body! {
 /// Changes your own comment
 #[utoipa::path(
     put, path = "/v1/comments/{commentId}", tag = "Comments", request_body = UpdateComment,
-    params(("commentId" = inline(CommentId), Path, description = "The comment's id.")),
-    responses((status = 200, body = CommentView, description = "The comment as it is now.")),
-    extensions(("x-permission" = json!("comment:update")))
+    responses((status = 200, body = CommentView, description = "The comment as it is now."))
 )]
 pub(crate) async fn update_comment(
     api: State<Api>,
@@ -258,9 +254,7 @@ pub(crate) struct CommentDeletion {
 /// Deletes your own comment
 #[utoipa::path(
     delete, path = "/v1/comments/{commentId}", tag = "Comments", request_body(content = Option<OwnName>),
-    params(("commentId" = inline(CommentId), Path, description = "The comment's id.")),
-    responses((status = 200, body = CommentDeletion, description = "Deleted.")),
-    extensions(("x-permission" = json!("comment:delete")))
+    responses((status = 200, body = CommentDeletion, description = "Deleted."))
 )]
 pub(crate) async fn delete_comment(
     api: State<Api>,

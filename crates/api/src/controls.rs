@@ -148,7 +148,7 @@ impl Exposed for Control {
 
 body! {
     /// What a control is linked to.
-    LinkControl {
+    LinkControl (Medium) {
         requirement_ids "requirementIds": optional IdSet<kind::Requirement> = "Requirements of any frameworks.",
         policy_ids "policyIds": optional IdSet<kind::Policy> = "Policies.",
         task_ids "taskIds": optional IdSet<kind::Task> = "Tasks.",
@@ -183,12 +183,10 @@ async fn link(
 /// What it is linked to already stays. Linking twice changes nothing.
 #[utoipa::path(
     post, path = "/v1/controls/{id}/link", tag = "Controls", request_body = LinkControl,
-    params(("id" = inline(ControlId), Path, description = "The control's id.")),
     responses(
         (status = 200, body = ref("#/components/schemas/Control"), description = "The control."),
         (status = 412, description = "`If-Match` does not match."),
-    ),
-    extensions(("x-permission" = json!("control:update")))
+    )
 )]
 pub(crate) async fn link_control(
     api: State<Api>,
@@ -203,12 +201,10 @@ pub(crate) async fn link_control(
 /// Takes links off a control
 #[utoipa::path(
     post, path = "/v1/controls/{id}/unlink", tag = "Controls", request_body = LinkControl,
-    params(("id" = inline(ControlId), Path, description = "The control's id.")),
     responses(
         (status = 200, body = ref("#/components/schemas/Control"), description = "The control."),
         (status = 412, description = "`If-Match` does not match."),
-    ),
-    extensions(("x-permission" = json!("control:update")))
+    )
 )]
 pub(crate) async fn unlink_control(
     api: State<Api>,
@@ -222,7 +218,7 @@ pub(crate) async fn unlink_control(
 
 body! {
     /// The framework whose requirements become controls.
-    CreateControlsFromFramework {
+    CreateControlsFromFramework (Large) {
         framework "frameworkId": required FrameworkName = "The framework, by its id or alias.",
         requirement_ids "requirementIds": optional RequirementIds = "Only these; all of them, if it is left out.",
     }
@@ -256,8 +252,7 @@ impl ToSchema for ControlsFromFramework {}
 /// Each also meets what corresponds to the requirement in the other frameworks. Doing it again makes only what is missing.
 #[utoipa::path(
     post, path = "/v1/controls/from-framework", tag = "Controls", request_body = CreateControlsFromFramework,
-    responses((status = 201, body = ControlsFromFramework, description = "The controls that were made.")),
-    extensions(("x-permission" = json!("control:create")))
+    responses((status = 201, body = ControlsFromFramework, description = "The controls that were made."))
 )]
 pub(crate) async fn create_controls_from_framework(
     api: State<Api>,

@@ -103,7 +103,7 @@ fn permissions() -> Value {
         example = json!("id: 41\nretry: 3000\n\nid: 42\nevent: risk.updated\ndata: {\"entityType\":\"risk\",\"entityId\":\"rsk_01jcqg3v5mefzr7d0a6w3k9x2b\",\"at\":\"2026-11-15T09:30:00.000Z\"}\n\n: \n\n")
     )),
     extensions(
-        ("x-permission" = json!("audit-log:read")), ("x-or-permission" = json!(permissions())), ("x-stream" = json!(true)), ("x-event" = json!({"$ref": "#/components/schemas/Event"}))
+        ("x-or-permission" = json!(permissions())), ("x-event" = json!({"$ref": "#/components/schemas/Event"}))
     )
 )]
 pub(crate) async fn follow_events(

@@ -24,6 +24,7 @@ use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
 use crate::document::operations::schema;
 use crate::request::caller::Granted;
+use crate::request::facts::Argument;
 use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::state::Api;
@@ -136,8 +137,7 @@ impl FromJson for RequirementIds {
 /// Those that ship with the product, whose ids never change, and the organization's own.
 #[utoipa::path(
     get, path = "/v1/frameworks", tag = "Frameworks", params(ById),
-    responses((status = 200, body = FrameworkList, description = "The frameworks.")),
-    extensions(("x-permission" = json!("framework:read")))
+    responses((status = 200, body = FrameworkList, description = "The frameworks."))
 )]
 pub(crate) async fn list_frameworks(
     api: State<Api>,
@@ -163,6 +163,8 @@ impl Named {
     }
 }
 
+impl Argument for Named {}
+
 impl FromRequestParts<Api> for Named {
     type Rejection = Problem;
 
@@ -177,8 +179,7 @@ impl FromRequestParts<Api> for Named {
 #[utoipa::path(
     get, path = "/v1/frameworks/{id}", tag = "Frameworks",
     params(("id" = String, Path, description = "The framework's id or alias.", example = "iso_27001")),
-    responses((status = 200, body = FrameworkView, description = "The framework.")),
-    extensions(("x-permission" = json!("framework:read")))
+    responses((status = 200, body = FrameworkView, description = "The framework."))
 )]
 pub(crate) async fn get_framework(
     api: State<Api>,
@@ -306,8 +307,7 @@ impl ListRequirements {
         ("id" = String, Path, description = "The framework's id or alias.", example = "iso_27001"),
         ListRequirements
     ),
-    responses((status = 200, body = RequirementList, description = "The requirements.")),
-    extensions(("x-permission" = json!("framework:read")))
+    responses((status = 200, body = RequirementList, description = "The requirements."))
 )]
 pub(crate) async fn list_requirements(
     api: State<Api>,

@@ -18,10 +18,10 @@ use tracing::instrument::WithSubscriber;
 
 use crate::answer::problem::Problem;
 use crate::answer::watched::Watched;
-use crate::document::openapi;
 use crate::request::arrival::{Arriving, Unread};
 use crate::request::bodies::too_large;
 use crate::request::caller::{RequestContext, client_address};
+use crate::request::facts::FactTable;
 use crate::request::idempotency;
 use crate::request::portal_hosts;
 use crate::state::Api;
@@ -40,12 +40,21 @@ fn is_secret(route: &str) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PagePolicy(pub(crate) &'static str);
 
-pub(crate) async fn outer(State(api): State<Api>, mut request: Request, next: Next) -> Response {
+/// What the outermost layer works with.
+#[derive(Clone)]
+pub(crate) struct Outer {
+    pub(crate) api: Api,
+    pub(crate) facts: Arc<FactTable>,
+}
+
+pub(crate) async fn outer(State(outer): State<Outer>, mut request: Request, next: Next) -> Response {
+    let Outer { api, facts: table } = outer;
     let started = Instant::now();
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let facts = route.as_ref().and_then(|route| openapi::facts(&method, route.as_str()));
-    let body_limit = facts.and_then(|facts| facts.body_limit).unwrap_or(usize::MAX).min(api.http.body_limit);
+    let facts = route.as_ref().and_then(|route| table.get(&method, route.as_str()));
+    let body_limit =
+        facts.and_then(|facts| facts.body_limit.bytes()).unwrap_or(usize::MAX).min(api.http.body_limit);
     let host = portal_hosts::owner(&api, request.headers(), request.uri()).await;
     let context = Arc::new(RequestContext {
         facts,

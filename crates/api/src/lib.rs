@@ -47,6 +47,6 @@ pub use console::has_console;
 pub use document::openapi::document;
 pub use members::{MemberList, MemberView, UserView};
 pub use registers::{AuthInfo, AuthenticatedUser, List, View};
-pub use routes::{PUBLIC, router, tidy};
+pub use routes::{router, tidy};
 pub use soa::exports::tables as statement_tables;
 pub use state::{Api, HttpSettings};

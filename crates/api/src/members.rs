@@ -257,7 +257,7 @@ impl From<UpdateMember> for MemberPatch {
 
 body! {
     /// Users to add, up to 1000. The rest are added even if some cannot be.
-    CreateMembers {
+    CreateMembers (Large) {
         members "members": required Items<CreateMember> = "The users to add.",
     }
     example json!({"members": [{"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee"}]})
@@ -323,8 +323,7 @@ impl IntoParams for ListMembers {
 /// Lists the people
 #[utoipa::path(
     get, path = "/v1/people", tag = "People", params(ListMembers),
-    responses((status = 200, body = MemberList, description = "A page of the people, newest first.")),
-    extensions(("x-permission" = json!("member:read")))
+    responses((status = 200, body = MemberList, description = "A page of the people, newest first."))
 )]
 pub(crate) async fn list_members(
     api: State<Api>,
@@ -349,8 +348,7 @@ pub(crate) async fn list_members(
         (status = 201, body = MemberView, description = "The member."),
         (status = 404, description = "There is no such user."),
         (status = 409, description = "The user is a member already, or has been invited."),
-    ),
-    extensions(("x-permission" = json!("member:create")))
+    )
 )]
 pub(crate) async fn create_member(
     api: State<Api>,
@@ -395,8 +393,7 @@ pub(crate) struct BulkResult {
 /// Adds many users to the organization
 #[utoipa::path(
     post, path = "/v1/people/bulk", tag = "People", request_body = CreateMembers,
-    responses((status = 201, body = BulkResult, description = "Who was added, and who was not, with the reason.")),
-    extensions(("x-permission" = json!("member:create")))
+    responses((status = 201, body = BulkResult, description = "Who was added, and who was not, with the reason."))
 )]
 pub(crate) async fn create_members(
     api: State<Api>,
@@ -466,8 +463,7 @@ fn invited_example() -> Value {
     responses(
         (status = 201, body = InvitedMember, description = "The invitation will be sent."),
         (status = 409, description = "The person is a member already."),
-    ),
-    extensions(("x-permission" = json!("member:create")))
+    )
 )]
 pub(crate) async fn invite_member(
     api: State<Api>,
@@ -491,9 +487,8 @@ pub(crate) async fn invite_member(
 ///
 /// Members without the permission `member:read` can see their own entry.
 #[utoipa::path(
-    get, path = "/v1/people/{id}", tag = "People", params(("id" = inline(MemberId), Path, description = "The member's id.")),
-    responses((status = 200, body = MemberView, description = "The member.")),
-    extensions(("x-permission" = json!("profile:read")))
+    get, path = "/v1/people/{id}", tag = "People",
+    responses((status = 200, body = MemberView, description = "The member."))
 )]
 pub(crate) async fn get_member(
     api: State<Api>,
@@ -511,12 +506,10 @@ pub(crate) async fn get_member(
 /// the member stays.
 #[utoipa::path(
     patch, path = "/v1/people/{id}", tag = "People", request_body = UpdateMember,
-    params(("id" = inline(MemberId), Path, description = "The member's id.")),
     responses(
         (status = 200, body = MemberView, description = "The member as it is now."),
         (status = 409, description = "The last active owner, or the other user is a member already."),
-    ),
-    extensions(("x-permission" = json!("member:update")))
+    )
 )]
 pub(crate) async fn update_member(
     api: State<Api>,
@@ -568,12 +561,11 @@ impl IntoParams for DeleteMember {
 
 /// Deactivates a member
 #[utoipa::path(
-    delete, path = "/v1/people/{id}", tag = "People", params(("id" = inline(MemberId), Path, description = "The member's id."), DeleteMember),
+    delete, path = "/v1/people/{id}", tag = "People", params(DeleteMember),
     responses(
         (status = 200, body = MemberDeletion, description = "The member is inactive and stays on record."),
         (status = 409, description = "The last active owner."),
-    ),
-    extensions(("x-permission" = json!("member:delete")))
+    )
 )]
 pub(crate) async fn delete_member(
     api: State<Api>,

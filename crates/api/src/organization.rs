@@ -66,7 +66,7 @@ impl From<Organization> for OrganizationView {
 
 body! {
     /// What to change in the organization. Fields that are left out stay as they are.
-    UpdateOrganization {
+    UpdateOrganization (Large) {
         name "name": optional Name = "The organization's name.",
         website "website": nullable WebAddress = "Its web site; null clears it.",
         time_zone "timeZone": optional Zone = "The IANA time zone by which tasks reopen, schedules run and digests are sent. UTC by default.",
@@ -79,8 +79,7 @@ body! {
 /// Shows the organization
 #[utoipa::path(
     get, path = "/v1/organization", tag = "Organization",
-    responses((status = 200, body = OrganizationView, description = "The organization.")),
-    extensions(("x-permission" = json!("organization:read")))
+    responses((status = 200, body = OrganizationView, description = "The organization."))
 )]
 pub(crate) async fn get_organization(
     api: State<Api>,
@@ -94,8 +93,7 @@ pub(crate) async fn get_organization(
 /// Changes the organization
 #[utoipa::path(
     patch, path = "/v1/organization", tag = "Organization", request_body = UpdateOrganization,
-    responses((status = 200, body = OrganizationView, description = "The organization as it is now.")),
-    extensions(("x-permission" = json!("organization:update")))
+    responses((status = 200, body = OrganizationView, description = "The organization as it is now."))
 )]
 pub(crate) async fn update_organization(
     api: State<Api>,
@@ -141,8 +139,7 @@ body! {
 /// remain.
 #[utoipa::path(
     delete, path = "/v1/organization", tag = "Organization", request_body = DeleteOrganization,
-    responses((status = 200, body = OrganizationDeletion, description = "The organization is deleted.")),
-    extensions(("x-permission" = json!("organization:delete")))
+    responses((status = 200, body = OrganizationDeletion, description = "The organization is deleted."))
 )]
 pub(crate) async fn delete_organization(
     api: State<Api>,

@@ -6,7 +6,7 @@ use attestry_domain::Time;
 use attestry_domain::access::{Scope, SeePolicies, grant};
 use attestry_domain::comments::CommentText;
 use attestry_domain::content::Body;
-use attestry_domain::id::{MemberId, PolicyId, kind};
+use attestry_domain::id::{MemberId, kind};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::plain::{Keep, Plain};
 use attestry_domain::policies::{On, Policy, PolicyFilter, PolicyPatch, PolicySort};
@@ -27,6 +27,7 @@ use crate::document::listed::Listed;
 use crate::document::operations::schema;
 use crate::registers::{self, Beside, Exposed, Names, Shown, Wire};
 use crate::request::caller::Granted;
+use crate::request::facts::BodyLimit;
 use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::path::PathId;
 use crate::request::wire::{Fields, Valid};
@@ -141,6 +142,7 @@ impl Exposed for Policy {
         parameter: "id",
     };
     const TABLES: bool = false;
+    const BODY_LIMIT: BodyLimit = BodyLimit::Large;
     const GIVEN: &'static [&'static str] = &["name", "description", "content", "frequency", "department"];
 
     async fn page(
@@ -227,13 +229,11 @@ body! {
 /// The policy becomes `needs_review`. Changing its name, description, content or file makes it a draft again.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/submit-for-approval", tag = "Policies", request_body = SubmitForApproval,
-    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, body = ref("#/components/schemas/Policy"), description = "The policy, waiting for approval."),
         (status = 409, description = "The policy has no text, or is archived."),
         (status = 412, description = "`If-Match` does not match."),
-    ),
-    extensions(("x-permission" = json!("policy:update")))
+    )
 )]
 pub(crate) async fn submit_policy_for_approval(
     api: State<Api>,
@@ -254,14 +254,12 @@ pub(crate) async fn submit_policy_for_approval(
 /// members are asked to sign it.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/approve", tag = "Policies",
-    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, body = ref("#/components/schemas/Policy"), description = "The policy, published."),
         (status = 403, description = "You are not the approver, or entered your password more than ten minutes ago."),
         (status = 409, description = "The policy does not wait for an approval, or is archived."),
         (status = 412, description = "`If-Match` does not match."),
-    ),
-    extensions(("x-permission" = json!("policy:approve")))
+    )
 )]
 pub(crate) async fn approve_policy(
     api: State<Api>,
@@ -287,13 +285,11 @@ body! {
 /// Only the member who was asked can. The policy becomes a draft again.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/deny", tag = "Policies", request_body = DenyPolicy,
-    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, body = ref("#/components/schemas/Policy"), description = "The policy, a draft again."),
         (status = 409, description = "The policy does not wait for an approval, or is archived."),
         (status = 412, description = "`If-Match` does not match."),
-    ),
-    extensions(("x-permission" = json!("policy:approve")))
+    )
 )]
 pub(crate) async fn deny_policy(
     api: State<Api>,

@@ -27,6 +27,7 @@ use crate::answer::lists::{self, Numbered};
 use crate::answer::problem::Problem;
 use crate::audit_logs::{EntryList, ListHistory};
 use crate::request::caller::Granted;
+use crate::request::facts::{Argument, BodyLimit, Facts};
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::{Fields, described, or_null};
@@ -202,6 +203,7 @@ pub(crate) trait Exposed: Wire + Stored<Filter: WireFilter> {
     const NAMES: Names;
     /// Whether lists are bare arrays of everything, and nothing is said of how the request was authenticated.
     const BARE: bool = false;
+    const BODY_LIMIT: BodyLimit = BodyLimit::Medium;
     /// Whether it can be exported and imported as a table.
     const TABLES: bool = true;
     /// What an example of a creation gives.
@@ -625,6 +627,12 @@ async fn list_bare<R: Exposed>(
 
 /// A body: of a creation, or of a change.
 struct Given<R: Exposed, const WHOLE: bool>(R::Patch);
+
+impl<R: Exposed, const WHOLE: bool> Argument for Given<R, WHOLE> {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = R::BODY_LIMIT;
+    }
+}
 
 impl<R: Exposed, const WHOLE: bool> FromRequest<Api> for Given<R, WHOLE> {
     type Rejection = Problem;

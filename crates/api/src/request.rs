@@ -6,6 +6,7 @@ pub(crate) mod wire;
 
 pub(crate) mod arrival;
 pub(crate) mod bodies;
+#[cfg(test)]
 pub(crate) mod body_limits;
 pub(crate) mod caller;
 pub(crate) mod facts;

@@ -29,39 +29,6 @@ use crate::{
     setup, soa, task_templates, tasks, trust_portal, views,
 };
 
-/// The operations that need no credentials. A test holds this list against the document and the
-/// running server.
-pub const PUBLIC: &[(&str, &str)] = &[
-    ("get", "/v1/health"),
-    ("get", "/v1/files/{ticket}"),
-    ("get", "/v1/setup"),
-    ("post", "/v1/setup"),
-    ("post", "/v1/auth/login"),
-    ("post", "/v1/auth/forgot-password"),
-    ("post", "/v1/auth/reset-password"),
-    ("get", "/v1/auth/invitation"),
-    ("post", "/v1/auth/unsubscribe"),
-    ("post", "/v1/auth/accept-invitation"),
-    ("get", "/v1/trust-access/{friendlyUrl}"),
-    ("get", "/v1/trust-access/{friendlyUrl}/documents/{document}"),
-    ("post", "/v1/trust-access/{friendlyUrl}/requests"),
-    ("post", "/v1/trust-access/{friendlyUrl}/reclaim"),
-    ("post", "/v1/trust-access/{friendlyUrl}/subscribers"),
-    ("post", "/v1/trust-access/subscriptions/confirm"),
-    ("post", "/v1/trust-access/subscriptions/unsubscribe"),
-    ("get", "/v1/trust-access/nda/{token}"),
-    ("post", "/v1/trust-access/nda/{token}/preview-nda"),
-    ("post", "/v1/trust-access/nda/{token}/sign"),
-    ("get", "/v1/trust-access/nda/verify/{code}"),
-    ("post", "/v1/trust-access/nda/verify"),
-    ("get", "/v1/trust-access/access/{token}"),
-    ("get", "/v1/trust-access/access/{token}/policies"),
-    ("get", "/v1/trust-access/access/{token}/policies/download-all"),
-    ("get", "/v1/trust-access/access/{token}/policies/{id}"),
-    ("get", "/v1/trust-access/access/{token}/compliance-resources"),
-    ("get", "/v1/trust-access/access/{token}/compliance-resources/{framework}"),
-];
-
 pub(crate) fn all(listed: Listed) -> Listed {
     listed
         .routes(operations!(health::health))
@@ -237,8 +204,9 @@ fn of_portals(listed: Listed) -> Listed {
 /// The whole HTTP interface, and the console beside it.
 pub fn router(api: Api) -> Router {
     let small = SizeAbove::new(1024).and(DefaultPredicate::new()).and(not_as_stored);
-    let router = all(Listed::served())
-        .into_router()
+    let (operations, facts) = all(Listed::served()).into_router();
+    let outer = layers::Outer { api: api.clone(), facts: Arc::new(facts) };
+    let router = operations
         .route("/docs", get(docs::root))
         .route("/docs/errors", get(docs::errors))
         .route("/docs/guide", get(docs::guide))
@@ -254,7 +222,7 @@ pub fn router(api: Api) -> Router {
         .merge(console::routes())
         .fallback(console::missing)
         .method_not_allowed_fallback(async || layers::method_not_allowed())
-        .layer(from_fn_with_state(api.clone(), layers::outer))
+        .layer(from_fn_with_state(outer, layers::outer))
         // Outside, so that the size of a response is known to those who hold its memory.
         .layer(CompressionLayer::new().gzip(true).compress_when(small));
     let router = match api.http.cors_origins.as_slice() {

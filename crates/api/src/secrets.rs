@@ -74,7 +74,7 @@ impl FromJson for SecretValue {
 
 body! {
     /// The value of a secret.
-    SetSecret {
+    SetSecret (Medium) {
         value "value": required SecretValue = "The value. It is encrypted and never shown again.",
     }
     example json!({"value": "ghp_example"})
@@ -88,8 +88,7 @@ fn name(text: &str) -> Result<SecretName, Problem> {
 /// Lists the names of the secrets
 #[utoipa::path(
     get, path = "/v1/organization/secrets", tag = "Automations",
-    responses((status = 200, body = SecretList, description = "The names, never the values.")),
-    extensions(("x-permission" = json!("secret:read")))
+    responses((status = 200, body = SecretList, description = "The names, never the values."))
 )]
 pub(crate) async fn list_secrets(
     api: State<Api>,
@@ -105,8 +104,7 @@ pub(crate) async fn list_secrets(
 #[utoipa::path(
     put, path = "/v1/organization/secrets/{name}", tag = "Automations", request_body = SetSecret,
     params(("name" = String, Path, description = "The secret's name: capitals, digits and underscores.")),
-    responses((status = 200, body = SecretView, description = "The secret is set.")),
-    extensions(("x-permission" = json!("secret:update")))
+    responses((status = 200, body = SecretView, description = "The secret is set."))
 )]
 pub(crate) async fn set_secret(
     api: State<Api>,
@@ -128,8 +126,7 @@ pub(crate) struct SecretDeletion {
 #[utoipa::path(
     delete, path = "/v1/organization/secrets/{name}", tag = "Automations",
     params(("name" = String, Path, description = "The secret's name.")),
-    responses((status = 200, body = SecretDeletion, description = "The secret is deleted.")),
-    extensions(("x-permission" = json!("secret:delete")))
+    responses((status = 200, body = SecretDeletion, description = "The secret is deleted."))
 )]
 pub(crate) async fn delete_secret(
     api: State<Api>,

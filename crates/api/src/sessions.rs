@@ -69,8 +69,7 @@ pub(crate) struct SessionList {
 /// The last used comes first. At most 100 are listed.
 #[utoipa::path(
     get, path = "/v1/auth/sessions", tag = "Sign-in",
-    responses((status = 200, body = SessionList, description = "The sessions that still work.")),
-    extensions(("x-session" = json!(true)))
+    responses((status = 200, body = SessionList, description = "The sessions that still work."))
 )]
 pub(crate) async fn list_sessions(api: State<Api>, caller: SignedIn) -> Result<Json<SessionList>, Problem> {
     let own = &caller.session.session;
@@ -82,9 +81,7 @@ pub(crate) async fn list_sessions(api: State<Api>, caller: SignedIn) -> Result<J
 /// Ends one of your sessions
 #[utoipa::path(
     delete, path = "/v1/auth/sessions/{id}", tag = "Sign-in",
-    params(("id" = inline(SessionId), Path, description = "The session's id.")),
-    responses((status = 200, body = Done, description = "The session has ended.")),
-    extensions(("x-session" = json!(true)))
+    responses((status = 200, body = Done, description = "The session has ended."))
 )]
 pub(crate) async fn end_session(
     api: State<Api>,
@@ -109,8 +106,7 @@ body! {
 /// the last ten minutes. Signing in counts.
 #[utoipa::path(
     post, path = "/v1/auth/confirm", tag = "Sign-in", request_body = Confirm,
-    responses((status = 200, body = Done, description = "The session is confirmed for ten minutes.")),
-    extensions(("x-session" = json!(true)))
+    responses((status = 200, body = Done, description = "The session is confirmed for ten minutes."))
 )]
 pub(crate) async fn confirm_session(
     api: State<Api>,

@@ -55,7 +55,7 @@ fn done(document: SoaDocument) -> Json<DocumentResult> {
 
 body! {
     /// The framework that a statement is for.
-    SoaFramework {
+    SoaFramework (Large) {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         framework_id "frameworkId": required FrameworkName = "The framework, by its id or alias.",
     }
@@ -124,8 +124,7 @@ impl ToSchema for SoaSetup {}
 /// nothing.
 #[utoipa::path(
     post, path = "/v1/soa/ensure-setup", tag = "Statement of applicability", request_body = SoaFramework,
-    responses((status = 200, body = SoaSetup, description = "What is asked, and the latest statement.")),
-    extensions(("x-permission" = json!("soa:update")))
+    responses((status = 200, body = SoaSetup, description = "What is asked, and the latest statement."))
 )]
 pub(crate) async fn ensure_soa_setup(
     api: State<Api>,
@@ -152,8 +151,7 @@ pub(crate) struct Created {
 /// It begins with the answers of the version before, as proposals that a person has to confirm.
 #[utoipa::path(
     post, path = "/v1/soa/create-document", tag = "Statement of applicability", request_body = SoaFramework,
-    responses((status = 200, body = Created, description = "The new version.")),
-    extensions(("x-permission" = json!("soa:update")))
+    responses((status = 200, body = Created, description = "The new version."))
 )]
 pub(crate) async fn create_soa_document(
     api: State<Api>,
@@ -168,7 +166,7 @@ pub(crate) async fn create_soa_document(
 
 body! {
     /// An answer to a question.
-    SaveSoaAnswer {
+    SaveSoaAnswer (Medium) {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         document_id "documentId": required SoaDocumentId = "The statement.",
         question_id "questionId": required RequirementId = "The question.",
@@ -203,8 +201,7 @@ pub(crate) struct AnswerResult {
         (status = 200, body = AnswerResult, description = "The answer, confirmed."),
         (status = 404, description = "There is no such statement."),
         (status = 409, description = "There is a later version."),
-    ),
-    extensions(("x-permission" = json!("soa:update")))
+    )
 )]
 pub(crate) async fn save_soa_answer(
     api: State<Api>,
@@ -237,7 +234,7 @@ pub(crate) async fn save_soa_answer(
 
 body! {
     /// The answers to confirm.
-    ConfirmSoaAnswers {
+    ConfirmSoaAnswers (Medium) {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         document_id "documentId": required SoaDocumentId = "The statement.",
         question_ids "questionIds": optional RequirementIds = "Only these; everything that is proposed, if it is left out.",
@@ -261,8 +258,7 @@ pub(crate) struct Confirmation {
         (status = 200, body = Confirmation, description = "The answers that were proposed until now."),
         (status = 404, description = "There is no such statement."),
         (status = 409, description = "There is a later version."),
-    ),
-    extensions(("x-permission" = json!("soa:update")))
+    )
 )]
 pub(crate) async fn confirm_soa_answers(
     api: State<Api>,
@@ -304,8 +300,7 @@ pub(crate) struct Submission {
         (status = 200, body = Submission, description = "The statement, awaiting approval."),
         (status = 404, description = "There is no such statement."),
         (status = 409, description = "Questions are unanswered, or the statement is awaiting approval or approved already."),
-    ),
-    extensions(("x-permission" = json!("soa:update")))
+    )
 )]
 pub(crate) async fn submit_soa(
     api: State<Api>,
@@ -338,8 +333,7 @@ body! {
         (status = 403, description = "You are not the approver, or entered your password more than ten minutes ago."),
         (status = 404, description = "There is no such statement."),
         (status = 409, description = "The statement is not awaiting approval, or was changed in the meantime."),
-    ),
-    extensions(("x-permission" = json!("soa:approve")))
+    )
 )]
 pub(crate) async fn approve_soa(
     api: State<Api>,
@@ -371,8 +365,7 @@ body! {
         (status = 200, body = DocumentResult, description = "The statement, declined."),
         (status = 404, description = "There is no such statement."),
         (status = 409, description = "The statement is not awaiting approval."),
-    ),
-    extensions(("x-permission" = json!("soa:approve")))
+    )
 )]
 pub(crate) async fn decline_soa(
     api: State<Api>,
@@ -429,8 +422,7 @@ impl IntoParams for ListDocuments {
 /// Lists the statements of applicability
 #[utoipa::path(
     get, path = "/v1/soa/documents", tag = "Statement of applicability", params(ListDocuments),
-    responses((status = 200, body = DocumentList, description = "The statements, newest first, without their answers.")),
-    extensions(("x-permission" = json!("soa:read")))
+    responses((status = 200, body = DocumentList, description = "The statements, newest first, without their answers."))
 )]
 pub(crate) async fn list_soa_documents(
     api: State<Api>,
@@ -462,9 +454,7 @@ pub(crate) async fn list_soa_documents(
 /// Shows a statement of applicability with its answers
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}", tag = "Statement of applicability",
-    params(("id" = inline(SoaDocumentId), Path, description = "The statement's id.")),
-    responses((status = 200, body = StatementView, description = "The statement.")),
-    extensions(("x-permission" = json!("soa:read")))
+    responses((status = 200, body = StatementView, description = "The statement."))
 )]
 pub(crate) async fn get_soa_document(
     api: State<Api>,

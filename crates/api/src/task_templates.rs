@@ -70,8 +70,7 @@ pub(crate) struct TemplateList {
 /// They ship with the product; their ids never change.
 #[utoipa::path(
     get, path = "/v1/task-templates", tag = "Tasks", params(ById),
-    responses((status = 200, body = TemplateList, description = "The templates.")),
-    extensions(("x-permission" = json!("task:read")))
+    responses((status = 200, body = TemplateList, description = "The templates."))
 )]
 pub(crate) async fn list_task_templates(
     _scope: Granted<grant::TaskRead>,
@@ -100,7 +99,7 @@ impl FromJson for TemplateIds {
 
 body! {
     /// Which templates become tasks.
-    CreateTasksFromTemplates {
+    CreateTasksFromTemplates (Medium) {
         template_ids "templateIds": optional TemplateIds = "All templates, if it is left out.",
     }
     example json!({"templateIds": [task_templates::all().get(1).map(|template| template.id)]})
@@ -133,8 +132,7 @@ impl ToSchema for TasksFromTemplates {}
 /// Doing it again makes only what is missing, so it can be repeated after an update. The body can be left out.
 #[utoipa::path(
     post, path = "/v1/tasks/from-templates", tag = "Tasks", request_body = Option<CreateTasksFromTemplates>,
-    responses((status = 201, body = TasksFromTemplates, description = "The tasks that were made.")),
-    extensions(("x-permission" = json!("task:create")))
+    responses((status = 201, body = TasksFromTemplates, description = "The tasks that were made."))
 )]
 pub(crate) async fn create_tasks_from_templates(
     api: State<Api>,

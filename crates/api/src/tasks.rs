@@ -57,7 +57,7 @@ impl Exposed for Task {
 
 body! {
     /// A status for many tasks.
-    SetTaskStatus {
+    SetTaskStatus (Medium) {
         task_ids "taskIds": required Ids<kind::Task> = "The tasks, at most 1000.",
         status "status": required TaskStatus = "Their new status.",
     }
@@ -66,7 +66,7 @@ body! {
 
 body! {
     /// Somebody who does many tasks.
-    AssignTasks {
+    AssignTasks (Medium) {
         task_ids "taskIds": required Ids<kind::Task> = "The tasks, at most 1000.",
         assignee_id "assigneeId": nullable MemberId = "The active member who does them; null is nobody. Required.",
     }
@@ -75,7 +75,7 @@ body! {
 
 body! {
     /// Tasks to delete.
-    DeleteTasks {
+    DeleteTasks (Medium) {
         task_ids "taskIds": required Ids<kind::Task> = "The tasks, at most 1000.",
     }
     example json!({"taskIds": ["tsk_01jcqg3v5mefzr7d0a6w3k9x2b"]})
@@ -113,7 +113,7 @@ impl FromJson for Moves {
 
 body! {
     /// A new order of tasks.
-    ReorderTasks {
+    ReorderTasks (Medium) {
         updates "updates": required Moves = "The tasks that move, at most 1000.",
     }
     example json!({"updates": [{"id": "tsk_01jcqg3v5mefzr7d0a6w3k9x2b", "order": 3, "status": "todo"}]})
@@ -142,8 +142,7 @@ pub(crate) struct TasksReordered {
 /// Sets the status of many tasks: all of them or none
 #[utoipa::path(
     patch, path = "/v1/tasks/bulk", tag = "Tasks", request_body = SetTaskStatus,
-    responses((status = 200, body = TasksUpdated, description = "How many tasks there are.")),
-    extensions(("x-permission" = json!("task:update")))
+    responses((status = 200, body = TasksUpdated, description = "How many tasks there are."))
 )]
 pub(crate) async fn set_task_status(
     api: State<Api>,
@@ -158,8 +157,7 @@ pub(crate) async fn set_task_status(
 /// Assigns many tasks: all of them or none
 #[utoipa::path(
     patch, path = "/v1/tasks/bulk/assignee", tag = "Tasks", request_body = AssignTasks,
-    responses((status = 200, body = TasksUpdated, description = "How many tasks there are.")),
-    extensions(("x-permission" = json!("task:update")))
+    responses((status = 200, body = TasksUpdated, description = "How many tasks there are."))
 )]
 pub(crate) async fn assign_tasks(
     api: State<Api>,
@@ -182,8 +180,7 @@ pub(crate) async fn assign_tasks(
 /// Deletes their comments, files and automations as well; their history stays.
 #[utoipa::path(
     delete, path = "/v1/tasks/bulk", tag = "Tasks", request_body = DeleteTasks,
-    responses((status = 200, body = TasksDeleted, description = "How many tasks were deleted.")),
-    extensions(("x-permission" = json!("task:delete")))
+    responses((status = 200, body = TasksDeleted, description = "How many tasks were deleted."))
 )]
 pub(crate) async fn delete_tasks(
     api: State<Api>,
@@ -197,8 +194,7 @@ pub(crate) async fn delete_tasks(
 /// Puts tasks into a new order: all of them or none
 #[utoipa::path(
     patch, path = "/v1/tasks/reorder", tag = "Tasks", request_body = ReorderTasks,
-    responses((status = 200, body = TasksReordered, description = "The tasks are in the new order.")),
-    extensions(("x-permission" = json!("task:update")))
+    responses((status = 200, body = TasksReordered, description = "The tasks are in the new order."))
 )]
 pub(crate) async fn reorder_tasks(
     api: State<Api>,

@@ -121,7 +121,7 @@ impl<S: PartialSchema> IntoParams for OfStatus<S> {
 
 body! {
     /// Why.
-    GiveReason {
+    GiveReason (Medium) {
         reason "reason": required LongText = "Why.",
     }
     example json!({"reason": "We only share our documents with customers."})

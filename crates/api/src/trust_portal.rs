@@ -107,7 +107,7 @@ impl FromJson for PortalDocumentChoices {
 
 body! {
     /// What to change in the portal. Fields that are left out stay as they are.
-    UpdatePortal {
+    UpdatePortal (Large) {
         friendly_url "friendlyUrl": nullable FriendlyUrl = "The portal's name in its address; unique. Without one, the organization's id.",
         status "status": optional PortalStatus = "Whether the public can see the portal.",
         domain "domain": nullable DomainName = "A domain of your own. It is used once its DNS records are found to be right.",
@@ -245,8 +245,7 @@ fn versions(settings: &Settings) -> [i64; 4] {
 /// Shows the settings of the trust portal
 #[utoipa::path(
     get, path = "/v1/trust-portal/settings", tag = "Trust portal",
-    responses((status = 200, body = SettingsView, description = "The settings.")),
-    extensions(("x-permission" = json!("trust-portal:read")))
+    responses((status = 200, body = SettingsView, description = "The settings."))
 )]
 pub(crate) async fn get_portal_settings(
     api: State<Api>,
@@ -263,8 +262,7 @@ pub(crate) async fn get_portal_settings(
     responses(
         (status = 200, body = SettingsView, description = "The settings as they are now."),
         (status = 409, description = "Another portal has this `friendlyUrl`, or the domain belongs to another organization."),
-    ),
-    extensions(("x-permission" = json!("trust-portal:update")))
+    )
 )]
 pub(crate) async fn update_portal_settings(
     api: State<Api>,

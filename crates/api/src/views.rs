@@ -96,7 +96,7 @@ impl FromJson for ViewParameters {
 
 body! {
     /// A view to add.
-    CreateView {
+    CreateView (Large) {
         list "list": required ViewList = "The list it arranges.",
         name "name": required Name = "Its name.",
         parameters "parameters": required ViewParameters = "What the list is asked for, by the names of its query parameters; `columns` and `group` are the console's.",
@@ -107,7 +107,7 @@ body! {
 
 body! {
     /// A change of a view. Fields that are left out stay as they are.
-    UpdateView {
+    UpdateView (Large) {
         name "name": optional Name = "Its name.",
         parameters "parameters": optional ViewParameters = "What the list is asked for.",
         is_shared "isShared": optional bool = "Whether everybody sees it.",
@@ -135,8 +135,7 @@ impl FromQuery for ListViews {
 /// Your own, and those that are shared, oldest first.
 #[utoipa::path(
     get, path = "/v1/views", tag = "Views", params(ListViews),
-    responses((status = 200, body = ViewsAnswer, description = "The views.")),
-    extensions(("x-permission" = json!("profile:read")))
+    responses((status = 200, body = ViewsAnswer, description = "The views."))
 )]
 pub(crate) async fn list_views(
     api: State<Api>,
@@ -151,8 +150,7 @@ pub(crate) async fn list_views(
 /// Adds a view
 #[utoipa::path(
     post, path = "/v1/views", tag = "Views", request_body = CreateView,
-    responses((status = 201, body = ViewView, description = "The view.")),
-    extensions(("x-permission" = json!("profile:read")))
+    responses((status = 201, body = ViewView, description = "The view."))
 )]
 pub(crate) async fn create_view(
     api: State<Api>,
@@ -168,9 +166,7 @@ pub(crate) async fn create_view(
 /// Shows one view
 #[utoipa::path(
     get, path = "/v1/views/{viewId}", tag = "Views",
-    params(("viewId" = inline(ViewId), Path, description = "The view.")),
-    responses((status = 200, body = ViewView, description = "The view.")),
-    extensions(("x-permission" = json!("profile:read")))
+    responses((status = 200, body = ViewView, description = "The view."))
 )]
 pub(crate) async fn get_view(
     api: State<Api>,
@@ -187,9 +183,7 @@ pub(crate) async fn get_view(
 /// Your own, or with `organization:update` one that is shared.
 #[utoipa::path(
     patch, path = "/v1/views/{viewId}", tag = "Views", request_body = UpdateView,
-    params(("viewId" = inline(ViewId), Path, description = "The view.")),
-    responses((status = 200, body = ViewView, description = "The view.")),
-    extensions(("x-permission" = json!("profile:read")))
+    responses((status = 200, body = ViewView, description = "The view."))
 )]
 pub(crate) async fn update_view(
     api: State<Api>,
@@ -216,9 +210,7 @@ pub(crate) struct ViewDeletion {
 /// Your own, or with `organization:update` one that is shared.
 #[utoipa::path(
     delete, path = "/v1/views/{viewId}", tag = "Views",
-    params(("viewId" = inline(ViewId), Path, description = "The view.")),
-    responses((status = 200, body = ViewDeletion, description = "The view is deleted.")),
-    extensions(("x-permission" = json!("profile:read")))
+    responses((status = 200, body = ViewDeletion, description = "The view is deleted."))
 )]
 pub(crate) async fn delete_view(
     api: State<Api>,

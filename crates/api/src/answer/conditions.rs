@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
 use crate::answer::problem::{FieldProblem, Problem};
+use crate::request::facts::{Argument, Facts};
 use crate::state::Api;
 
 /// `If-Match` and `If-None-Match`.
@@ -71,6 +72,12 @@ impl FromRequestParts<Api> for Conditions {
             if_match: Precondition(if_match),
             if_none_match: tags(&parts.headers, &header::IF_NONE_MATCH),
         })
+    }
+}
+
+impl Argument for Conditions {
+    fn describe(facts: &mut Facts) {
+        facts.is_conditional = true;
     }
 }
 

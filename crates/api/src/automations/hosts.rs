@@ -44,7 +44,7 @@ impl FromJson for Hosts {
 
 body! {
     /// The hosts that scripts may reach.
-    SetHosts {
+    SetHosts (Medium) {
         hosts "hosts": required Hosts = "Hosts such as api.example.com, api.example.com:8443, *.example.com or http://intranet.example.com; https unless http:// is written.",
     }
     example json!({"hosts": ["api.github.com", "*.example.com"]})
@@ -53,8 +53,7 @@ body! {
 /// Shows the hosts that automations can reach
 #[utoipa::path(
     get, path = "/v1/organization/automation-hosts", tag = "Automations",
-    responses((status = 200, body = HostsView, description = "The hosts.")),
-    extensions(("x-permission" = json!("automation:read")))
+    responses((status = 200, body = HostsView, description = "The hosts."))
 )]
 pub(crate) async fn get_automation_hosts(
     api: State<Api>,
@@ -70,8 +69,7 @@ pub(crate) async fn get_automation_hosts(
 /// Addresses within private networks are refused whatever the list says, unless the operator allows them.
 #[utoipa::path(
     put, path = "/v1/organization/automation-hosts", tag = "Automations", request_body = SetHosts,
-    responses((status = 200, body = HostsView, description = "The hosts as they are now.")),
-    extensions(("x-permission" = json!("organization:update")))
+    responses((status = 200, body = HostsView, description = "The hosts as they are now."))
 )]
 pub(crate) async fn set_automation_hosts(
     api: State<Api>,

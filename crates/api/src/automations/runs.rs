@@ -193,9 +193,8 @@ fn until(mut piece: Page<Run>, last: Option<&str>) -> Page<Run> {
 /// Everything, newest first, unless `limit` or `cursor` asks for a page; the `Link` header then leads to the next one.
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations/runs", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ListRuns),
-    responses((status = 200, body = Vec<RunView>, description = "The runs.")),
-    extensions(("x-permission" = json!("automation:read")))
+    params(ListRuns),
+    responses((status = 200, body = Vec<RunView>, description = "The runs."))
 )]
 pub(crate) async fn list_task_runs(
     api: State<Api>,
@@ -212,9 +211,8 @@ pub(crate) async fn list_task_runs(
 /// Everything, newest first, unless `limit` or `cursor` asks for a page; the `Link` header then leads to the next one.
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations/{automationId}/runs", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ListRuns),
-    responses((status = 200, body = Vec<RunView>, description = "The runs.")),
-    extensions(("x-permission" = json!("automation:read")))
+    params(ListRuns),
+    responses((status = 200, body = Vec<RunView>, description = "The runs."))
 )]
 pub(crate) async fn list_automation_runs(
     api: State<Api>,
@@ -233,12 +231,10 @@ pub(crate) async fn list_automation_runs(
 /// The run is put into the queue; ask for it to learn how it ended.
 #[utoipa::path(
     post, path = "/v1/tasks/{taskId}/automations/{automationId}/runs", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id.")),
     responses(
         (status = 201, body = RunView, description = "The run."),
         (status = 409, description = "The automation has no script yet."),
-    ),
-    extensions(("x-permission" = json!("automation:run")))
+    )
 )]
 pub(crate) async fn run_automation(
     api: State<Api>,
@@ -254,9 +250,7 @@ pub(crate) async fn run_automation(
 /// Shows one run
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations/{automationId}/runs/{runId}", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ("runId" = inline(RunId), Path, description = "The run's id.")),
-    responses((status = 200, body = RunView, description = "The run.")),
-    extensions(("x-permission" = json!("automation:read")))
+    responses((status = 200, body = RunView, description = "The run."))
 )]
 pub(crate) async fn get_run(
     api: State<Api>,
@@ -275,12 +269,10 @@ pub(crate) async fn get_run(
 /// A script that is running is stopped within a second.
 #[utoipa::path(
     post, path = "/v1/tasks/{taskId}/automations/{automationId}/runs/{runId}/cancel", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ("runId" = inline(RunId), Path, description = "The run's id.")),
     responses(
         (status = 200, body = RunView, description = "The run as it is now."),
         (status = 409, description = "The run has ended already."),
-    ),
-    extensions(("x-permission" = json!("automation:run")))
+    )
 )]
 pub(crate) async fn cancel_run(
     api: State<Api>,

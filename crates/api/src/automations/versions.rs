@@ -4,7 +4,7 @@ use attestry_app::automations;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::automations::{Source, Version};
-use attestry_domain::id::{AutomationId, AutomationVersionId, MemberId, TaskId};
+use attestry_domain::id::{AutomationVersionId, MemberId};
 use attestry_domain::text::LongText;
 use axum::Json;
 use axum::extract::State;
@@ -71,7 +71,7 @@ pub(crate) struct VersionList {
 
 body! {
     /// A new version of the script.
-    CreateAutomationVersion {
+    CreateAutomationVersion (Large) {
         script "script": required Source = "A JavaScript module; at most 256 KiB.",
         changelog "changelog": optional LongText = "What is new in it.",
     }
@@ -99,9 +99,8 @@ impl IntoParams for ListVersions {
 /// Lists the versions of an automation's script
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations/{automationId}/versions", tag = "Automations",
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id."), ListVersions),
-    responses((status = 200, body = VersionList, description = "The versions, newest first.")),
-    extensions(("x-permission" = json!("automation:read")))
+    params(ListVersions),
+    responses((status = 200, body = VersionList, description = "The versions, newest first."))
 )]
 pub(crate) async fn list_automation_versions(
     api: State<Api>,
@@ -125,12 +124,10 @@ pub(crate) async fn list_automation_versions(
 /// It runs from now on. A script that is not valid is refused with the line and the column of the mistake.
 #[utoipa::path(
     post, path = "/v1/tasks/{taskId}/automations/{automationId}/versions", tag = "Automations", request_body = CreateAutomationVersion,
-    params(("taskId" = inline(TaskId), Path, description = "The task's id."), ("automationId" = inline(AutomationId), Path, description = "The automation's id.")),
     responses(
         (status = 201, body = VersionView, description = "The version."),
         (status = 409, description = "The automation runs a built-in check."),
-    ),
-    extensions(("x-permission" = json!("automation:update")))
+    )
 )]
 pub(crate) async fn create_automation_version(
     api: State<Api>,

@@ -2,16 +2,16 @@
 //! the first: the document takes longer to make than everything else at its start.
 
 use axum::Router;
-use axum::routing::MethodRouter;
 use utoipa::__dev::{SchemaReferences, Tags};
 use utoipa::openapi::path::Paths;
 use utoipa::openapi::{OpenApi, RefOr, Schema};
 
+use crate::request::facts::{FactTable, Route};
 use crate::state::Api;
 
 /// Operations, and how they are documented.
 pub(crate) struct Operations {
-    pub(crate) routes: Vec<(String, MethodRouter<Api>)>,
+    pub(crate) routes: Vec<(String, Route)>,
     pub(crate) documented: Box<dyn FnOnce() -> Documented>,
 }
 
@@ -35,31 +35,40 @@ impl Documented {
     }
 }
 
-pub(crate) enum Listed {
-    Served(Router<Api>),
-    Documented(Box<OpenApi>),
+/// The operations, with the facts of each.
+pub(crate) struct Listed {
+    purpose: Purpose,
+    facts: FactTable,
+}
+
+enum Purpose {
+    Serve(Router<Api>),
+    Document(Box<OpenApi>),
 }
 
 impl Listed {
     /// Nothing yet, to be served.
     pub(crate) fn served() -> Self {
-        Self::Served(Router::new())
+        Self { purpose: Purpose::Serve(Router::new()), facts: FactTable::default() }
     }
 
     /// Nothing yet, to be documented.
     pub(crate) fn documented() -> Self {
-        Self::Documented(Box::default())
+        Self { purpose: Purpose::Document(Box::default()), facts: FactTable::default() }
     }
 
-    pub(crate) fn routes(self, operations: Operations) -> Self {
-        match self {
-            Self::Served(router) => Self::Served(
+    pub(crate) fn routes(mut self, operations: Operations) -> Self {
+        for (path, route) in &operations.routes {
+            self.facts.add(path, &route.method, route.facts);
+        }
+        self.purpose = match self.purpose {
+            Purpose::Serve(router) => Purpose::Serve(
                 operations
                     .routes
                     .into_iter()
-                    .fold(router, |all, (path, handlers)| all.route(&path, handlers)),
+                    .fold(router, |all, (path, route)| all.route(&path, route.handlers)),
             ),
-            Self::Documented(mut document) => {
+            Purpose::Document(mut document) => {
                 let Documented { paths, schemas } = (operations.documented)();
                 for (path, item) in paths.paths {
                     match document.paths.paths.get_mut(&path) {
@@ -70,9 +79,10 @@ impl Listed {
                     }
                 }
                 document.components.get_or_insert_default().schemas.extend(schemas);
-                Self::Documented(document)
+                Purpose::Document(document)
             }
-        }
+        };
+        self
     }
 
     /// Adds what another part of the list has.
@@ -85,24 +95,24 @@ impl Listed {
         mut self,
         schemas: impl FnOnce() -> Vec<(N, RefOr<Schema>)>,
     ) -> Self {
-        if let Self::Documented(document) = &mut self {
+        if let Purpose::Document(document) = &mut self.purpose {
             let components = document.components.get_or_insert_default();
             components.schemas.extend(schemas().into_iter().map(|(name, schema)| (name.into(), schema)));
         }
         self
     }
 
-    pub(crate) fn into_router(self) -> Router<Api> {
-        match self {
-            Self::Served(router) => router,
-            Self::Documented(_) => Router::new(),
+    pub(crate) fn into_router(self) -> (Router<Api>, FactTable) {
+        match self.purpose {
+            Purpose::Serve(router) => (router, self.facts),
+            Purpose::Document(_) => (Router::new(), self.facts),
         }
     }
 
-    pub(crate) fn into_document(self) -> OpenApi {
-        match self {
-            Self::Served(_) => OpenApi::default(),
-            Self::Documented(document) => *document,
+    pub(crate) fn into_document(self) -> (OpenApi, FactTable) {
+        match self.purpose {
+            Purpose::Serve(_) => (OpenApi::default(), self.facts),
+            Purpose::Document(document) => (*document, self.facts),
         }
     }
 }
@@ -124,12 +134,9 @@ macro_rules! operations {
     };
     (@route [$($module:ident)*] $name:ident => $handler:path) => {
         utoipa_axum::paste! {{
-            use utoipa_axum::PathItemExt as _;
-            let methods = <$($module::)* [<__path_ $name>] as utoipa::Path>::methods();
-            let handlers = methods.iter().fold(axum::routing::MethodRouter::new(), |all, method| {
-                all.on(method.to_method_filter(), $handler)
-            });
-            (<$($module::)* [<__path_ $name>] as utoipa::Path>::path(), handlers)
+            let method = <$($module::)* [<__path_ $name>] as utoipa::Path>::methods().remove(0);
+            let path = <$($module::)* [<__path_ $name>] as utoipa::Path>::path();
+            (path, $crate::request::facts::Route::new(method, $handler))
         }}
     };
     (@document $documented:ident [$($module:ident)*] $next:ident :: $($rest:ident)::+) => {

@@ -1,24 +1,17 @@
 //! The OpenAPI document. Handlers describe what is their own; what holds for every operation
 //! (security, error answers, common headers) is added here, from what an operation is.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use attestry_domain::access::Permission;
 use attestry_domain::id::OrganizationId;
-use attestry_domain::text::Parse;
 use http::Method;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 use utoipa::{OpenApi, PartialSchema};
 
 use crate::answer::problem::CODES;
 use crate::document::listed::Listed;
-use crate::request::body_limits::{SMALL_BODY, largest_body};
-use crate::request::facts::Facts;
+use crate::request::facts::{Facts, Needed};
 use crate::request::idempotency;
-use crate::routes::{PUBLIC, all};
+use crate::routes::all;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -61,109 +54,26 @@ use crate::routes::{PUBLIC, all};
 )]
 struct Base;
 
-/// The parts of an operation in the document that facts come from.
-#[derive(Deserialize)]
-struct Written {
-    #[serde(default)]
-    parameters: Vec<WrittenParameter>,
-    #[serde(rename = "requestBody")]
-    body: Option<WrittenBody>,
-    #[serde(rename = "x-permission")]
-    permission: Option<String>,
-    #[serde(rename = "x-stream")]
-    stream: Option<IgnoredAny>,
-    #[serde(rename = "x-body-limit")]
-    body_limit: Option<usize>,
-}
-
-#[derive(Deserialize)]
-struct WrittenParameter {
-    r#in: String,
-    name: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct WrittenBody {
-    content: WrittenContent,
-}
-
-#[derive(Deserialize)]
-struct WrittenContent {
-    #[serde(rename = "multipart/form-data")]
-    form: Option<IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct WrittenDocument {
-    paths: HashMap<String, HashMap<String, Written>>,
-}
-
-static FACTS: LazyLock<HashMap<String, Vec<(Method, Facts)>>> = LazyLock::new(|| {
-    let document = attestry_ui::text(attestry_ui::OPENAPI).unwrap_or_default();
-    let written: WrittenDocument = serde_json::from_slice(&document).unwrap_or_else(|error| {
-        // A test reads the document that is built in.
-        tracing::error!(%error, "the OpenAPI document cannot be read");
-        WrittenDocument { paths: HashMap::new() }
-    });
-    let facts = |path: &str, name: &str, operation: Written| Facts {
-        is_public: PUBLIC.contains(&(name, path)),
-        permission: operation.permission.and_then(|word| Permission::parse(&word).ok()),
-        takes_query: operation.parameters.iter().any(|parameter| parameter.r#in == "query"),
-        is_list: operation.parameters.iter().any(|parameter| parameter.name.as_deref() == Some("limit")),
-        is_stream: operation.stream.is_some(),
-        takes_form: operation.body.as_ref().is_some_and(|body| body.content.form.is_some()),
-        body_limit: operation.body.map_or(Some(SMALL_BODY), |_| operation.body_limit),
-    };
-    written
-        .paths
-        .into_iter()
-        .map(|(path, item)| {
-            let known = item.into_iter().filter_map(|(name, operation)| {
-                let method = Method::from_bytes(name.to_uppercase().as_bytes()).ok()?;
-                Some((method, facts(&path, &name, operation)))
-            });
-            let known = known.collect();
-            (path, known)
-        })
-        .collect()
-});
-
-/// What is known of an operation; nothing of what is not in the document.
-pub(crate) fn facts(method: &Method, route: &str) -> Option<&'static Facts> {
-    let method = if *method == Method::HEAD { &Method::GET } else { method };
-    FACTS.get(route)?.iter().find(|(known, _)| known == method).map(|(_, facts)| facts)
-}
-
-/// What has no version, and so no ETag to insist on.
-const UNVERSIONED: &[&str] = &[
-    "/v1/organization/api-keys/{id}",
-    "/v1/comments/{commentId}",
-    "/v1/trust-portal/compliance-resources/{framework}",
-];
-
 const METHODS: &[&str] = &["get", "post", "put", "patch", "delete"];
-/// How many bytes a body of an operation can have, where its schema says so.
-const BODY_LIMIT: &str = "x-body-limit";
 
 /// The whole document, as the code describes it. A server answers with what was written down when it was built, which a test
 /// holds against this.
 pub fn document() -> Value {
     let mut api = Base::openapi();
-    api.merge(all(Listed::documented()).into_document());
+    let (operations, facts) = all(Listed::documented()).into_document();
+    api.merge(operations);
     let mut document = serde_json::to_value(api).unwrap_or_default();
     document["info"]["version"] = json!(env!("CARGO_PKG_VERSION"));
     document["servers"] = json!([{"url": "/", "description": "This server"}]);
     document["components"]["securitySchemes"] = security_schemes();
     document["components"]["responses"] = problem_responses();
-    let components = document["components"].clone();
     if let Some(paths) = document["paths"].as_object_mut() {
         for (path, item) in paths {
             for method in METHODS {
-                if let Some(operation) = item.get_mut(*method) {
-                    finish(method, path, operation);
-                    if let Some(limit) = largest_body(&operation["requestBody"], &components) {
-                        operation[BODY_LIMIT] = json!(limit);
-                    }
+                let known = Method::from_bytes(method.to_uppercase().as_bytes()).ok();
+                let facts = known.and_then(|known| facts.get(&known, path));
+                if let (Some(operation), Some(facts)) = (item.get_mut(*method), facts) {
+                    finish(method, path, operation, &facts);
                 }
             }
         }
@@ -283,15 +193,59 @@ fn unwrap_optional(body: &mut Value) {
     }
 }
 
-fn finish(method: &str, path: &str, operation: &mut Value) {
+/// The names of the parameters in a path.
+fn names(path: &str) -> Vec<&str> {
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect()
+}
+
+/// The parameters of the ids in a path, but for those that the handler has described itself.
+fn ids(path: &str, known: &[Value], facts: &Facts) -> Vec<Value> {
+    let names = names(path);
+    let mut all = Vec::new();
+    for id in facts.ids.iter().flatten() {
+        let name = id.place.map_or(names.last(), |place| names.get(place));
+        if let Some(name) = name.filter(|name| !known.iter().any(|one| one["name"] == **name)) {
+            let place = names.iter().position(|one| one == name);
+            let about = format!("The {}'s id.", id.noun);
+            let parameter = json!({"name": name, "in": "path", "required": true, "description": about, "schema": (id.schema)()});
+            all.push((place, parameter));
+        }
+    }
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, parameter)| parameter).collect()
+}
+
+/// Writes down what an operation needs, as its facts say it.
+fn write_facts(operation: &mut Value, facts: &Facts) {
+    if let Some(Needed { permission, or }) = facts.needs {
+        operation["x-permission"] = json!(permission.as_str());
+        if let (Some((or, _)), None) = (or, operation.get("x-or-permission")) {
+            operation["x-or-permission"] = json!(or.as_str());
+        }
+    }
+    if let Some(Needed { permission, or }) = facts.also_needs {
+        let either = [Some(permission), or.map(|(or, _)| or)];
+        let either: Vec<&str> = either.into_iter().flatten().map(Permission::as_str).collect();
+        operation["x-also-permission"] = json!(either);
+    }
+    for (name, is_so) in [("x-session", facts.needs_session), ("x-stream", facts.is_stream)] {
+        if is_so {
+            operation[name] = json!(true);
+        }
+    }
+    if let (Some(_), Some(limit)) = (operation.get("requestBody"), facts.body_limit.bytes()) {
+        operation["x-body-limit"] = json!(limit);
+    }
+}
+
+fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
     if let Some(body) = operation.get_mut("requestBody") {
         unwrap_optional(body);
     }
-    let is_public = PUBLIC.contains(&(method, path));
-    let session_only = operation.get("x-session").is_some();
+    write_facts(operation, facts);
+    let (is_public, session_only) = (facts.is_public, operation.get("x-session").is_some());
     let has_body = operation.get("requestBody").is_some();
-    let is_one =
-        method == "get" && !operation["responses"]["200"]["content"].is_null() && is_single(path, operation);
+    let is_one = method == "get" && facts.is_conditional;
     operation["security"] = match (is_public, session_only) {
         (true, _) => json!([]),
         (false, true) => json!([{"bearer": []}, {"cookie": []}]),
@@ -320,15 +274,14 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
     if method == "post" {
         statuses.extend([409, 422]);
     }
-    if method == "post" && operation.get("x-stream").is_none() {
+    if method == "post" && !facts.is_stream {
         parameters.push(header(
             "Idempotency-Key",
             "Within 24 hours, the same key and body have one effect and one answer.",
             &idempotency_key(),
         ));
     }
-    let is_changed = matches!(method, "patch" | "delete") && !UNVERSIONED.contains(&path);
-    if is_changed || operation["responses"].get("412").is_some() {
+    if method != "get" && facts.is_conditional {
         statuses.push(412);
         parameters.push(header("If-Match", "Proceed only if this is still the ETag.", &entity_tag()));
     }
@@ -351,7 +304,11 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
             }
         }
     }
-    let mut all = operation["parameters"].as_array().cloned().unwrap_or_default();
+    let mut known = operation["parameters"].as_array().cloned().unwrap_or_default();
+    // Of these only the place in the path is known.
+    known.retain(|one| one["in"] != "path" || one.get("description").is_some());
+    let mut all = ids(path, &known, facts);
+    all.extend(known);
     all.extend(parameters);
     operation["parameters"] = Value::Array(all);
     let needs = match operation.get("x-permission").and_then(Value::as_str) {
@@ -366,61 +323,53 @@ fn finish(method: &str, path: &str, operation: &mut Value) {
     operation["description"] = json!(format!("{about}\n\n{needs}").trim());
 }
 
-/// What is answered under a path with an id at its end and has no version of its own.
-const UNTAGGED: &[&str] = &[
-    "/v1/policies/{id}/versions/{a}/diff/{b}",
-    "/v1/policy-templates/{id}",
-    "/v1/soa/documents/{id}/diff/{other}",
-    "/v1/trust-access/{friendlyUrl}",
-    "/v1/trust-access/nda/{token}",
-    "/v1/trust-access/nda/verify/{code}",
-    "/v1/trust-access/access/{token}",
-    "/v1/trust-access/access/{token}/policies/{id}",
-    "/v1/trust-access/access/{token}/compliance-resources/{framework}",
-];
-
-/// Whether a GET answers one resource with a version, which then has an ETag.
-fn is_single(path: &str, operation: &Value) -> bool {
-    let schema =
-        operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].as_str().unwrap_or("");
-    (path.ends_with('}') && !UNTAGGED.contains(&path))
-        || ["/Organization", "/PortalSettings"].iter().any(|one| schema.ends_with(one))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::request::bodies::MULTIPART;
+    use crate::request::body_limits::largest_body;
+    use crate::request::facts::BodyLimit;
 
     #[test]
     fn facts_are_what_the_document_says() {
-        let document = document();
+        let (document, facts) = (document(), all(Listed::served()).into_router().1);
         for (path, item) in document["paths"].as_object().expect("paths") {
             for (name, operation) in item.as_object().expect("operations") {
                 let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
-                let facts = facts(&method, path).expect("`make openapi` was run after the last change");
+                let facts = facts.get(&method, path).expect("every operation has facts");
                 let (body, query) = (operation.get("requestBody"), &json!("query"));
                 let parameters = operation["parameters"].as_array();
-                let limit = body.map_or(json!(SMALL_BODY), |_| operation[BODY_LIMIT].clone());
-                assert_eq!(
-                    facts.permission.map(Permission::as_str),
-                    operation["x-permission"].as_str(),
-                    "{path}"
+                let forms = body.is_some_and(|body| body["content"].get(MULTIPART).is_some());
+                assert_eq!(facts.takes_form, forms, "{path}");
+                let takes_query = parameters.is_some_and(|all| all.iter().any(|one| one["in"] == *query));
+                assert_eq!(facts.takes_query, takes_query, "{name} {path}");
+                let is_list = parameters.is_some_and(|all| all.iter().any(|one| one["name"] == "limit"));
+                assert_eq!(facts.is_list, is_list, "{name} {path}");
+                let described = parameters.into_iter().flatten().filter(|one| one["in"] == "path").count();
+                assert_eq!(described, names(path).len(), "{name} {path}");
+            }
+        }
+        assert!(facts.get(&Method::GET, "/v1/openapi.json").is_none());
+    }
+
+    #[test]
+    fn no_body_that_is_right_is_too_large() {
+        let (document, facts) = (document(), all(Listed::served()).into_router().1);
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            for (name, operation) in item.as_object().expect("operations") {
+                let Some(body) = operation.get("requestBody") else { continue };
+                let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
+                let limit = facts.get(&method, path).expect("facts").body_limit;
+                let largest = largest_body(body, &document["components"]).unwrap_or(usize::MAX);
+                assert!(
+                    limit.bytes().is_none_or(|limit| largest <= limit),
+                    "{name} {path}: {largest} of {limit:?}"
                 );
-                assert_eq!(facts.is_stream, operation.get("x-stream").is_some(), "{path}");
-                assert_eq!(json!(facts.body_limit), limit, "{path}");
-                assert_eq!(
-                    facts.takes_form,
-                    body.is_some_and(|body| body["content"].get(MULTIPART).is_some()),
-                    "{path}"
-                );
-                assert_eq!(
-                    facts.takes_query,
-                    parameters.is_some_and(|all| all.iter().any(|one| one["in"] == *query)),
-                    "{path}"
+                assert!(
+                    limit != BodyLimit::Large || largest > 1 << 20,
+                    "{name} {path} is not that large: {largest}"
                 );
             }
         }
-        assert!(facts(&Method::GET, "/v1/openapi.json").is_none());
     }
 }

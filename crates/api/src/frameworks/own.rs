@@ -29,6 +29,7 @@ use crate::answer::tables::{CSV, CSV_UTF8, text};
 use crate::document::operations::{reference, schema};
 use crate::request::bodies::{JSON, MediaType, Meter, media_type, must_be};
 use crate::request::caller::{Granted, caller_of};
+use crate::request::facts::{Argument, BodyLimit, Facts};
 use crate::request::json::{FromJson, Json as JsonValue};
 use crate::request::path::PathId;
 use crate::request::query::{FromQuery, Query, ValidQuery};
@@ -42,6 +43,12 @@ pub(crate) enum Sent {
     /// A catalog, or another document of OSCAL.
     Oscal(Value),
     Csv(Vec<RequirementDraft>),
+}
+
+impl Argument for Sent {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = BodyLimit::Large;
+    }
 }
 
 impl FromRequest<Api> for Sent {
@@ -360,8 +367,7 @@ impl FrameworkTrial {
     responses(
         (status = 200, body = FrameworkTrial, description = "With `dryRun=true`: what would become of it."),
         (status = 201, body = FrameworkView, description = "The framework."),
-    ),
-    extensions(("x-permission" = json!("framework:create")))
+    )
 )]
 pub(crate) async fn create_framework(
     api: State<Api>,
@@ -399,14 +405,13 @@ impl ToSchema for FrameworkReplacement {}
 /// Requirements keep their ids by their codes; what is gone is taken off the controls. With `dryRun=true` nothing is saved.
 #[utoipa::path(
     put, path = "/v1/frameworks/{id}", tag = "Frameworks",
-    params(("id" = inline(FrameworkId), Path, description = "The framework's id."), ImportFramework),
+    params(ImportFramework),
     request_body(content((AddFramework = "application/json"), (String = "text/csv"))),
     responses(
         (status = 200, body = FrameworkReplacement, description = "The framework; with `dryRun=true`, what would become of it."),
         (status = 409, description = "The framework ships with the product, or there are statements for it."),
         (status = 412, description = "`If-Match` does not match."),
-    ),
-    extensions(("x-permission" = json!("framework:create")))
+    )
 )]
 pub(crate) async fn replace_framework(
     api: State<Api>,
@@ -448,13 +453,11 @@ pub(crate) struct DeletedFramework {
 /// Deletes a framework of one's own
 #[utoipa::path(
     delete, path = "/v1/frameworks/{id}", tag = "Frameworks",
-    params(("id" = inline(FrameworkId), Path, description = "The framework's id.")),
     responses(
         (status = 200, body = FrameworkDeletion, description = "What was deleted."),
         (status = 409, description = "The framework ships with the product, or there are statements for it."),
         (status = 412, description = "`If-Match` does not match."),
-    ),
-    extensions(("x-permission" = json!("framework:delete")))
+    )
 )]
 pub(crate) async fn delete_framework(
     api: State<Api>,
@@ -522,8 +525,7 @@ fn as_given(framework: &Framework) -> Value {
         ("id" = String, Path, description = "The framework's id or alias.", example = "iso_27001"),
         ExportFramework
     ),
-    responses((status = 200, description = "The file.", content((Object = "application/json"), (String = "text/csv")))),
-    extensions(("x-permission" = json!("framework:read")))
+    responses((status = 200, description = "The file.", content((Object = "application/json"), (String = "text/csv"))))
 )]
 pub(crate) async fn export_framework(
     api: State<Api>,

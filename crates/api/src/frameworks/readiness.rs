@@ -196,8 +196,7 @@ impl IntoParams for AskReadiness {
         ("id" = String, Path, description = "The framework's id or alias.", example = "iso_27001"),
         AskReadiness
     ),
-    responses((status = 200, body = ReadinessView, description = "How far each requirement is.")),
-    extensions(("x-permission" = json!("control:read")))
+    responses((status = 200, body = ReadinessView, description = "How far each requirement is."))
 )]
 pub(crate) async fn get_framework_readiness(
     api: State<Api>,

@@ -6,7 +6,7 @@ use attestry_ai::{Role, Turn};
 use attestry_app::policies::chat::{self, Conversation, Question, Said};
 use attestry_domain::access::grant;
 use attestry_domain::content::markdown;
-use attestry_domain::id::{PolicyId, kind};
+use attestry_domain::id::kind;
 use attestry_domain::text::Text;
 use axum::extract::State;
 use axum::response::sse::Event;
@@ -98,7 +98,7 @@ impl FromJson for History {
 
 body! {
     /// What is asked of the assistant.
-    AskAboutPolicy {
+    AskAboutPolicy (Large) {
         instructions "instructions": required Text<1, 10_000> = "What change to make, or a question.",
         chat_history "chatHistory": optional History = "What was said before, oldest first; at most 200,000 characters in all.",
     }
@@ -196,14 +196,12 @@ fn close(stage: &mut Stage, events: &mut Vec<Event>) {
 /// with `POST /v1/policies/{id}/diff`.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/ai-chat", tag = "Policies", request_body = AskAboutPolicy,
-    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, content_type = "text/event-stream", body = String, description = "The answer, as it comes.",
          example = json!("data: {\"type\":\"start\"}\n\ndata: {\"type\":\"text-start\",\"id\":\"0\"}\n\ndata: {\"type\":\"text-delta\",\"id\":\"0\",\"delta\":\"I renamed it.\"}\n\ndata: {\"type\":\"text-end\",\"id\":\"0\"}\n\ndata: {\"type\":\"finish\"}\n\ndata: [DONE]\n\n")),
         (status = 502, description = "The AI provider failed before it began to answer."),
         (status = 503, description = "No AI provider is configured, or it takes no more requests for now."),
-    ),
-    extensions(("x-permission" = json!("policy:update")), ("x-stream" = json!(true)))
+    )
 )]
 pub(crate) async fn ask_about_policy(
     api: State<Api>,

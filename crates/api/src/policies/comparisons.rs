@@ -4,7 +4,7 @@ use attestry_app::policies::comparisons::{self, Text};
 use attestry_domain::access::{Permission, Scope, grant};
 use attestry_domain::content::diff::{self, Fate, Words};
 use attestry_domain::content::{Block, Body, Content, MOST_NODES};
-use attestry_domain::id::{PolicyId, kind};
+use attestry_domain::id::kind;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -144,12 +144,10 @@ async fn difference(api: &Api, scope: &Scope, [before, after]: [Text; 2]) -> Res
 #[utoipa::path(
     get, path = "/v1/policies/{id}/versions/{a}/diff/{b}", tag = "Policies",
     params(
-        ("id" = inline(PolicyId), Path, description = "The policy's id."),
         ("a" = String, Path, description = "The text before: the id or number of a version, or `draft`.", example = "1"),
         ("b" = String, Path, description = "The text after: the id or number of a version, or `draft`.", example = "draft"),
     ),
-    responses((status = 200, body = PolicyDiff, description = "All blocks of both texts.")),
-    extensions(("x-permission" = json!("policy:read")))
+    responses((status = 200, body = PolicyDiff, description = "All blocks of both texts."))
 )]
 pub(crate) async fn diff_policy_versions(
     api: State<Api>,
@@ -181,7 +179,7 @@ impl FromJson for Places {
 
 body! {
     /// Another text for a policy.
-    ComparePolicy {
+    ComparePolicy (Large) {
         content_markdown "contentMarkdown": optional Markdown = "The text as Markdown.",
         content "content": optional Body = "The text as editor nodes, in place of `contentMarkdown`.",
         apply "apply": optional Places = "The ids of changes to make. Needs `policy:update`; the answer is the policy.",
@@ -195,12 +193,10 @@ body! {
 /// The ids are those of the policy as it is: send its ETag in `If-Match` to be sure that nobody has changed it since.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/diff", tag = "Policies", request_body = ComparePolicy,
-    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, body = PolicyComparison, description = "All blocks of both texts; with `apply`, the policy."),
         (status = 412, description = "`If-Match` does not match, or the policy was changed in the meantime."),
-    ),
-    extensions(("x-permission" = json!("policy:read")))
+    )
 )]
 pub(crate) async fn compare_policy(
     api: State<Api>,

@@ -5,7 +5,7 @@ use attestry_app::policies::prints;
 use attestry_app::policies::versions::Which;
 use attestry_domain::access::SeePolicies;
 use attestry_domain::files::MediaType;
-use attestry_domain::id::{PolicyId, kind};
+use attestry_domain::id::kind;
 use attestry_domain::policies::Policy;
 use attestry_domain::registers::Register;
 use attestry_domain::version::VersionNumber;
@@ -49,12 +49,11 @@ impl IntoParams for PrintPolicy {
 /// are marked in the text and named in the header `X-Missing-Glyphs`. The audit log records the download.
 #[utoipa::path(
     get, path = "/v1/policies/{id}/pdf", tag = "Policies",
-    params(("id" = inline(PolicyId), Path, description = "The policy's id."), PrintPolicy),
+    params(PrintPolicy),
     responses(
         (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
         (status = 409, description = "The policy is an uploaded file, or has too many pages."),
-    ),
-    extensions(("x-permission" = json!("policy:read")), ("x-or-permission" = json!("policy:sign")))
+    )
 )]
 pub(crate) async fn print_policy(
     api: State<Api>,
@@ -81,8 +80,7 @@ pub(crate) async fn print_policy(
     responses(
         (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),
         (status = 409, description = "There are too many pages."),
-    ),
-    extensions(("x-permission" = json!("policy:read")), ("x-or-permission" = json!("policy:sign")))
+    )
 )]
 pub(crate) async fn print_policies(
     api: State<Api>,

@@ -70,13 +70,12 @@ impl From<PolicySignature> for SignatureView {
 /// Needs a session: a signature is a person's own. Signing again changes nothing. The body can be left out.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/sign", tag = "Policies", request_body = Option<SignPolicy>,
-    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, body = SignatureView, description = "The signature."),
         (status = 403, description = "An API key cannot sign; or you entered your password more than ten minutes ago."),
         (status = 409, description = "No version is published, or another one than `versionId`."),
     ),
-    extensions(("x-permission" = json!("policy:sign")), ("x-session" = json!(true)))
+    extensions(("x-session" = json!(true)))
 )]
 pub(crate) async fn sign_policy(
     api: State<Api>,
@@ -116,8 +115,7 @@ impl ToSchema for ToSign {}
 /// As they are published, oldest first.
 #[utoipa::path(
     get, path = "/v1/policies/to-sign", tag = "Policies", params(Texts),
-    responses((status = 200, body = ToSign, description = "The policies whose signature is missing.")),
-    extensions(("x-permission" = json!("policy:sign")))
+    responses((status = 200, body = ToSign, description = "The policies whose signature is missing."))
 )]
 pub(crate) async fn list_policies_to_sign(
     api: State<Api>,
@@ -223,9 +221,8 @@ impl IntoParams for ListSigners {
 /// Shows who has signed which version of a policy, and who still has to
 #[utoipa::path(
     get, path = "/v1/policies/{id}/signatures", tag = "Policies",
-    params(("id" = inline(PolicyId), Path, description = "The policy's id."), ListSigners),
-    responses((status = 200, body = SignerList, description = "The members.")),
-    extensions(("x-permission" = json!("policy:read")))
+    params(ListSigners),
+    responses((status = 200, body = SignerList, description = "The members."))
 )]
 pub(crate) async fn list_policy_signatures(
     api: State<Api>,
@@ -255,12 +252,10 @@ pub(crate) struct Reminded {
 /// They get a mail, unless they have switched such mails off.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/remind", tag = "Policies",
-    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
     responses(
         (status = 200, body = Reminded, description = "How many signatures are missing."),
         (status = 409, description = "No version of the policy is published."),
-    ),
-    extensions(("x-permission" = json!("policy:update")))
+    )
 )]
 pub(crate) async fn remind_policy_signers(
     api: State<Api>,

@@ -74,8 +74,7 @@ pub(crate) struct TemplateList {
 /// They ship with the product; their ids never change.
 #[utoipa::path(
     get, path = "/v1/policy-templates", tag = "Policies", params(ById),
-    responses((status = 200, body = TemplateList, description = "The templates.")),
-    extensions(("x-permission" = json!("policy:read")))
+    responses((status = 200, body = TemplateList, description = "The templates."))
 )]
 pub(crate) async fn list_policy_templates(
     _scope: Granted<grant::PolicyRead>,
@@ -115,9 +114,7 @@ fn text_example() -> Value {
 /// Shows one policy template with its text
 #[utoipa::path(
     get, path = "/v1/policy-templates/{id}", tag = "Policies",
-    params(("id" = inline(PolicyTemplateId), Path, description = "The template's id.")),
-    responses((status = 200, body = TextView, description = "The template.")),
-    extensions(("x-permission" = json!("policy:read")))
+    responses((status = 200, body = TextView, description = "The template."))
 )]
 pub(crate) async fn get_policy_template(
     _scope: Granted<grant::PolicyRead>,
@@ -148,7 +145,7 @@ impl FromJson for Existing {
 
 body! {
     /// A template to make a policy of, and what its places are filled with.
-    CreatePolicyFromTemplate {
+    CreatePolicyFromTemplate (Large) {
         template_id "templateId": required Existing = "The template.",
         name "name": optional Name = "The policy's name; the template's, if it is left out.",
         assignee_id "assigneeId": optional MemberId = "The active member who looks after it.",
@@ -165,8 +162,7 @@ body! {
 /// The new policy is a draft with the whole text, its places filled.
 #[utoipa::path(
     post, path = "/v1/policies/from-template", tag = "Policies", request_body = CreatePolicyFromTemplate,
-    responses((status = 201, body = ref("#/components/schemas/Policy"), description = "The policy.")),
-    extensions(("x-permission" = json!("policy:create")))
+    responses((status = 201, body = ref("#/components/schemas/Policy"), description = "The policy."))
 )]
 pub(crate) async fn create_policy_from_template(
     api: State<Api>,

@@ -24,6 +24,7 @@ use crate::answer::lists::{self, ById};
 use crate::answer::problem::Problem;
 use crate::attachments::AttachmentLink;
 use crate::request::caller::Granted;
+use crate::request::facts::Argument;
 use crate::request::json::FromJson;
 use crate::request::path::{ParentId, PathId};
 use crate::request::query::ValidQuery;
@@ -32,6 +33,8 @@ use crate::state::Api;
 /// The texts a path names: `pv_…`, a number, or `draft`.
 #[derive(Debug)]
 pub(crate) struct Named(Vec<Option<Which>>);
+
+impl Argument for Named {}
 
 impl FromRequestParts<Api> for Named {
     type Rejection = Problem;
@@ -165,9 +168,8 @@ pub(crate) struct VersionList {
 /// Lists the versions of a policy
 #[utoipa::path(
     get, path = "/v1/policies/{id}/versions", tag = "Policies",
-    params(("id" = inline(PolicyId), Path, description = "The policy's id."), ById),
-    responses((status = 200, body = VersionList, description = "The versions, newest first, without their texts.")),
-    extensions(("x-permission" = json!("policy:read")))
+    params(ById),
+    responses((status = 200, body = VersionList, description = "The versions, newest first, without their texts."))
 )]
 pub(crate) async fn list_policy_versions(
     api: State<Api>,
@@ -190,12 +192,10 @@ pub(crate) async fn list_policy_versions(
 #[utoipa::path(
     get, path = "/v1/policies/{id}/versions/{version}", tag = "Policies",
     params(
-        ("id" = inline(PolicyId), Path, description = "The policy's id."),
         ("version" = String, Path, description = "The version's id or number.", example = "pv_01jcqg3v5mefzr7d0a6w3k9x2b"),
         Texts
     ),
-    responses((status = 200, body = VersionView, description = "The version.")),
-    extensions(("x-permission" = json!("policy:read")), ("x-or-permission" = json!("policy:sign")))
+    responses((status = 200, body = VersionView, description = "The version."))
 )]
 pub(crate) async fn get_policy_version(
     api: State<Api>,
@@ -218,9 +218,7 @@ pub(crate) async fn get_policy_version(
 /// this as a download.
 #[utoipa::path(
     get, path = "/v1/policies/{id}/file", tag = "Policies",
-    params(("id" = inline(PolicyId), Path, description = "The policy's id.")),
-    responses((status = 200, body = AttachmentLink, description = "The link, and how long it works.")),
-    extensions(("x-permission" = json!("policy:read")), ("x-or-permission" = json!("policy:sign")))
+    responses((status = 200, body = AttachmentLink, description = "The link, and how long it works."))
 )]
 pub(crate) async fn get_policy_file(
     api: State<Api>,

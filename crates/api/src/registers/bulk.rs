@@ -17,6 +17,7 @@ use crate::answer::problem::{FieldProblem, Problem};
 use crate::answer::tables::export::Shape;
 use crate::document::operations::{reference, schema};
 use crate::request::caller::Granted;
+use crate::request::facts::{Argument, BodyLimit, Facts};
 use crate::request::json::{FromJson, Ids, Json as JsonValue};
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::Fields;
@@ -128,6 +129,12 @@ impl<R: Exposed> Bulk<R> {
     }
 }
 
+impl<R: Exposed> Argument for Bulk<R> {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = BodyLimit::Large;
+    }
+}
+
 impl<R: Exposed> FromRequest<Api> for Bulk<R> {
     type Rejection = Problem;
 
@@ -203,6 +210,12 @@ pub(super) fn result_schema() -> RefOr<Schema> {
 
 /// The rows of a table that is to be downloaded.
 pub(super) struct Picked<R: Exposed>(Vec<Id<R::Kind>>);
+
+impl<R: Exposed> Argument for Picked<R> {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = BodyLimit::Medium;
+    }
+}
 
 impl<R: Exposed> FromRequest<Api> for Picked<R> {
     type Rejection = Problem;

@@ -3,9 +3,7 @@
 use std::marker::PhantomData;
 
 use attestry_app::registers::StoredRating;
-use attestry_domain::access::Grant;
 use attestry_domain::id::Id;
-use axum::routing::{MethodRouter, delete, get, patch, post};
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::HttpMethod;
@@ -19,8 +17,8 @@ use crate::answer::tables::import::{ImportQuery, ImportResult, PreviewRow, Table
 use crate::answer::tables::{CSV, XLSX};
 use crate::audit_logs::EntryList;
 use crate::document::listed::{Listed, Operations};
-use crate::document::operations::{Described, capitalized, json_of, path_id, reference, schema};
-use crate::state::Api;
+use crate::document::operations::{Described, capitalized, json_of, reference, schema};
+use crate::request::facts::Route;
 
 struct Document<R>(PhantomData<fn() -> R>);
 
@@ -141,30 +139,34 @@ impl<R: Exposed> Document<R> {
     }
 
     /// What is told of an operation on the register, or on a row of it.
-    fn told<G: Grant>(method: HttpMethod, under: &str, id: String, summary: String) -> Described {
-        Described::new(method, id, summary, G::PERMISSION)
-            .tagged(capitalized(R::NAMES.many))
-            .takes(under.contains('{').then(|| path_id::<R::Kind>(R::NAMES.parameter)))
-            .or_by::<G>()
-            .answers(200, "As it is now.", json_of(R::NAMES.schema))
+    fn told(id: String, summary: String) -> Described {
+        Described::new(id, summary).tagged(capitalized(R::NAMES.many)).answers(
+            200,
+            "As it is now.",
+            json_of(R::NAMES.schema),
+        )
     }
 
     fn operation(
         under: &'static str,
-        handler: MethodRouter<Api>,
-        described: impl FnOnce(&str) -> Described + 'static,
+        route: Route,
+        described: impl FnOnce() -> Described + 'static,
     ) -> Operations {
         let row = format!("{{{}}}", R::NAMES.parameter);
         let path = format!("/v1/{}{}", R::NAMES.many, under.replace("{id}", &row));
-        Operations::described(path, handler, move || described(under))
+        Operations::described(path, route, described)
     }
 
     fn listed() -> Operations {
         let Names { many, schema: name, .. } = R::NAMES;
-        let handler = if R::BARE { get(super::list_bare::<R>) } else { get(super::list::<R>) };
-        Self::operation("", handler, move |under| {
+        let route = if R::BARE {
+            Route::new(HttpMethod::Get, super::list_bare::<R>)
+        } else {
+            Route::new(HttpMethod::Get, super::list::<R>)
+        };
+        Self::operation("", route, move || {
             let (id, summary) = (format!("list_{many}"), format!("Lists the {many}"));
-            let described = Self::told::<R::Read>(HttpMethod::Get, under, id, summary)
+            let described = Self::told(id, summary)
                 .takes(Narrowed::<R>::parameters())
                 .takes(if R::BARE { lists::bare_parameters() } else { lists::plain_parameters() })
                 .takes(lists::sorting_parameters::<R::Sort>())
@@ -183,47 +185,52 @@ impl<R: Exposed> Document<R> {
     }
 
     fn rows() -> Vec<Operations> {
-        use HttpMethod::{Delete, Get, Patch, Post};
         let Names { one, schema: name, .. } = R::NAMES;
         let id = move |before: &str, after: &str| format!("{before}_{}{after}", one.replace(' ', "_"));
         vec![
             Self::listed(),
-            Self::operation("", post(super::create::<R>), move |under| {
-                Self::told::<R::Create>(Post, under, id("create", ""), format!("Adds a {one}"))
+            Self::operation("", Route::new(HttpMethod::Post, super::create::<R>), move || {
+                Self::told(id("create", ""), format!("Adds a {one}"))
                     .takes(R::Beside::parameters())
                     .reads(json_of(&format!("Create{name}")))
                     .answers(201, "What was added.", json_of(name))
             }),
-            Self::operation("/{id}", get(super::show::<R>), move |under| {
-                Self::told::<R::Read>(Get, under, id("get", ""), format!("Shows one {one}"))
+            Self::operation("/{id}", Route::new(HttpMethod::Get, super::show::<R>), move || {
+                Self::told(id("get", ""), format!("Shows one {one}"))
                     .takes([as_of_parameter()])
                     .takes(R::Beside::parameters())
                     .answers(200, "As it is, or as it was.", json_of(name))
             }),
-            Self::operation("/{id}", patch(super::update::<R>), move |under| {
-                Self::told::<R::Update>(Patch, under, id("update", ""), format!("Changes a {one}"))
+            Self::operation("/{id}", Route::new(HttpMethod::Patch, super::update::<R>), move || {
+                Self::told(id("update", ""), format!("Changes a {one}"))
                     .takes(R::Beside::parameters())
                     .reads(json_of(&format!("Update{name}")))
             }),
-            Self::operation("/{id}", delete(super::remove::<R>), move |under| {
-                Self::told::<R::Delete>(Delete, under, id("delete", ""), format!("Deletes a {one}"))
+            Self::operation("/{id}", Route::new(HttpMethod::Delete, super::remove::<R>), move || {
+                Self::told(id("delete", ""), format!("Deletes a {one}"))
                     .says("Deletes its comments and files as well; its history stays.")
                     .answers(200, "Deleted.", json_of(&format!("{name}Deletion")))
             }),
-            Self::operation("/{id}/history", get(super::show_history::<R>), move |under| {
-                let summary = format!("Shows who changed a {one}, when and how, field by field");
-                Self::told::<R::ReadAll>(Get, under, id("get", "_history"), summary)
-                    .takes(lists::plain_parameters())
-                    .answers(200, "The entries about it, newest first.", json_of("EntryList"))
-            }),
+            Self::operation(
+                "/{id}/history",
+                Route::new(HttpMethod::Get, super::show_history::<R>),
+                move || {
+                    let summary = format!("Shows who changed a {one}, when and how, field by field");
+                    Self::told(id("get", "_history"), summary).takes(lists::plain_parameters()).answers(
+                        200,
+                        "The entries about it, newest first.",
+                        json_of("EntryList"),
+                    )
+                },
+            ),
         ]
     }
 
     fn bulk() -> Operations {
         let Names { many, schema: name, .. } = R::NAMES;
-        Self::operation("/bulk", post(super::bulk::apply::<R>), move |under| {
+        Self::operation("/bulk", Route::new(HttpMethod::Post, super::bulk::apply::<R>), move || {
             let summary = format!("Changes or deletes many {many} at once");
-            Self::told::<R::Update>(HttpMethod::Post, under, format!("bulk_{many}"), summary)
+            Self::told(format!("bulk_{many}"), summary)
                 .says(
                     "In one transaction, each row with its own entry in the audit log. A change can be undone as a whole for a day. \
                      Deleting needs the permission to delete.",
@@ -236,33 +243,32 @@ impl<R: Exposed> Document<R> {
     }
 
     fn tables() -> Vec<Operations> {
-        use HttpMethod::{Get, Post};
         let Names { many, .. } = R::NAMES;
         let table = || {
             let binary = json!({"schema": {"type": "string", "format": "binary"}});
             json!({CSV: {"schema": {"type": "string"}}, XLSX: binary})
         };
         vec![
-            Self::operation("/export", get(super::tables::export::<R>), move |under| {
+            Self::operation("/export", Route::new(HttpMethod::Get, super::tables::export::<R>), move || {
                 let summary = format!("Downloads the {many} as a table");
                 let sorted = lists::sorting_parameters::<R::Sort>();
-                Self::told::<R::ReadAll>(Get, under, format!("export_{many}"), summary)
+                Self::told(format!("export_{many}"), summary)
                     .says("The export is recorded in the audit log.")
                     .takes(Narrowed::<R>::parameters().into_iter().chain(Shape::parameters()).chain(sorted))
                     .answers(200, "The table as a file.", table())
             }),
-            Self::operation("/export", post(super::bulk::export::<R>), move |under| {
+            Self::operation("/export", Route::new(HttpMethod::Post, super::bulk::export::<R>), move || {
                 let summary = format!("Downloads some {many} as a table");
-                Self::told::<R::ReadAll>(Post, under, format!("export_selected_{many}"), summary)
+                Self::told(format!("export_selected_{many}"), summary)
                     .says("The rows with these ids, in this order. The export is recorded in the audit log.")
                     .takes(Shape::parameters())
                     .reads(json_of(&format!("Picked{}", R::NAMES.schema)))
                     .fails(404, "None of the rows is there.")
                     .answers(200, "The table as a file.", table())
             }),
-            Self::operation("/import", post(super::tables::import::<R>), move |under| {
+            Self::operation("/import", Route::new(HttpMethod::Post, super::tables::import::<R>), move || {
                 let summary = format!("Adds the {many} of a table: all rows or none");
-                Self::told::<R::Create>(Post, under, format!("import_{many}"), summary)
+                Self::told(format!("import_{many}"), summary)
                     .says(
                         "The header row holds the names of the fields in any case, or common names for them such as `Owner` or `Chance`; an \
                          empty cell is a field that is left out. Words may be written with capitals and spaces (`Very likely`), owners by \
@@ -272,16 +278,20 @@ impl<R: Exposed> Document<R> {
                     .reads(table())
                     .answers(200, "What was added, or in a dry run what is wrong.", json_of("ImportResult"))
             }),
-            Self::operation("/import/preview", post(super::tables::preview::<R>), move |under| {
-                let summary = format!("Shows a table of {many} as an import reads it");
-                Self::told::<R::Create>(Post, under, format!("preview_import_of_{many}"), summary)
+            Self::operation(
+                "/import/preview",
+                Route::new(HttpMethod::Post, super::tables::preview::<R>),
+                move || {
+                    let summary = format!("Shows a table of {many} as an import reads it");
+                    Self::told(format!("preview_import_of_{many}"), summary)
                     .says(
                         "The sheets of a workbook, and the cells of one of them as text. Nothing is stored.",
                     )
                     .takes([ImportQuery::sheet_parameter()])
                     .reads(table())
                     .answers(200, "The table.", json_of("TablePreview"))
-            }),
+                },
+            ),
         ]
     }
 }
@@ -289,13 +299,17 @@ impl<R: Exposed> Document<R> {
 /// The routes of a register whose rows are rated: the same, and the matrix.
 pub(crate) fn rated_routes<R: Exposed + StoredRating>(listed: Listed) -> Listed {
     let Names { one, many, .. } = R::NAMES;
-    let matrix = Document::<R>::operation("/matrix", get(super::matrix::show_matrix::<R>), move |under| {
-        let summary = format!("Counts the {many} in each cell of the matrix");
-        Document::<R>::told::<R::Read>(HttpMethod::Get, under, format!("get_{one}_matrix"), summary)
-            .says("The filters are those of the list.")
-            .takes(Narrowed::<R>::parameters())
-            .answers(200, "The counts.", json_of("MatrixView"))
-    });
+    let matrix = Document::<R>::operation(
+        "/matrix",
+        Route::new(HttpMethod::Get, super::matrix::show_matrix::<R>),
+        move || {
+            let summary = format!("Counts the {many} in each cell of the matrix");
+            Document::<R>::told(format!("get_{one}_matrix"), summary)
+                .says("The filters are those of the list.")
+                .takes(Narrowed::<R>::parameters())
+                .answers(200, "The counts.", json_of("MatrixView"))
+        },
+    );
     routes::<R>(listed).routes(matrix)
 }
 

@@ -21,7 +21,7 @@ use http::{Extensions, HeaderMap, header};
 use crate::answer::memory::Reservation;
 use crate::answer::problem::Problem;
 use crate::request::bodies::Share;
-use crate::request::facts::Facts;
+use crate::request::facts::{Argument, Facts, Needed};
 use crate::request::query::Query;
 use crate::state::Api;
 
@@ -34,8 +34,8 @@ pub(crate) const SESSION_COOKIE: &str = "attestry_session";
 pub(crate) struct RequestContext {
     pub(crate) request_id: Arc<str>,
     pub(crate) ip: Option<IpAddr>,
-    /// What the document says of the operation.
-    pub(crate) facts: Option<&'static Facts>,
+    /// None for what is no operation of the interface.
+    pub(crate) facts: Option<Facts>,
     /// Whose portal is asked for by its own domain.
     pub(crate) host: Option<OrganizationId>,
     /// The largest body that is taken.
@@ -283,6 +283,24 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
     }
 }
 
+/// The first proof is what the operation needs; another is about what its subject belongs to.
+impl<G: Grant> Argument for Granted<G> {
+    fn describe(facts: &mut Facts) {
+        facts.is_public = false;
+        match facts.needs {
+            None => facts.needs = Some(Needed::by::<G>()),
+            Some(_) => facts.also_needs = Some(Needed::by::<G>()),
+        }
+    }
+}
+
+impl<G: Grant> Argument for GrantedForLong<G> {
+    fn describe(facts: &mut Facts) {
+        Granted::<G>::describe(facts);
+        facts.is_stream = true;
+    }
+}
+
 /// The same for an answer that goes on for long: the credential can be looked at again.
 #[derive(Debug)]
 pub(crate) struct GrantedForLong<G> {
@@ -377,6 +395,17 @@ impl FromRequestParts<Api> for SignedIn {
     }
 }
 
+impl Argument for SignedIn {
+    fn describe(facts: &mut Facts) {
+        facts.is_public = false;
+        facts.needs_session = true;
+    }
+}
+
+impl Argument for Option<SignedIn> {}
+impl Argument for Visitor {}
+impl Argument for Guest {}
+
 /// A session on a route that also works without one: credentials that do not hold count as none.
 impl OptionalFromRequestParts<Api> for SignedIn {
     type Rejection = Problem;
@@ -447,7 +476,7 @@ impl Guest {
 pub(crate) async fn idempotency_owner(
     parts: &Parts,
     context: &RequestContext,
-    facts: &Facts,
+    facts: Facts,
     api: &Api,
 ) -> Result<Option<String>, Problem> {
     if facts.is_public {
@@ -455,7 +484,7 @@ pub(crate) async fn idempotency_owner(
         // Strangers who choose the same key are at different places.
         return Ok(Some(format!("the public at {}", hex(&sha256(parts.uri.path().as_bytes())))));
     }
-    let Some(permission) = facts.permission else {
+    let Some(needed) = facts.needs else {
         let Presented::Session { token, .. } = presented(&parts.headers)? else { return Ok(None) };
         return Ok(Some(format!("user {}", known_session(api, context, &token).await?.session.user_id)));
     };
@@ -464,7 +493,7 @@ pub(crate) async fn idempotency_owner(
         Credential::ApiKey(key) => key.to_string(),
         Credential::Session(_) => actor.principal.member.to_string(),
     };
-    Ok(actor.principal.permissions.contains(permission).then_some(owner))
+    Ok(actor.principal.permissions.contains(needed.permission).then_some(owner))
 }
 
 #[cfg(test)]

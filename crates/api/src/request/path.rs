@@ -3,8 +3,10 @@
 use attestry_domain::id::{Id, Kind};
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
+use utoipa::PartialSchema;
 
 use crate::answer::problem::Problem;
+use crate::request::facts::{Argument, Facts, IdInPath};
 use crate::state::Api;
 
 /// The id at a place of the path, counted from the left; what it belongs to comes before it.
@@ -53,6 +55,22 @@ impl<K: Kind, S: Send + Sync, const PLACE: usize> FromRequestParts<S> for IdAt<K
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let params = params::<K, S>(parts, state).await?;
         Ok(Self(params.iter().nth(PLACE).and_then(|(_, value)| Id::read(value))))
+    }
+}
+
+fn id_in_path<K: Kind>(place: Option<usize>) -> IdInPath {
+    IdInPath { place, noun: K::NOUN, schema: <Id<K> as PartialSchema>::schema }
+}
+
+impl<K: Kind> Argument for PathId<K> {
+    fn describe(facts: &mut Facts) {
+        facts.add_id(id_in_path::<K>(None));
+    }
+}
+
+impl<K: Kind, const PLACE: usize> Argument for IdAt<K, PLACE> {
+    fn describe(facts: &mut Facts) {
+        facts.add_id(id_in_path::<K>(Some(PLACE)));
     }
 }
 

@@ -8,12 +8,15 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 
 use crate::answer::problem::{FieldProblem, Problem};
+use crate::request::facts::{Argument, Facts};
 use crate::state::Api;
 
 /// The parameters, each looked at once.
 #[derive(Debug)]
 pub(crate) struct Query {
     parameters: Vec<(String, Option<String>)>,
+    /// The names that were looked for, if that is the question.
+    asked: Option<Vec<String>>,
     errors: Vec<FieldProblem>,
     /// When the request came.
     now: Time,
@@ -21,7 +24,7 @@ pub(crate) struct Query {
 
 impl Query {
     pub(crate) fn parse(query: Option<&str>, now: Time) -> Self {
-        let mut own = Self { parameters: Vec::new(), errors: Vec::new(), now };
+        let mut own = Self { parameters: Vec::new(), asked: None, errors: Vec::new(), now };
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             own.parameters.push((name.into_owned(), Some(value.into_owned())));
         }
@@ -31,7 +34,7 @@ impl Query {
     /// Parameters that came in another way.
     pub(crate) fn of(parameters: Vec<(String, String)>, now: Time) -> Self {
         let parameters = parameters.into_iter().map(|(name, value)| (name, Some(value))).collect();
-        Self { parameters, errors: Vec::new(), now }
+        Self { parameters, asked: None, errors: Vec::new(), now }
     }
 
     pub(crate) fn note(&mut self, name: &str, message: impl Into<String>) {
@@ -40,6 +43,9 @@ impl Query {
 
     /// Takes every value of a parameter.
     fn take(&mut self, name: &str) -> Vec<String> {
+        if let Some(asked) = &mut self.asked {
+            asked.push(name.to_owned());
+        }
         self.parameters
             .iter_mut()
             .filter(|(known, _)| known == name)
@@ -129,6 +135,16 @@ impl<T: FromQuery> FromRequestParts<Api> for ValidQuery<T> {
         let read = T::read(&mut query);
         query.finish()?;
         Ok(Self(read))
+    }
+}
+
+impl<T: FromQuery> Argument for ValidQuery<T> {
+    fn describe(facts: &mut Facts) {
+        let mut query = Query { asked: Some(Vec::new()), ..Query::parse(None, Time::from_millis(0)) };
+        T::read(&mut query);
+        let asked = query.asked.unwrap_or_default();
+        facts.takes_query |= !asked.is_empty();
+        facts.is_list |= asked.iter().any(|name| name == "limit");
     }
 }
 

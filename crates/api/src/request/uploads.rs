@@ -24,6 +24,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::answer::problem::{FieldProblem, Problem};
 use crate::request::bodies::{JSON, MULTIPART, MediaType as BodyType, broken_off, media_type, too_large};
 use crate::request::caller::{must_be_own, request_context};
+use crate::request::facts::{Argument, BodyLimit, Facts};
 use crate::request::json::{FromJson, Json};
 use crate::request::wire::Valid;
 use crate::state::Api;
@@ -241,6 +242,13 @@ impl FromRequest<Api> for Sent {
             ));
         }
         Valid::from_request(request, api).await.map(|Valid(body)| Self::Json(Box::new(body)))
+    }
+}
+
+impl Argument for Sent {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = BodyLimit::Large;
+        facts.takes_form = true;
     }
 }
 

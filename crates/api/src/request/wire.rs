@@ -17,6 +17,7 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::answer::problem::{FieldProblem, Problem};
 use crate::request::bodies::{JSON, must_be, read_body};
 use crate::request::caller::request_context;
+use crate::request::facts::{Argument, BodyLimit, Facts};
 use crate::request::json::{FromJson, Json};
 use crate::state::Api;
 
@@ -195,6 +196,8 @@ impl Fields {
 
 /// A body that [`body!`] declares.
 pub(crate) trait Body: Sized {
+    const LIMIT: BodyLimit = BodyLimit::Small;
+
     fn read(fields: &mut Fields) -> Option<Self>;
 }
 
@@ -243,7 +246,7 @@ macro_rules! body {
     (@required $mode:ident $builder:ident $wire:literal) => { $builder };
     (
         $(#[doc = $about:literal])*
-        $name:ident {
+        $name:ident $(($limit:ident))? {
             $($field:ident $wire:literal : $mode:ident $type:ty = $doc:literal),* $(,)?
         }
         example $example:expr
@@ -255,6 +258,8 @@ macro_rules! body {
         }
 
         impl $crate::request::wire::Body for $name {
+            $(const LIMIT: $crate::request::facts::BodyLimit = $crate::request::facts::BodyLimit::$limit;)?
+
             fn read(fields: &mut $crate::request::wire::Fields) -> Option<Self> {
                 $(let $field = fields.$mode::<$type>($wire);)*
                 Some(Self { $($field: $field?),* })
@@ -286,6 +291,18 @@ impl<B: Body> FromRequest<Api> for Valid<B> {
 
     async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
         Fields::of_request(request).await?.read().map(Self).map_err(Problem::invalid)
+    }
+}
+
+impl<B: Body> Argument for Valid<B> {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = B::LIMIT;
+    }
+}
+
+impl<B: Body> Argument for Optional<B> {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = B::LIMIT;
     }
 }
 

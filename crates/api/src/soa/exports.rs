@@ -5,7 +5,7 @@ use attestry_app::soa::approval;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::files::MediaType;
-use attestry_domain::id::{MemberId, SoaDocumentId, kind};
+use attestry_domain::id::{MemberId, kind};
 use attestry_domain::plain::Plain;
 use attestry_domain::soa::{Frozen, FrozenRow, SoaFormat};
 use attestry_domain::text::Parse;
@@ -109,14 +109,13 @@ impl IntoParams for ExportSoa {
 /// says that it is not approved. The audit log records the download.
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}/export", tag = "Statement of applicability",
-    params(("id" = inline(SoaDocumentId), Path, description = "The statement's id."), ExportSoa),
+    params(ExportSoa),
     responses(
         (status = 200, description = "The file.", content(
             (Vec<u8> = "application/pdf"), (String = "text/csv"),
             (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         )),
-    ),
-    extensions(("x-permission" = json!("soa:read")))
+    )
 )]
 pub(crate) async fn export_soa(
     api: State<Api>,
@@ -205,9 +204,8 @@ pub(crate) struct Verification {
 /// Says whether a file is an approved version of a statement of applicability
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}/verify", tag = "Statement of applicability",
-    params(("id" = inline(SoaDocumentId), Path, description = "The statement's id."), VerifySoa),
-    responses((status = 200, body = Verification, description = "Whether it is, and which.")),
-    extensions(("x-permission" = json!("soa:read")))
+    params(VerifySoa),
+    responses((status = 200, body = Verification, description = "Whether it is, and which."))
 )]
 pub(crate) async fn verify_soa(
     api: State<Api>,

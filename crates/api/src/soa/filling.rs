@@ -74,8 +74,7 @@ fn events(filling: Filling, request_id: Arc<str>) -> impl Stream<Item = Result<E
          example = json!("data: {\"done\":0,\"total\":93,\"type\":\"progress\"}\n\ndata: {\"proposed\":0,\"type\":\"finish\",\"unanswered\":93}\n\ndata: [DONE]\n\n")),
         (status = 404, description = "There is no such statement."),
         (status = 409, description = "There is a later version."),
-    ),
-    extensions(("x-permission" = json!("soa:update")), ("x-stream" = json!(true)))
+    )
 )]
 pub(crate) async fn fill_soa(
     api: State<Api>,

@@ -242,7 +242,7 @@ pub(crate) async fn verify_nda_code(
 
 body! {
     /// A file.
-    VerifyNda {
+    VerifyNda (Large) {
         file_data "fileData": required RawFile = "The PDF in base64; at most 10 MiB when decoded.",
     }
     example json!({"fileData": "aGVsbG8="})

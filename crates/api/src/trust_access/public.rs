@@ -203,7 +203,7 @@ pub(crate) async fn download_public_document(
 
 body! {
     /// Who asks for access, and why.
-    RequestAccess {
+    RequestAccess (Medium) {
         name "name": required CalledName = "Your name.",
         email "email": required Email = "Your address at work. Everything that follows is sent there.",
         company "company": optional CalledName = "Whom you ask for.",

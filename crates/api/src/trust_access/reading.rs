@@ -185,7 +185,6 @@ pub(crate) async fn download_readable_policies(
     get, path = "/v1/trust-access/access/{token}/policies/{id}", tag = "Trust access",
     params(
         ("token" = String, Path, description = "The token of the link."),
-        ("id" = inline(PolicyId), Path, description = "The policy's id."),
     ),
     responses(
         (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),

@@ -187,8 +187,7 @@ pub(crate) struct RequestList {
 /// Lists the requests for access
 #[utoipa::path(
     get, path = "/v1/trust-access/admin/requests", tag = "Trust access", params(OfStatus<RequestStatus>),
-    responses((status = 200, body = RequestList, description = "The requests, newest first.")),
-    extensions(("x-permission" = json!("trust-access:read")))
+    responses((status = 200, body = RequestList, description = "The requests, newest first."))
 )]
 pub(crate) async fn list_access_requests(
     api: State<Api>,
@@ -222,9 +221,7 @@ fn details_example() -> Value {
 /// Shows a request for access
 #[utoipa::path(
     get, path = "/v1/trust-access/admin/requests/{id}", tag = "Trust access",
-    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
-    responses((status = 200, body = DetailsView, description = "The request, and the agreement that was sent for it.")),
-    extensions(("x-permission" = json!("trust-access:read")))
+    responses((status = 200, body = DetailsView, description = "The request, and the agreement that was sent for it."))
 )]
 pub(crate) async fn get_access_request(
     api: State<Api>,
@@ -241,7 +238,7 @@ pub(crate) async fn get_access_request(
 
 body! {
     /// How a request is approved.
-    ApproveAccess {
+    ApproveAccess (Medium) {
         duration_days "durationDays": optional Days = "For how many days access is given; as was asked for, or else the portal's default, if left out.",
         documents "documents": optional Vec<PortalDocument> = "The documents on request that are granted; those that were asked for, if left out.",
     }
@@ -270,12 +267,10 @@ impl ApprovalView {
 /// Whoever asked gets the agreement by e-mail and has seven days to sign it. The body can be left out.
 #[utoipa::path(
     post, path = "/v1/trust-access/admin/requests/{id}/approve", tag = "Trust access", request_body = Option<ApproveAccess>,
-    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
     responses(
         (status = 200, body = ApprovalView, description = "The request, and the agreement that was sent."),
         (status = 409, description = "The request was approved or denied before."),
-    ),
-    extensions(("x-permission" = json!("trust-access:review")))
+    )
 )]
 pub(crate) async fn approve_access_request(
     api: State<Api>,
@@ -293,12 +288,10 @@ pub(crate) async fn approve_access_request(
 /// Whoever asked is told why by e-mail.
 #[utoipa::path(
     post, path = "/v1/trust-access/admin/requests/{id}/deny", tag = "Trust access", request_body = GiveReason,
-    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
     responses(
         (status = 200, body = RequestView, description = "The request."),
         (status = 409, description = "The request was approved or denied before."),
-    ),
-    extensions(("x-permission" = json!("trust-access:review")))
+    )
 )]
 pub(crate) async fn deny_access_request(
     api: State<Api>,
@@ -314,12 +307,10 @@ pub(crate) async fn deny_access_request(
 /// With a new link and seven more days; the link before it stops working.
 #[utoipa::path(
     post, path = "/v1/trust-access/admin/requests/{id}/resend-nda", tag = "Trust access",
-    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
     responses(
         (status = 200, body = ApprovalView, description = "The request, and the agreement that was sent."),
         (status = 409, description = "The request is not approved, or the agreement is signed."),
-    ),
-    extensions(("x-permission" = json!("trust-access:review")))
+    )
 )]
 pub(crate) async fn resend_nda(
     api: State<Api>,
@@ -334,9 +325,7 @@ pub(crate) async fn resend_nda(
 /// Whatever became of the request. It says PREVIEW on each page and is kept for a day.
 #[utoipa::path(
     post, path = "/v1/trust-access/admin/requests/{id}/preview-nda", tag = "Trust access",
-    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
-    responses((status = 200, body = PreviewView, description = "The preview.")),
-    extensions(("x-permission" = json!("trust-access:read")))
+    responses((status = 200, body = PreviewView, description = "The preview."))
 )]
 pub(crate) async fn preview_nda(
     api: State<Api>,
@@ -349,9 +338,7 @@ pub(crate) async fn preview_nda(
 /// Gets a link to the signed agreement of a request
 #[utoipa::path(
     get, path = "/v1/trust-access/admin/requests/{id}/nda/download", tag = "Trust access",
-    params(("id" = inline(AccessRequestId), Path, description = "The request's id.")),
-    responses((status = 200, body = AttachmentLink, description = "The link.")),
-    extensions(("x-permission" = json!("trust-access:read")))
+    responses((status = 200, body = AttachmentLink, description = "The link."))
 )]
 pub(crate) async fn download_nda(
     api: State<Api>,

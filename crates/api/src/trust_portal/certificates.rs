@@ -27,7 +27,7 @@ use crate::state::Api;
 
 body! {
     /// A certificate.
-    UploadCertificate {
+    UploadCertificate (Large) {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         framework "framework": required CertificateFramework = "What it certifies; it replaces the one there is.",
         file_name "fileName": required FileName = "The file name; any path is removed.",
@@ -101,8 +101,7 @@ impl From<Certificate> for CertificateView {
     responses(
         (status = 201, body = CertificateView, description = "The certificate."),
         (status = 413, description = "The file has more than 10 MiB."),
-    ),
-    extensions(("x-permission" = json!("trust-portal:update")))
+    )
 )]
 pub(crate) async fn upload_certificate(
     api: State<Api>,
@@ -135,8 +134,7 @@ body! {
 /// Lists the certificates
 #[utoipa::path(
     post, path = "/v1/trust-portal/compliance-resources/list", tag = "Trust portal", request_body = ListCertificates,
-    responses((status = 200, body = Vec<CertificateView>, description = "The certificates, by framework.")),
-    extensions(("x-permission" = json!("trust-portal:read")))
+    responses((status = 200, body = Vec<CertificateView>, description = "The certificates, by framework."))
 )]
 pub(crate) async fn list_certificates(
     api: State<Api>,
@@ -173,8 +171,7 @@ pub(crate) struct LinkView {
     responses(
         (status = 200, body = LinkView, description = "The link."),
         (status = 404, description = "There is no certificate for this framework."),
-    ),
-    extensions(("x-permission" = json!("trust-portal:read")))
+    )
 )]
 pub(crate) async fn get_certificate_link(
     api: State<Api>,
@@ -205,8 +202,7 @@ pub(crate) fn framework(text: &str) -> Result<CertificateFramework, Problem> {
 #[utoipa::path(
     delete, path = "/v1/trust-portal/compliance-resources/{framework}", tag = "Trust portal",
     params(("framework" = inline(CertificateFramework), Path, description = "What it certifies.")),
-    responses((status = 200, body = CertificateDeletion, description = "The certificate is deleted.")),
-    extensions(("x-permission" = json!("trust-portal:update")))
+    responses((status = 200, body = CertificateDeletion, description = "The certificate is deleted."))
 )]
 pub(crate) async fn delete_certificate(
     api: State<Api>,

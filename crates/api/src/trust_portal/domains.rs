@@ -74,8 +74,7 @@ impl IntoParams for AskedDomain {
         (status = 404, description = "The hosting provider does not know the domain."),
         (status = 409, description = "Another organization has verified the domain."),
         (status = 502, description = "The name servers or the hosting provider do not answer."),
-    ),
-    extensions(("x-permission" = json!("trust-portal:read")))
+    )
 )]
 pub(crate) async fn get_domain_status(
     api: State<Api>,

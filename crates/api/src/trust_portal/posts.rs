@@ -99,8 +99,7 @@ impl IntoParams for ListPosts {
 /// Lists the posts of the trust portal
 #[utoipa::path(
     get, path = "/v1/trust-portal/posts", tag = "Trust portal", params(ListPosts),
-    responses((status = 200, body = PostList, description = "The posts, newest first.")),
-    extensions(("x-permission" = json!("trust-portal:read")))
+    responses((status = 200, body = PostList, description = "The posts, newest first."))
 )]
 pub(crate) async fn list_portal_posts(
     api: State<Api>,
@@ -115,7 +114,7 @@ pub(crate) async fn list_portal_posts(
 
 body! {
     /// A post.
-    CreatePortalPost {
+    CreatePortalPost (Medium) {
         kind "kind": required PostKind = "`update` for news, `question` for a question that is often asked.",
         title "title": required Name = "The headline, or the question.",
         text "text": optional AnyText = "What is new, or the answer.",
@@ -127,8 +126,7 @@ body! {
 /// Adds a post to the trust portal
 #[utoipa::path(
     post, path = "/v1/trust-portal/posts", tag = "Trust portal", request_body = CreatePortalPost,
-    responses((status = 201, body = PostView, description = "The post.")),
-    extensions(("x-permission" = json!("trust-portal:update")))
+    responses((status = 201, body = PostView, description = "The post."))
 )]
 pub(crate) async fn create_portal_post(
     api: State<Api>,
@@ -145,9 +143,7 @@ pub(crate) async fn create_portal_post(
 /// Shows a post of the trust portal
 #[utoipa::path(
     get, path = "/v1/trust-portal/posts/{id}", tag = "Trust portal",
-    params(("id" = inline(PortalPostId), Path, description = "The post's id.")),
-    responses((status = 200, body = PostView, description = "The post.")),
-    extensions(("x-permission" = json!("trust-portal:read")))
+    responses((status = 200, body = PostView, description = "The post."))
 )]
 pub(crate) async fn get_portal_post(
     api: State<Api>,
@@ -161,7 +157,7 @@ pub(crate) async fn get_portal_post(
 
 body! {
     /// What to change in a post. Fields that are left out stay as they are.
-    UpdatePortalPost {
+    UpdatePortalPost (Medium) {
         title "title": optional Name = "The headline, or the question.",
         text "text": optional AnyText = "What is new, or the answer.",
         is_published "isPublished": optional bool = "Whether the public sees it.",
@@ -172,9 +168,7 @@ body! {
 /// Changes a post of the trust portal
 #[utoipa::path(
     patch, path = "/v1/trust-portal/posts/{id}", tag = "Trust portal", request_body = UpdatePortalPost,
-    params(("id" = inline(PortalPostId), Path, description = "The post's id.")),
-    responses((status = 200, body = PostView, description = "The post as it is now.")),
-    extensions(("x-permission" = json!("trust-portal:update")))
+    responses((status = 200, body = PostView, description = "The post as it is now."))
 )]
 pub(crate) async fn update_portal_post(
     api: State<Api>,
@@ -208,9 +202,7 @@ pub(crate) struct DeletedPost {
 /// Deletes a post of the trust portal
 #[utoipa::path(
     delete, path = "/v1/trust-portal/posts/{id}", tag = "Trust portal",
-    params(("id" = inline(PortalPostId), Path, description = "The post's id.")),
-    responses((status = 200, body = PortalPostDeletion, description = "The post is deleted.")),
-    extensions(("x-permission" = json!("trust-portal:update")))
+    responses((status = 200, body = PortalPostDeletion, description = "The post is deleted."))
 )]
 pub(crate) async fn delete_portal_post(
     api: State<Api>,

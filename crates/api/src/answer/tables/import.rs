@@ -25,6 +25,7 @@ use crate::answer::problem::{FieldProblem, Problem};
 use crate::registers::{ASSIGNEE, Exposed, Field};
 use crate::request::bodies::{MediaType, Meter, media_type, must_be};
 use crate::request::caller::caller_of;
+use crate::request::facts::{Argument, BodyLimit, Facts};
 use crate::request::json::Json;
 use crate::request::query::{FromQuery, Query, ValidQuery};
 use crate::request::wire::{Fields, read_request};
@@ -49,6 +50,13 @@ pub(crate) struct Table<R: Exposed> {
 pub(crate) struct Lines {
     pub(crate) names: Vec<String>,
     pub(crate) rows: Vec<(usize, Vec<String>)>,
+}
+
+impl<R: Exposed> Argument for Table<R> {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = BodyLimit::Large;
+        facts.takes_query = true;
+    }
 }
 
 impl<R: Exposed> FromRequest<Api> for Table<R> {
@@ -147,6 +155,13 @@ struct SheetQuery(Option<String>);
 impl FromQuery for SheetQuery {
     fn read(query: &mut Query) -> Self {
         Self(query.raw("sheet"))
+    }
+}
+
+impl Argument for TablePreview {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = BodyLimit::Large;
+        facts.takes_query = true;
     }
 }
 

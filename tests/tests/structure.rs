@@ -1,0 +1,187 @@
+//! The shape of the source: which modules import which. Read from the `use` lines and paths of each crate.
+
+#![expect(clippy::expect_used, reason = "test code")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The files of the largest import cycle that is put up with.
+const MOST_IN_A_CYCLE: usize = 5;
+/// The files that a folder has side by side at most, where there is a limit.
+const MOST_SIDE_BY_SIDE: usize = 15;
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates")
+}
+
+/// A module by its path, such as `core/change`.
+type Module = Vec<String>;
+
+fn collect(folder: &Path, prefix: &Module, all: &mut BTreeMap<Module, String>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let mut module = prefix.clone();
+        if path.is_dir() {
+            module.push(name);
+            collect(&path, &module, all);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            if !matches!(name.as_str(), "lib" | "main" | "mod") {
+                module.push(name);
+            }
+            all.insert(module, fs::read_to_string(&path).expect("text"));
+        }
+    }
+}
+
+/// The modules of a crate with their text, without comments and tests.
+fn modules(source: &Path) -> BTreeMap<Module, String> {
+    let mut all = BTreeMap::new();
+    collect(source, &Vec::new(), &mut all);
+    for text in all.values_mut() {
+        let product = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        *text = product
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect::<Vec<_>>()
+            .join("\n");
+    }
+    all
+}
+
+/// The paths that a text goes on with: `::a::b`, or `::a::{b, c::d}`.
+fn paths(mut text: &str) -> Vec<Module> {
+    let mut path = Module::new();
+    while let Some(rest) = text.strip_prefix("::") {
+        if let Some(list) = rest.strip_prefix('{') {
+            let mut depth = 1;
+            let end = list.char_indices().find(|(_, c)| {
+                depth += i32::from(*c == '{') - i32::from(*c == '}');
+                depth == 0
+            });
+            let list = &list[..end.map_or(list.len(), |(at, _)| at)];
+            let (mut depth, mut parts) = (0, vec![String::new()]);
+            for c in list.chars() {
+                depth += i32::from(c == '{') - i32::from(c == '}');
+                match c {
+                    ',' if depth == 0 => parts.push(String::new()),
+                    c => parts.last_mut().expect("one").push(c),
+                }
+            }
+            let within = |part: &String| paths(&format!("::{}", part.trim()));
+            return parts
+                .iter()
+                .flat_map(within)
+                .map(|rest| path.iter().cloned().chain(rest).collect())
+                .collect();
+        }
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        path.push(rest[..end].to_owned());
+        text = &rest[end..];
+    }
+    vec![path]
+}
+
+/// Which modules each module imports.
+fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
+    let mut edges = BTreeMap::new();
+    for (module, text) in all {
+        let mut imported = BTreeSet::new();
+        for (word, base) in
+            [("crate", Some(0)), ("super", module.len().checked_sub(1)), ("self", Some(module.len()))]
+        {
+            let Some(base) = base else { continue };
+            let starts = text.match_indices(&format!("{word}::")).filter(|(at, _)| {
+                !text[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '$')
+            });
+            for (at, _) in starts {
+                for path in paths(&text[at + word.len()..]) {
+                    let mut target: Module = module[..base].iter().cloned().chain(path).collect();
+                    while !target.is_empty() && !all.contains_key(&target) {
+                        target.pop();
+                    }
+                    if !target.is_empty() && target != *module {
+                        imported.insert(target);
+                    }
+                }
+            }
+        }
+        edges.insert(module.clone(), imported);
+    }
+    edges
+}
+
+/// Everything that a module leads to.
+fn reach(edges: &BTreeMap<Module, BTreeSet<Module>>, from: &Module) -> BTreeSet<Module> {
+    let (mut found, mut next) = (BTreeSet::new(), vec![from.clone()]);
+    while let Some(module) = next.pop() {
+        for target in &edges[&module] {
+            if found.insert(target.clone()) {
+                next.push(target.clone());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_import_cycle_is_large() {
+    for entry in fs::read_dir(crates()).expect("crates") {
+        let source = entry.expect("a crate").path().join("src");
+        let edges = imports(&modules(&source));
+        let reached: BTreeMap<&Module, BTreeSet<Module>> =
+            edges.keys().map(|module| (module, reach(&edges, module))).collect();
+        for (module, targets) in &reached {
+            let cycle: Vec<String> = targets
+                .iter()
+                .filter(|target| reached[*target].contains(*module))
+                .map(|target| target.join("/"))
+                .collect();
+            assert!(cycle.len() <= MOST_IN_A_CYCLE, "{}: {cycle:?}", source.display());
+        }
+    }
+}
+
+#[test]
+fn the_core_and_the_registers_know_no_feature() {
+    for (module, imported) in imports(&modules(&crates().join("app/src"))) {
+        let allowed: &[&str] = match module.first().map(String::as_str) {
+            Some("core") => &["core"],
+            Some("registers") => &["core", "registers"],
+            _ => continue,
+        };
+        for target in imported {
+            assert!(
+                allowed.contains(&target[0].as_str()),
+                "{} imports {}",
+                module.join("/"),
+                target.join("/")
+            );
+        }
+    }
+}
+
+#[test]
+fn folders_are_short_enough_to_be_read() {
+    for name in ["app", "api", "domain"] {
+        let folder = crates().join(name).join("src");
+        let files = fs::read_dir(&folder).expect("a folder").filter(|entry| {
+            entry
+                .as_ref()
+                .is_ok_and(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"))
+        });
+        let count = files.count();
+        assert!(count <= MOST_SIDE_BY_SIDE, "{} has {count} files side by side", folder.display());
+    }
+}
+
+#[test]
+fn paths_are_read_with_their_lists() {
+    let read = |text: &str| paths(text).iter().map(|path| path.join("/")).collect::<Vec<_>>();
+    assert_eq!(read("::core::change;"), ["core/change"]);
+    assert_eq!(
+        read("::core::{change::Change, queue::{self, Job}};"),
+        ["core/change/Change", "core/queue/self", "core/queue/Job"]
+    );
+}
