@@ -92,7 +92,8 @@ fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>>
             [("crate", Some(0)), ("super", module.len().checked_sub(1)), ("self", Some(module.len()))]
         {
             let Some(base) = base else { continue };
-            let starts = text.match_indices(&format!("{word}::")).filter(|(at, _)| {
+            let wanted = format!("{word}::");
+            let starts = text.match_indices(&wanted).filter(|(at, _)| {
                 !text[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '$')
             });
             for (at, _) in starts {

@@ -1,6 +1,110 @@
-//! What is told of the interface: the OpenAPI document and the pages that show it.
+//! The OpenAPI document: its head, and the list of operations that it describes.
 
-pub(crate) mod docs;
-pub(crate) mod listed;
-pub(crate) mod openapi;
-pub(crate) mod operations;
+use attestry_http::document::listed::Listed;
+use attestry_http::document::openapi;
+use serde_json::Value;
+use utoipa::OpenApi;
+
+use crate::routes::all;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Attestry",
+        description = "Compliance management: people, risks, vendors, and a provable audit log. \
+                       Every operation acts within one organization.",
+        contact(name = "Attestry"),
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    components(schemas(
+        attestry_http::answer::problem::ProblemBody,
+        attestry_http::answer::problem::FieldProblem,
+        crate::service::events::EventView
+    )),
+    tags(
+        (name = "People", description = "The members of the organization."),
+        (name = "Risks", description = "What could go wrong, and what is done about it."),
+        (name = "Vendors", description = "The companies the organization relies on."),
+        (name = "Views", description = "Lists as members have arranged them."),
+        (name = "Tasks", description = "What has to be done, by whom and by when, with its evidence."),
+        (name = "Automations", description = "Checks and scripts that collect the evidence of a task."),
+        (name = "Policies", description = "What the organization asks of its people: texts, versions, approvals, signatures."),
+        (name = "Frameworks", description = "What the frameworks ask for, and how ready the organization is."),
+        (name = "Controls", description = "What the organization does to meet requirements."),
+        (name = "Statement of applicability", description = "Which controls of a framework apply, and why."),
+        (name = "Context", description = "What is known of the organization."),
+        (name = "Trust portal", description = "What the organization shows of itself: settings, domain, certificates, news and questions."),
+        (name = "Trust access", description = "From asking for access to reading: requests, agreements, grants, visits."),
+        (name = "Comments", description = "Comments on risks, vendors, tasks and policies."),
+        (name = "Attachments", description = "Files and their download links."),
+        (name = "Organization", description = "The organization itself."),
+        (name = "API keys", description = "API keys for scripts."),
+        (name = "Audit log", description = "Who changed what and when, chained and signed."),
+        (name = "Events", description = "What happens in the organization, as it happens."),
+        (name = "Sign-in", description = "Sessions, passwords, invitations."),
+        (name = "Set-up", description = "The first start."),
+        (name = "Service", description = "The service itself.")
+    )
+)]
+struct Base;
+
+/// The whole document, as the code describes it. A server answers with what was written down when it was built, which a test
+/// holds against this.
+pub fn document() -> Value {
+    openapi::document(Base::openapi(), all(Listed::documented()))
+}
+
+#[cfg(test)]
+mod tests {
+    use attestry_http::document::openapi::names;
+    use http::Method;
+    use serde_json::json;
+
+    use super::*;
+    use attestry_http::request::bodies::MULTIPART;
+    use attestry_http::request::body_limits::largest_body;
+    use attestry_http::request::facts::BodyLimit;
+
+    #[test]
+    fn facts_are_what_the_document_says() {
+        let (document, facts) = (document(), all(Listed::served()).into_router().1);
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            for (name, operation) in item.as_object().expect("operations") {
+                let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
+                let facts = facts.get(&method, path).expect("every operation has facts");
+                let (body, query) = (operation.get("requestBody"), &json!("query"));
+                let parameters = operation["parameters"].as_array();
+                let forms = body.is_some_and(|body| body["content"].get(MULTIPART).is_some());
+                assert_eq!(facts.takes_form, forms, "{path}");
+                let takes_query = parameters.is_some_and(|all| all.iter().any(|one| one["in"] == *query));
+                assert_eq!(facts.takes_query, takes_query, "{name} {path}");
+                let is_list = parameters.is_some_and(|all| all.iter().any(|one| one["name"] == "limit"));
+                assert_eq!(facts.is_list, is_list, "{name} {path}");
+                let described = parameters.into_iter().flatten().filter(|one| one["in"] == "path").count();
+                assert_eq!(described, names(path).len(), "{name} {path}");
+            }
+        }
+        assert!(facts.get(&Method::GET, "/v1/openapi.json").is_none());
+    }
+
+    #[test]
+    fn no_body_that_is_right_is_too_large() {
+        let (document, facts) = (document(), all(Listed::served()).into_router().1);
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            for (name, operation) in item.as_object().expect("operations") {
+                let Some(body) = operation.get("requestBody") else { continue };
+                let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
+                let limit = facts.get(&method, path).expect("facts").body_limit;
+                let largest = largest_body(body, &document["components"]).unwrap_or(usize::MAX);
+                assert!(
+                    limit.bytes().is_none_or(|limit| largest <= limit),
+                    "{name} {path}: {largest} of {limit:?}"
+                );
+                assert!(
+                    limit != BodyLimit::Large || largest > 1 << 20,
+                    "{name} {path} is not that large: {largest}"
+                );
+            }
+        }
+    }
+}

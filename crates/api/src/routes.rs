@@ -9,6 +9,10 @@ use attestry_domain::controls::Control;
 use attestry_domain::risks::Risk;
 use attestry_domain::tasks::Task;
 use attestry_domain::vendors::Vendor;
+use attestry_http::answer::downloads::AsStored;
+use attestry_http::document::listed::Listed;
+use attestry_http::state::Api;
+use attestry_http::{layers, metrics, operations};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
@@ -17,17 +21,15 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::automations::{checks, hosts, runs, versions};
-use crate::document::docs;
-use crate::document::listed::{Listed, operations};
+use crate::automations::{checks, hosts, runs, secrets, versions};
+use crate::frameworks::controls;
+use crate::identity::{api_keys, auth, members, organization, sessions, setup};
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
-use crate::state::Api;
+use crate::registers::{attachments, comments, views};
+use crate::service::{audit_logs, console, docs, events, files, health};
+use crate::tasks::templates as task_templates;
 use crate::trust_access::{agreements, grants, page, public, reading, requests};
-use crate::{
-    api_keys, attachments, audit_logs, auth, automations, comments, console, controls, events, files,
-    frameworks, health, layers, members, metrics, organization, policies, registers, secrets, sessions,
-    setup, soa, task_templates, tasks, trust_portal, views,
-};
+use crate::{automations, frameworks, policies, registers, soa, tasks, trust_portal};
 
 pub(crate) fn all(listed: Listed) -> Listed {
     listed
@@ -233,7 +235,7 @@ pub fn router(api: Api) -> Router {
 }
 
 fn not_as_stored(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions) -> bool {
-    extensions.get::<files::AsStored>().is_none()
+    extensions.get::<AsStored>().is_none()
 }
 
 fn cors(origins: &[String]) -> CorsLayer {

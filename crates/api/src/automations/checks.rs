@@ -2,12 +2,11 @@
 
 use attestry_domain::access::grant;
 use attestry_domain::automation_checks::{CHECKS, Check};
+use attestry_http::request::caller::Granted;
 use axum::Json;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-
-use crate::request::caller::Granted;
 
 /// A check that ships with the product.
 #[derive(Debug, Serialize, ToSchema)]

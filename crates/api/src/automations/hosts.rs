@@ -4,6 +4,12 @@ use attestry_app::automations;
 use attestry_domain::Parse;
 use attestry_domain::access::grant;
 use attestry_domain::automation_hosts::{AllowedHost, AllowedHosts};
+use attestry_http::answer::conditions::{Conditions, with_tag};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::json::{FromJson, Json as JsonValue};
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
@@ -11,13 +17,6 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
-
-use crate::answer::conditions::{Conditions, with_tag};
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::json::{FromJson, Json as JsonValue};
-use crate::request::wire::Valid;
-use crate::state::Api;
 
 /// The hosts that scripts may reach.
 #[derive(Debug, Serialize, ToSchema)]

@@ -6,6 +6,14 @@ use attestry_domain::access::{Scope, grant};
 use attestry_domain::automations::{Evaluation, Run, RunError, RunStatus, Trigger};
 use attestry_domain::id::{AttachmentId, AutomationId, RunId, TaskId, kind};
 use attestry_domain::page::{After, Page};
+use attestry_http::answer::conditions::Conditions;
+use attestry_http::answer::lists;
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::request::wire::{NoFields, Optional};
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
@@ -17,14 +25,6 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{AutomationAt, TaskAt, place};
-use crate::answer::conditions::Conditions;
-use crate::answer::lists;
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::path::PathId;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::{NoFields, Optional};
-use crate::state::Api;
 
 /// Why a run has no result.
 #[derive(Debug, Serialize, ToSchema)]

@@ -6,6 +6,12 @@ use attestry_domain::access::grant;
 use attestry_domain::automations::{Source, Version};
 use attestry_domain::id::{AutomationVersionId, MemberId};
 use attestry_domain::text::LongText;
+use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
@@ -15,12 +21,6 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{AutomationAt, TaskAt, place};
-use crate::answer::lists::{self, ById};
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::Valid;
-use crate::state::Api;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -9,6 +9,20 @@ use attestry_domain::frameworks::drafts::{
 use attestry_domain::frameworks::{Framework, FrameworkDraft, Requirement, RequirementDraft, oscal};
 use attestry_domain::id::{FrameworkId, kind};
 use attestry_domain::text::{AnyText, Line, Name};
+use attestry_http::answer::conditions::{Conditions, with_tag};
+use attestry_http::answer::lists;
+use attestry_http::answer::problem::{FieldProblem, Problem};
+use attestry_http::answer::tables::export::{Column, table};
+use attestry_http::answer::tables::{CSV, CSV_UTF8, text};
+use attestry_http::document::operations::{reference, schema};
+use attestry_http::request::bodies::{JSON, MediaType, Meter, media_type, must_be};
+use attestry_http::request::caller::{Granted, caller_of};
+use attestry_http::request::facts::{Argument, BodyLimit, Facts};
+use attestry_http::request::json::{FromJson, Json as JsonValue};
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::request::wire::{Fields, read_request};
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -20,21 +34,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::{FrameworkView, Named};
-use crate::answer::conditions::{Conditions, with_tag};
-use crate::answer::lists;
-use crate::answer::problem::{FieldProblem, Problem};
-use crate::answer::tables::export::{Column, table};
-use crate::answer::tables::import::{Lines, read_csv};
-use crate::answer::tables::{CSV, CSV_UTF8, text};
-use crate::document::operations::{reference, schema};
-use crate::request::bodies::{JSON, MediaType, Meter, media_type, must_be};
-use crate::request::caller::{Granted, caller_of};
-use crate::request::facts::{Argument, BodyLimit, Facts};
-use crate::request::json::{FromJson, Json as JsonValue};
-use crate::request::path::PathId;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::{Fields, read_request};
-use crate::state::Api;
+use crate::registers::import::{Lines, read_csv};
 
 /// A framework as it came.
 #[derive(Debug)]

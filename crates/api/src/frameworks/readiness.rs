@@ -6,6 +6,11 @@ use attestry_domain::access::grant;
 use attestry_domain::controls::{Control, ControlReadiness, Missing, Readiness};
 use attestry_domain::id::{ControlId, FrameworkId, RequirementId};
 use attestry_domain::registers::Record;
+use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -15,13 +20,8 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Named;
-use crate::answer::problem::Problem;
-use crate::controls::{readiness_example, readiness_schema};
-use crate::document::operations::schema;
+use crate::frameworks::controls::{readiness_example, readiness_schema};
 use crate::registers::as_of_parameter;
-use crate::request::caller::Granted;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::state::Api;
 
 attestry_domain::words! {
     /// How far a requirement is.

@@ -5,6 +5,14 @@ use attestry_domain::access::{Permission, Scope, grant};
 use attestry_domain::content::diff::{self, Fate, Words};
 use attestry_domain::content::{Block, Body, Content, MOST_NODES};
 use attestry_domain::id::kind;
+use attestry_http::answer::conditions::Conditions;
+use attestry_http::answer::problem::{FieldProblem, Problem};
+use attestry_http::document::operations::{reference, schema};
+use attestry_http::request::caller::Granted;
+use attestry_http::request::json::{FromJson, Json as JsonValue};
+use attestry_http::request::path::{ParentId, PathId};
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -16,14 +24,6 @@ use utoipa::{PartialSchema, ToSchema};
 use super::answered;
 use super::texts::Markdown;
 use super::versions::Named;
-use crate::answer::conditions::Conditions;
-use crate::answer::problem::{FieldProblem, Problem};
-use crate::document::operations::{reference, schema};
-use crate::request::caller::Granted;
-use crate::request::json::{FromJson, Json as JsonValue};
-use crate::request::path::{ParentId, PathId};
-use crate::request::wire::Valid;
-use crate::state::Api;
 
 /// A block of both texts together.
 #[derive(Debug, Serialize)]

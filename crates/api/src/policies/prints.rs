@@ -9,19 +9,18 @@ use attestry_domain::id::kind;
 use attestry_domain::policies::Policy;
 use attestry_domain::registers::Register;
 use attestry_domain::version::VersionNumber;
+use attestry_http::answer::downloads::download;
+use attestry_http::answer::lists;
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::json::FromJson;
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::state::Api;
 use axum::extract::State;
 use axum::response::Response;
 use http::Method;
 use utoipa::IntoParams;
-
-use crate::answer::downloads::download;
-use crate::answer::lists;
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::json::FromJson;
-use crate::request::path::PathId;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::state::Api;
 
 #[derive(Debug)]
 pub(crate) struct PrintPolicy {

@@ -7,6 +7,15 @@ use attestry_domain::access::grant;
 use attestry_domain::id::{MemberId, PolicyId, PolicySignatureId, PolicyVersionId, kind};
 use attestry_domain::policies::{Policy, PolicySignature};
 use attestry_domain::version::VersionNumber;
+use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::{reference, schema};
+use attestry_http::request::caller::Granted;
+use attestry_http::request::json::FromJson;
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::request::wire::Optional;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -16,16 +25,7 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::Signed;
 use super::texts::Texts;
-use crate::answer::lists::{self, ById};
-use crate::answer::problem::Problem;
-use crate::document::operations::{reference, schema};
 use crate::registers::{self, Exposed, View};
-use crate::request::caller::Granted;
-use crate::request::json::FromJson;
-use crate::request::path::PathId;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::Optional;
-use crate::state::Api;
 
 body! {
     /// What is signed.

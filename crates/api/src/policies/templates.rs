@@ -9,6 +9,14 @@ use attestry_domain::policy_templates::{self, PolicyTemplate};
 use attestry_domain::text::Name;
 use attestry_domain::words::Department;
 use attestry_domain::{Parse, Zone};
+use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::json::{FromJson, Json as JsonValue};
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::ValidQuery;
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
@@ -19,14 +27,6 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::answered;
-use crate::answer::lists::{self, ById};
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::json::{FromJson, Json as JsonValue};
-use crate::request::path::PathId;
-use crate::request::query::ValidQuery;
-use crate::request::wire::Valid;
-use crate::state::Api;
 
 /// A policy that ships with the product, to be made an organization's own.
 #[derive(Debug, Serialize, ToSchema)]

@@ -1,30 +1,16 @@
 //! The text of a policy in requests and answers: editor nodes, and Markdown.
 
 use attestry_domain::content::{Body, Content, markdown, nodes};
-use serde_json::{Value, json};
+use attestry_http::answer::lists;
+use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema;
+use attestry_http::request::json::{FromJson, Json as JsonValue};
+use attestry_http::request::query::{FromQuery, Query};
+use attestry_http::request::values::content_example;
+use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema};
-
-use crate::answer::lists;
-use crate::answer::problem::Problem;
-use crate::document::operations::schema;
-use crate::request::json::{FromJson, Json as JsonValue};
-use crate::request::query::{FromQuery, Query};
-
-impl FromJson for Body {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        let nodes: Value = json.value()?;
-        Self::of(&nodes::read(&nodes)?).map_err(|error| error.to_string())
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema(json!({
-            "type": "array", "items": {"$ref": "#/components/schemas/EditorNode"},
-            "examples": [content_example()]
-        }))
-    }
-}
 
 /// A text in Markdown.
 #[derive(Clone, Debug)]
@@ -38,17 +24,6 @@ impl FromJson for Markdown {
     fn schema() -> RefOr<Schema> {
         schema(json!({"type": "string", "examples": ["## Purpose\n\nWho may see what, and **why**.\n"]}))
     }
-}
-
-pub(crate) fn content_example() -> Value {
-    json!([
-        {"type": "heading", "attrs": {"level": 2}, "content": [{"type": "text", "text": "Purpose"}]},
-        {"type": "paragraph", "content": [
-            {"type": "text", "text": "Who may see what, and "},
-            {"type": "text", "marks": [{"type": "bold"}], "text": "why"},
-            {"type": "text", "text": "."}
-        ]}
-    ])
 }
 
 /// A node of a rich-text editor (ProseMirror, TipTap).

@@ -9,6 +9,16 @@ use attestry_domain::id::{AttachmentId, MemberId, PolicyId, PolicyVersionId, kin
 use attestry_domain::policies::{PolicyFile, PolicyVersion};
 use attestry_domain::text::Parse;
 use attestry_domain::version::VersionNumber;
+use attestry_http::answer::conditions::Conditions;
+use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::facts::Argument;
+use attestry_http::request::json::FromJson;
+use attestry_http::request::path::{ParentId, PathId};
+use attestry_http::request::query::ValidQuery;
+use attestry_http::request::values::content_example;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::{FromRequestParts, RawPathParams, State};
 use axum::response::Response;
@@ -18,17 +28,8 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-use super::texts::{Texts, as_markdown, content_example};
-use crate::answer::conditions::Conditions;
-use crate::answer::lists::{self, ById};
-use crate::answer::problem::Problem;
-use crate::attachments::AttachmentLink;
-use crate::request::caller::Granted;
-use crate::request::facts::Argument;
-use crate::request::json::FromJson;
-use crate::request::path::{ParentId, PathId};
-use crate::request::query::ValidQuery;
-use crate::state::Api;
+use super::texts::{Texts, as_markdown};
+use crate::registers::attachments::AttachmentLink;
 
 /// The texts a path names: `pv_…`, a number, or `draft`.
 #[derive(Debug)]

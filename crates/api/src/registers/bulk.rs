@@ -3,6 +3,15 @@
 use attestry_app::registers::bulk::{self, Action, MAX_ROWS, Outcome, Selection};
 use attestry_domain::id::{BulkChangeId, Id};
 use attestry_domain::page::Page;
+use attestry_http::answer::problem::{FieldProblem, Problem};
+use attestry_http::answer::tables::export::Shape;
+use attestry_http::document::operations::{reference, schema};
+use attestry_http::request::caller::Granted;
+use attestry_http::request::facts::{Argument, BodyLimit, Facts};
+use attestry_http::request::json::{FromJson, Ids, Json as JsonValue};
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::request::wire::Fields;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use axum::response::Response;
@@ -13,15 +22,6 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::tables::selected;
 use super::{Exposed, Narrowed};
-use crate::answer::problem::{FieldProblem, Problem};
-use crate::answer::tables::export::Shape;
-use crate::document::operations::{reference, schema};
-use crate::request::caller::Granted;
-use crate::request::facts::{Argument, BodyLimit, Facts};
-use crate::request::json::{FromJson, Ids, Json as JsonValue};
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::Fields;
-use crate::state::Api;
 
 /// A request about many rows.
 pub(super) enum Bulk<R: Exposed> {

@@ -4,6 +4,12 @@ use std::marker::PhantomData;
 
 use attestry_app::registers::StoredRating;
 use attestry_domain::id::Id;
+use attestry_http::answer::lists::{self, Numbered};
+use attestry_http::answer::tables::export::Shape;
+use attestry_http::answer::tables::{CSV, XLSX};
+use attestry_http::document::listed::{Listed, Operations};
+use attestry_http::document::operations::{Described, capitalized, json_of, reference, schema};
+use attestry_http::request::facts::Route;
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::HttpMethod;
@@ -11,14 +17,8 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::matrix::{CellView, MatrixView};
 use super::{AuthInfo, AuthenticatedUser, Beside, Exposed, Field, How, Names, Narrowed, as_of_parameter};
-use crate::answer::lists::{self, Numbered};
-use crate::answer::tables::export::Shape;
-use crate::answer::tables::import::{ImportQuery, ImportResult, PreviewRow, TablePreview};
-use crate::answer::tables::{CSV, XLSX};
-use crate::audit_logs::EntryList;
-use crate::document::listed::{Listed, Operations};
-use crate::document::operations::{Described, capitalized, json_of, reference, schema};
-use crate::request::facts::Route;
+use crate::registers::import::{ImportQuery, ImportResult, PreviewRow, TablePreview};
+use crate::service::audit_logs::EntryList;
 
 struct Document<R>(PhantomData<fn() -> R>);
 

@@ -2,16 +2,16 @@
 
 use attestry_app::registers::{self, StoredRating};
 use attestry_domain::scales::{self, Impact, Likelihood, Matrix, score};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::query::ValidQuery;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Exposed, Narrowed};
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::query::ValidQuery;
-use crate::state::Api;
 
 pub(super) async fn show_matrix<R: Exposed + StoredRating>(
     api: State<Api>,

@@ -12,20 +12,20 @@ use attestry_domain::id::MemberId;
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::plain::{Plain, PlainKind};
 use attestry_domain::registers::Record;
+use attestry_http::answer::lists;
+use attestry_http::answer::problem::Problem;
+use attestry_http::answer::tables::export::{Column, Shape, all_rows, download};
+use attestry_http::answer::tables::{Cell, text};
+use attestry_http::request::caller::Granted;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use http::Method;
 
 use super::{Exposed, Field, Narrowed};
-use crate::answer::lists;
-use crate::answer::problem::Problem;
-use crate::answer::tables::export::{Column, Shape, all_rows, download};
-use crate::answer::tables::import::{ImportResult, Table, TablePreview};
-use crate::answer::tables::{Cell, text};
-use crate::request::caller::Granted;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::state::Api;
+use crate::registers::import::{ImportResult, Table, TablePreview};
 
 #[derive(Debug)]
 pub(super) struct ExportQuery<R: Exposed> {

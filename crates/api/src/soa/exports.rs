@@ -10,6 +10,16 @@ use attestry_domain::plain::Plain;
 use attestry_domain::soa::{Frozen, FrozenRow, SoaFormat};
 use attestry_domain::text::Parse;
 use attestry_domain::version::VersionNumber;
+use attestry_http::answer::downloads::download;
+use attestry_http::answer::lists;
+use attestry_http::answer::problem::Problem;
+use attestry_http::answer::tables::export::{Column, book, table};
+use attestry_http::answer::tables::{CSV_UTF8, Cell, XLSX, text};
+use attestry_http::document::operations::schema;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
@@ -18,17 +28,6 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
-
-use crate::answer::downloads::download;
-use crate::answer::lists;
-use crate::answer::problem::Problem;
-use crate::answer::tables::export::{Column, book, table};
-use crate::answer::tables::{CSV_UTF8, Cell, XLSX, text};
-use crate::document::operations::schema;
-use crate::request::caller::Granted;
-use crate::request::path::PathId;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::state::Api;
 
 const COLUMNS: &[Column] = &[
     Column { name: "number", width: 10 },

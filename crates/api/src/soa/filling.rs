@@ -6,6 +6,11 @@ use std::sync::Arc;
 use attestry_app::soa::filling::{self, Filled, Filling};
 use attestry_domain::access::grant;
 use attestry_domain::id::{OrganizationId, SoaDocumentId};
+use attestry_http::answer::problem::Problem;
+use attestry_http::answer::streams::{done, stream};
+use attestry_http::request::caller::{GrantedForLong, must_be_same_organization};
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::extract::State;
 use axum::response::Response;
 use axum::response::sse::Event;
@@ -14,11 +19,6 @@ use futures_util::{Stream, StreamExt};
 use serde_json::{Value, json};
 
 use super::views::{AnswerView, DOCUMENT, ORGANIZATION};
-use crate::answer::problem::Problem;
-use crate::answer::streams::{done, stream};
-use crate::request::caller::{GrantedForLong, must_be_same_organization};
-use crate::request::wire::Valid;
-use crate::state::Api;
 
 body! {
     /// The statement to fill in.

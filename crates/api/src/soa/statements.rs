@@ -6,6 +6,10 @@ use attestry_domain::controls::{Missing, Readiness};
 use attestry_domain::frameworks::{Requirement, shipped};
 use attestry_domain::id::{ControlId, MemberId, RequirementId, RiskId, SoaDocumentId, kind};
 use attestry_domain::soa::{Gap, SoaAnswer};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::path::{IdAt, PathId};
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -13,10 +17,6 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::views::{AnswerView, DocumentView, answer_example, document_example};
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::path::{IdAt, PathId};
-use crate::state::Api;
 
 /// What is asked.
 #[derive(Debug, Serialize, ToSchema)]

@@ -7,6 +7,12 @@ use attestry_domain::attachments::FILE_LIMIT;
 use attestry_domain::portals::Days;
 use attestry_domain::text::Email;
 use attestry_domain::trust_access::{CalledName, NdaStatus};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Guest;
+use attestry_http::request::idempotency::WithoutSecret;
+use attestry_http::request::uploads::RawFile;
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -15,12 +21,6 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::{GrantView, PreviewView, grant_example};
-use crate::answer::problem::Problem;
-use crate::request::caller::Guest;
-use crate::request::idempotency::WithoutSecret;
-use crate::request::uploads::RawFile;
-use crate::request::wire::Valid;
-use crate::state::Api;
 
 /// An agreement that can be signed, or was.
 #[derive(Debug, Serialize, ToSchema)]

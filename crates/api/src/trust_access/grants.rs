@@ -5,6 +5,13 @@ use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{AccessGrantId, VisitId, kind};
 use attestry_domain::trust_access::{GrantStatus, VisitAction};
+use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -13,13 +20,6 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::{GiveReason, GrantView, OfStatus, grant_example};
-use crate::answer::lists::{self, ById};
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::path::PathId;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::Valid;
-use crate::state::Api;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

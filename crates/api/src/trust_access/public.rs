@@ -10,6 +10,14 @@ use attestry_domain::portals::{
 };
 use attestry_domain::text::{Email, LongText, Parse};
 use attestry_domain::trust_access::{CalledName, NewRequest, RequestStatus};
+use attestry_http::answer::downloads::download;
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::bodies::JSON;
+use attestry_http::request::caller::Guest;
+use attestry_http::request::json::Secret;
+use attestry_http::request::query::ValidQuery;
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -19,15 +27,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::answer::downloads::download;
-use crate::answer::problem::Problem;
-use crate::auth::LinkToken;
-use crate::request::bodies::JSON;
-use crate::request::caller::Guest;
-use crate::request::json::Secret;
-use crate::request::query::ValidQuery;
-use crate::request::wire::Valid;
-use crate::state::Api;
+use crate::identity::auth::LinkToken;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

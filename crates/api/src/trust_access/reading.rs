@@ -6,6 +6,11 @@ use attestry_domain::files::MediaType;
 use attestry_domain::id::{PolicyId, kind};
 use attestry_domain::portals::{Certificate, CertificateFramework};
 use attestry_domain::version::VersionNumber;
+use attestry_http::answer::downloads::download;
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Guest;
+use attestry_http::request::path::PathId;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -14,11 +19,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::answer::downloads::download;
-use crate::answer::problem::Problem;
-use crate::request::caller::Guest;
-use crate::request::path::PathId;
-use crate::state::Api;
 use crate::trust_portal::certificates::framework;
 
 /// What somebody has access to.

@@ -6,6 +6,14 @@ use attestry_domain::access::grant;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaId, kind};
 use attestry_domain::portals::{Days, PortalDocument};
 use attestry_domain::trust_access::{AccessRequest, Nda, NdaStatus, RequestStatus, Signature};
+use attestry_http::answer::conditions::Conditions;
+use attestry_http::answer::lists;
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::ValidQuery;
+use attestry_http::request::wire::{Optional, Valid};
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
@@ -14,15 +22,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::{GiveReason, OfStatus, PreviewView};
-use crate::answer::conditions::Conditions;
-use crate::answer::lists;
-use crate::answer::problem::Problem;
-use crate::attachments::AttachmentLink;
-use crate::request::caller::Granted;
-use crate::request::path::PathId;
-use crate::request::query::ValidQuery;
-use crate::request::wire::{Optional, Valid};
-use crate::state::Api;
+use crate::registers::attachments::AttachmentLink;
 
 /// Somebody asked for access.
 #[derive(Debug, Serialize, ToSchema)]

@@ -9,6 +9,13 @@ use attestry_domain::files::{FileName, MediaType};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::portals::{Certificate, CertificateFramework};
 use attestry_domain::text::Parse;
+use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema;
+use attestry_http::request::caller::{Granted, must_be_same_organization};
+use attestry_http::request::json::{FromJson, Json as JsonValue};
+use attestry_http::request::uploads::RawFile;
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::{Path, State};
 use http::StatusCode;
@@ -16,14 +23,6 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
-
-use crate::answer::problem::Problem;
-use crate::document::operations::schema;
-use crate::request::caller::{Granted, must_be_same_organization};
-use crate::request::json::{FromJson, Json as JsonValue};
-use crate::request::uploads::RawFile;
-use crate::request::wire::Valid;
-use crate::state::Api;
 
 body! {
     /// A certificate.

@@ -3,18 +3,17 @@
 use attestry_app::portals::domains::{self, Record, Status};
 use attestry_domain::access::grant;
 use attestry_domain::portals::DomainName;
+use attestry_http::answer::lists;
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use serde::Serialize;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
-
-use crate::answer::lists;
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::state::Api;
 
 /// A DNS record that is still to be made.
 #[derive(Debug, Serialize, ToSchema)]

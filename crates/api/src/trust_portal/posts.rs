@@ -6,6 +6,14 @@ use attestry_domain::access::grant;
 use attestry_domain::id::{PortalPostId, kind};
 use attestry_domain::portals::{PortalPost, PostKind, PostPatch};
 use attestry_domain::text::{AnyText, Name};
+use attestry_http::answer::conditions::{Conditions, with_tag};
+use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
@@ -14,15 +22,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
-
-use crate::answer::conditions::{Conditions, with_tag};
-use crate::answer::lists::{self, ById};
-use crate::answer::problem::Problem;
-use crate::request::caller::Granted;
-use crate::request::path::PathId;
-use crate::request::query::{FromQuery, Query, ValidQuery};
-use crate::request::wire::Valid;
-use crate::state::Api;
 
 /// News, or a question with its answer.
 #[derive(Debug, Serialize, ToSchema)]

@@ -2,9 +2,8 @@
 
 use attestry_app::portals::public::Form;
 use attestry_domain::portals::Progress;
+use attestry_http::request::preferences::listed;
 use http::{HeaderMap, header};
-
-use crate::request::preferences::listed;
 
 pub(super) struct Words {
     pub(super) language: &'static str,

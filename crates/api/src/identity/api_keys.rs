@@ -1,0 +1,214 @@
+//! `/v1/organization/api-keys`.
+
+use attestry_app::identity::api_keys;
+use attestry_domain::Time;
+use attestry_domain::access::{Permission, grant};
+use attestry_domain::api_keys::{ApiKey, NewApiKey, Scopes};
+use attestry_domain::id::{ApiKeyId, MemberId, kind};
+use attestry_domain::text::Name;
+use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::idempotency::WithoutSecret;
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::{NoQuery, ValidQuery};
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ApiKey, example = json!(key_example()))]
+pub(crate) struct ApiKeyView {
+    #[schema(value_type = String, example = "apk_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: ApiKeyId,
+    name: String,
+    /// The public part, to tell keys apart.
+    prefix: String,
+    /// What the key can do; `*` means everything its owner can.
+    scopes: Vec<&'static str>,
+    /// The member who made it and as whom it acts.
+    #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    member_id: MemberId,
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    expires_at: Option<Time>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    /// When it was used, to the minute.
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    last_used_at: Option<Time>,
+}
+
+impl From<ApiKey> for ApiKeyView {
+    fn from(key: ApiKey) -> Self {
+        let ApiKey {
+            id,
+            organization_id: _,
+            member_id,
+            name,
+            prefix,
+            scopes,
+            expires_at,
+            created_at,
+            last_used_at,
+            revoked_at: _,
+        } = key;
+        Self { id, name, prefix, scopes: scopes.words(), member_id, expires_at, created_at, last_used_at }
+    }
+}
+
+fn key_example() -> Value {
+    json!({
+        "id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Nightly import", "prefix": "k3x9w7ab",
+        "scopes": ["member:read"], "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "expiresAt": null,
+        "createdAt": "2026-11-15T09:30:00.000Z", "lastUsedAt": null
+    })
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"data": [key_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct ApiKeyList {
+    data: Vec<ApiKeyView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<i64>,
+}
+
+/// Lists the API keys that have not been revoked
+#[utoipa::path(
+    get, path = "/v1/organization/api-keys", tag = "API keys", params(ById),
+    responses((status = 200, body = ApiKeyList, description = "The keys, newest first; never their secrets."))
+)]
+pub(crate) async fn list_api_keys(
+    api: State<Api>,
+    scope: Granted<grant::ApiKeyRead>,
+    query: ValidQuery<ById>,
+) -> Result<Json<ApiKeyList>, Problem> {
+    let ValidQuery(ById { limit, after, total }) = query;
+    let page = api_keys::list(&api.ctx, &scope, limit, after).await?;
+    let total = if total { Some(api_keys::count(&api.ctx, &scope).await?) } else { None };
+    let next_cursor = lists::next_id(page.next);
+    let data: Vec<ApiKeyView> = page.items.into_iter().map(Into::into).collect();
+    Ok(Json(ApiKeyList { count: data.len(), data, next_cursor, total }))
+}
+
+body! {
+    /// A new API key. It acts as you and can do no more than you.
+    CreateApiKey (Large) {
+        name "name": required Name = "What the key is for.",
+        scopes "scopes": optional Scopes = "What the key can do; everything you can (`*`) by default.",
+        expires_at "expiresAt": nullable Time = "When the key stops working; never if left out or null.",
+    }
+    example json!({"name": "Nightly import", "scopes": ["member:read"], "expiresAt": "2027-11-15T00:00:00.000Z"})
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!(made_example()))]
+pub(crate) struct CreatedApiKey {
+    #[serde(flatten)]
+    api_key: ApiKeyView,
+    /// The key itself, shown only once. A repeated request with the same `Idempotency-Key` gets null.
+    #[schema(required)]
+    key: Option<String>,
+}
+
+fn made_example() -> Value {
+    let mut example = key_example();
+    example["key"] = json!("atk_k3x9w7ab_9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0");
+    example
+}
+
+/// Creates an API key
+#[utoipa::path(
+    post, path = "/v1/organization/api-keys", tag = "API keys", request_body = CreateApiKey,
+    responses((status = 201, body = CreatedApiKey, description = "The key. Store it safely: it is not shown again."))
+)]
+pub(crate) async fn create_api_key(
+    api: State<Api>,
+    scope: Granted<grant::ApiKeyCreate>,
+    body: Valid<CreateApiKey>,
+) -> Result<Response, Problem> {
+    let CreateApiKey { name, scopes, expires_at } = body.0;
+    let new = NewApiKey {
+        name: name.into_string(),
+        scopes: scopes.unwrap_or(Scopes::All),
+        expires_at: expires_at.into_option(),
+    };
+    let made = api_keys::create(&api.ctx, &scope, new).await?;
+    let mut view = CreatedApiKey { api_key: made.key.into(), key: Some(made.text) };
+    let mut response = (StatusCode::CREATED, Json(&view)).into_response();
+    view.key = None;
+    response.extensions_mut().insert(WithoutSecret::of(&view)?);
+    Ok(response)
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"scope": "member:read", "description": "See the people of the organization"}))]
+pub(crate) struct ScopeView {
+    scope: &'static str,
+    description: &'static str,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"data": [{"scope": "member:read", "description": "See the people of the organization"}], "count": 1}))]
+pub(crate) struct ScopeList {
+    data: Vec<ScopeView>,
+    count: usize,
+}
+
+/// Lists the scopes you can give to a key
+#[utoipa::path(
+    get, path = "/v1/organization/api-keys/available-scopes", tag = "API keys",
+    responses((status = 200, body = ScopeList, description = "The scopes."))
+)]
+pub(crate) async fn list_available_scopes(
+    scope: Granted<grant::ApiKeyRead>,
+    _none: ValidQuery<NoQuery>,
+) -> Json<ScopeList> {
+    let view =
+        |permission: Permission| ScopeView { scope: permission.as_str(), description: permission.meaning() };
+    let data: Vec<ScopeView> = api_keys::available(&scope).iter().map(view).collect();
+    Json(ScopeList { count: data.len(), data })
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"success": true, "revokedApiKey": {"id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Nightly import"}}))]
+pub(crate) struct ApiKeyRevocation {
+    success: bool,
+    revoked_api_key: RevokedApiKey,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Nightly import"}))]
+pub(crate) struct RevokedApiKey {
+    #[schema(value_type = String, example = "apk_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: ApiKeyId,
+    name: String,
+}
+
+/// Revokes an API key
+#[utoipa::path(
+    delete, path = "/v1/organization/api-keys/{id}", tag = "API keys",
+    responses((status = 200, body = ApiKeyRevocation, description = "The key no longer works."))
+)]
+pub(crate) async fn revoke_api_key(
+    api: State<Api>,
+    scope: Granted<grant::ApiKeyDelete>,
+    id: PathId<kind::ApiKey>,
+) -> Result<Json<ApiKeyRevocation>, Problem> {
+    let ApiKey { id, name, .. } = api_keys::revoke(&api.ctx, &scope, id.found()?).await?;
+    Ok(Json(ApiKeyRevocation { success: true, revoked_api_key: RevokedApiKey { id, name } }))
+}

@@ -1,0 +1,8 @@
+//! Organizations, their people, and how they sign in.
+
+pub(crate) mod api_keys;
+pub(crate) mod auth;
+pub(crate) mod members;
+pub(crate) mod organization;
+pub(crate) mod sessions;
+pub(crate) mod setup;

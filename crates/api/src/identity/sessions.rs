@@ -1,0 +1,118 @@
+//! `/v1/auth/sessions` and `/v1/auth/confirm`: where you are signed in, and entering your password again.
+
+use attestry_app::identity::sessions;
+use attestry_domain::Time;
+use attestry_domain::id::{SessionId, kind};
+use attestry_domain::sessions::Session;
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::SignedIn;
+use attestry_http::request::json::Secret;
+use attestry_http::request::path::PathId;
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::identity::auth::Done;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Session, example = json!(session_example()))]
+pub(crate) struct SessionView {
+    #[schema(value_type = String, example = "ses_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: SessionId,
+    /// Whether this is the session that asks.
+    is_current: bool,
+    /// The address it was started from.
+    #[schema(required)]
+    ip: Option<String>,
+    /// What the browser or the program called itself.
+    #[schema(required)]
+    user_agent: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    /// When it was last used, to within a minute.
+    #[schema(value_type = String, format = DateTime)]
+    last_seen_at: Time,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+}
+
+fn session_example() -> Value {
+    json!({
+        "id": "ses_01jcqg3v5mefzr7d0a6w3k9x2b", "isCurrent": true, "ip": "203.0.113.7",
+        "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+        "createdAt": "2026-11-15T09:30:00.000Z", "lastSeenAt": "2026-11-15T11:02:00.000Z",
+        "expiresAt": "2026-12-15T11:02:00.000Z"
+    })
+}
+
+impl SessionView {
+    fn of(session: Session, own: SessionId) -> Self {
+        let Session { id, created_at, last_seen_at, expires_at, ip, user_agent, .. } = session;
+        Self { id, is_current: id == own, ip, user_agent, created_at, last_seen_at, expires_at }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"data": [session_example()], "count": 1}))]
+pub(crate) struct SessionList {
+    data: Vec<SessionView>,
+    count: usize,
+}
+
+/// Lists your sessions
+///
+/// The last used comes first. At most 100 are listed.
+#[utoipa::path(
+    get, path = "/v1/auth/sessions", tag = "Sign-in",
+    responses((status = 200, body = SessionList, description = "The sessions that still work."))
+)]
+pub(crate) async fn list_sessions(api: State<Api>, caller: SignedIn) -> Result<Json<SessionList>, Problem> {
+    let own = &caller.session.session;
+    let found = sessions::list(&api.ctx, own.user_id).await?;
+    let data: Vec<SessionView> = found.into_iter().map(|one| SessionView::of(one, own.id)).collect();
+    Ok(Json(SessionList { count: data.len(), data }))
+}
+
+/// Ends one of your sessions
+#[utoipa::path(
+    delete, path = "/v1/auth/sessions/{id}", tag = "Sign-in",
+    responses((status = 200, body = Done, description = "The session has ended."))
+)]
+pub(crate) async fn end_session(
+    api: State<Api>,
+    caller: SignedIn,
+    id: PathId<kind::Session>,
+) -> Result<Json<Done>, Problem> {
+    sessions::end_one(&api.ctx, &caller.session.session, id.found()?, caller.origin).await?;
+    Ok(Json(Done::DONE))
+}
+
+body! {
+    /// The password, entered again.
+    Confirm {
+        password "password": required Secret = "The account's password.",
+    }
+    example json!({"password": "correct horse battery"})
+}
+
+/// Confirms your password
+///
+/// Signing a policy and approving a policy or a statement of applicability require that you entered your password within
+/// the last ten minutes. Signing in counts.
+#[utoipa::path(
+    post, path = "/v1/auth/confirm", tag = "Sign-in", request_body = Confirm,
+    responses((status = 200, body = Done, description = "The session is confirmed for ten minutes."))
+)]
+pub(crate) async fn confirm_session(
+    api: State<Api>,
+    caller: SignedIn,
+    body: Valid<Confirm>,
+) -> Result<Json<Done>, Problem> {
+    sessions::confirm(&api.ctx, &caller.session.session, &body.0.password.0, caller.origin).await?;
+    Ok(Json(Done::DONE))
+}

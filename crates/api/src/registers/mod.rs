@@ -1,0 +1,718 @@
+//! Every register over HTTP. A register's own file says what it is called and who may do what; bodies, views, filters
+//! and the columns of a table come from the register's tables in the domain.
+
+use attestry_app::Ctx;
+use attestry_app::core::history;
+use attestry_app::registers::{self, Stored};
+use attestry_domain::Time;
+use attestry_domain::access::{AuthType, Grant, Scope};
+use attestry_domain::date::Date;
+use attestry_domain::id::UserId;
+use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::plain::{Plain, PlainKind};
+use attestry_domain::registers::{Record, Wanted};
+use attestry_http::answer::conditions::{Conditions, with_tag};
+use attestry_http::answer::lists::{self, Numbered};
+use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::facts::{Argument, BodyLimit, Facts};
+use attestry_http::request::path::PathId;
+use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::request::wire::{Fields, described, or_null};
+use attestry_http::state::Api;
+use axum::Json;
+use axum::extract::{FromRequest, Request, State};
+use axum::response::{IntoResponse, Response};
+use http::{StatusCode, Uri};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use utoipa::openapi::path::Parameter;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::service::audit_logs::{EntryList, ListHistory};
+
+pub(crate) mod attachments;
+mod bulk;
+pub(crate) mod comments;
+mod document;
+pub(crate) mod import;
+mod matrix;
+mod meaning;
+mod tables;
+pub(crate) mod views;
+mod workbook;
+
+pub(crate) use document::{rated_routes, routes};
+pub(crate) use tables::{ASSIGNEE, columns};
+
+/// A field as the interface knows it.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) wire: &'static str,
+    column: &'static str,
+    how: How,
+    pub(crate) kind: PlainKind,
+    schema: fn() -> RefOr<Schema>,
+    about: &'static str,
+    /// Its value in a creation that leaves it out.
+    default: Option<fn() -> Value>,
+}
+
+/// How a field is given; see [`attestry_domain::registers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(non_camel_case_types, reason = "the words of the tables")]
+pub(crate) enum How {
+    required,
+    default,
+    nullable,
+    own,
+    noted,
+}
+
+impl Field {
+    pub(crate) const fn new(
+        wire: &'static str,
+        column: &'static str,
+        how: How,
+        kind: PlainKind,
+        schema: fn() -> RefOr<Schema>,
+        about: &'static str,
+        default: Option<fn() -> Value>,
+    ) -> Self {
+        Self { wire, column, how, kind, schema, about, default }
+    }
+
+    /// Whether somebody can give it.
+    pub(crate) fn is_given(&self) -> bool {
+        !matches!(self.how, How::own | How::noted)
+    }
+
+    /// Whether it is a part of the rating.
+    pub(crate) fn is_rating<R: Exposed>(&self) -> bool {
+        R::RATINGS.iter().any(|side| side.has(self.column))
+    }
+
+    /// The schema of the field in a creation.
+    fn schema_with_default(&self) -> Value {
+        let mut schema = self.schema();
+        // A set or a text that is empty goes without saying.
+        let is_set = self.kind == PlainKind::Words;
+        let default =
+            self.default.map(|default| default()).filter(|default| !is_set && *default != json!(""));
+        if let Some(default) = default {
+            schema["default"] = default;
+        }
+        schema
+    }
+
+    pub(crate) fn schema(&self) -> Value {
+        let schema = (self.schema)();
+        let can_be_null = matches!(self.how, How::nullable | How::noted);
+        json!(described(if can_be_null { or_null(schema) } else { schema }, self.about))
+    }
+}
+
+/// What the table of fields yields here.
+pub(crate) trait Wire: Stored {
+    const FIELDS: &'static [Field];
+
+    /// Reads the body of a creation, or else of a change.
+    fn given_in(fields: &mut Fields, whole: bool) -> Option<Self::Patch>;
+
+    /// The values, in the order of the fields.
+    fn plain(&self) -> Vec<Plain<'_>>;
+}
+
+/// What the table of conditions yields here.
+pub(crate) trait WireFilter: Sized {
+    fn read(query: &mut Query) -> Self;
+
+    fn parameters() -> Vec<Parameter>;
+}
+
+macro_rules! wire {
+    ([$name:ident] $($field:ident $wire:literal $how:ident $type:ty = $about:literal;)*) => {
+        impl $crate::registers::Wire for $name {
+            const FIELDS: &'static [$crate::registers::Field] = &[$($crate::registers::Field::new(
+                $wire,
+                stringify!($field),
+                $crate::registers::How::$how,
+                <$type as attestry_domain::plain::Keep>::KIND,
+                <$type as attestry_http::request::json::FromJson>::schema,
+                $about,
+                wire!(@default $how $type),
+            )),*];
+
+            fn given_in(fields: &mut attestry_http::request::wire::Fields, whole: bool) -> Option<Self::Patch> {
+                $(let $field = wire!(@read $how fields whole $wire);)*
+                Some(Self::Patch { $($field: $field?),* })
+            }
+
+            fn plain(&self) -> Vec<attestry_domain::plain::Plain<'_>> {
+                vec![$(attestry_domain::plain::Keep::plain(&self.$field)),*]
+            }
+        }
+    };
+    (@default default $type:ty) => {
+        Some(|| serde_json::json!(attestry_domain::plain::Keep::plain(&<$type>::default())))
+    };
+    (@default $how:ident $type:ty) => { None };
+    (@read required $fields:ident $whole:ident $wire:literal) => {
+        if $whole { $fields.required($wire).map(Some) } else { $fields.optional($wire) }
+    };
+    (@read default $fields:ident $whole:ident $wire:literal) => { $fields.optional($wire) };
+    (@read nullable $fields:ident $whole:ident $wire:literal) => { $fields.nullable($wire) };
+    (@read own $fields:ident $whole:ident $wire:literal) => { $fields.not_given($wire) };
+    (@read noted $fields:ident $whole:ident $wire:literal) => { $fields.not_given($wire) };
+}
+
+macro_rules! wire_filter {
+    ([$name:ident] $($field:ident $wire:literal $compare:ident $column:ident $type:ty = $about:literal;)*) => {
+        impl $crate::registers::WireFilter for $name {
+            fn read(query: &mut attestry_http::request::query::Query) -> Self {
+                Self { $($field: wire_filter!(@read $compare query $wire)),* }
+            }
+
+            fn parameters() -> Vec<utoipa::openapi::path::Parameter> {
+                vec![$(attestry_http::answer::lists::parameter($wire, <$type as utoipa::PartialSchema>::schema(), $about)),*]
+            }
+        }
+    };
+    (@read AnyOf $query:ident $wire:literal) => { $query.any_of($wire) };
+    (@read $compare:ident $query:ident $wire:literal) => { $query.get($wire) };
+}
+
+mod context_entries;
+mod risks;
+mod vendors;
+
+/// What a register is called in the interface.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// Its rows' name in the document.
+    pub(crate) schema: &'static str,
+    pub(crate) one: &'static str,
+    pub(crate) many: &'static str,
+    /// The property of a deletion that holds what was deleted; none is a message.
+    pub(crate) deleted: Option<&'static str>,
+    /// The name of the id in paths.
+    pub(crate) parameter: &'static str,
+}
+
+/// A register with its place in the interface.
+pub(crate) trait Exposed: Wire + Stored<Filter: WireFilter> {
+    type Read: Grant;
+    /// Seeing the whole register: histories and exports.
+    type ReadAll: Grant;
+    type Create: Grant;
+    type Update: Grant;
+    type Delete: Grant;
+    type Beside: Beside<Self>;
+    const NAMES: Names;
+    /// Whether lists are bare arrays of everything, and nothing is said of how the request was authenticated.
+    const BARE: bool = false;
+    const BODY_LIMIT: BodyLimit = BodyLimit::Medium;
+    /// Whether it can be exported and imported as a table.
+    const TABLES: bool = true;
+    /// What an example of a creation gives.
+    const GIVEN: &'static [&'static str];
+
+    /// A page of the register, as far as it is the caller's business.
+    fn page(
+        ctx: &Ctx,
+        scope: &Scope,
+        wanted: &Wanted<Self>,
+        page: PageRequest<Self::Sort>,
+        at: Option<Time>,
+    ) -> impl Future<Output = Result<Page<Record<Self>>, attestry_app::Error>> + Send {
+        registers::list(ctx, scope, wanted, page, at)
+    }
+
+    /// How many rows the list has, all pages together.
+    fn count(
+        ctx: &Ctx,
+        scope: &Scope,
+        wanted: &Wanted<Self>,
+        at: Option<Time>,
+    ) -> impl Future<Output = Result<i64, attestry_app::Error>> + Send {
+        registers::count(ctx, scope, wanted, at)
+    }
+
+    /// Reads the body of a creation, or else of a change.
+    fn body(fields: &mut Fields, whole: bool) -> Option<Self::Patch> {
+        Self::given_in(fields, whole)
+    }
+
+    /// What a body may hold beside the fields, and what it means.
+    fn also_given() -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    /// A row as it is answered.
+    fn example() -> Value;
+
+    /// The body of a change.
+    fn change_example() -> Value;
+}
+
+/// What is shown of rows beside their fields; the query says how.
+pub(crate) trait Beside<R: Exposed>: FromQuery + Default + Send + Sync {
+    type Shown: Shown;
+
+    fn parameters() -> Vec<Parameter>;
+
+    /// What the document says of it.
+    fn properties() -> Vec<(&'static str, Value)>;
+
+    /// Finds it for each of the rows, which become what the caller may see of them.
+    fn find(
+        &self,
+        api: &Api,
+        scope: &Scope,
+        records: &mut [Record<R>],
+        at: Option<Time>,
+    ) -> impl Future<Output = Result<Vec<Self::Shown>, Problem>> + Send;
+}
+
+/// What is shown of a row beside its fields.
+pub trait Shown: std::fmt::Debug + Send + 'static {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+
+    /// What its tag has beside the version of the row.
+    fn version(&self) -> Option<i64>;
+}
+
+impl Shown for () {
+    fn write<M: SerializeMap>(&self, _: &mut M) -> Result<(), M::Error> {
+        Ok(())
+    }
+
+    fn version(&self) -> Option<i64> {
+        None
+    }
+}
+
+/// The fields alone.
+#[derive(Debug, Default)]
+pub(crate) struct Nothing;
+
+impl FromQuery for Nothing {
+    fn read(_: &mut Query) -> Self {
+        Self
+    }
+}
+
+impl<R: Exposed> Beside<R> for Nothing {
+    type Shown = ();
+
+    fn parameters() -> Vec<Parameter> {
+        Vec::new()
+    }
+
+    fn properties() -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    async fn find(
+        &self,
+        _: &Api,
+        _: &Scope,
+        records: &mut [Record<R>],
+        _: Option<Time>,
+    ) -> Result<Vec<()>, Problem> {
+        Ok(vec![(); records.len()])
+    }
+}
+
+type ShownOf<R> = <<R as Exposed>::Beside as Beside<R>>::Shown;
+
+/// The user behind a session.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(example = json!({"id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "email": "ada@example.com"}))]
+pub struct AuthenticatedUser {
+    #[schema(value_type = String, example = "usr_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: UserId,
+    email: String,
+}
+
+/// How the request was authenticated.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"authType": "api-key"}))]
+pub struct AuthInfo {
+    #[schema(inline)]
+    auth_type: AuthType,
+    /// Only with a session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    authenticated_user: Option<AuthenticatedUser>,
+}
+
+impl AuthInfo {
+    /// A program with a key.
+    pub fn by_key() -> Self {
+        Self { auth_type: AuthType::ApiKey, authenticated_user: None }
+    }
+}
+
+impl From<&Scope> for AuthInfo {
+    fn from(scope: &Scope) -> Self {
+        let auth_type = scope.auth_type().unwrap_or(AuthType::ApiKey);
+        let user = scope.principal().filter(|_| auth_type == AuthType::Session);
+        let authenticated_user =
+            user.map(|user| AuthenticatedUser { id: user.user, email: user.email.clone() });
+        Self { auth_type, authenticated_user }
+    }
+}
+
+/// A row as it is answered.
+#[derive(Debug)]
+pub struct View<R: Stored, S: Shown = ()> {
+    record: Record<R>,
+    /// Some of what is shown depends on the day.
+    today: Date,
+    beside: S,
+}
+
+impl<R: Stored> View<R> {
+    pub fn new(record: Record<R>, today: Date) -> Self {
+        Self { record, today, beside: () }
+    }
+}
+
+impl<R: Stored, S: Shown> View<R, S> {
+    /// The versions its tag is made of.
+    fn versions(&self) -> Vec<i64> {
+        [self.record.version].into_iter().chain(self.beside.version()).collect()
+    }
+}
+
+/// Rows as the caller may see them.
+pub(crate) async fn views<R: Exposed>(
+    api: &Api,
+    scope: &Scope,
+    beside: &R::Beside,
+    mut records: Vec<Record<R>>,
+    at: Option<Time>,
+) -> Result<Vec<View<R, ShownOf<R>>>, Problem> {
+    let today = scope.day(at, api.ctx.now());
+    let shown = beside.find(api, scope, &mut records, at).await?;
+    Ok(records.into_iter().zip(shown).map(|(record, beside)| View { record, today, beside }).collect())
+}
+
+impl<R: Stored, B: Shown> Serialize for View<R, B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.record.write(&mut map)?;
+        for computed in R::COMPUTED {
+            if let Some((wire, _)) = computed.shown {
+                map.serialize_entry(wire, &(computed.of)(&self.record.fields))?;
+            }
+        }
+        for live in R::LIVE {
+            map.serialize_entry(live.wire, (live.of)(&self.record.fields, self.today))?;
+        }
+        self.beside.write(&mut map)?;
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(bound = "")]
+pub(crate) struct Answer<R: Stored, S: Shown> {
+    #[serde(flatten)]
+    row: View<R, S>,
+    #[serde(flatten)]
+    auth: Option<AuthInfo>,
+}
+
+/// One row as it is answered, and the versions of its tag.
+pub(crate) async fn answer<R: Exposed>(
+    api: &Api,
+    scope: &Scope,
+    beside: &R::Beside,
+    record: Record<R>,
+    at: Option<Time>,
+) -> Result<(Vec<i64>, Answer<R, ShownOf<R>>), Problem> {
+    let mut rows = views(api, scope, beside, vec![record], at).await?;
+    let row = rows.pop().ok_or(attestry_app::Error::NotFound(R::NAMES.one))?;
+    let auth = (!R::BARE).then(|| scope.into());
+    Ok((row.versions(), Answer { row, auth }))
+}
+
+/// One page of a register.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase", bound = "")]
+pub struct List<R: Stored, S: Shown = ()> {
+    data: Vec<View<R, S>>,
+    count: usize,
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<i64>,
+    /// The number of the page, and how many there are, if it was asked for by its number.
+    #[serde(flatten)]
+    numbers: Option<PageNumbers>,
+    #[serde(flatten)]
+    auth: AuthInfo,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PageNumbers {
+    page: u32,
+    page_count: i64,
+}
+
+impl<R: Stored, S: Shown> List<R, S> {
+    pub fn new(
+        data: Vec<View<R, S>>,
+        next_cursor: Option<String>,
+        total: Option<i64>,
+        auth: AuthInfo,
+    ) -> Self {
+        Self { count: data.len(), data, next_cursor, total, numbers: None, auth }
+    }
+}
+
+/// `asOf`: the moment to look at, and what else is to be shown.
+#[derive(Debug)]
+pub(crate) struct AsOf<B> {
+    at: Option<Time>,
+    beside: B,
+}
+
+impl<B: FromQuery> FromQuery for AsOf<B> {
+    fn read(query: &mut Query) -> Self {
+        Self { at: query.as_of("asOf"), beside: B::read(query) }
+    }
+}
+
+pub(crate) fn as_of_parameter() -> Parameter {
+    let about =
+        "As it stood at this moment, from the journal: a time, or a date, which means its end in UTC.";
+    lists::parameter("asOf", attestry_domain::date::Moment::schema(), about)
+}
+
+/// Which rows are wanted, and as of when.
+#[derive(Debug)]
+struct Narrowed<R: Exposed> {
+    wanted: Wanted<R>,
+    /// Whether only what is due is wanted.
+    is_due: bool,
+    as_of: Option<Time>,
+}
+
+impl<R: Exposed> FromQuery for Narrowed<R> {
+    fn read(query: &mut Query) -> Self {
+        let is_due = query.get(R::DUE.wire).unwrap_or(false);
+        let wanted = Wanted { filter: R::Filter::read(query), q: lists::search(query), due_by: None };
+        Self { wanted, is_due, as_of: query.as_of("asOf") }
+    }
+}
+
+impl<R: Exposed> Narrowed<R> {
+    /// What is wanted on a given day, and as of when.
+    fn on(self, today: Date) -> (Wanted<R>, Option<Time>) {
+        let by = if R::DUE.on_the_day { today } else { today.plus_days(-1) };
+        (Wanted { due_by: self.is_due.then_some(by), ..self.wanted }, self.as_of)
+    }
+
+    fn parameters() -> Vec<Parameter> {
+        let mut all = R::Filter::parameters();
+        let named_by = R::NAMED_BY;
+        let about = format!(
+            "Part of the {named_by} or the description, case-insensitive, or a reference such as `{}-14`.",
+            R::REFERENCE
+        );
+        all.extend(lists::search_parameters(&about));
+        all.push(lists::parameter(R::DUE.wire, lists::flag(), R::DUE.about));
+        all.push(as_of_parameter());
+        all
+    }
+}
+
+#[derive(Debug)]
+struct ListQuery<R: Exposed> {
+    narrowed: Narrowed<R>,
+    beside: R::Beside,
+    numbered: Option<Numbered>,
+    page: PageRequest<R::Sort>,
+    total: bool,
+}
+
+impl<R: Exposed> FromQuery for ListQuery<R> {
+    fn read(query: &mut Query) -> Self {
+        Self {
+            numbered: Numbered::read(query),
+            narrowed: Narrowed::read(query),
+            beside: R::Beside::read(query),
+            page: lists::page(query),
+            total: lists::total(query),
+        }
+    }
+}
+
+async fn list<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+    query: ValidQuery<ListQuery<R>>,
+) -> Result<Json<List<R, ShownOf<R>>>, Problem> {
+    let ValidQuery(ListQuery { narrowed, beside, numbered, page, total }) = query;
+    let today = scope.day(narrowed.as_of, api.ctx.now());
+    let (wanted, as_of) = narrowed.on(today);
+    let (sort, order) = (page.sort, page.order);
+    let total = match total || numbered.is_some() {
+        true => Some(R::count(&api.ctx, &scope, &wanted, as_of).await?),
+        false => None,
+    };
+    let mut found = match numbered {
+        None => R::page(&api.ctx, &scope, &wanted, page, as_of).await?,
+        // Beyond the end there is nothing to pass over for.
+        Some(numbered)
+            if u64::try_from(total.unwrap_or_default()).unwrap_or_default() <= numbered.skipped() =>
+        {
+            Page::empty()
+        }
+        Some(numbered) => {
+            let (ctx, own, wanted) = (&api.ctx, &*scope, &wanted);
+            let read =
+                |limit, after| R::page(ctx, own, wanted, PageRequest { limit, after, ..page.clone() }, as_of);
+            lists::page_at_offset(numbered.skipped(), numbered.per_page, None, read).await?
+        }
+    };
+    let next_cursor = lists::next_of(sort, order, &mut found);
+    let rows = views(&api, &scope, &beside, found.items, as_of).await?;
+    let mut list = List::new(rows, next_cursor, total, (&*scope).into());
+    list.numbers = numbered.map(|numbered| PageNumbers {
+        page: numbered.page,
+        page_count: numbered.page_count(total.unwrap_or_default()),
+    });
+    Ok(Json(list))
+}
+
+/// A bare list: everything, or a page of it if one is asked for.
+#[derive(Debug)]
+struct BareQuery<R: Exposed> {
+    narrowed: Narrowed<R>,
+    beside: R::Beside,
+    page: PageRequest<R::Sort>,
+    is_paged: bool,
+}
+
+impl<R: Exposed> FromQuery for BareQuery<R> {
+    fn read(query: &mut Query) -> Self {
+        let is_paged = query.has("limit") || query.has("cursor");
+        let mut page = lists::page(query);
+        if !is_paged {
+            page.limit = u16::MAX;
+        }
+        Self { narrowed: Narrowed::read(query), beside: R::Beside::read(query), page, is_paged }
+    }
+}
+
+async fn list_bare<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+    query: ValidQuery<BareQuery<R>>,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    let ValidQuery(BareQuery { narrowed, beside, mut page, is_paged }) = query;
+    let today = scope.day(narrowed.as_of, api.ctx.now());
+    let (wanted, as_of) = narrowed.on(today);
+    let (sort, order) = (page.sort, page.order);
+    let mut rows = Vec::new();
+    let next = loop {
+        let mut found = R::page(&api.ctx, &scope, &wanted, page.clone(), as_of).await?;
+        rows.append(&mut found.items);
+        match found.next {
+            Some(next) if !is_paged => page.after = Some(next),
+            next => break next,
+        }
+    };
+    let rows = views(&api, &scope, &beside, rows, as_of).await?;
+    Ok(lists::linked(&uri, lists::cursor_of(sort, order, next), Json(rows)))
+}
+
+/// A body: of a creation, or of a change.
+struct Given<R: Exposed, const WHOLE: bool>(R::Patch);
+
+impl<R: Exposed, const WHOLE: bool> Argument for Given<R, WHOLE> {
+    fn describe(facts: &mut Facts) {
+        facts.body_limit = R::BODY_LIMIT;
+    }
+}
+
+impl<R: Exposed, const WHOLE: bool> FromRequest<Api> for Given<R, WHOLE> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
+        let fields = Fields::of_request(request).await?;
+        fields.read_by(|fields| R::body(fields, WHOLE)).map(Self).map_err(Problem::invalid)
+    }
+}
+
+async fn create<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Create>,
+    ValidQuery(beside): ValidQuery<R::Beside>,
+    Given(given): Given<R, true>,
+) -> Result<Response, Problem> {
+    let record = registers::create::<R>(&api.ctx, &scope, given).await?;
+    let (tag, row) = answer(&api, &scope, &beside, record, None).await?;
+    Ok(with_tag(StatusCode::CREATED, &tag, row))
+}
+
+async fn show<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Read>,
+    id: PathId<R::Kind>,
+    query: ValidQuery<AsOf<R::Beside>>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let ValidQuery(AsOf { at, beside }) = query;
+    if let Some(moment) = at {
+        let record = registers::get_at::<R>(&api.ctx, &scope, id.found()?, moment).await?;
+        return Ok(Json(answer(&api, &scope, &beside, record, at).await?.1).into_response());
+    }
+    let record = registers::get::<R>(&api.ctx, &scope, id.found()?).await?;
+    let (tag, row) = answer(&api, &scope, &beside, record, None).await?;
+    Ok(conditions.respond(&tag, row))
+}
+
+async fn update<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Update>,
+    id: PathId<R::Kind>,
+    ValidQuery(beside): ValidQuery<R::Beside>,
+    conditions: Conditions,
+    Given(patch): Given<R, false>,
+) -> Result<Response, Problem> {
+    let record = registers::update::<R>(&api.ctx, &scope, id.found()?, patch, conditions.if_match()).await?;
+    let (tag, row) = answer(&api, &scope, &beside, record, None).await?;
+    Ok(with_tag(StatusCode::OK, &tag, row))
+}
+
+async fn remove<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::Delete>,
+    id: PathId<R::Kind>,
+    conditions: Conditions,
+) -> Result<Json<Value>, Problem> {
+    let record = registers::delete::<R>(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
+    Ok(Json(match R::NAMES.deleted {
+        Some(property) => json!({"success": true, property: {"id": record.id, R::NAMED_BY: record.name()}}),
+        None => json!({"success": true, "message": format!("The {} is deleted.", R::NAMES.one)}),
+    }))
+}
+
+async fn show_history<R: Exposed>(
+    api: State<Api>,
+    scope: Granted<R::ReadAll>,
+    id: PathId<R::Kind>,
+    query: ValidQuery<ListHistory>,
+) -> Result<Json<EntryList>, Problem> {
+    let ValidQuery(ListHistory { limit, before }) = query;
+    Ok(Json(EntryList::new(history::of(&api.ctx, &scope, id.found()?, limit, before).await?)))
+}

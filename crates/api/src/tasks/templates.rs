@@ -1,0 +1,147 @@
+//! `/v1/task-templates`: tasks that ship with the product.
+
+use attestry_app::tasks;
+use attestry_domain::access::grant;
+use attestry_domain::task_templates::{self, TaskTemplate, TemplateId};
+use attestry_domain::tasks::{Frequency, Task};
+use attestry_domain::words::Department;
+use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::{reference, schema};
+use attestry_http::request::caller::Granted;
+use attestry_http::request::json::{FromJson, Json as JsonValue};
+use attestry_http::request::query::ValidQuery;
+use attestry_http::request::wire::Optional;
+use attestry_http::state::Api;
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::schema::ArrayBuilder;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::registers::{Exposed, View};
+
+/// A task that ships with the product, to be made an organization's own.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = TaskTemplate, example = json!(template_example()))]
+pub(crate) struct TemplateView {
+    #[schema(value_type = String)]
+    id: String,
+    title: &'static str,
+    /// What to do, and what good evidence is.
+    description: &'static str,
+    #[schema(required, inline)]
+    frequency: Option<Frequency>,
+    #[schema(inline)]
+    department: Department,
+}
+
+impl From<&'static TaskTemplate> for TemplateView {
+    fn from(template: &'static TaskTemplate) -> Self {
+        let TaskTemplate { id, title, description, frequency, department } = template;
+        let (frequency, department) = (*frequency, *department);
+        Self { id: id.to_string(), title, description, frequency, department }
+    }
+}
+
+fn template_example() -> Value {
+    json!(task_templates::all().first())
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"data": [template_example()], "count": 1, "nextCursor": null}))]
+pub(crate) struct TemplateList {
+    data: Vec<TemplateView>,
+    /// The number of items in this page.
+    count: usize,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = lists::total_schema, required = false)]
+    total: Option<usize>,
+}
+
+/// Lists the task templates
+///
+/// They ship with the product; their ids never change.
+#[utoipa::path(
+    get, path = "/v1/task-templates", tag = "Tasks", params(ById),
+    responses((status = 200, body = TemplateList, description = "The templates."))
+)]
+pub(crate) async fn list_task_templates(
+    _scope: Granted<grant::TaskRead>,
+    query: ValidQuery<ById>,
+) -> Json<TemplateList> {
+    let ValidQuery(by_id) = query;
+    let all = task_templates::all();
+    let (page, next_cursor) = by_id.cut(all, |one| one.id);
+    let data: Vec<TemplateView> = page.into_iter().map(Into::into).collect();
+    Json(TemplateList { count: data.len(), data, next_cursor, total: by_id.total.then_some(all.len()) })
+}
+
+/// Template ids in a body.
+#[derive(Clone, Debug)]
+pub(crate) struct TemplateIds(Vec<TemplateId>);
+
+impl FromJson for TemplateIds {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        json.each(1000, TemplateId::from_json).map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(<TemplateId as FromJson>::schema()).max_items(Some(1000)).into()
+    }
+}
+
+body! {
+    /// Which templates become tasks.
+    CreateTasksFromTemplates (Medium) {
+        template_ids "templateIds": optional TemplateIds = "All templates, if it is left out.",
+    }
+    example json!({"templateIds": [task_templates::all().get(1).map(|template| template.id)]})
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TasksFromTemplates {
+    created: Vec<View<Task>>,
+    created_count: usize,
+}
+
+impl PartialSchema for TasksFromTemplates {
+    fn schema() -> RefOr<Schema> {
+        schema(json!({
+            "type": "object", "required": ["created", "createdCount"],
+            "properties": {
+                "created": {"type": "array", "items": reference("Task")},
+                "createdCount": {"type": "integer", "minimum": 0}
+            },
+            "example": {"created": [Task::example()], "createdCount": 1}
+        }))
+    }
+}
+
+impl ToSchema for TasksFromTemplates {}
+
+/// Makes a task of each template that has none yet
+///
+/// Doing it again makes only what is missing, so it can be repeated after an update. The body can be left out.
+#[utoipa::path(
+    post, path = "/v1/tasks/from-templates", tag = "Tasks", request_body = Option<CreateTasksFromTemplates>,
+    responses((status = 201, body = TasksFromTemplates, description = "The tasks that were made."))
+)]
+pub(crate) async fn create_tasks_from_templates(
+    api: State<Api>,
+    scope: Granted<grant::TaskCreate>,
+    body: Optional<CreateTasksFromTemplates>,
+) -> Result<(StatusCode, Json<TasksFromTemplates>), Problem> {
+    let named = body.0.and_then(|body| body.template_ids).map(|ids| ids.0);
+    let today = scope.today(api.ctx.now());
+    let made = tasks::from_templates(&api.ctx, &scope, named).await?;
+    let created: Vec<View<Task>> = made.into_iter().map(|task| View::new(task, today)).collect();
+    Ok((StatusCode::CREATED, Json(TasksFromTemplates { created_count: created.len(), created })))
+}

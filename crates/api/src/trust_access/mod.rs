@@ -1,0 +1,127 @@
+//! `/v1/trust-access`: from asking for access to reading.
+
+pub(crate) mod agreements;
+pub(crate) mod grants;
+pub(crate) mod page;
+pub(crate) mod public;
+pub(crate) mod reading;
+pub(crate) mod requests;
+
+use attestry_app::trust_access::agreements::Preview;
+use attestry_domain::Time;
+use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaPreviewId};
+use attestry_domain::text::{LongText, Parse};
+use attestry_domain::trust_access::{AccessGrant, GrantStatus};
+use attestry_http::answer::lists::{self, ById};
+use attestry_http::request::query::{FromQuery, Query};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+/// What is granted. Never with a link in it: that is sent by mail alone.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccessGrant, example = json!(grant_example()))]
+pub(crate) struct GrantView {
+    #[schema(value_type = String)]
+    id: AccessGrantId,
+    #[schema(value_type = String)]
+    request_id: AccessRequestId,
+    name: String,
+    email: String,
+    #[schema(inline)]
+    status: GrantStatus,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Time,
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    revoked_at: Option<Time>,
+    #[schema(required, value_type = Option<String>)]
+    revoked_by: Option<MemberId>,
+    #[schema(required)]
+    revocation_reason: Option<String>,
+}
+
+pub(crate) fn grant_example() -> Value {
+    json!({
+        "id": "tag_01jcqg3v5mefzr7d0a6w3k9x2b", "requestId": "tar_01jcqg3v5mefzr7d0a6w3k9x2b",
+        "name": "Grace Hopper", "email": "grace@customer.example", "status": "active",
+        "createdAt": "2026-11-15T09:30:00.000Z", "expiresAt": "2026-12-15T09:30:00.000Z", "revokedAt": null,
+        "revokedBy": null, "revocationReason": null
+    })
+}
+
+impl GrantView {
+    fn new(grant: AccessGrant, now: Time) -> Self {
+        let status = grant.status(now);
+        let AccessGrant { id, request_id, name, email, created_at, expires_at, .. } = grant;
+        let AccessGrant { revoked_at, revoked_by, revocation_reason, .. } = grant;
+        Self {
+            id,
+            request_id,
+            name,
+            email,
+            status,
+            created_at,
+            expires_at,
+            revoked_at,
+            revoked_by,
+            revocation_reason,
+        }
+    }
+}
+
+/// An agreement as it would look.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NdaPreview, example = json!({
+    "message": "The preview is ready.", "previewId": "tnp_01jcqg3v5mefzr7d0a6w3k9x2b",
+    "s3Key": "org_01jcqg3v5mefzr7d0a6w3k9x2b/trust-nda/preview-tnp_01jcqg3v5mefzr7d0a6w3k9x2b.pdf",
+    "pdfDownloadUrl": "https://compliance.example.com/v1/files/9rVq0mJxk2J6n0y8"
+}))]
+pub(crate) struct PreviewView {
+    message: &'static str,
+    #[schema(value_type = String)]
+    preview_id: NdaPreviewId,
+    /// Where it is in the object storage; it is removed after a day.
+    s3_key: String,
+    /// Works for 15 minutes, for anybody who has it.
+    pdf_download_url: String,
+}
+
+impl From<Preview> for PreviewView {
+    fn from(Preview { id, key, link }: Preview) -> Self {
+        Self { message: "The preview is ready.", preview_id: id, s3_key: key, pdf_download_url: link.0 }
+    }
+}
+
+/// A list that can be narrowed down to a status.
+#[derive(Debug)]
+pub(crate) struct OfStatus<S> {
+    pub(super) by_id: ById,
+    pub(super) status: Option<S>,
+}
+
+impl<S: Parse> FromQuery for OfStatus<S> {
+    fn read(query: &mut Query) -> Self {
+        Self { by_id: ById::read(query), status: query.get("status") }
+    }
+}
+
+impl<S: PartialSchema> IntoParams for OfStatus<S> {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = ById::into_params(place);
+        all.push(lists::parameter("status", S::schema(), "Only those with this status."));
+        all
+    }
+}
+
+body! {
+    /// Why.
+    GiveReason (Medium) {
+        reason "reason": required LongText = "Why.",
+    }
+    example json!({"reason": "We only share our documents with customers."})
+}

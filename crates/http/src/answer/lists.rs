@@ -1,0 +1,453 @@
+//! The page parameters every list has, and the opaque cursor.
+
+use std::fmt::Display;
+
+use attestry_domain::page::{After, Key, Order, Page, PageRequest, Sort};
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use http::header::{CONTENT_TYPE, LINK};
+use http::{HeaderValue, Uri};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema};
+
+use crate::request::query::{FromQuery, Query};
+
+pub const DEFAULT_LIMIT: u16 = 100;
+const MOST: u16 = 1000;
+const MAX_OFFSET: u64 = 100_000;
+/// No cursor is longer.
+const MAX_CURSOR: usize = 12_000;
+
+pub fn limit(query: &mut Query) -> u16 {
+    limit_by("limit", query)
+}
+
+/// The same by another name.
+pub fn limit_by(name: &str, query: &mut Query) -> u16 {
+    let Some(text) = query.raw(name) else { return DEFAULT_LIMIT };
+    match text.parse() {
+        Ok(limit @ 1..=MOST) => limit,
+        _ => {
+            query.note(name, format!("must be a whole number from 1 to {MOST}"));
+            DEFAULT_LIMIT
+        }
+    }
+}
+
+/// `q` or `search`: what to search for, trimmed; nothing is no search.
+pub fn search(query: &mut Query) -> Option<String> {
+    let name = alternative(query, "q", "search");
+    let text = query.raw(name)?;
+    let text = text.trim();
+    if text.contains('\0') || text.chars().count() > 255 {
+        query.note(name, "must have at most 255 characters and no NUL");
+    }
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Which of two names of a parameter is used.
+fn alternative(query: &mut Query, name: &'static str, other: &'static str) -> &'static str {
+    if query.has(name) && query.has(other) {
+        query.raw(other);
+        query.note(other, format!("is the same as {name}; give one of them"));
+    }
+    if query.has(other) { other } else { name }
+}
+
+/// `q` and its other name.
+pub fn search_parameters(about: &str) -> [Parameter; 2] {
+    [parameter("q", text(), about), parameter("search", text(), "The same as `q`.")]
+}
+
+/// `total`: whether all items are counted.
+pub fn total(query: &mut Query) -> bool {
+    query.get("total").unwrap_or(false)
+}
+
+pub fn total_parameter() -> Parameter {
+    parameter("total", flag(), "true also answers `total`, an exact count of all pages together.")
+}
+
+pub fn total_schema() -> RefOr<Schema> {
+    let about = "How many items all pages hold together. Only with `total=true`.";
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).description(Some(about)).into()
+}
+
+/// `page` and `perPage`: a page by its number, in place of `limit` and `cursor`.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbered {
+    pub page: u32,
+    pub per_page: u16,
+}
+
+impl Numbered {
+    const DEFAULT_PER_PAGE: u16 = 50;
+
+    pub fn read(query: &mut Query) -> Option<Self> {
+        if !query.has("page") && !query.has("perPage") {
+            return None;
+        }
+        for name in ["limit", "cursor"] {
+            if query.has(name) {
+                query.note(name, "cannot be combined with page and perPage");
+            }
+        }
+        let per_page = match query.raw("perPage").map(|text| text.parse()) {
+            None => Self::DEFAULT_PER_PAGE,
+            Some(Ok(number @ 1..=MOST)) => number,
+            Some(_) => {
+                query.note("perPage", format!("must be a whole number from 1 to {MOST}"));
+                1
+            }
+        };
+        let page = match query.raw("page").map(|text| text.parse()) {
+            None => 1,
+            Some(Ok(number @ 1..)) => number,
+            Some(_) => {
+                query.note("page", "must be a whole number of 1 or more");
+                1
+            }
+        };
+        Some(Self { page, per_page })
+    }
+
+    /// Items before the page.
+    pub fn skipped(self) -> u64 {
+        u64::from(self.page - 1) * u64::from(self.per_page)
+    }
+
+    pub fn page_count(self, total: i64) -> i64 {
+        let per_page = i64::from(self.per_page);
+        (total + per_page - 1) / per_page
+    }
+
+    pub fn parameters() -> [Parameter; 2] {
+        let number = || ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
+        let per_page = number().maximum(Some(MOST));
+        let about = "The number of a page, from 1 on, in place of `cursor`; also answers `total`, `page` and `pageCount`. \
+                     A cursor is faster for long lists.";
+        [
+            parameter("page", number().into(), about),
+            parameter(
+                "perPage",
+                per_page.into(),
+                "How many items such a page has, in place of `limit`; 50 if only `page` is given.",
+            ),
+        ]
+    }
+}
+
+/// `offset`: how many items of a list are passed over.
+pub fn offset(query: &mut Query) -> u64 {
+    match query.raw("offset").filter(|text| !text.is_empty()).map(|text| text.parse()) {
+        None => 0,
+        Some(Ok(offset @ 0..=MAX_OFFSET)) => offset,
+        Some(_) => {
+            query.note("offset", format!("must be a whole number from 0 to {MAX_OFFSET}"));
+            0
+        }
+    }
+}
+
+pub fn offset_parameter() -> Parameter {
+    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(MAX_OFFSET));
+    parameter("offset", number.into(), "How many items to pass over. A cursor is faster for long lists.")
+}
+
+/// A page that begins after so many items, which are read and passed over.
+pub async fn page_at_offset<T, E, F>(
+    mut skipped: u64,
+    limit: u16,
+    mut after: Option<After>,
+    read: impl Fn(u16, Option<After>) -> F,
+) -> Result<Page<T>, E>
+where
+    F: Future<Output = Result<Page<T>, E>>,
+{
+    let mut items: Vec<T> = Vec::new();
+    loop {
+        let missing = u64::from(limit) - u64::try_from(items.len()).unwrap_or_default();
+        let wanted = u16::try_from(skipped + missing).unwrap_or(MOST).min(MOST);
+        let found = read(wanted, after).await?;
+        let passed = usize::try_from(skipped).unwrap_or(usize::MAX).min(found.items.len());
+        skipped -= u64::try_from(passed).unwrap_or_default();
+        items.extend(found.items.into_iter().skip(passed));
+        match found.next {
+            Some(next) if items.len() < usize::from(limit) => after = Some(next),
+            next => return Ok(Page { items, next }),
+        }
+    }
+}
+
+/// `sort` and `order`.
+pub fn sorting<S: Sort>(query: &mut Query) -> (S, Order) {
+    let sort: S = query.get("sort").unwrap_or_default();
+    let name = alternative(query, "order", "sortDirection");
+    let order = match query.raw(name).as_deref() {
+        None => sort.natural_order(),
+        Some("desc") => Order::Descending,
+        Some("asc") => Order::Ascending,
+        Some(_) => {
+            query.note(name, "must be one of: asc desc");
+            Order::Descending
+        }
+    };
+    (sort, order)
+}
+
+/// `limit`, `cursor`, `sort` and `order`.
+pub fn page<S: Sort>(query: &mut Query) -> PageRequest<S> {
+    let (sort, order) = sorting::<S>(query);
+    let after = cursor(query, &tag(sort, order), |key| sort.takes(key));
+    PageRequest { sort, order, limit: limit(query), after }
+}
+
+fn tag(sort: impl Display, order: Order) -> String {
+    format!("{sort} {}", if order == Order::Ascending { "asc" } else { "desc" })
+}
+
+/// Reads `cursor`, which must have been made for the same order.
+pub fn cursor(query: &mut Query, tag: &str, takes: impl Fn(&Key) -> bool) -> Option<After> {
+    let text = query.raw("cursor")?;
+    let after = URL_SAFE_NO_PAD.decode(&text).ok().and_then(|bytes| {
+        let parts: (String, Value, String) = serde_json::from_slice(&bytes).ok()?;
+        let key = match parts.1 {
+            Value::Null => Key::Id,
+            Value::String(text) => Key::Text(text),
+            other => Key::Number(other.as_i64()?),
+        };
+        let odd = |text: &str| text.contains('\0') || text.len() > 4000;
+        let fits =
+            parts.0 == tag && takes(&key) && !odd(&parts.2) && !matches!(&key, Key::Text(text) if odd(text));
+        fits.then_some(After { key, id: parts.2 })
+    });
+    if after.is_none() {
+        query.note("cursor", "is not the nextCursor of a page with the same sort and order");
+    }
+    after
+}
+
+pub fn next_cursor(tag: &str, next: Option<After>) -> Option<String> {
+    let After { key, id } = next?;
+    let key = match key {
+        Key::Id => Value::Null,
+        Key::Text(text) => Value::String(text),
+        Key::Number(number) => Value::from(number),
+    };
+    Some(URL_SAFE_NO_PAD.encode(json!([tag, key, id]).to_string()))
+}
+
+pub fn next_of<S: Display, T>(sort: S, order: Order, page: &mut Page<T>) -> Option<String> {
+    next_cursor(&tag(sort, order), page.next.take())
+}
+
+/// The same of where a list goes on.
+pub fn cursor_of<S: Display>(sort: S, order: Order, next: Option<After>) -> Option<String> {
+    next_cursor(&tag(sort, order), next)
+}
+
+/// A bare list; the `Link` header leads to the next page.
+pub fn linked(uri: &Uri, next_cursor: Option<String>, body: impl IntoResponse) -> Response {
+    let mut response = body.into_response();
+    if let Some(cursor) = next_cursor {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let given = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+        query.extend_pairs(given.filter(|(name, _)| name != "cursor"));
+        query.append_pair("cursor", &cursor);
+        let link = format!("<{}?{}>; rel=\"next\"", uri.path(), query.finish());
+        if let Ok(link) = HeaderValue::from_str(&link) {
+            response.headers_mut().insert(LINK, link);
+        }
+    }
+    response
+}
+
+/// A bare list that is too long to be held: page after page, as it is read. `first` is the first page.
+pub fn streamed<T, V, F>(
+    first: Page<T>,
+    next: impl Fn(After) -> F + Send + 'static,
+    view: impl Fn(T) -> V + Send + 'static,
+) -> Response
+where
+    T: Send + 'static,
+    V: Serialize,
+    F: Future<Output = Result<Page<T>, attestry_app::Error>> + Send,
+{
+    let state = (Some(first), next, view, true);
+    let pieces = stream::unfold(state, |(page, next, view, is_first)| async move {
+        let Page { items, next: after } = page?;
+        let mut text = Vec::with_capacity(64 << 10);
+        if is_first {
+            text.push(b'[');
+        }
+        let mut separator: &[u8] = if is_first { b"" } else { b"," };
+        for item in items {
+            text.extend_from_slice(separator);
+            if let Err(error) = serde_json::to_writer(&mut text, &view(item)) {
+                return Some((Err(std::io::Error::other(error)), (None, next, view, false)));
+            }
+            separator = b",";
+        }
+        let Some(after) = after else {
+            text.push(b']');
+            return Some((Ok(Bytes::from(text)), (None, next, view, false)));
+        };
+        // A list that breaks off is an error for whoever reads it: nothing closes it.
+        match next(after).await {
+            Ok(page) => Some((Ok(Bytes::from(text)), (Some(page), next, view, false))),
+            Err(error) => {
+                tracing::error!(%error, "a list broke off");
+                Some((Err(std::io::Error::other("the list broke off")), (None, next, view, false)))
+            }
+        }
+    });
+    // Whoever compresses asks again after the end.
+    ([(CONTENT_TYPE, "application/json")], Body::from_stream(pieces.fuse())).into_response()
+}
+
+/// A documented query parameter.
+pub fn parameter(name: &str, schema: RefOr<Schema>, about: &str) -> Parameter {
+    // Several values are one text with commas between them.
+    let is_list = matches!(schema, RefOr::T(Schema::OneOf(_)));
+    let about = if is_list {
+        format!("{about} Several values: any of them, with commas between them.")
+    } else {
+        about.to_owned()
+    };
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .description(Some(about))
+        .style(is_list.then_some(ParameterStyle::Form))
+        .explode(is_list.then_some(false))
+        .schema(Some(schema))
+        .build()
+}
+
+/// A query parameter that must be there.
+pub fn required(name: &str, schema: RefOr<Schema>, about: &str) -> Parameter {
+    let mut parameter = parameter(name, schema, about);
+    parameter.required = utoipa::openapi::Required::True;
+    parameter
+}
+
+pub fn text() -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(Type::String).max_length(Some(255)).into()
+}
+
+/// A flag that some clients always send, empty when it is not set.
+pub fn flag_or_empty(query: &mut Query, name: &str) -> Option<bool> {
+    let text = query.raw(name).filter(|text| !text.is_empty())?;
+    match text.as_str() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => {
+            query.note(name, "must be true or false");
+            None
+        }
+    }
+}
+
+pub fn flag() -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(Type::Boolean).into()
+}
+
+/// The parameters of a list without a choice of order.
+pub fn plain_parameters() -> Vec<Parameter> {
+    page_parameters(
+        Some(DEFAULT_LIMIT.into()),
+        "The maximum number of items in a page.",
+        "The `nextCursor` of the previous page.",
+    )
+}
+
+/// The same of a bare list, which answers everything unless a page is asked for.
+pub fn bare_parameters() -> Vec<Parameter> {
+    page_parameters(
+        None,
+        "The maximum number of items in a page; everything without it.",
+        "Where a page begins, from the `Link` header of the previous one.",
+    )
+}
+
+fn page_parameters(default: Option<Value>, limit: &str, cursor: &str) -> Vec<Parameter> {
+    let number =
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(MOST)).default(default);
+    let opaque = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[A-Za-z0-9_-]+$"))
+        .max_length(Some(MAX_CURSOR));
+    vec![parameter("limit", number.into(), limit), parameter("cursor", opaque.into(), cursor)]
+}
+
+/// The query of a list without a choice of order, sorted by id.
+#[derive(Debug)]
+pub struct ById {
+    pub limit: u16,
+    pub after: Option<After>,
+    pub total: bool,
+}
+
+impl ById {
+    /// The page of a list that is there whole and in the order of its ids, and where the next one begins.
+    pub fn cut<T, I: Display>(
+        &self,
+        all: impl IntoIterator<Item = T>,
+        id: impl Fn(&T) -> I,
+    ) -> (Vec<T>, Option<String>) {
+        let is_later = |one: &T| self.after.as_ref().is_none_or(|after| id(one).to_string() > after.id);
+        let found = all.into_iter().filter(is_later).take(usize::from(self.limit) + 1).collect();
+        let page = Page::cut(found, self.limit, |one| After { key: Key::Id, id: id(one).to_string() });
+        (page.items, next_id(page.next))
+    }
+}
+
+const BY_ID: &str = "id";
+
+impl FromQuery for ById {
+    fn read(query: &mut Query) -> Self {
+        Self { limit: limit(query), after: after_id(query), total: total(query) }
+    }
+}
+
+impl IntoParams for ById {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = plain_parameters();
+        all.push(total_parameter());
+        all
+    }
+}
+
+/// The cursor of a list that is sorted by id.
+pub fn after_id(query: &mut Query) -> Option<After> {
+    cursor(query, BY_ID, |key| matches!(key, Key::Id))
+}
+
+pub fn next_id(next: Option<After>) -> Option<String> {
+    next_cursor(BY_ID, next)
+}
+
+/// The parameters of a list that can be sorted by `S`.
+pub fn parameters<S: Sort + PartialSchema>() -> Vec<Parameter> {
+    plain_parameters().into_iter().chain(sorting_parameters::<S>()).collect()
+}
+
+pub fn sorting_parameters<S: Sort + PartialSchema>() -> [Parameter; 3] {
+    let natural = if S::default().natural_order() == Order::Ascending { "asc" } else { "desc" };
+    let order = || ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["asc", "desc"]));
+    let about = format!("The sort order; `{}` by default.", S::default());
+    let direction = format!("Ascending or descending; for the default sort order `{natural}`.");
+    [
+        parameter("sort", S::schema(), &about),
+        parameter("order", order().into(), &direction),
+        parameter("sortDirection", order().into(), "The same as `order`."),
+    ]
+}

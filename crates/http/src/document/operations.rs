@@ -1,0 +1,140 @@
+//! Operations that are described in code: those that exist once for each register or subject.
+
+use serde_json::{Value, json};
+use utoipa::openapi::path::{HttpMethod, Operation, Parameter, PathItem, Paths};
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::document::listed::{Documented, Operations};
+use crate::request::facts::{Facts, Needed, Route};
+
+/// A reference to a schema of the document.
+pub fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// A schema that is written as it will be read.
+pub fn schema(json: Value) -> RefOr<Schema> {
+    serde_json::from_value(json).unwrap_or_default()
+}
+
+/// `risks` is `Risks`.
+pub fn capitalized(word: &str) -> String {
+    word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect()
+}
+
+/// What is told of an operation.
+#[expect(missing_debug_implementations, reason = "what it is made of has none")]
+pub struct Described {
+    /// Its name for programs.
+    id: String,
+    tag: String,
+    summary: String,
+    description: &'static str,
+    /// What else can happen, beside what happens everywhere.
+    failures: Vec<(u16, &'static str)>,
+    parameters: Vec<Parameter>,
+    body: Option<Value>,
+    needs_body: bool,
+    status: u16,
+    answer: &'static str,
+    content: Value,
+}
+
+/// JSON of a schema.
+pub fn json_of(name: &str) -> Value {
+    json!({"application/json": {"schema": reference(name)}})
+}
+
+impl Operations {
+    /// A route whose documentation is made only when the document is.
+    pub fn described(path: String, route: Route, described: impl FnOnce() -> Described + 'static) -> Self {
+        let (method, facts, written) = (route.method.clone(), route.facts, path.clone());
+        let documented = Box::new(move || described().written(method, &facts, written));
+        Self { routes: vec![(path, route)], documented }
+    }
+}
+
+impl Described {
+    pub fn new(id: String, summary: String) -> Self {
+        Self {
+            id,
+            tag: String::new(),
+            summary,
+            description: "",
+            failures: Vec::new(),
+            parameters: Vec::new(),
+            body: None,
+            needs_body: true,
+            status: 200,
+            answer: "",
+            content: Value::Null,
+        }
+    }
+
+    pub fn tagged(self, tag: String) -> Self {
+        Self { tag, ..self }
+    }
+
+    /// What else can happen.
+    pub fn fails(mut self, status: u16, why: &'static str) -> Self {
+        self.failures.push((status, why));
+        self
+    }
+
+    pub fn says(self, description: &'static str) -> Self {
+        Self { description, ..self }
+    }
+
+    pub fn takes(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
+        self.parameters.extend(parameters);
+        self
+    }
+
+    /// The same of a body that can be left out.
+    pub fn may_read(self, body: Value) -> Self {
+        Self { body: Some(body), needs_body: false, ..self }
+    }
+
+    /// The content of the body, by its type.
+    pub fn reads(self, body: Value) -> Self {
+        Self { body: Some(body), ..self }
+    }
+
+    /// The content of the answer, by its type.
+    pub fn answers(self, status: u16, answer: &'static str, content: Value) -> Self {
+        Self { status, answer, content, ..self }
+    }
+
+    fn written(self, method: HttpMethod, facts: &Facts, path: String) -> Documented {
+        let mut operation = json!({
+            "tags": [self.tag],
+            "summary": self.summary,
+            "operationId": self.id,
+            "parameters": self.parameters,
+            "responses": {self.status.to_string(): {"description": self.answer, "content": self.content}},
+        });
+        let needs = facts.needs.map(|needed| needed.permission);
+        let also = facts.also_needs.filter(|also| Some(also.permission) != needs);
+        let also = also.map_or_else(String::new, |Needed { permission, or }| {
+            let or = or.map_or_else(String::new, |(or, _)| format!(" or `{}`", or.as_str()));
+            format!("Also needs the permission `{}`{or}.", permission.as_str())
+        });
+        let or = facts.needs.and_then(|needed| needed.or).map_or_else(String::new, |(or, reach)| {
+            format!("With the permission `{}` alone, only {reach}.", or.as_str())
+        });
+        let about = format!("{}\n\n{also}\n\n{or}", self.description);
+        if !about.trim().is_empty() {
+            operation["description"] = json!(about.trim());
+        }
+        for (status, why) in self.failures {
+            operation["responses"][status.to_string()] = json!({"description": why});
+        }
+        if let Some(content) = self.body {
+            operation["requestBody"] = json!({"required": self.needs_body, "content": content});
+        }
+        let operation: Operation = serde_json::from_value(operation).unwrap_or_default();
+        let mut paths = Paths::new();
+        paths.paths.insert(path, PathItem::new(method, operation));
+        Documented { paths, schemas: Vec::new() }
+    }
+}

@@ -1,0 +1,289 @@
+//! The outermost layer, once around everything: request id, address, time limit, panics, the problem
+//! body, security headers, metrics, and the journal entry of a refusal.
+
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use attestry_app::core::refusals::{self, Refusal};
+use attestry_domain::access::Connection;
+use attestry_domain::id::RequestId;
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use tracing::instrument::WithSubscriber;
+
+use crate::answer::problem::Problem;
+use crate::answer::watched::Watched;
+use crate::request::arrival::{Arriving, Unread};
+use crate::request::bodies::too_large;
+use crate::request::caller::{RequestContext, client_address};
+use crate::request::facts::FactTable;
+use crate::request::idempotency;
+use crate::request::portal_hosts;
+use crate::state::Api;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// How long somebody outside may take, beyond the time of a request, to begin an answer that is a stream.
+const STREAM_BEGINS: Duration = Duration::from_mins(11);
+
+/// Routes with a secret in them.
+fn is_secret(route: &str) -> bool {
+    route.contains("{ticket}") || route.contains("{token}")
+}
+
+/// The content security policy of pages that bring their own.
+#[derive(Clone, Copy, Debug)]
+pub struct PagePolicy(pub &'static str);
+
+/// What the outermost layer works with.
+#[derive(Debug, Clone)]
+pub struct Outer {
+    pub api: Api,
+    pub facts: Arc<FactTable>,
+}
+
+pub async fn outer(State(outer): State<Outer>, mut request: Request, next: Next) -> Response {
+    let Outer { api, facts: table } = outer;
+    let started = Instant::now();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let facts = route.as_ref().and_then(|route| table.get(&method, route.as_str()));
+    let body_limit =
+        facts.and_then(|facts| facts.body_limit.bytes()).unwrap_or(usize::MAX).min(api.http.body_limit);
+    let host = portal_hosts::owner(&api, request.headers(), request.uri()).await;
+    let context = Arc::new(RequestContext {
+        facts,
+        host: host.as_ref().ok().copied().flatten(),
+        body_limit,
+        memory: api.bodies.share(facts.is_none_or(|facts| facts.is_public)),
+        request_id: request_id(&api, request.headers()),
+        ip: client_address(
+            request.headers(),
+            request.extensions().get::<ConnectInfo<SocketAddr>>(),
+            &api.http.trusted_proxies,
+        ),
+        response: Mutex::default(),
+        connection: Connection::default(),
+        claim: OnceLock::new(),
+        actor: OnceLock::new(),
+        admitted: OnceLock::new(),
+    });
+    // A client that hangs up ends this function, though not what it called.
+    let _hang_up = HangUp(context.connection.clone());
+    let uri = request.uri().clone();
+    request.extensions_mut().insert(Arc::clone(&context));
+
+    let announced = announced_length(request.headers());
+    let mut response = if let Err(problem) = host {
+        problem.into_response()
+    } else if context.host.is_some() && !portal_hosts::serves(route.as_ref().map(MatchedPath::as_str)) {
+        Problem::not_found("address").into_response()
+    } else if route.is_some() && announced.is_some_and(|length| length > body_limit) {
+        too_large(body_limit).into_response()
+    } else {
+        let response = answer(&api, &context, request, next).await;
+        let reserved = context.response.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let whose = context.admitted.get().map(|principal| principal.organization);
+        api.responses.hold(response, reserved, whose).await.unwrap_or_else(IntoResponse::into_response)
+    };
+    let problem = response.extensions_mut().remove::<Problem>().or_else(|| foreign_failure(&response));
+    if let Some(problem) = problem {
+        let operation = format!("{method} {}", route.as_ref().map_or(uri.path(), MatchedPath::as_str));
+        if problem.status() == StatusCode::FORBIDDEN
+            && let Some(actor) = context.actor.get()
+        {
+            let (code, operation, target) = (problem.code, operation.clone(), uri.path().to_owned());
+            let refusal = Refusal { code, operation, target };
+            if let Err(error) = refusals::record(&api.ctx, actor, refusal).await {
+                tracing::error!(request_id = %context.request_id, %error, "a refusal was not recorded");
+            }
+        }
+        log(&api, &problem, &context, &operation);
+        let mut finished = problem.answer(&context.request_id);
+        for name in [header::ALLOW, header::CONTENT_RANGE] {
+            if let Some(value) = response.headers().get(&name) {
+                finished.headers_mut().insert(name, value.clone());
+            }
+        }
+        response = finished;
+    }
+    finish_headers(&api, &context, &mut response);
+    response = Watched::on(response, &api, &context);
+    let took = started.elapsed();
+    let name = route.as_ref().map_or("none", MatchedPath::as_str);
+    api.metrics.count(method_label(&method), name, response.status().as_u16(), took);
+    // A path that opens something by itself is not for the log.
+    let path = if is_secret(name) { name } else { uri.path() };
+    tracing::debug!(
+        request_id = %context.request_id, method = %method, path,
+        status = response.status().as_u16(), took_us = took.as_micros(), "request"
+    );
+    response
+}
+
+/// Tells a compressed body by its headers.
+fn is_compressed(headers: &HeaderMap) -> bool {
+    let plain = |value: &HeaderValue| value.is_empty() || value.as_bytes().eq_ignore_ascii_case(b"identity");
+    headers.get_all(header::CONTENT_ENCODING).iter().any(|value| !plain(value))
+}
+
+/// Closes the connection when it is dropped.
+struct HangUp(Connection);
+
+impl Drop for HangUp {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Runs the rest within its time; neither a panic nor a stall leaves the client without an answer.
+///
+/// What changes something runs in a task of its own: a client that hangs up in the middle stops nothing
+/// halfway, so whatever belongs to a change (its answer for a repetition, forgetting a credential) is done.
+async fn answer(api: &Api, context: &RequestContext, request: Request, next: Next) -> Response {
+    let limit = api.http.request_timeout + transfer_time(context, request.headers());
+    let is_stream = context.facts.is_some_and(|facts| facts.is_stream);
+    // Whoever answers a stream has its own time to begin.
+    let limit = if is_stream { limit + STREAM_BEGINS } else { limit };
+    let unread = Unread::default();
+    let request = request.map(|body| Arriving::within(body, limit, &unread));
+    let ended = if is_compressed(request.headers()) {
+        drop(request);
+        let about = "The body is compressed. Send it as it is, without Content-Encoding.";
+        Ok(Ok(Problem::new("unsupported_media_type", about).into_response()))
+    } else if request.method().is_safe() || is_stream {
+        let work = AssertUnwindSafe(next.run(request)).catch_unwind();
+        tokio::time::timeout(limit, work).await.map(|ended| ended.map_err(|panic| panic_text(panic.as_ref())))
+    } else {
+        let work = tokio::spawn(idempotency::run(api.clone(), request, next).with_current_subscriber());
+        tokio::time::timeout(limit, work).await.map(|ended| {
+            ended.map_err(|error| {
+                error.try_into_panic().map_or_else(|e| e.to_string(), |p| panic_text(p.as_ref()))
+            })
+        })
+    };
+    unread.drain().await;
+    let problem = match ended {
+        Ok(Ok(response)) => return response,
+        Ok(Err(panic)) => Problem::internal(format!("panic: {panic}")),
+        Err(_) => timed_out(),
+    };
+    problem.into_response()
+}
+
+pub fn timed_out() -> Problem {
+    Problem {
+        retry_after: Some(1),
+        ..Problem::new(
+            "timeout",
+            "The request takes too long; check whether it was carried out before you repeat it.",
+        )
+    }
+}
+
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// The method as a label: anybody can make up others, and a counter for each would stay for ever.
+fn method_label(method: &Method) -> &'static str {
+    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS]
+        .iter()
+        .zip(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+        .find(|(known, _)| *known == method)
+        .map_or("other", |(_, label)| label)
+}
+
+fn announced_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// What a body takes on a slow line is not held against the request.
+fn transfer_time(context: &RequestContext, headers: &HeaderMap) -> Duration {
+    const SLOWEST: usize = 32 << 10;
+    let unknown = if headers.contains_key(header::TRANSFER_ENCODING) { context.body_limit } else { 0 };
+    let length = announced_length(headers).unwrap_or(unknown);
+    Duration::from_secs((length / SLOWEST) as u64)
+}
+
+/// A failure that did not come from our own code still leaves in our own shape.
+fn foreign_failure(response: &Response) -> Option<Problem> {
+    let status = response.status();
+    let is_page = response.extensions().get::<PagePolicy>().is_some();
+    if is_page || !status.is_client_error() && !status.is_server_error() {
+        return None;
+    }
+    Some(match status {
+        StatusCode::NOT_FOUND => Problem::not_found("address"),
+        StatusCode::METHOD_NOT_ALLOWED => method_not_allowed(),
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::new("payload_too_large", "The body is larger than this operation accepts.")
+        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            Problem::new("unsupported_media_type", "Send the body as JSON.")
+        }
+        status if status.is_client_error() => {
+            Problem::new("bad_request", "The request cannot be understood.")
+        }
+        status => Problem::internal(format!("an answer {status} without a problem")),
+    })
+}
+
+pub fn method_not_allowed() -> Problem {
+    Problem::new("method_not_allowed", "This path does not support that method; see the Allow header.")
+}
+
+/// Problems that others have.
+const OUTSIDE: &[&str] = &["ai_failed", "ai_busy", "domain_check_failed", "hosting_busy"];
+
+fn log(api: &Api, problem: &Problem, context: &RequestContext, operation: &str) {
+    if let Some(cause) = &problem.cause {
+        if OUTSIDE.contains(&problem.code) {
+            tracing::warn!(request_id = %context.request_id, operation, cause, "an outside service failed");
+        } else if problem.status() == StatusCode::SERVICE_UNAVAILABLE {
+            tracing::debug!(request_id = %context.request_id, operation, cause, "request refused for now");
+            api.ctx.outages.met(operation, cause);
+        } else {
+            tracing::error!(request_id = %context.request_id, operation, cause, "request failed");
+        }
+    }
+}
+
+/// The caller's request id, if it is sane, or a fresh one.
+fn request_id(api: &Api, headers: &HeaderMap) -> Arc<str> {
+    let sane = |text: &&str| {
+        (1..=128).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:/+=".contains(&b))
+    };
+    match headers.get(REQUEST_ID).and_then(|value| value.to_str().ok()).filter(sane) {
+        Some(text) => text.into(),
+        None => {
+            let id: RequestId = api.ctx.ids.next();
+            id.to_string().trim_start_matches("req_").into()
+        }
+    }
+}
+
+fn finish_headers(api: &Api, context: &RequestContext, response: &mut Response) {
+    let policy = response.extensions().get::<PagePolicy>().copied();
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&context.request_id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    let fixed = |text: &'static str| HeaderValue::from_static(text);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, fixed("nosniff"));
+    headers.insert(header::X_FRAME_OPTIONS, fixed("DENY"));
+    headers.insert(header::REFERRER_POLICY, fixed("no-referrer"));
+    let policy = policy.map_or("default-src 'none'; frame-ancestors 'none'", |policy| policy.0);
+    headers.insert(header::CONTENT_SECURITY_POLICY, fixed(policy));
+    headers.entry(header::CACHE_CONTROL).or_insert(fixed("no-store"));
+    if api.http.secure {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, fixed("max-age=31536000"));
+    }
+}

@@ -1,0 +1,392 @@
+//! What a JSON body may hold. A value is read where it lies, in the bytes that came, and never coerced.
+
+use std::borrow::Cow;
+
+use attestry_domain::access::{Permission, Roles};
+use attestry_domain::context_entries::{Tag, Tags};
+use attestry_domain::date::Date;
+use attestry_domain::id::{Id, Kind};
+use attestry_domain::id_set::IdSet;
+use attestry_domain::numbers::{MAX_EXACT, whole};
+use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
+use attestry_domain::{
+    Time, Zone, automations, files, policies, portals, risks, scales, schedules, soa, subjects,
+    task_templates, tasks, trust_access, vendors, views, words,
+};
+use bytes::Bytes;
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use utoipa::PartialSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::answer::problem::in_one_line;
+use crate::request::wire::{Body, Fields};
+
+/// One value of a body, still in the bytes that came: a file of megabytes is not copied to be looked at.
+#[derive(Clone, Debug)]
+pub struct Json(Bytes);
+
+impl Json {
+    pub fn within(body: &Bytes, raw: &RawValue) -> Self {
+        Self(body.slice_ref(raw.get().as_bytes()))
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.0 == "null"
+    }
+
+    pub fn value<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
+        serde_json::from_slice(&self.0).map_err(|error| format!("cannot be read: {error}"))
+    }
+
+    /// A whole number.
+    pub fn whole(&self) -> Option<i64> {
+        self.value().ok().as_ref().and_then(whole)
+    }
+
+    /// A string; without escapes in it, it stays where it is.
+    pub fn text(&self) -> Result<Cow<'_, str>, String> {
+        #[derive(serde::Deserialize)]
+        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+        if !self.0.starts_with(b"\"") {
+            return Err("must be a string".to_owned());
+        }
+        // Its syntax was checked with the whole body: only half a character can be left.
+        self.value()
+            .map(|Text(text)| text)
+            .map_err(|_| "must not contain half a character (a lone surrogate)".to_owned())
+    }
+
+    /// What is between the quotes of a string, escapes and all.
+    pub fn quoted(&self) -> Result<Bytes, String> {
+        let inner = self.0.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+        inner.map(|inner| self.0.slice_ref(inner)).ok_or_else(|| "must be a string".to_owned())
+    }
+
+    /// The bytes themselves.
+    pub fn bytes(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// The items of an array that may have `most`; what is beyond is not even read.
+    pub fn items(&self, most: usize) -> Result<Vec<Self>, String> {
+        if !self.0.starts_with(b"[") {
+            return Err("must be an array".to_owned());
+        }
+        let mut reader = serde_json::Deserializer::from_slice(&self.0);
+        let items = reader.deserialize_seq(AtMost(most)).map_err(|_| too_many(most))?;
+        Ok(items.into_iter().map(|item| Self::within(&self.0, item)).collect())
+    }
+}
+
+impl Json {
+    /// The items of an array, each read; what is wrong with one is said of its place.
+    pub fn each<T>(&self, most: usize, read: impl Fn(&Self) -> Result<T, String>) -> Result<Vec<T>, String> {
+        let read =
+            |(place, item): (usize, &Self)| read(item).map_err(|message| format!("[{place}]: {message}"));
+        self.items(most)?.iter().enumerate().map(read).collect()
+    }
+
+    /// The same of objects with fields.
+    pub fn each_body<B: Body>(&self, most: usize) -> Result<Vec<B>, String> {
+        self.each(most, |item| Fields::of(item)?.read().map_err(|errors| in_one_line(&errors)))
+    }
+}
+
+/// At least one of them.
+pub fn not_empty<T>(items: Vec<T>) -> Result<Vec<T>, String> {
+    if items.is_empty() { Err("must hold at least one item".to_owned()) } else { Ok(items) }
+}
+
+/// Refuses an item that is given again, by what names it.
+pub fn distinct<T, K: PartialEq + std::fmt::Display>(
+    items: Vec<T>,
+    key: impl Fn(&T) -> K,
+) -> Result<Vec<T>, String> {
+    for (place, one) in items.iter().enumerate() {
+        if items[..place].iter().any(|other| key(other) == key(one)) {
+            return Err(format!("[{place}]: {} is given more than once", key(one)));
+        }
+    }
+    Ok(items)
+}
+
+fn too_many(most: usize) -> String {
+    format!("must hold at most {most} items")
+}
+
+/// Reads an array up to a length.
+struct AtMost(usize);
+
+impl<'de> Visitor<'de> for AtMost {
+    type Value = Vec<&'de RawValue>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut read = Vec::new();
+        while let Some(item) = items.next_element()? {
+            if read.len() == self.0 {
+                return Err(serde::de::Error::custom(too_many(self.0)));
+            }
+            read.push(item);
+        }
+        Ok(read)
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+/// A value that a body may hold.
+pub trait FromJson: Sized {
+    fn from_json(json: &Json) -> Result<Self, String>;
+    fn schema() -> RefOr<Schema>;
+}
+
+fn string<T: Parse>(json: &Json) -> Result<T, String> {
+    T::parse(&json.text()?)
+}
+
+macro_rules! from_string {
+    ($($type:ty;)*) => {
+        $(impl FromJson for $type {
+            fn from_json(json: &Json) -> Result<Self, String> {
+                string(json)
+            }
+
+            fn schema() -> RefOr<Schema> {
+                <$type as PartialSchema>::schema()
+            }
+        })*
+    };
+}
+
+from_string! {
+    Email;
+    Password;
+    Roles;
+    Time;
+    WebAddress;
+    words::Department;
+    subjects::Commentable;
+    Date;
+    files::FileName;
+    files::MediaType;
+    scales::Likelihood;
+    scales::Impact;
+    risks::RiskCategory;
+    risks::RiskStatus;
+    risks::TreatmentStrategy;
+    vendors::VendorCategory;
+    vendors::VendorStatus;
+    tasks::TaskStatus;
+    tasks::Frequency;
+    task_templates::TemplateId;
+    policies::PolicyStatus;
+    policies::ReviewFrequency;
+    soa::ImplementationStatus;
+    trust_access::CalledName;
+    portals::CertificateFramework;
+    portals::PortalStatus;
+    portals::Progress;
+    portals::PortalDocument;
+    portals::Visibility;
+    portals::FriendlyUrl;
+    portals::DomainName;
+    portals::PostKind;
+    schedules::Schedule;
+    views::ViewList;
+    automations::Source;
+    Zone;
+}
+
+/// A value that is read later, by a reader of its own.
+impl FromJson for Json {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        Ok(json.clone())
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Object).into()
+    }
+}
+
+impl<K: Kind> FromJson for Id<K> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        string(json)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
+    }
+}
+
+impl<K: Kind> FromJson for IdSet<K> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        json.each(Self::MOST, Id::from_json).map(Self::new)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let item = <Id<K> as PartialSchema>::schema();
+        ArrayBuilder::new().items(item).max_items(Some(Self::MOST)).into()
+    }
+}
+
+impl FromJson for Tags {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        Self::new(json.each(Self::MOST, |item| item.text().map(Cow::into_owned))?)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let item = <Tag as PartialSchema>::schema();
+        ArrayBuilder::new().items(item).max_items(Some(Self::MOST)).into()
+    }
+}
+
+impl<const MIN: usize, const MAX: usize, const LINES: bool> FromJson for Text<MIN, MAX, LINES> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        string(json)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
+    }
+}
+
+impl FromJson for bool {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        json.value().map_err(|_| "must be true or false".to_owned())
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Boolean).into()
+    }
+}
+
+impl FromJson for tasks::Position {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let place = json.whole().and_then(Self::new);
+        place.ok_or_else(|| format!("must be a whole number from 0 to {}", Self::MOST))
+    }
+
+    fn schema() -> RefOr<Schema> {
+        <Self as PartialSchema>::schema()
+    }
+}
+
+/// A whole number of 0 or more that every JSON reader keeps exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count(pub i64);
+
+impl FromJson for Count {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        match json.whole() {
+            Some(number @ 0..=MAX_EXACT) => Ok(Self(number)),
+            _ => Err("must be a whole number of 0 or more".to_owned()),
+        }
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(0))
+            .maximum(Some(MAX_EXACT))
+            .examples([12])
+            .into()
+    }
+}
+
+/// A secret in a body: taken as it is, any text.
+#[derive(Clone)]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl FromJson for Secret {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let text = json.text()?;
+        match text.len() {
+            0 => Err("must not be empty".to_owned()),
+            1..=1000 => Ok(Self(text.into_owned())),
+            _ => Err("is too long".to_owned()),
+        }
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(1000)).into()
+    }
+}
+
+/// The scopes of a key: words that are permissions, or `*`.
+impl FromJson for attestry_domain::api_keys::Scopes {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let words = json.items(2 * Permission::ALL.len())?;
+        let words: Result<Vec<_>, _> = words.iter().map(Json::text).collect();
+        let words = words.map_err(|_| "must hold strings only")?;
+        if words.is_empty() {
+            return Err("must hold at least one scope".to_owned());
+        }
+        Self::read(words.iter().map(AsRef::as_ref))
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let words = Permission::ALL.iter().map(|p| p.as_str()).chain([Self::ALL_WORD]);
+        let item = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
+        ArrayBuilder::new()
+            .items(item)
+            .min_items(Some(1))
+            .examples([serde_json::json!(["member:read"])])
+            .into()
+    }
+}
+
+/// One or more ids, at most 1000.
+#[derive(Debug)]
+pub struct Ids<K: Kind>(pub Vec<Id<K>>);
+
+impl<K: Kind> Clone for Ids<K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<K: Kind> FromJson for Ids<K> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        not_empty(json.each(1000, Id::from_json)?).map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let item = <Id<K> as PartialSchema>::schema();
+        ArrayBuilder::new().items(item).min_items(Some(1)).max_items(Some(1000)).into()
+    }
+}
+
+/// An array whose items are looked at one by one later.
+#[derive(Clone, Debug)]
+pub struct Items<T> {
+    pub values: Vec<Json>,
+    item: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: PartialSchema> FromJson for Items<T> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        let values = not_empty(json.items(1000)?)?;
+        Ok(Self { values, item: std::marker::PhantomData })
+    }
+
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(T::schema()).min_items(Some(1)).max_items(Some(1000)).into()
+    }
+}
