@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attestry_domain::context_entries::ContextEntry;
-use attestry_domain::controls::Control;
-use attestry_domain::risks::Risk;
+use attestry_domain::frameworks::controls::Control;
+use attestry_domain::registers::context_entries::ContextEntry;
+use attestry_domain::registers::risks::Risk;
+use attestry_domain::registers::vendors::Vendor;
 use attestry_domain::tasks::Task;
-use attestry_domain::vendors::Vendor;
 use attestry_http::answer::downloads::AsStored;
 use attestry_http::document::listed::Listed;
 use attestry_http::state::Api;

@@ -18,7 +18,6 @@ use crate::automations::event_runs::EventRuns;
 use crate::automations::runner::{Runner, RunnerSettings};
 use crate::automations::schedules::Schedules;
 use crate::automations::{self, events};
-use crate::comments;
 use crate::core::context::{CoreSettings, Ctx, Inner, Parts};
 use crate::core::credentials::CredentialCache;
 use crate::core::hashing::Hashing;
@@ -38,18 +37,16 @@ use crate::files::sweep::Sweep;
 use crate::housekeeping::Housekeeping;
 use crate::identity::password_reset::PasswordReset;
 use crate::identity::sign_in_failure::SignInFailure;
-use crate::notices;
 use crate::notices::digests::Digests;
-use crate::policies;
 use crate::policies::reviews::PolicyReviews;
 use crate::policies::sign_requests::SignRequests;
 use crate::portals::announcement::Announcement;
 use crate::portals::domain_checks::DomainChecks;
 use crate::portals::domains::Hosts;
 use crate::portals::public::Pages;
-use crate::soa;
 use crate::tasks::recurrence::Recurrence;
 use crate::trust_access::asked::Asked;
+use crate::{comments, notices, policies, soa};
 
 static HOOKS: Hooks = Hooks {
     notify: |c, happened| notices::tell(c, happened).boxed(),

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use attestry_domain::access::Scope;
-use attestry_domain::comments::{Comment, CommentText, CommentWithAuthor};
 use attestry_domain::date::Date;
 use attestry_domain::id::{CommentId, MemberId};
-use attestry_domain::notices::Notice;
+use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{After, Page};
-use attestry_domain::subjects::{Commentable, Subject};
+use attestry_domain::registers::comments::{Comment, CommentText, CommentWithAuthor};
+use attestry_domain::registers::subjects::{Commentable, Subject};
 use attestry_domain::text::LongText;
 use attestry_storage::{Tx, comments, members};
 use bytes::Bytes;

@@ -20,14 +20,13 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{AsyncMessage, Client, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::QUEUE_TIMEOUT;
 use crate::error::Error;
 use crate::lane::{self, Attempt, Lanes};
 use crate::migrate::{self, Migration, Pending};
 use crate::seal::Seal;
 use crate::session::Session;
-use crate::tls;
 use crate::tx::{Inner, Tx};
+use crate::{QUEUE_TIMEOUT, tls};
 
 /// How often a transaction is tried before its caller is told to come back later.
 const ATTEMPTS: u32 = 6;

@@ -1,14 +1,12 @@
 //! Automations: checks and scripts that gather evidence every week, and what they need to do it.
 
 use anyhow::Result;
-use attestry_app::automations::runs;
-use attestry_app::automations::secrets;
-use attestry_app::automations::{self, Does, Place};
+use attestry_app::automations::{self, Does, Place, runs, secrets};
 use attestry_app::core::precondition::Precondition;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
-use attestry_domain::automation_hosts::AllowedHosts;
 use attestry_domain::automations::AutomationPatch;
+use attestry_domain::automations::hosts::AllowedHosts;
 use attestry_domain::id::AutomationId;
 use attestry_domain::tasks::TaskStatus;
 use futures_util::FutureExt;

@@ -6,9 +6,9 @@ use attestry_app::identity::api_keys;
 use attestry_app::registers;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
-use attestry_domain::api_keys::{NewApiKey, Scopes};
-use attestry_domain::context_entries::{ContextEntry, ContextPatch, Tags};
-use attestry_domain::subjects::{Commentable, Subject};
+use attestry_domain::identity::api_keys::{NewApiKey, Scopes};
+use attestry_domain::registers::context_entries::{ContextEntry, ContextPatch, Tags};
+use attestry_domain::registers::subjects::{Commentable, Subject};
 use futures_util::FutureExt;
 
 use crate::people::{APPROVER, OWNER};

@@ -7,8 +7,7 @@ use attestry_app::policies::{self, signing};
 use attestry_app::registers;
 use attestry_domain::access::{SeePolicies, grant};
 use attestry_domain::content::{Block, Body, Inline};
-use attestry_domain::policies::{Policy, PolicyPatch};
-use attestry_domain::policy_templates;
+use attestry_domain::policies::{Policy, PolicyPatch, templates as policy_templates};
 use futures_util::FutureExt;
 
 use crate::people::{self, APPROVER, OWNER};

@@ -6,14 +6,14 @@ use attestry_app::registers;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::date::Date;
-use attestry_domain::risks::RiskCategory::{
+use attestry_domain::registers::risks::RiskCategory::{
     Customer, Fraud, Governance, Operations, Other, People, Regulatory, Reporting, Resilience, Technology,
     VendorManagement,
 };
-use attestry_domain::risks::RiskStatus::{Closed, Open, Pending};
-use attestry_domain::risks::TreatmentStrategy::{Accept, Avoid, Mitigate, Transfer};
-use attestry_domain::risks::{Risk, RiskCategory, RiskPatch, RiskStatus, TreatmentStrategy};
-use attestry_domain::scales::{Impact, Likelihood};
+use attestry_domain::registers::risks::RiskStatus::{Closed, Open, Pending};
+use attestry_domain::registers::risks::TreatmentStrategy::{Accept, Avoid, Mitigate, Transfer};
+use attestry_domain::registers::risks::{Risk, RiskCategory, RiskPatch, RiskStatus, TreatmentStrategy};
+use attestry_domain::registers::scales::{Impact, Likelihood};
 use attestry_domain::words::Department;
 use futures_util::FutureExt;
 

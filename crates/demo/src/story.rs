@@ -9,9 +9,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::Ctx;
 use attestry_app::core::precondition::Precondition;
 use attestry_app::core::queue;
-use attestry_app::identity::members;
-use attestry_app::identity::organizations;
 use attestry_app::identity::setup::{self, NewInstallation};
+use attestry_app::identity::{members, organizations};
 use attestry_app::soa::approval::Tables;
 use attestry_domain::access::{Actor, Credential, Grant, Origin, Principal, Scope, grant};
 use attestry_domain::clock::ManualClock;
@@ -20,8 +19,8 @@ use attestry_domain::id::{
     AccessRequestId, ApiKeyId, AutomationId, ControlId, MemberId, OrganizationId, PolicyId, RequestId,
     RiskId, SoaDocumentId, TaskId, VendorId,
 };
-use attestry_domain::members::Person;
-use attestry_domain::organizations::OrganizationPatch;
+use attestry_domain::identity::members::Person;
+use attestry_domain::identity::organizations::OrganizationPatch;
 use attestry_domain::text::{Email, Name, Password};
 use attestry_domain::{Parse, Patch, Time, Zone};
 use attestry_mail::{Message, Sent};

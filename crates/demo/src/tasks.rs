@@ -6,13 +6,12 @@ use attestry_app::files::attachments::{self, Target};
 use attestry_app::{registers, tasks};
 use attestry_domain::Patch;
 use attestry_domain::access::{ChangeTasks, SeeTasks, grant};
-use attestry_domain::subjects::Subject;
-use attestry_domain::task_templates::{self, TemplateId};
+use attestry_domain::registers::subjects::Subject;
 use attestry_domain::tasks::TaskStatus::{Blocked, Done, InProgress};
-use attestry_domain::tasks::{Task, TaskPatch, TaskStatus};
+use attestry_domain::tasks::templates::TemplateId;
+use attestry_domain::tasks::{Task, TaskPatch, TaskStatus, templates as task_templates};
 use attestry_domain::words::Department;
-use futures_util::FutureExt;
-use futures_util::stream;
+use futures_util::{FutureExt, stream};
 
 use crate::evidence::{self, Kind};
 use crate::people::{self, OWNER};

@@ -9,11 +9,11 @@ use attestry_app::trust_access::agreements::{self, Signing};
 use attestry_app::trust_access::{reading, requests};
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
+use attestry_domain::portals::trust_access::NewRequest;
 use attestry_domain::portals::{
     CertificateFramework, Days, PortalDocument, PortalPatch, PortalStatus, PostKind, Progress, Shown,
     Visibility,
 };
-use attestry_domain::trust_access::NewRequest;
 use futures_util::FutureExt;
 
 use crate::evidence::pdf;

@@ -5,10 +5,10 @@ use attestry_app::core::precondition::Precondition;
 use attestry_app::registers;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
-use attestry_domain::vendors::VendorCategory::{
+use attestry_domain::registers::vendors::VendorCategory::{
     Cloud, Finance, Hr, Infrastructure, Marketing, Other, Sales, SoftwareAsAService,
 };
-use attestry_domain::vendors::{Vendor, VendorCategory, VendorPatch, VendorStatus};
+use attestry_domain::registers::vendors::{Vendor, VendorCategory, VendorPatch, VendorStatus};
 use futures_util::FutureExt;
 
 use crate::people::{APPROVER, OWNER};

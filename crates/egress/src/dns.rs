@@ -1,6 +1,6 @@
 //! Look-ups of records.
 
-use attestry_domain::automation_hosts::{AllowedHosts, canonical};
+use attestry_domain::automations::hosts::{AllowedHosts, canonical};
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};

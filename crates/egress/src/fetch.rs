@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use attestry_domain::automation_hosts::AllowedHosts;
+use attestry_domain::automations::hosts::AllowedHosts;
 use bytes::Bytes;
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderValue, LOCATION, USER_AGENT,

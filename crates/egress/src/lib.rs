@@ -22,7 +22,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attestry_domain::automation_hosts::AllowedHosts;
+use attestry_domain::automations::hosts::AllowedHosts;
 use rustls::pki_types::CertificateDer;
 use tokio::time::Instant;
 

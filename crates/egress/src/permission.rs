@@ -1,6 +1,6 @@
 //! What the organization's list says about a URL.
 
-use attestry_domain::automation_hosts::AllowedHosts;
+use attestry_domain::automations::hosts::AllowedHosts;
 use url::Url;
 
 use crate::Refusal;

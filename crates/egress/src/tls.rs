@@ -2,7 +2,7 @@
 //! what is wrong, and nothing is sent.
 
 use attestry_domain::Time;
-use attestry_domain::automation_hosts::{AllowedHosts, canonical};
+use attestry_domain::automations::hosts::{AllowedHosts, canonical};
 use attestry_domain::journal::{hex, sha256};
 use rustls::ProtocolVersion;
 use rustls::pki_types::CertificateDer;

@@ -22,8 +22,7 @@ use crate::request::arrival::{Arriving, Unread};
 use crate::request::bodies::too_large;
 use crate::request::caller::{RequestContext, client_address};
 use crate::request::facts::FactTable;
-use crate::request::idempotency;
-use crate::request::portal_hosts;
+use crate::request::{idempotency, portal_hosts};
 use crate::state::Api;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

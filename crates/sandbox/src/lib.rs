@@ -18,8 +18,7 @@ use serde_json::value::RawValue;
 
 pub use crate::child::child;
 #[doc(hidden)]
-pub use crate::child::confine::Walls;
-pub use crate::child::confine::{Confinement, confinement};
+pub use crate::child::confine::{Confinement, Walls, confinement};
 #[doc(hidden)]
 pub use crate::child::forks::forks;
 pub use crate::limits::{Code, Failure, Limits};

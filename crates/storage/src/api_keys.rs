@@ -2,8 +2,8 @@
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::{Roles, Scope};
-use attestry_domain::api_keys::{ApiKey, Scopes};
 use attestry_domain::id::{ApiKeyId, MemberId, UserId};
+use attestry_domain::identity::api_keys::{ApiKey, Scopes};
 use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Order, Page};
 use attestry_domain::{Time, Zone};

@@ -2,10 +2,10 @@
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
-use attestry_domain::attachments::{Attachment, MadeBy};
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, AutomationId, CommentId};
 use attestry_domain::page::{After, Order, Page};
+use attestry_domain::registers::attachments::{Attachment, MadeBy};
 
 use crate::sql::{Columns, by_id, id, opt_id, page_params, read_page, time};
 

@@ -2,11 +2,11 @@
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
-use attestry_domain::automation_hosts::AllowedHosts;
+use attestry_domain::automations::hosts::AllowedHosts;
+use attestry_domain::automations::schedules::Schedule;
 use attestry_domain::automations::{Automation, Event, Version};
 use attestry_domain::id::{AutomationId, OrganizationId, TaskId};
 use attestry_domain::page::{After, Order, Page};
-use attestry_domain::schedules::Schedule;
 use attestry_domain::tasks::TaskStatus;
 use attestry_domain::text::Parse;
 use attestry_domain::{Time, Zone};

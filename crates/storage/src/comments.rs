@@ -2,10 +2,10 @@
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
-use attestry_domain::comments::{Author, Comment, CommentWithAuthor};
 use attestry_domain::id::CommentId;
 use attestry_domain::page::{After, Order, Page};
-use attestry_domain::subjects::Commentable;
+use attestry_domain::registers::comments::{Author, Comment, CommentWithAuthor};
+use attestry_domain::registers::subjects::Commentable;
 
 use crate::attachments;
 use crate::sql::{Columns, by_id, id, page_params, read_page, time};

@@ -3,7 +3,7 @@
 use attestry_db::{Error, Tx};
 use attestry_domain::access::Scope;
 use attestry_domain::control_fields;
-use attestry_domain::controls::Control;
+use attestry_domain::frameworks::controls::Control;
 use attestry_domain::id::ControlId;
 
 use crate::sql::{Columns, contains, id};

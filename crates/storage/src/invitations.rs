@@ -4,7 +4,7 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, UserId};
-use attestry_domain::invitations::Invitation;
+use attestry_domain::identity::invitations::Invitation;
 use attestry_domain::journal::Hash;
 
 use crate::sql::{Columns, id, time};

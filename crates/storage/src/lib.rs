@@ -53,8 +53,11 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("automations", automations::statements()),
         ("bulk_changes", bulk_changes::statements()),
         ("comments", comments::statements()),
-        ("context_entries", attestry_domain::context_entries::ContextEntry::sql().texts()),
-        ("controls", [attestry_domain::controls::Control::sql().texts(), controls::statements()].concat()),
+        ("context_entries", attestry_domain::registers::context_entries::ContextEntry::sql().texts()),
+        (
+            "controls",
+            [attestry_domain::frameworks::controls::Control::sql().texts(), controls::statements()].concat(),
+        ),
         ("frameworks", frameworks::statements()),
         ("idempotency", idempotency::statements()),
         ("instance", instance::statements()),
@@ -68,7 +71,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("policies", [attestry_domain::policies::Policy::sql().texts(), policies::statements()].concat()),
         ("portals", portals::statements()),
         ("registers", registers::statements()),
-        ("risks", registers::texts::<attestry_domain::risks::Risk>()),
+        ("risks", registers::texts::<attestry_domain::registers::risks::Risk>()),
         ("runs", runs::statements()),
         ("secrets", secrets::statements()),
         ("sessions", sessions::statements()),
@@ -78,7 +81,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("tasks", tasks::statements()),
         ("trust_access", trust_access::statements()),
         ("users", users::statements()),
-        ("vendors", registers::texts::<attestry_domain::vendors::Vendor>()),
+        ("vendors", registers::texts::<attestry_domain::registers::vendors::Vendor>()),
         ("views", views::statements()),
     ]
 }

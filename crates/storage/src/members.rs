@@ -4,7 +4,7 @@ use attestry_db::{Error, Row, RowChange, Tx, Value};
 use attestry_domain::Zone;
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
-use attestry_domain::members::{Member, MemberFilter, MemberSort, Person};
+use attestry_domain::identity::members::{Member, MemberFilter, MemberSort, Person};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::words::Department;
 

@@ -7,7 +7,7 @@ use attestry_domain::Zone;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
-use attestry_domain::notices::Notices;
+use attestry_domain::identity::notices::Notices;
 
 use crate::sql::{Columns, id};
 

@@ -6,7 +6,7 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
-use attestry_domain::organizations::Organization;
+use attestry_domain::identity::organizations::Organization;
 
 use crate::schema::of_an_organization;
 use crate::sql::{Columns, from_json, id, time, to_json};

@@ -3,15 +3,14 @@
 use std::collections::HashSet;
 
 use attestry_db::{Error, Row, RowChange, Tx, Value};
-use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, MemberId, OrganizationId, PolicyId, PolicyVersionId};
 use attestry_domain::page::{After, Order, Page};
 use attestry_domain::plain::{Keep, Plain};
+use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::policies::{Policy, PolicyFile, PolicySignature, PolicyVersion};
-use attestry_domain::policy_fields;
-use attestry_domain::version::VersionNumber;
+use attestry_domain::{Time, policy_fields};
 
 use crate::sql::{Columns, by_id, id, number, opt_id, opt_time, owned, page_params, read_page, time};
 

@@ -13,10 +13,10 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{Id, MemberId, OrganizationId};
 use attestry_domain::page::{Key, Page, PageRequest};
 use attestry_domain::plain::{Keep, Plain, PlainKind};
+use attestry_domain::registers::scales::{Cell, Matrix, Rated};
 use attestry_domain::registers::{
     Compare, Computed, Condition, Filter, NEVER, RatingSide, Record, Register, RegisterSort, SortKey, Wanted,
 };
-use attestry_domain::scales::{Cell, Matrix, Rated};
 
 use crate::sql::{Columns, contains, id, owned, page_params, read_page, time};
 use crate::text::{Pages, Sheet, Sql, page_place};

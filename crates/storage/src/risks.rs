@@ -1,6 +1,6 @@
 //! The table of risks.
 
+use attestry_domain::registers::risks::Risk;
 use attestry_domain::risk_fields;
-use attestry_domain::risks::Risk;
 
 risk_fields!(stored Risk in "risks");

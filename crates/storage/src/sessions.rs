@@ -3,8 +3,8 @@
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::id::{SessionId, UserId};
+use attestry_domain::identity::sessions::Session;
 use attestry_domain::journal::Hash;
-use attestry_domain::sessions::Session;
 
 use crate::sql::{Columns, id, time};
 

@@ -5,7 +5,7 @@ use attestry_db::{Constraint, Error, Row, RowValues, Tx, Value};
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::page::{After, Key, MAX_PAGE_BYTES, Page};
 use attestry_domain::plain::{Keep, Plain};
-use attestry_domain::version::VersionNumber;
+use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::{Parse, Time};
 
 /// Names the statements of a file and lists them for the test that prepares them all.

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 
 use attestry_db::{Error, Row, Tx};
-use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::{OrganizationId, TaskId, TaskTemplateId};
-use attestry_domain::task_fields;
 use attestry_domain::tasks::{Frequency, Task};
+use attestry_domain::{Time, task_fields};
 
 use crate::sql::{Columns, id, time};
 

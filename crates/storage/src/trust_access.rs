@@ -6,10 +6,10 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, NdaId, VisitId};
 use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Order, Page};
-use attestry_domain::portals::{Days, PortalDocument};
-use attestry_domain::trust_access::{
+use attestry_domain::portals::trust_access::{
     AccessGrant, AccessRequest, GrantStatus, Nda, RequestStatus, Signature, VisitAction, Visited,
 };
+use attestry_domain::portals::{Days, PortalDocument};
 
 use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time, to_json};
 

@@ -5,7 +5,7 @@ use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::UserId;
-use attestry_domain::users::User;
+use attestry_domain::identity::users::User;
 
 use crate::sql::{Columns, id, opt_id, opt_time, time};
 

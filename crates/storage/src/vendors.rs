@@ -1,6 +1,6 @@
 //! The table of vendors.
 
+use attestry_domain::registers::vendors::Vendor;
 use attestry_domain::vendor_fields;
-use attestry_domain::vendors::Vendor;
 
 vendor_fields!(stored Vendor in "vendors");

@@ -3,7 +3,7 @@
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, ViewId};
-use attestry_domain::views::{View, ViewList, ViewParameters};
+use attestry_domain::registers::views::{View, ViewList, ViewParameters};
 
 use crate::sql::{Columns, from_json, id, time, to_json};
 

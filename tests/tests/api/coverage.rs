@@ -2,8 +2,8 @@
 //! credentials, does not show another organization's objects, and leaves one entry when it changes
 //! something. A new operation is in them as soon as it has a route.
 
-use attestry_domain::feed::SIGHT;
 use attestry_domain::frameworks;
+use attestry_domain::journal::feed::SIGHT;
 use attestry_tests::{PASSWORD, Tenant, TestApp, both, token_in};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use attestry_app::core::idempotency::{self, Begun};
 use attestry_domain::access::{Actor, Claim, Origin, grant};
-use attestry_domain::api_keys::{NewApiKey, Scopes};
+use attestry_domain::identity::api_keys::{NewApiKey, Scopes};
 use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
 

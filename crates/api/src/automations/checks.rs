@@ -1,7 +1,7 @@
 //! `/v1/automation-checks`: the checks that ship with the product.
 
 use attestry_domain::access::grant;
-use attestry_domain::automation_checks::{CHECKS, Check};
+use attestry_domain::automations::checks::{CHECKS, Check};
 use attestry_http::request::caller::Granted;
 use axum::Json;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use attestry_app::automations;
 use attestry_domain::Parse;
 use attestry_domain::access::grant;
-use attestry_domain::automation_hosts::{AllowedHost, AllowedHosts};
+use attestry_domain::automations::hosts::{AllowedHost, AllowedHosts};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;

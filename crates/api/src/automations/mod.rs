@@ -1,14 +1,13 @@
 //! `/v1/tasks/{taskId}/automations`: scripts that gather evidence for a task.
 
 use attestry_app::automations::{self, Does, Place};
-use attestry_domain::Time;
 use attestry_domain::access::grant;
+use attestry_domain::automations::schedules::Schedule;
 use attestry_domain::automations::{Automation, AutomationPatch, EVENTS, Event, Source};
 use attestry_domain::id::{AutomationId, TaskId, kind};
-use attestry_domain::schedules::Schedule;
 use attestry_domain::tasks::TaskStatus;
 use attestry_domain::text::{LongText, Name};
-use attestry_domain::{Parse, Zone};
+use attestry_domain::{Parse, Time, Zone};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists::{self, ById};
 use attestry_http::answer::problem::Problem;

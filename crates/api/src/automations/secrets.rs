@@ -2,7 +2,7 @@
 
 use attestry_app::automations::secrets::{self, Known};
 use attestry_domain::access::grant;
-use attestry_domain::secrets::SecretName;
+use attestry_domain::automations::secrets::SecretName;
 use attestry_domain::{Parse, Time};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;

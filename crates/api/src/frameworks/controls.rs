@@ -4,11 +4,13 @@ use attestry_app::frameworks::controls::{self, Linking};
 use attestry_app::frameworks::readiness;
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
-use attestry_domain::controls::{Control, ControlFilter, ControlPatch, ControlReadiness, Missing, Readiness};
 use attestry_domain::frameworks::FrameworkName;
+use attestry_domain::frameworks::controls::{
+    Control, ControlFilter, ControlPatch, ControlReadiness, Missing, Readiness,
+};
 use attestry_domain::id::{ControlId, kind};
-use attestry_domain::id_set::IdSet;
 use attestry_domain::registers::Record;
+use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::{control_fields, control_filters};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;

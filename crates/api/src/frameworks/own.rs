@@ -2,12 +2,12 @@
 
 use attestry_app::frameworks;
 use attestry_domain::access::grant;
-use attestry_domain::context_entries::Tags;
 use attestry_domain::frameworks::drafts::{
     LONGEST_CODE, LONGEST_KIND, LONGEST_TITLE, MOST_REQUIREMENTS, MOST_WRONG,
 };
 use attestry_domain::frameworks::{Framework, FrameworkDraft, Requirement, RequirementDraft, oscal};
 use attestry_domain::id::{FrameworkId, kind};
+use attestry_domain::registers::context_entries::Tags;
 use attestry_domain::text::{AnyText, Line, Name};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists;

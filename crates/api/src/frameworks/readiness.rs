@@ -3,7 +3,7 @@
 use attestry_app::frameworks::readiness::{self, FrameworkReadiness, Met};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
-use attestry_domain::controls::{Control, ControlReadiness, Missing, Readiness};
+use attestry_domain::frameworks::controls::{Control, ControlReadiness, Missing, Readiness};
 use attestry_domain::id::{ControlId, FrameworkId, RequirementId};
 use attestry_domain::registers::Record;
 use attestry_http::answer::problem::Problem;

@@ -3,8 +3,8 @@
 use attestry_app::identity::api_keys;
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, grant};
-use attestry_domain::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::id::{ApiKeyId, MemberId, kind};
+use attestry_domain::identity::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::text::Name;
 use attestry_http::answer::lists::{self, ById};
 use attestry_http::answer::problem::Problem;

@@ -1,15 +1,13 @@
 //! `/v1/auth`: signing in and out, passwords, invitations.
 
-use attestry_app::identity::invitations;
 use attestry_app::identity::invitations::{Acceptance, Needs, Offer};
-use attestry_app::identity::passwords;
-use attestry_app::identity::sessions;
 use attestry_app::identity::sessions::Membership;
+use attestry_app::identity::{invitations, passwords, sessions};
 use attestry_app::notices;
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Permission, Roles};
 use attestry_domain::id::{MemberId, OrganizationId};
-use attestry_domain::notices::{Notices, NoticesPatch};
+use attestry_domain::identity::notices::{Notices, NoticesPatch};
 use attestry_domain::text::{Email, Line, Name, Password};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;

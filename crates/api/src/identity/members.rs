@@ -1,16 +1,15 @@
 //! `/v1/people`: the members of the organization.
 
-use attestry_app::identity::invitations;
 use attestry_app::identity::invitations::{Invited, NewInvitation, Sent};
-use attestry_app::identity::members;
 use attestry_app::identity::members::{Changed, versions};
+use attestry_app::identity::{invitations, members};
 use attestry_domain::Time;
 use attestry_domain::access::{Roles, grant};
 use attestry_domain::id::{MemberId, OrganizationId, UserId, kind};
-use attestry_domain::members::{Member, MemberFilter, MemberPatch, MemberSort, NewMember, Person};
+use attestry_domain::identity::members::{Member, MemberFilter, MemberPatch, MemberSort, NewMember, Person};
+use attestry_domain::identity::users::User;
 use attestry_domain::page::PageRequest;
 use attestry_domain::text::{Email, Name};
-use attestry_domain::users::User;
 use attestry_domain::words::Department;
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists;

@@ -3,8 +3,8 @@
 use attestry_app::identity::organizations;
 use attestry_domain::access::grant;
 use attestry_domain::id::{FrameworkId, OrganizationId, kind};
-use attestry_domain::id_set::IdSet;
-use attestry_domain::organizations::{Organization, OrganizationPatch};
+use attestry_domain::identity::organizations::{Organization, OrganizationPatch};
+use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::text::{Name, WebAddress};
 use attestry_domain::{Time, Zone};
 use attestry_http::answer::conditions::{Conditions, with_tag};

@@ -3,7 +3,7 @@
 use attestry_app::identity::sessions;
 use attestry_domain::Time;
 use attestry_domain::id::{SessionId, kind};
-use attestry_domain::sessions::Session;
+use attestry_domain::identity::sessions::Session;
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::SignedIn;
 use attestry_http::request::json::Secret;

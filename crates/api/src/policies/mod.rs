@@ -2,15 +2,14 @@
 
 use attestry_app::identity::sessions;
 use attestry_app::{Ctx, policies};
-use attestry_domain::Time;
 use attestry_domain::access::{Scope, SeePolicies, grant};
-use attestry_domain::comments::CommentText;
 use attestry_domain::content::Body;
 use attestry_domain::id::{MemberId, kind};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::policies::{Policy, PolicyFilter, PolicyPatch, PolicySort};
+use attestry_domain::registers::comments::CommentText;
 use attestry_domain::registers::{Record, Wanted};
-use attestry_domain::{policy_fields, policy_filters};
+use attestry_domain::{Time, policy_fields, policy_filters};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::listed::Listed;

@@ -16,13 +16,12 @@ use attestry_http::state::Api;
 use std::time::Duration;
 
 use attestry_app::files::attachments::{self, Target};
-use attestry_domain::Time;
 use attestry_domain::access::{Grant, grant};
-use attestry_domain::attachments::Attachment;
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, Kind, MemberId, RunId, kind};
-use attestry_domain::subjects;
-use attestry_domain::subjects::Subject;
+use attestry_domain::registers::attachments::Attachment;
+use attestry_domain::registers::subjects::Subject;
+use attestry_domain::{Time, subjects};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

@@ -3,12 +3,12 @@
 use attestry_app::comments::{self, NewComment};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
-use attestry_domain::attachments::Attachment;
-use attestry_domain::comments::{Author, Comment, CommentText, CommentWithAuthor};
 use attestry_domain::id::{AttachmentId, CommentId, UserId, kind};
-use attestry_domain::id_set::IdSet;
 use attestry_domain::page::After;
-use attestry_domain::subjects::Commentable;
+use attestry_domain::registers::attachments::Attachment;
+use attestry_domain::registers::comments::{Author, Comment, CommentText, CommentWithAuthor};
+use attestry_domain::registers::id_set::IdSet;
+use attestry_domain::registers::subjects::Commentable;
 use attestry_domain::text::Line;
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;

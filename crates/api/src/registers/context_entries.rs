@@ -1,7 +1,7 @@
 //! `/v1/context`: what is known of the organization.
 
 use attestry_domain::access::grant;
-use attestry_domain::context_entries::{ContextEntry, ContextFilter};
+use attestry_domain::registers::context_entries::{ContextEntry, ContextFilter};
 use attestry_domain::{context_fields, context_filters};
 use serde_json::{Value, json};
 

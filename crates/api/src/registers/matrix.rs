@@ -1,7 +1,7 @@
 //! The five by five matrix of a register whose rows are rated.
 
 use attestry_app::registers::{self, StoredRating};
-use attestry_domain::scales::{self, Impact, Likelihood, Matrix, score};
+use attestry_domain::registers::scales::{self, Impact, Likelihood, Matrix, score};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::ValidQuery;

@@ -1,7 +1,7 @@
 //! `/v1/risks`: the risk register.
 
 use attestry_domain::access::grant;
-use attestry_domain::risks::{Risk, RiskFilter};
+use attestry_domain::registers::risks::{Risk, RiskFilter};
 use attestry_domain::{risk_fields, risk_filters};
 use serde_json::{Value, json};
 

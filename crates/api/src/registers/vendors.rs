@@ -1,7 +1,7 @@
 //! `/v1/vendors`: whom the organization relies on.
 
 use attestry_domain::access::grant;
-use attestry_domain::vendors::{Vendor, VendorFilter};
+use attestry_domain::registers::vendors::{Vendor, VendorFilter};
 use attestry_domain::{vendor_fields, vendor_filters};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use attestry_app::feed::{self, Follower, Said, Told};
 use attestry_domain::Time;
 use attestry_domain::access::Permission;
-use attestry_domain::feed::Follow;
+use attestry_domain::journal::feed::Follow;
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::streams::private_stream;
 use attestry_http::request::caller::GrantedForLong;

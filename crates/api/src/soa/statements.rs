@@ -2,7 +2,7 @@
 
 use attestry_app::soa::rows::{self, Compared, Row};
 use attestry_domain::access::grant;
-use attestry_domain::controls::{Missing, Readiness};
+use attestry_domain::frameworks::controls::{Missing, Readiness};
 use attestry_domain::frameworks::{Requirement, shipped};
 use attestry_domain::id::{ControlId, MemberId, RequirementId, RiskId, SoaDocumentId, kind};
 use attestry_domain::soa::{Gap, SoaAnswer};

@@ -4,10 +4,10 @@ use attestry_app::soa::Statement;
 use attestry_domain::Time;
 use attestry_domain::frameworks::shipped;
 use attestry_domain::id::{FrameworkId, MemberId, OrganizationId, RequirementId, SoaDocumentId};
+use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::soa::{
     AnswerSource, AnswerState, ImplementationStatus, SoaAnswer, SoaDocument, SoaStatus,
 };
-use attestry_domain::version::VersionNumber;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;

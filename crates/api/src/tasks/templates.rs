@@ -2,8 +2,8 @@
 
 use attestry_app::tasks;
 use attestry_domain::access::grant;
-use attestry_domain::task_templates::{self, TaskTemplate, TemplateId};
-use attestry_domain::tasks::{Frequency, Task};
+use attestry_domain::tasks::templates::{TaskTemplate, TemplateId};
+use attestry_domain::tasks::{Frequency, Task, templates as task_templates};
 use attestry_domain::words::Department;
 use attestry_http::answer::lists::{self, ById};
 use attestry_http::answer::problem::Problem;

@@ -3,10 +3,10 @@
 use attestry_app::files::attachments::too_large;
 use attestry_app::trust_access::agreements::{self, Offer, Signed, Signing, Verified};
 use attestry_domain::Time;
-use attestry_domain::attachments::FILE_LIMIT;
 use attestry_domain::portals::Days;
+use attestry_domain::portals::trust_access::{CalledName, NdaStatus};
+use attestry_domain::registers::attachments::FILE_LIMIT;
 use attestry_domain::text::Email;
-use attestry_domain::trust_access::{CalledName, NdaStatus};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Guest;
 use attestry_http::request::idempotency::WithoutSecret;

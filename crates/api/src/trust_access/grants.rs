@@ -4,7 +4,7 @@ use attestry_app::trust_access::grants::{self, Visit};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{AccessGrantId, VisitId, kind};
-use attestry_domain::trust_access::{GrantStatus, VisitAction};
+use attestry_domain::portals::trust_access::{GrantStatus, VisitAction};
 use attestry_http::answer::lists::{self, ById};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;

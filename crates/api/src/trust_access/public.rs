@@ -5,11 +5,11 @@ use attestry_app::portals::{Listed, subscribers};
 use attestry_app::trust_access::{public_documents, requests};
 use attestry_domain::Time;
 use attestry_domain::id::{AccessRequestId, OrganizationId, PortalPostId};
+use attestry_domain::portals::trust_access::{CalledName, NewRequest, RequestStatus};
 use attestry_domain::portals::{
     CertificateFramework, Days, PortalDocument, PortalPost, Progress, Shown, Visibility,
 };
 use attestry_domain::text::{Email, LongText, Parse};
-use attestry_domain::trust_access::{CalledName, NewRequest, RequestStatus};
 use attestry_http::answer::downloads::download;
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::bodies::JSON;

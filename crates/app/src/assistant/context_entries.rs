@@ -1,8 +1,8 @@
 //! What is known of the organization, as those who use it need it.
 
 use attestry_domain::access::{Permission, Scope};
-use attestry_domain::context_entries::ContextEntry;
 use attestry_domain::registers::Record;
+use attestry_domain::registers::context_entries::ContextEntry;
 use attestry_storage::Tx;
 
 use crate::core::error::Error;

@@ -9,9 +9,11 @@ pub(crate) mod schedules;
 pub mod secrets;
 
 use attestry_domain::access::{Permission, Scope};
-use attestry_domain::automation_checks::{self, Check};
-use attestry_domain::automation_hosts::AllowedHosts;
-use attestry_domain::automations::{Automation, AutomationPatch, Event, Source, Version};
+use attestry_domain::automations::checks::Check;
+use attestry_domain::automations::hosts::AllowedHosts;
+use attestry_domain::automations::{
+    Automation, AutomationPatch, Event, Source, Version, checks as automation_checks,
+};
 use attestry_domain::id::{AutomationId, TaskId};
 use attestry_domain::page::{After, Page};
 use attestry_domain::tasks::{Task, TaskStatus};
@@ -407,7 +409,7 @@ pub async fn set_hosts(
             action: "automation-hosts.updated".into(),
             entity_type: "automation-hosts".into(),
             entity_id: c.organization().to_string(),
-            state: Some(attestry_domain::canonical::canonical(&state)?),
+            state: Some(attestry_domain::journal::canonical::canonical(&state)?),
         });
         Ok((hosts.clone(), version + 1))
     })

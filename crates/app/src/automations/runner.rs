@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use attestry_domain::access::Scope;
-use attestry_domain::automation_hosts::AllowedHosts;
-use attestry_domain::masking::{Mask, Patterns};
-use attestry_domain::secrets::SecretName;
+use attestry_domain::automations::hosts::AllowedHosts;
+use attestry_domain::automations::masking::{Mask, Patterns};
+use attestry_domain::automations::secrets::SecretName;
 use attestry_domain::text::Parse;
 use attestry_egress::Egress;
 use attestry_sandbox::{Failure, Host, Mistake, Outcome, Sandbox, Script, Verdict};

@@ -2,8 +2,8 @@
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
+use attestry_domain::automations::secrets::SecretName;
 use attestry_domain::id::OrganizationId;
-use attestry_domain::secrets::SecretName;
 use attestry_storage::secrets;
 pub use attestry_storage::secrets::Known;
 use base64::Engine;

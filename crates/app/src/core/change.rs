@@ -11,9 +11,9 @@ use std::sync::{Mutex, PoisonError};
 
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
-use attestry_domain::canonical::canonical;
 use attestry_domain::id::{Id, Kind, MemberId, OrganizationId, UserId};
-use attestry_domain::notices::Notice;
+use attestry_domain::identity::notices::Notice;
+use attestry_domain::journal::canonical::canonical;
 use attestry_storage::jobs::NewJob;
 use attestry_storage::members::Membership;
 use attestry_storage::{Tx, idempotency, jobs as queue, members, users};

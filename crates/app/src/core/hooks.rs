@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use attestry_domain::Zone;
 use attestry_domain::access::Permissions;
-use attestry_domain::attachments::Attachment;
 use attestry_domain::id::{AttachmentId, MemberId, OrganizationId};
+use attestry_domain::registers::attachments::Attachment;
 use futures_util::future::BoxFuture;
 
 use crate::core::change::{Change, Happened};

@@ -6,8 +6,8 @@ use std::net::IpAddr;
 
 use attestry_domain::Time;
 use attestry_domain::access::{ActorType, AuthType, Scope};
-use attestry_domain::canonical::canonical;
 use attestry_domain::id::{MemberId, OrganizationId};
+use attestry_domain::journal::canonical::canonical;
 use attestry_domain::journal::{EntryFilter, ShownEntry};
 use attestry_domain::page::Page;
 use attestry_storage::journal::{self, SignedHead};

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::access::{Actor, Credential};
-use attestry_domain::canonical::canonical;
 use attestry_domain::id::OrganizationId;
+use attestry_domain::journal::canonical::canonical;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;

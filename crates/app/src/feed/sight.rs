@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use attestry_domain::access::Scope;
-use attestry_domain::feed::{Reach, reach};
+use attestry_domain::journal::feed::{Reach, reach};
 use attestry_domain::policies::Policy;
+use attestry_domain::registers::subjects::Subject;
 use attestry_domain::registers::{Record, Register};
-use attestry_domain::subjects::Subject;
 use attestry_domain::tasks::Task;
 use attestry_storage::Tx;
 use attestry_storage::journal::{self, Told};

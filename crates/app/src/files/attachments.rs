@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use attestry_blobs::{Folder, Key};
 use attestry_domain::access::Scope;
-use attestry_domain::attachments::{Attachment, FILE_LIMIT, MOST_OF_A_COMMENT, MadeBy};
 use attestry_domain::date::Date;
 use attestry_domain::files::{FileName, HEAD, MediaType};
 use attestry_domain::id::{AttachmentId, Id, Kind, OrganizationId};
 use attestry_domain::journal::hex;
 use attestry_domain::page::{After, Page};
-use attestry_domain::subjects::Subject;
+use attestry_domain::registers::attachments::{Attachment, FILE_LIMIT, MOST_OF_A_COMMENT, MadeBy};
+use attestry_domain::registers::subjects::Subject;
 use attestry_domain::text::LongText;
 use attestry_storage::{Tx, attachments};
 use aws_lc_rs::digest;

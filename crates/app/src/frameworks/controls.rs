@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use attestry_domain::Parse;
 use attestry_domain::access::Scope;
-use attestry_domain::controls::{Control, ControlPatch};
+use attestry_domain::frameworks::controls::{Control, ControlPatch};
 use attestry_domain::frameworks::{FrameworkName, Requirement, mapped};
 use attestry_domain::id::{ControlId, Kind, RequirementId};
-use attestry_domain::id_set::IdSet;
+use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::text::{AnyText, Name};
 use attestry_storage::registers as rows;

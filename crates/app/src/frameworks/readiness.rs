@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::controls::{Control, ControlReadiness, InPlace, Missing, Readiness};
+use attestry_domain::frameworks::controls::{Control, ControlReadiness, InPlace, Missing, Readiness};
 use attestry_domain::frameworks::{Framework, Requirement};
 use attestry_domain::id::{FrameworkId, RequirementId};
 use attestry_domain::policies::Policy;

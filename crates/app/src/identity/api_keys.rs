@@ -1,8 +1,8 @@
 //! API keys: made, listed, revoked. Whom a key acts as is found in `principals`.
 
 use attestry_domain::access::{Permissions, Scope};
-use attestry_domain::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::id::{ApiKeyId, MemberId};
+use attestry_domain::identity::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::journal::sha256;
 use attestry_domain::page::{After, Page};
 use attestry_storage::api_keys;

@@ -7,12 +7,12 @@
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Permission, Roles, Scope};
 use attestry_domain::id::UserId;
-use attestry_domain::invitations::Invitation;
+use attestry_domain::identity::invitations::Invitation;
+use attestry_domain::identity::members::{Member, NewMember, Person};
+use attestry_domain::identity::organizations::Organization;
+use attestry_domain::identity::users::{User, invited_key};
 use attestry_domain::journal::{Hash, sha256};
-use attestry_domain::members::{Member, NewMember, Person};
-use attestry_domain::organizations::Organization;
 use attestry_domain::text::{Email, Name, Parse, Password};
-use attestry_domain::users::{User, invited_key};
 use attestry_domain::words::Department;
 use attestry_storage::members::Membership;
 use attestry_storage::{Tx, invitations, members, organizations, sessions, users};

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use attestry_domain::access::{Permission, Role, Roles, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
-use attestry_domain::members::{
+use attestry_domain::identity::members::{
     Member, MemberFilter, MemberPatch, MemberSort, MemberState, NewMember, Person,
 };
+use attestry_domain::identity::users::User;
 use attestry_domain::page::{Order, Page, PageRequest};
-use attestry_domain::users::User;
 use attestry_storage::{Tx, invitations as open_links, members, organizations, sessions, users};
 
 use crate::core::change::Change;

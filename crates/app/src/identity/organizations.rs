@@ -7,7 +7,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::id::{MemberId, OrganizationId};
-use attestry_domain::organizations::{Organization, OrganizationPatch};
+use attestry_domain::identity::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::Name;
 use attestry_storage::organizations::{self, Listed};
 

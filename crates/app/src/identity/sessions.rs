@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use attestry_domain::access::{Actor, Credential, Origin, Principal, Scope};
 use attestry_domain::id::{SessionId, UserId};
-use attestry_domain::sessions::Session;
+use attestry_domain::identity::sessions::Session;
+use attestry_domain::identity::users::User;
 use attestry_domain::text::{Email, Name};
-use attestry_domain::users::User;
 use attestry_domain::{Time, Zone};
 pub use attestry_storage::members::Membership;
 use attestry_storage::{members, sessions, users};

@@ -2,9 +2,9 @@
 
 use attestry_domain::Time;
 use attestry_domain::date::Date;
+use attestry_domain::identity::users::User;
 use attestry_domain::portals::PortalPost;
 use attestry_domain::text::html;
-use attestry_domain::users::User;
 use attestry_mail::Message;
 
 use crate::core::context::Ctx;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use attestry_domain::access::Scope;
-use attestry_domain::attachments::Attachment;
 use attestry_domain::id::{AttachmentId, PolicyId};
 use attestry_domain::policies::Policy;
-use attestry_domain::subjects::Subject;
+use attestry_domain::registers::attachments::Attachment;
+use attestry_domain::registers::subjects::Subject;
 use attestry_storage::{attachments, policies};
 
 use crate::core::change::Change;

@@ -3,27 +3,24 @@
 
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, Scope};
-use attestry_domain::attachments::Attachment;
-use attestry_domain::comments::CommentText;
 use attestry_domain::id::{MemberId, OrganizationId, PolicyId};
-use attestry_domain::notices::Notice;
+use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{Page, PageRequest, page_of};
+use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::policies::{Policy, PolicyFile, PolicySort, PolicyStatus, PolicyVersion};
+use attestry_domain::registers::attachments::Attachment;
+use attestry_domain::registers::comments::CommentText;
+use attestry_domain::registers::subjects::Subject;
 use attestry_domain::registers::{Record, Register, Wanted};
-use attestry_domain::subjects::Subject;
-use attestry_domain::version::VersionNumber;
 use attestry_storage::{Tx, attachments, policies, registers as rows};
 
-use crate::comments;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::precondition::Precondition;
-use crate::identity::members;
-use crate::identity::organizations;
-use crate::notices;
+use crate::identity::{members, organizations};
 use crate::policies::sign_requests::SignRequests;
-use crate::registers;
+use crate::{comments, notices, registers};
 
 pub mod chat;
 pub mod comparisons;

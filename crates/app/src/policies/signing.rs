@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use attestry_domain::access::{AuthType, Permission, Scope};
 use attestry_domain::id::{MemberId, PolicyId, PolicyVersionId};
-use attestry_domain::members::Person;
+use attestry_domain::identity::members::Person;
+use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::policies::{Policy, PolicySignature};
 use attestry_domain::registers::Record;
-use attestry_domain::version::VersionNumber;
 use attestry_storage::{Tx, notices, policies, registers as rows};
 
 use super::{MISSING, as_published, with_versions};

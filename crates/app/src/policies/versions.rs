@@ -3,9 +3,9 @@
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::id::{PolicyId, PolicyVersionId};
 use attestry_domain::page::{After, Page};
+use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::policies::{Policy, PolicyVersion};
 use attestry_domain::registers::{Record, Register};
-use attestry_domain::version::VersionNumber;
 use attestry_storage::{Tx, policies, registers as rows};
 
 use super::MISSING;

@@ -4,8 +4,8 @@ use attestry_domain::Patch;
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::content::markdown;
 use attestry_domain::id::{MemberId, OrganizationId};
-use attestry_domain::notices::Notice;
-use attestry_domain::organizations::Organization;
+use attestry_domain::identity::notices::Notice;
+use attestry_domain::identity::organizations::Organization;
 use attestry_domain::portals::{
     Certificate, CertificateFramework, FriendlyUrl, Portal, PortalDocument, PortalPatch, Shown, Visibility,
 };
@@ -219,7 +219,7 @@ pub async fn owner(ctx: &Ctx, name: &str, host: Option<OrganizationId>) -> Resul
 
 /// Tells everybody who looks after requests for access.
 pub(crate) async fn tell_reviewers(c: &Change<'_>, line: &str) -> Result<(), Error> {
-    let may_review = |person: &attestry_domain::members::Person| {
+    let may_review = |person: &attestry_domain::identity::members::Person| {
         person.member.is_active && person.member.role.permissions().contains(Permission::AccessReview)
     };
     let all = members::all(c.t, c.scope).await?;

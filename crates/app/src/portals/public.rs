@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use attestry_domain::id::OrganizationId;
-use attestry_domain::organizations::Organization;
+use attestry_domain::identity::organizations::Organization;
 use attestry_domain::portals::{CertificateFramework, Portal, PortalPost, PostKind, Shown, Visibility};
 pub use attestry_storage::portals::SubProcessor;
 use attestry_storage::{Tx, journal, portals};

@@ -12,8 +12,7 @@ use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::registers::assignees::{self, ASSIGNEE};
-use crate::registers::links;
-use crate::registers::{self, Stored};
+use crate::registers::{self, Stored, links};
 
 /// Rows that one request changes at most.
 pub const MAX_ROWS: usize = 10_000;

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use attestry_domain::access::Scope;
-use attestry_domain::controls::Control;
+use attestry_domain::frameworks::controls::Control;
 use attestry_domain::frameworks::{Framework, shipped};
 use attestry_domain::id::{Id, Kind, RequirementId, kind};
-use attestry_domain::id_set::IdSet;
-use attestry_domain::links::Links;
 use attestry_domain::policies::Policy;
-use attestry_domain::risks::Risk;
+use attestry_domain::registers::id_set::IdSet;
+use attestry_domain::registers::links::Links;
+use attestry_domain::registers::risks::Risk;
+use attestry_domain::registers::vendors::Vendor;
 use attestry_domain::tasks::Task;
-use attestry_domain::vendors::Vendor;
 use attestry_storage::registers::Stored;
 use attestry_storage::{Tx, controls, frameworks as own, registers as rows};
 

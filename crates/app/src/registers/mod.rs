@@ -10,13 +10,13 @@ use std::collections::HashMap;
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::context_entries::ContextEntry;
-use attestry_domain::controls::Control;
+use attestry_domain::frameworks::controls::Control;
 use attestry_domain::id::{Id, Kind, MemberId};
-use attestry_domain::notices::Notice;
+use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{Order, Page, PageRequest};
+use attestry_domain::registers::context_entries::ContextEntry;
+use attestry_domain::registers::scales::Matrix;
 use attestry_domain::registers::{Record, RegisterSort, SortKey, Wanted};
-use attestry_domain::scales::Matrix;
 pub use attestry_storage::registers::{Stored, StoredRating};
 use attestry_storage::{Tx, members, registers as rows};
 

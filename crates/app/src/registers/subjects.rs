@@ -1,11 +1,11 @@
 //! What is commented on and has files attached: it must be there, in this organization, and be the caller's business.
 
 use attestry_domain::access::Scope;
-use attestry_domain::comments::Comment;
 use attestry_domain::id::{CommentId, Id, kind};
 use attestry_domain::registers::Register;
+use attestry_domain::registers::comments::Comment;
+use attestry_domain::registers::subjects::Subject;
 use attestry_domain::subjects;
-use attestry_domain::subjects::Subject;
 use attestry_storage::{Tx, comments, registers};
 
 use crate::core::error::Error;

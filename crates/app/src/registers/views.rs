@@ -2,8 +2,8 @@
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, ViewId};
+use attestry_domain::registers::views::{SHARE, View, ViewList, ViewParameters};
 use attestry_domain::text::Name;
-use attestry_domain::views::{SHARE, View, ViewList, ViewParameters};
 use attestry_storage::views;
 
 use crate::core::change::Change;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::canonical::canonical;
 use attestry_domain::id::{MemberId, OrganizationId, RequirementId, SoaDocumentId};
+use attestry_domain::journal::canonical::canonical;
 use attestry_domain::journal::{EntryFilter, hex, sha256};
 use attestry_domain::soa::{
     Frozen, FrozenRow, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaStatus,

@@ -5,10 +5,10 @@ use std::collections::{HashMap, VecDeque};
 
 use attestry_ai::{Failure, Prompt, Provider, Turn};
 use attestry_domain::access::Permission;
-use attestry_domain::context_entries::ContextEntry;
-use attestry_domain::controls::Readiness;
 use attestry_domain::frameworks::Requirement;
+use attestry_domain::frameworks::controls::Readiness;
 use attestry_domain::id::{MessageId, RequirementId, SoaDocumentId};
+use attestry_domain::registers::context_entries::ContextEntry;
 use attestry_domain::soa::rules::{self, MetBy, Proposal};
 use attestry_domain::soa::{AnswerSource, ImplementationStatus, Justification, SoaAnswer};
 use attestry_domain::text::Parse;
@@ -17,9 +17,8 @@ use serde::Deserialize;
 
 use super::answers::{can_be_replaced, propose};
 use super::{MISSING, Statement, framework_of, load, must_be_latest};
-use crate::assistant::Assistant;
-use crate::assistant::context_entries;
 use crate::assistant::streams::AssistantStream;
+use crate::assistant::{Assistant, context_entries};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::frameworks::readiness::Controls;

@@ -6,20 +6,18 @@ use std::sync::Arc;
 use attestry_domain::access::{Permission, Permissions, Scope};
 use attestry_domain::frameworks::{Framework, FrameworkName};
 use attestry_domain::id::{MemberId, SoaDocumentId};
-use attestry_domain::notices::Notice;
+use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{After, Page};
+use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::soa::{AnswerSource, AnswerState, SoaAnswer, SoaDocument, SoaStatus};
-use attestry_domain::version::VersionNumber;
 pub use attestry_storage::soa::Wanted;
 use attestry_storage::{Tx, soa};
 
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
-use crate::frameworks;
-use crate::identity::members;
-use crate::identity::organizations;
-use crate::notices;
+use crate::identity::{members, organizations};
+use crate::{frameworks, notices};
 
 pub mod answers;
 pub mod approval;

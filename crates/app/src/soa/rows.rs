@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use attestry_domain::access::{Permission, Scope};
-use attestry_domain::controls::{Missing, Readiness};
+use attestry_domain::frameworks::controls::{Missing, Readiness};
 use attestry_domain::frameworks::{Framework, Requirement};
 use attestry_domain::id::{ControlId, RequirementId, RiskId, SoaDocumentId, TaskId};
-use attestry_domain::risks::Risk;
+use attestry_domain::registers::risks::Risk;
 use attestry_domain::soa::{Behind, Gap, SoaAnswer, SoaDocument, gaps};
 
 use super::{Statement, framework_of, load};

@@ -7,13 +7,13 @@ use attestry_domain::access::{Origin, Scope};
 use attestry_domain::content::{Block, Content, markdown, plain_text};
 use attestry_domain::files::MediaType;
 use attestry_domain::id::{AccessRequestId, NdaFileId, NdaPreviewId, OrganizationId};
+use attestry_domain::identity::organizations::Organization;
 use attestry_domain::journal::{hex, sha256};
-use attestry_domain::organizations::Organization;
 use attestry_domain::portals::Portal;
-use attestry_domain::text::Email;
-use attestry_domain::trust_access::{
+use attestry_domain::portals::trust_access::{
     AccessGrant, AccessRequest, CalledName, GrantStatus, Nda, NdaStatus, Signature,
 };
+use attestry_domain::text::Email;
 use attestry_pdf::{Agreement, Pdf, Signer};
 use attestry_storage::{Tx, organizations, trust_access as rows};
 
@@ -21,8 +21,7 @@ use super::requests::{duration, text};
 use super::{GRANT, give_link, gone, lock_request, mail_link, record_agreement, record_request, request};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
-use crate::files::signatures;
-use crate::files::{self, Link};
+use crate::files::{self, Link, signatures};
 use crate::portals;
 
 const TITLE: &str = "Non-disclosure agreement";

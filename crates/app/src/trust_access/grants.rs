@@ -3,8 +3,8 @@
 use attestry_domain::access::Scope;
 use attestry_domain::id::AccessGrantId;
 use attestry_domain::page::{After, Page};
+use attestry_domain::portals::trust_access::{AccessGrant, GrantStatus};
 use attestry_domain::text::LongText;
-use attestry_domain::trust_access::{AccessGrant, GrantStatus};
 use attestry_storage::trust_access as rows;
 pub use attestry_storage::trust_access::Visit;
 

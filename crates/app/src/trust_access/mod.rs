@@ -2,9 +2,9 @@
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::AccessRequestId;
-use attestry_domain::organizations::Organization;
+use attestry_domain::identity::organizations::Organization;
 use attestry_domain::portals::Portal;
-use attestry_domain::trust_access::{AccessGrant, AccessRequest, Nda};
+use attestry_domain::portals::trust_access::{AccessGrant, AccessRequest, Nda};
 use attestry_storage::{Tx, trust_access as rows};
 
 use crate::core::change::Change;

@@ -5,15 +5,16 @@ use std::time::Duration;
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::files::MediaType;
 use attestry_domain::id::{AccessGrantId, OrganizationId, PolicyId};
+use attestry_domain::identity::organizations::Organization;
 use attestry_domain::journal::{Hash, sha256};
-use attestry_domain::organizations::Organization;
 use attestry_domain::policies::{Policy, PolicyVersion};
+use attestry_domain::portals::trust_access::{AccessGrant, GrantStatus, VisitAction, Visited};
 use attestry_domain::portals::{Certificate, CertificateFramework, Portal, PortalDocument};
 use attestry_domain::registers::Record;
-use attestry_domain::trust_access::{AccessGrant, GrantStatus, VisitAction, Visited};
 use attestry_pdf::Stamp;
-use attestry_storage::trust_access as rows;
-use attestry_storage::{attachments, organizations, policies as policy_rows, portals as portal_rows};
+use attestry_storage::{
+    attachments, organizations, policies as policy_rows, portals as portal_rows, trust_access as rows,
+};
 use bytes::Bytes;
 
 use super::gone;

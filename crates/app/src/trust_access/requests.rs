@@ -4,12 +4,14 @@ use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::content::markdown;
 use attestry_domain::id::{AccessRequestId, OrganizationId};
+use attestry_domain::identity::organizations::Organization;
 use attestry_domain::journal::{hex, sha256};
-use attestry_domain::organizations::Organization;
 use attestry_domain::page::{After, Page};
+use attestry_domain::portals::trust_access::{
+    AccessRequest, Nda, NdaStatus, NewRequest, Parties, RequestStatus,
+};
 use attestry_domain::portals::{Days, Portal, PortalDocument, Visibility};
 use attestry_domain::text::{Email, LongText};
-use attestry_domain::trust_access::{AccessRequest, Nda, NdaStatus, NewRequest, Parties, RequestStatus};
 use attestry_storage::trust_access as rows;
 
 use super::{lock_request, record_agreement, record_request, request, send_link};

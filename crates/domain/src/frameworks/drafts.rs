@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::{Framework, FrameworkText, Requirement, alias};
-use crate::context_entries::Tags;
 use crate::id::{FrameworkId, RequirementId};
+use crate::registers::context_entries::Tags;
 
 /// What somebody gives for a framework of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What follows for a statement from what is known of the organization, without any model: each rule says why.
 
-use crate::context_entries::ContextEntry;
 use crate::frameworks::Requirement;
+use crate::registers::context_entries::ContextEntry;
 use crate::soa::ImplementationStatus;
 
 /// A fact about an organization that decides which requirements apply.
@@ -117,9 +117,9 @@ pub fn propose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context_entries::ContextPatch;
     use crate::frameworks::FrameworkName;
     use crate::registers::Fields;
+    use crate::registers::context_entries::ContextPatch;
     use crate::text::Parse;
 
     fn entry(question: &str, answer: &str, tags: &[&str]) -> (String, ContextEntry) {
@@ -127,8 +127,10 @@ mod tests {
             question: Some(Parse::parse(question).expect("a question")),
             answer: Some(Parse::parse(answer).expect("an answer")),
             tags: Some(
-                crate::context_entries::Tags::new(tags.iter().map(|tag| (*tag).to_owned()).collect())
-                    .expect("tags"),
+                crate::registers::context_entries::Tags::new(
+                    tags.iter().map(|tag| (*tag).to_owned()).collect(),
+                )
+                .expect("tags"),
             ),
             ..ContextPatch::default()
         };

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use attestry_domain::automation_hosts::AllowedHosts;
+use attestry_domain::automations::hosts::AllowedHosts;
 use attestry_egress::{Egress, Refusal, Request, Response, Settings};
 use hickory_resolver::proto::op::{Message, ResponseCode};
 use hickory_resolver::proto::rr::rdata::CNAME;

@@ -38,6 +38,7 @@ impl Documented {
 }
 
 /// The operations, with the facts of each.
+#[must_use]
 #[expect(missing_debug_implementations, reason = "what it is made of has none")]
 pub struct Listed {
     purpose: Purpose,

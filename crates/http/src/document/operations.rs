@@ -23,6 +23,7 @@ pub fn capitalized(word: &str) -> String {
 }
 
 /// What is told of an operation.
+#[must_use]
 #[expect(missing_debug_implementations, reason = "what it is made of has none")]
 pub struct Described {
     /// Its name for programs.

@@ -3,16 +3,17 @@
 use std::borrow::Cow;
 
 use attestry_domain::access::{Permission, Roles};
-use attestry_domain::context_entries::{Tag, Tags};
+use attestry_domain::automations::schedules;
 use attestry_domain::date::Date;
 use attestry_domain::id::{Id, Kind};
-use attestry_domain::id_set::IdSet;
 use attestry_domain::numbers::{MAX_EXACT, whole};
+use attestry_domain::portals::trust_access;
+use attestry_domain::registers::context_entries::{Tag, Tags};
+use attestry_domain::registers::id_set::IdSet;
+use attestry_domain::registers::{risks, scales, subjects, vendors, views};
+use attestry_domain::tasks::templates as task_templates;
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{
-    Time, Zone, automations, files, policies, portals, risks, scales, schedules, soa, subjects,
-    task_templates, tasks, trust_access, vendors, views, words,
-};
+use attestry_domain::{Time, Zone, automations, files, policies, portals, soa, tasks, words};
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
@@ -330,7 +331,7 @@ impl FromJson for Secret {
 }
 
 /// The scopes of a key: words that are permissions, or `*`.
-impl FromJson for attestry_domain::api_keys::Scopes {
+impl FromJson for attestry_domain::identity::api_keys::Scopes {
     fn from_json(json: &Json) -> Result<Self, String> {
         let words = json.items(2 * Permission::ALL.len())?;
         let words: Result<Vec<_>, _> = words.iter().map(Json::text).collect();

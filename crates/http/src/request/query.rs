@@ -1,8 +1,8 @@
 //! The query string, strictly: every parameter known, none twice unless it is a list, all errors at once.
 
 use attestry_domain::Time;
-use attestry_domain::any_of::AnyOf;
 use attestry_domain::date::Moment;
+use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::Parse;
 use axum::extract::FromRequestParts;
 use http::request::Parts;

@@ -4,10 +4,10 @@
 use attestry_app::comments::Enclosure;
 use attestry_app::files::attachments::{self, NewFile, Stored, Target};
 use attestry_domain::access::Scope;
-use attestry_domain::attachments::{FILE_LIMIT, MOST_OF_A_COMMENT};
 use attestry_domain::date::Date;
 use attestry_domain::files::{FileName, MediaType};
 use attestry_domain::id::UserId;
+use attestry_domain::registers::attachments::{FILE_LIMIT, MOST_OF_A_COMMENT};
 use attestry_domain::text::{LongText, Parse};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};

@@ -151,7 +151,6 @@ impl Fields {
     }
 
     /// A field that may be left out, but is not null.
-    #[expect(clippy::option_option, reason = "the outer None is an error that was noted")]
     pub fn optional<T: FromJson>(&mut self, name: &str) -> Option<Option<T>> {
         match self.take(name) {
             Some(value) => self.checked(name, &value).map(Some),

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::balance::Balance;
 use super::file::{File, LARGEST_NUMBER, MOST_HOPS, Object};
-use super::geometry;
 use super::label::Label;
 use super::pages::{self, Page};
 use super::value::{Dict, Id, Value};
 use super::write::Part;
-use super::{LARGEST_CONTENT, Unreadable, actions, filters, write};
+use super::{LARGEST_CONTENT, Unreadable, actions, filters, geometry, write};
 
 /// Other programs may be able to read it, and it could hide the label there.
 const UNREAD: Unreadable = Unreadable::Damaged("the content of a page cannot be read");

@@ -4,10 +4,9 @@
 
 use std::cell::Cell;
 
-use base64::Engine as _;
-use base64::alphabet;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use base64::{Engine as _, alphabet};
 use rquickjs::function::IntoJsFunc;
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Promise, Result};
 use serde_json::value::RawValue;

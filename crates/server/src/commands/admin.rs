@@ -4,16 +4,13 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use attestry_app::identity::members;
-use attestry_app::identity::organizations;
-use attestry_app::identity::passwords;
 use attestry_app::identity::setup::{self, NewInstallation};
+use attestry_app::identity::{members, organizations, passwords};
 use attestry_app::{Ctx, Error};
-use attestry_domain::Parse;
-use attestry_domain::Time;
-use attestry_domain::api_keys::{NewApiKey, Scopes};
-use attestry_domain::members::Person;
+use attestry_domain::identity::api_keys::{NewApiKey, Scopes};
+use attestry_domain::identity::members::Person;
 use attestry_domain::text::{Email, Name, Password};
+use attestry_domain::{Parse, Time};
 use clap::Subcommand;
 use serde_json::json;
 

@@ -3,18 +3,17 @@
 use std::collections::VecDeque;
 
 use attestry_ai::{Answer, Prompt, Turn};
-use attestry_domain::assistant::{self, Subject};
 use attestry_domain::content::{Content, markdown};
 use attestry_domain::id::{MessageId, PolicyId};
-use attestry_domain::policies::{Policy, ReviewFrequency};
-use attestry_domain::policy_templates::{self, Values};
+use attestry_domain::policies::assistant::{self, Subject};
+use attestry_domain::policies::templates::Values;
+use attestry_domain::policies::{Policy, ReviewFrequency, templates as policy_templates};
 use attestry_domain::registers::Record;
 use attestry_storage::{organizations, registers as rows};
 
 use super::MISSING;
-use crate::assistant::context_entries;
 use crate::assistant::streams::AssistantStream;
-use crate::assistant::{Assistant, not_configured};
+use crate::assistant::{Assistant, context_entries, not_configured};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::identity::principals::LastingScope;

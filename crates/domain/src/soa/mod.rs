@@ -3,15 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::controls::Missing;
 use crate::date::Date;
+use crate::frameworks::controls::Missing;
 use crate::frameworks::{Framework, Requirement};
 use crate::id::{
     FrameworkId, MemberId, OrganizationId, RequirementId, SoaAnswerId, SoaApprovalId, SoaConfigurationId,
     SoaDocumentId,
 };
+use crate::policies::version::VersionNumber;
 use crate::time::Time;
-use crate::version::VersionNumber;
 
 pub mod rules;
 

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::attachments::Attachment;
 use crate::id::{CommentId, MemberId, OrganizationId, UserId};
-use crate::subjects::Commentable;
+use crate::registers::attachments::Attachment;
+use crate::registers::subjects::Commentable;
 use crate::text::Text;
 use crate::time::Time;
 

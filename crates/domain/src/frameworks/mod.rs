@@ -1,6 +1,8 @@
 //! Frameworks: what each asks for. Some ship with the product, in our own words, with how they map onto each other; an
 //! organization adds its own.
 
+pub mod controls;
+
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -72,13 +74,13 @@ struct Mapping {
 }
 
 const SOURCES: &[&str] = &[
-    include_str!("../data/frameworks/iso_27001.json"),
-    include_str!("../data/frameworks/soc_2.json"),
-    include_str!("../data/frameworks/gdpr.json"),
-    include_str!("../data/frameworks/hipaa.json"),
-    include_str!("../data/frameworks/nist_csf.json"),
+    include_str!("../../data/frameworks/iso_27001.json"),
+    include_str!("../../data/frameworks/soc_2.json"),
+    include_str!("../../data/frameworks/gdpr.json"),
+    include_str!("../../data/frameworks/hipaa.json"),
+    include_str!("../../data/frameworks/nist_csf.json"),
 ];
-const MAPPINGS: &str = include_str!("../data/mappings.json");
+const MAPPINGS: &str = include_str!("../../data/mappings.json");
 
 static SHIPPED: LazyLock<Vec<Arc<Framework>>> = LazyLock::new(|| {
     // A test reads the same files and finds all of them.

@@ -132,7 +132,7 @@ impl AccessRequest {
 }
 
 /// The agreement of an organization that has none of its own.
-const USUAL_AGREEMENT: &str = include_str!("../data/nda.md");
+const USUAL_AGREEMENT: &str = include_str!("../../data/nda.md");
 
 /// What an agreement is between, and for how long.
 #[derive(Clone, Debug)]

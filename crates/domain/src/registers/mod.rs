@@ -12,6 +12,18 @@
 //! | `own` | not taken: the product sets it | not taken | `T` |
 //! | `noted` | not taken: the product sets it, or has not yet | not taken | `Option<T>` |
 
+pub mod any_of;
+pub mod attachments;
+pub mod comments;
+pub mod context_entries;
+pub mod id_set;
+pub mod links;
+pub mod risks;
+pub mod scales;
+pub mod subjects;
+pub mod vendors;
+pub mod views;
+
 use std::fmt;
 
 use serde::de::DeserializeOwned;
@@ -22,10 +34,10 @@ use serde_json::{Map, Value};
 use crate::access::{Denied, Scope};
 use crate::date::Date;
 use crate::id::{AttachmentId, Id, Kind, MemberId, OrganizationId};
-use crate::links::Links;
 use crate::page::{After, Key, Sort};
 use crate::plain::{Keep, Plain, PlainKind};
-use crate::scales::Cell;
+use crate::registers::links::Links;
+use crate::registers::scales::Cell;
 use crate::time::Time;
 
 /// What the table of fields yields.

@@ -112,7 +112,7 @@ macro_rules! context_fields {
             [$($with)*]
             question "question" required $crate::text::Name = "What is asked about the organization.";
             answer "answer" default $crate::text::AnyText = "What is so. Begin with yes or no where that answers it.";
-            tags "tags" default $crate::context_entries::Tags = "What it is about. `premises`, `development` and `outsourced_development` decide which controls a statement of applicability leaves out.";
+            tags "tags" default $crate::registers::context_entries::Tags = "What it is about. `premises`, `development` and `outsourced_development` decide which controls a statement of applicability leaves out.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who keeps it true.";
             review_date "reviewDate" nullable $crate::date::Date = "When it is to be looked at again.";
         }
@@ -125,8 +125,8 @@ macro_rules! context_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            tag "tag" Has tags $crate::context_entries::Tag = "Only entries with this tag.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only entries this member keeps true.";
+            tag "tag" Has tags $crate::registers::context_entries::Tag = "Only entries with this tag.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only entries this member keeps true.";
         }
     };
 }

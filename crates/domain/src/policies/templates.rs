@@ -31,7 +31,7 @@ pub struct Values {
 }
 
 macro_rules! sources {
-    ($($name:literal)*) => { &[$(include_str!(concat!("../data/policies/", $name, ".md"))),*] };
+    ($($name:literal)*) => { &[$(include_str!(concat!("../../data/policies/", $name, ".md"))),*] };
 }
 
 /// In the order in which a programme writes them.

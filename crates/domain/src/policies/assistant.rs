@@ -2,8 +2,8 @@
 //! says so when it does not understand.
 
 use crate::content::{Block, Content, Inline, MOST_TEXT, plain_text};
-use crate::policies::ReviewFrequency;
-use crate::policy_templates::{self, PolicyTemplate, Values};
+use crate::policies::templates::{PolicyTemplate, Values};
+use crate::policies::{ReviewFrequency, templates as policy_templates};
 use crate::text::Parse;
 
 /// What is said, and the whole policy as it would be, if anything would change.

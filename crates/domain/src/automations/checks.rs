@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::automation_hosts::{AllowedHosts, canonical};
+use crate::automations::hosts::{AllowedHosts, canonical};
+use crate::automations::secrets::SecretName;
 use crate::numbers::whole;
-use crate::secrets::SecretName;
 use crate::text::Parse;
 
 /// What a parameter takes.
@@ -62,7 +62,7 @@ pub struct Check {
 
 macro_rules! script {
     ($name:literal) => {
-        include_str!(concat!("../data/checks/", $name, ".js"))
+        include_str!(concat!("../../data/checks/", $name, ".js"))
     };
 }
 

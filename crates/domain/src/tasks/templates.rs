@@ -22,7 +22,7 @@ pub struct TaskTemplate {
 
 static TEMPLATES: LazyLock<Vec<TaskTemplate>> = LazyLock::new(|| {
     // A test reads the same file and finds all of them.
-    serde_json::from_str(include_str!("../data/task-templates.json")).unwrap_or_default()
+    serde_json::from_str(include_str!("../../data/task-templates.json")).unwrap_or_default()
 });
 
 /// All templates. Their ids never change.
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn the_templates_are_what_a_task_takes() {
         let read: Vec<TaskTemplate> =
-            serde_json::from_str(include_str!("../data/task-templates.json")).expect("templates");
+            serde_json::from_str(include_str!("../../data/task-templates.json")).expect("templates");
         assert_eq!(read, all());
         assert!(read.len() >= 40);
         let ids: HashSet<_> = read.iter().map(|template| template.id).collect();

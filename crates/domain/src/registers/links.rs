@@ -1,7 +1,7 @@
 //! What a row is linked to, to be looked for before the row is saved.
 
 use crate::id::{Id, Kind};
-use crate::id_set::IdSet;
+use crate::registers::id_set::IdSet;
 
 /// Ids of several kinds, each with the field that names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::access::Roles;
 use crate::id::{MemberId, OrganizationId, UserId};
+use crate::identity::users::User;
 use crate::page::{After, Key, Sort};
 use crate::patch::Patch;
 use crate::time::Time;
-use crate::users::User;
 use crate::words::Department;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,5 +1,7 @@
 //! The trust portal: what an organization shows of itself, its certificates, and what it tells whoever subscribed.
 
+pub mod trust_access;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;

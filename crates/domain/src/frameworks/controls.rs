@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use crate::id::{PolicyId, TaskId, kind};
-use crate::links::Links;
 use crate::plain::Plain;
+use crate::registers::links::Links;
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
 
 /// Every field of a control.
@@ -21,11 +21,11 @@ macro_rules! control_fields {
             department "department" nullable $crate::words::Department = "The department that runs it.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who owns it.";
             review_date "reviewDate" nullable $crate::date::Date = "When it is to be reviewed.";
-            requirement_ids "requirementIds" default $crate::id_set::IdSet<$crate::id::kind::Requirement> = "The requirements it meets, of any frameworks.";
-            policy_ids "policyIds" default $crate::id_set::IdSet<$crate::id::kind::Policy> = "The policies that prescribe it.";
-            task_ids "taskIds" default $crate::id_set::IdSet<$crate::id::kind::Task> = "The tasks whose evidence proves it.";
-            risk_ids "riskIds" default $crate::id_set::IdSet<$crate::id::kind::Risk> = "The risks it treats.";
-            vendor_ids "vendorIds" default $crate::id_set::IdSet<$crate::id::kind::Vendor> = "The vendors it is about.";
+            requirement_ids "requirementIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Requirement> = "The requirements it meets, of any frameworks.";
+            policy_ids "policyIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Policy> = "The policies that prescribe it.";
+            task_ids "taskIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Task> = "The tasks whose evidence proves it.";
+            risk_ids "riskIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Risk> = "The risks it treats.";
+            vendor_ids "vendorIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Vendor> = "The vendors it is about.";
         }
     };
 }
@@ -36,8 +36,8 @@ macro_rules! control_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            department "department" AnyOf department $crate::any_of::AnyOf<$crate::words::Department> = "Only controls of this department.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only controls this member owns.";
+            department "department" AnyOf department $crate::registers::any_of::AnyOf<$crate::words::Department> = "Only controls of this department.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only controls this member owns.";
             requirement_id "requirementId" Has requirement_ids $crate::id::RequirementId = "Only controls that meet this requirement.";
             policy_id "policyId" Has policy_ids $crate::id::PolicyId = "Only controls this policy prescribes.";
             task_id "taskId" Has task_ids $crate::id::TaskId = "Only controls this task proves.";

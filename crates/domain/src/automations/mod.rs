@@ -1,12 +1,18 @@
 //! Automations: scripts that gather evidence for a task, when somebody asks, on a schedule, or when something happens.
 
+pub mod checks;
+pub mod hosts;
+pub mod masking;
+pub mod schedules;
+pub mod secrets;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::access::Permission;
+use crate::automations::schedules::Schedule;
 use crate::id::{AttachmentId, AutomationId, AutomationVersionId, MemberId, OrganizationId, RunId, TaskId};
 use crate::patch::Patch;
-use crate::schedules::Schedule;
 use crate::tasks::TaskStatus;
 use crate::text::{LongText, Name, Parse};
 use crate::time::Time;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::canonical::canonical;
+use crate::journal::canonical::canonical;
 use crate::plain::{Keep, Plain, PlainKind, text_of};
 
 pub mod diff;

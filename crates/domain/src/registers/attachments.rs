@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::date::Date;
 use crate::id::{AttachmentId, MemberId, OrganizationId, RunId};
-use crate::subjects::Subject;
+use crate::registers::subjects::Subject;
 use crate::time::Time;
 
 /// The largest file, in bytes.

@@ -3,8 +3,8 @@
 use crate::id::kind;
 use crate::patch::Patch;
 use crate::plain::Plain;
+use crate::registers::scales::{Impact, Likelihood, Rated, score, sets_rating};
 use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT, Visibility};
-use crate::scales::{Impact, Likelihood, Rated, score, sets_rating};
 use crate::text::LongText;
 use crate::time::Time;
 
@@ -67,16 +67,16 @@ macro_rules! risk_fields {
             [$($with)*]
             title "title" required $crate::text::Name = "What could go wrong, in a few words.";
             description "description" required $crate::text::LongText = "What could go wrong, and why.";
-            category "category" required $crate::risks::RiskCategory = "What the risk is about.";
+            category "category" required $crate::registers::risks::RiskCategory = "What the risk is about.";
             department "department" nullable $crate::words::Department = "The department the risk belongs to.";
-            status "status" default $crate::risks::RiskStatus = "Any status may follow any other.";
-            likelihood "likelihood" default $crate::scales::Likelihood = "How likely it is before treatment.";
-            impact "impact" default $crate::scales::Impact = "How bad it would be before treatment.";
-            residual_likelihood "residualLikelihood" default $crate::scales::Likelihood = "How likely it is after treatment.";
-            residual_impact "residualImpact" default $crate::scales::Impact = "How bad it would be after treatment.";
+            status "status" default $crate::registers::risks::RiskStatus = "Any status may follow any other.";
+            likelihood "likelihood" default $crate::registers::scales::Likelihood = "How likely it is before treatment.";
+            impact "impact" default $crate::registers::scales::Impact = "How bad it would be before treatment.";
+            residual_likelihood "residualLikelihood" default $crate::registers::scales::Likelihood = "How likely it is after treatment.";
+            residual_impact "residualImpact" default $crate::registers::scales::Impact = "How bad it would be after treatment.";
             is_assessed "isAssessed" own bool = "Whether somebody has rated it before treatment; until then that rating is a default.";
             is_residual_assessed "isResidualAssessed" own bool = "Whether somebody has rated it after treatment; until then that rating is a default.";
-            treatment_strategy "treatmentStrategy" default $crate::risks::TreatmentStrategy = "What is done about it.";
+            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "What is done about it.";
             treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "How it is done.";
             treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who is responsible.";
@@ -91,18 +91,18 @@ macro_rules! risk_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            status "status" AnyOf status $crate::any_of::AnyOf<$crate::risks::RiskStatus> = "Only risks with this status. Archived risks are listed only with `archived`.";
-            category "category" AnyOf category $crate::any_of::AnyOf<$crate::risks::RiskCategory> = "Only risks of this category.";
-            department "department" AnyOf department $crate::any_of::AnyOf<$crate::words::Department> = "Only risks of this department.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only risks this member is responsible for.";
-            treatment_strategy "treatmentStrategy" AnyOf treatment_strategy $crate::any_of::AnyOf<$crate::risks::TreatmentStrategy> = "Only risks with this strategy.";
+            status "status" AnyOf status $crate::registers::any_of::AnyOf<$crate::registers::risks::RiskStatus> = "Only risks with this status. Archived risks are listed only with `archived`.";
+            category "category" AnyOf category $crate::registers::any_of::AnyOf<$crate::registers::risks::RiskCategory> = "Only risks of this category.";
+            department "department" AnyOf department $crate::registers::any_of::AnyOf<$crate::words::Department> = "Only risks of this department.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only risks this member is responsible for.";
+            treatment_strategy "treatmentStrategy" AnyOf treatment_strategy $crate::registers::any_of::AnyOf<$crate::registers::risks::TreatmentStrategy> = "Only risks with this strategy.";
             is_assessed "isAssessed" Is is_assessed bool = "Only risks that have been rated, or have not.";
             is_residual_assessed "isResidualAssessed" Is is_residual_assessed bool = "Only risks that have been rated after treatment, or have not.";
-            likelihood "likelihood" AnyOf likelihood $crate::any_of::AnyOf<$crate::scales::Likelihood> = "Only risks with this likelihood before treatment.";
-            impact "impact" AnyOf impact $crate::any_of::AnyOf<$crate::scales::Impact> = "Only risks with this impact before treatment.";
-            residual_likelihood "residualLikelihood" AnyOf residual_likelihood $crate::any_of::AnyOf<$crate::scales::Likelihood> = "Only risks with this likelihood after treatment.";
-            residual_impact "residualImpact" AnyOf residual_impact $crate::any_of::AnyOf<$crate::scales::Impact> = "Only risks with this impact after treatment.";
-            min_score "minScore" AtLeast inherent_score $crate::scales::Score = "Only risks with at least this inherent score.";
+            likelihood "likelihood" AnyOf likelihood $crate::registers::any_of::AnyOf<$crate::registers::scales::Likelihood> = "Only risks with this likelihood before treatment.";
+            impact "impact" AnyOf impact $crate::registers::any_of::AnyOf<$crate::registers::scales::Impact> = "Only risks with this impact before treatment.";
+            residual_likelihood "residualLikelihood" AnyOf residual_likelihood $crate::registers::any_of::AnyOf<$crate::registers::scales::Likelihood> = "Only risks with this likelihood after treatment.";
+            residual_impact "residualImpact" AnyOf residual_impact $crate::registers::any_of::AnyOf<$crate::registers::scales::Impact> = "Only risks with this impact after treatment.";
+            min_score "minScore" AtLeast inherent_score $crate::registers::scales::Score = "Only risks with at least this inherent score.";
         }
     };
 }

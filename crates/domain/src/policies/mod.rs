@@ -3,6 +3,10 @@
 //! A policy has one text that people work on, and versions. A version is frozen when the policy is published, and is what
 //! members read and sign, whatever happens to the text afterwards.
 
+pub mod assistant;
+pub mod templates;
+pub mod version;
+
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Denied, Permission, Scope};
@@ -10,10 +14,10 @@ use crate::content::Body;
 use crate::date::Date;
 use crate::id::{AttachmentId, MemberId, OrganizationId, PolicyId, PolicySignatureId, PolicyVersionId, kind};
 use crate::plain::{Keep, Plain, PlainKind};
+use crate::policies::version::VersionNumber;
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT, Visibility};
 use crate::tasks::Frequency;
 use crate::time::Time;
-use crate::version::VersionNumber;
 
 crate::words! {
     /// How far a policy is.
@@ -89,7 +93,7 @@ macro_rules! policy_fields {
             submitted_by_id "submittedById" noted $crate::id::MemberId = "Who asked for the approval.";
             policy_template_id "policyTemplateId" noted $crate::id::PolicyTemplateId = "The template it was made from.";
             is_published "isPublished" own bool = "Whether a version is published.";
-            current_version "currentVersion" noted $crate::version::VersionNumber = "The number of the version that is published.";
+            current_version "currentVersion" noted $crate::policies::version::VersionNumber = "The number of the version that is published.";
             current_version_id "currentVersionId" noted $crate::id::PolicyVersionId = "The version that is published.";
             last_published_at "lastPublishedAt" noted $crate::time::Time = "When it was published last.";
             last_archived_at "lastArchivedAt" noted $crate::time::Time = "When it was archived last.";
@@ -103,11 +107,11 @@ macro_rules! policy_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            status "status" AnyOf status $crate::any_of::AnyOf<$crate::policies::PolicyStatus> = "Only policies with this status.";
-            department "department" AnyOf department $crate::any_of::AnyOf<$crate::words::Department> = "Only policies of this department.";
-            frequency "frequency" AnyOf frequency $crate::any_of::AnyOf<$crate::policies::ReviewFrequency> = "Only policies that are reviewed this often.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only policies this member looks after.";
-            approver_id "approverId" AnyOf approver_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only policies this member is asked to approve, or approved.";
+            status "status" AnyOf status $crate::registers::any_of::AnyOf<$crate::policies::PolicyStatus> = "Only policies with this status.";
+            department "department" AnyOf department $crate::registers::any_of::AnyOf<$crate::words::Department> = "Only policies of this department.";
+            frequency "frequency" AnyOf frequency $crate::registers::any_of::AnyOf<$crate::policies::ReviewFrequency> = "Only policies that are reviewed this often.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only policies this member looks after.";
+            approver_id "approverId" AnyOf approver_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only policies this member is asked to approve, or approved.";
             is_required_to_sign "isRequiredToSign" Is is_required_to_sign bool = "Only policies that members have to sign, or only the others.";
             is_published "isPublished" Is is_published bool = "Only policies of which a version is published, or only the others.";
             is_archived "isArchived" Is is_archived bool = "true lists the archived policies, which are left out otherwise.";

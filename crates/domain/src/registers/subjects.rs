@@ -10,11 +10,11 @@ macro_rules! subjects {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            Risk "risk" "risks" "id" $crate::access::grant::RiskRead, register $crate::risks::Risk;
-            Vendor "vendor" "vendors" "id" $crate::access::grant::VendorRead, register $crate::vendors::Vendor;
+            Risk "risk" "risks" "id" $crate::access::grant::RiskRead, register $crate::registers::risks::Risk;
+            Vendor "vendor" "vendors" "id" $crate::access::grant::VendorRead, register $crate::registers::vendors::Vendor;
             Task "task" "tasks" "taskId" $crate::access::SeeTasks, register $crate::tasks::Task;
             Policy "policy" "policies" "id" $crate::access::grant::PolicyRead, register $crate::policies::Policy;
-            Comment "comment" "comments" "commentId" $crate::access::grant::CommentRead, comment $crate::comments::Comment;
+            Comment "comment" "comments" "commentId" $crate::access::grant::CommentRead, comment $crate::registers::comments::Comment;
         }
     };
 }

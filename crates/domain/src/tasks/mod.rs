@@ -1,11 +1,13 @@
 //! A task: something that has to be done, once or again and again, and proven by evidence.
 
+pub mod templates;
+
 use crate::access::{Denied, Permission, Scope};
-use crate::any_of::AnyOf;
 use crate::date::Date;
 use crate::id::kind;
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
+use crate::registers::any_of::AnyOf;
 use crate::registers::{Actions, Computed, Due, Live, NEVER, Register, SEARCH_TEXT};
 use crate::time::Time;
 
@@ -116,7 +118,7 @@ macro_rules! task_fields {
             due_date "dueDate" nullable $crate::date::Date = "The day by which it has to be done.";
             last_completed_at "lastCompletedAt" noted $crate::time::Time = "When it was done last.";
             last_evidence_date "lastEvidenceDate" noted $crate::date::Date = "The effective date of its latest evidence.";
-            task_template_id "taskTemplateId" nullable $crate::task_templates::TemplateId = "The template it was made from.";
+            task_template_id "taskTemplateId" nullable $crate::tasks::templates::TemplateId = "The template it was made from.";
         }
     };
 }
@@ -127,10 +129,10 @@ macro_rules! task_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            status "status" AnyOf status $crate::any_of::AnyOf<$crate::tasks::TaskStatus> = "Only tasks with this status.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only tasks assigned to this member.";
-            department "department" AnyOf department $crate::any_of::AnyOf<$crate::words::Department> = "Only tasks of this department.";
-            frequency "frequency" AnyOf frequency $crate::any_of::AnyOf<$crate::tasks::Frequency> = "Only tasks that recur this often.";
+            status "status" AnyOf status $crate::registers::any_of::AnyOf<$crate::tasks::TaskStatus> = "Only tasks with this status.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only tasks assigned to this member.";
+            department "department" AnyOf department $crate::registers::any_of::AnyOf<$crate::words::Department> = "Only tasks of this department.";
+            frequency "frequency" AnyOf frequency $crate::registers::any_of::AnyOf<$crate::tasks::Frequency> = "Only tasks that recur this often.";
         }
     };
 }

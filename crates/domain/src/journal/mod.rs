@@ -2,12 +2,15 @@
 //! state of what it changed; its hash covers the previous hash and the hash of that state, so a
 //! state can be erased for privacy and the chain still verifies.
 
+pub mod canonical;
+pub mod feed;
+
 use aws_lc_rs::digest::{SHA256, digest};
 use serde::Serialize;
 
 use crate::access::{ActorType, AuthType};
-use crate::canonical::canonical;
 use crate::id::{EntryId, MemberId, OrganizationId};
+use crate::journal::canonical::canonical;
 use crate::time::Time;
 
 /// A SHA-256.

@@ -2,9 +2,9 @@
 
 use crate::id::kind;
 use crate::plain::Plain;
+use crate::registers::risks::sets_treatment;
+use crate::registers::scales::{Impact, Likelihood, Rated, score, sets_rating};
 use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT};
-use crate::risks::sets_treatment;
-use crate::scales::{Impact, Likelihood, Rated, score, sets_rating};
 use crate::time::Time;
 
 crate::words! {
@@ -42,15 +42,15 @@ macro_rules! vendor_fields {
             [$($with)*]
             name "name" required $crate::text::Name = "The vendor's name.";
             description "description" required $crate::text::LongText = "What the vendor does for the organization.";
-            category "category" default $crate::vendors::VendorCategory = "What the vendor provides.";
-            status "status" default $crate::vendors::VendorStatus = "How far the assessment is. Any status may follow any other.";
-            inherent_probability "inherentProbability" default $crate::scales::Likelihood = "How likely a failure is before treatment.";
-            inherent_impact "inherentImpact" default $crate::scales::Impact = "How bad a failure would be before treatment.";
-            residual_probability "residualProbability" default $crate::scales::Likelihood = "How likely a failure is after treatment.";
-            residual_impact "residualImpact" default $crate::scales::Impact = "How bad a failure would be after treatment.";
+            category "category" default $crate::registers::vendors::VendorCategory = "What the vendor provides.";
+            status "status" default $crate::registers::vendors::VendorStatus = "How far the assessment is. Any status may follow any other.";
+            inherent_probability "inherentProbability" default $crate::registers::scales::Likelihood = "How likely a failure is before treatment.";
+            inherent_impact "inherentImpact" default $crate::registers::scales::Impact = "How bad a failure would be before treatment.";
+            residual_probability "residualProbability" default $crate::registers::scales::Likelihood = "How likely a failure is after treatment.";
+            residual_impact "residualImpact" default $crate::registers::scales::Impact = "How bad a failure would be after treatment.";
             is_assessed "isAssessed" own bool = "Whether somebody has rated it before treatment; until then that rating is a default.";
             is_residual_assessed "isResidualAssessed" own bool = "Whether somebody has rated it after treatment; until then that rating is a default.";
-            treatment_strategy "treatmentStrategy" default $crate::risks::TreatmentStrategy = "What is done about what could go wrong.";
+            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "What is done about what could go wrong.";
             treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "How it is done.";
             treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
             is_sub_processor "isSubProcessor" default bool = "Whether the vendor processes customers' data on the organization's behalf.";
@@ -67,18 +67,18 @@ macro_rules! vendor_filters {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            status "status" AnyOf status $crate::any_of::AnyOf<$crate::vendors::VendorStatus> = "Only vendors with this status.";
-            category "category" AnyOf category $crate::any_of::AnyOf<$crate::vendors::VendorCategory> = "Only vendors of this category.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::any_of::AnyOf<$crate::id::MemberId> = "Only vendors this member manages.";
+            status "status" AnyOf status $crate::registers::any_of::AnyOf<$crate::registers::vendors::VendorStatus> = "Only vendors with this status.";
+            category "category" AnyOf category $crate::registers::any_of::AnyOf<$crate::registers::vendors::VendorCategory> = "Only vendors of this category.";
+            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only vendors this member manages.";
             is_assessed "isAssessed" Is is_assessed bool = "Only vendors that have been rated, or have not.";
             is_residual_assessed "isResidualAssessed" Is is_residual_assessed bool = "Only vendors that have been rated after treatment, or have not.";
-            treatment_strategy "treatmentStrategy" AnyOf treatment_strategy $crate::any_of::AnyOf<$crate::risks::TreatmentStrategy> = "Only vendors with this strategy.";
+            treatment_strategy "treatmentStrategy" AnyOf treatment_strategy $crate::registers::any_of::AnyOf<$crate::registers::risks::TreatmentStrategy> = "Only vendors with this strategy.";
             is_sub_processor "isSubProcessor" Is is_sub_processor bool = "Only sub-processors, or only the others.";
-            inherent_probability "inherentProbability" AnyOf inherent_probability $crate::any_of::AnyOf<$crate::scales::Likelihood> = "Only vendors with this likelihood before treatment.";
-            inherent_impact "inherentImpact" AnyOf inherent_impact $crate::any_of::AnyOf<$crate::scales::Impact> = "Only vendors with this impact before treatment.";
-            residual_probability "residualProbability" AnyOf residual_probability $crate::any_of::AnyOf<$crate::scales::Likelihood> = "Only vendors with this likelihood after treatment.";
-            residual_impact "residualImpact" AnyOf residual_impact $crate::any_of::AnyOf<$crate::scales::Impact> = "Only vendors with this impact after treatment.";
-            min_score "minScore" AtLeast inherent_score $crate::scales::Score = "Only vendors with at least this inherent score.";
+            inherent_probability "inherentProbability" AnyOf inherent_probability $crate::registers::any_of::AnyOf<$crate::registers::scales::Likelihood> = "Only vendors with this likelihood before treatment.";
+            inherent_impact "inherentImpact" AnyOf inherent_impact $crate::registers::any_of::AnyOf<$crate::registers::scales::Impact> = "Only vendors with this impact before treatment.";
+            residual_probability "residualProbability" AnyOf residual_probability $crate::registers::any_of::AnyOf<$crate::registers::scales::Likelihood> = "Only vendors with this likelihood after treatment.";
+            residual_impact "residualImpact" AnyOf residual_impact $crate::registers::any_of::AnyOf<$crate::registers::scales::Impact> = "Only vendors with this impact after treatment.";
+            min_score "minScore" AtLeast inherent_score $crate::registers::scales::Score = "Only vendors with at least this inherent score.";
         }
     };
 }
@@ -101,7 +101,7 @@ crate::register_sort! {
         ResidualScore = "residualScore", residual_score Number;
         Category = "category", category Words(VendorCategory);
         Status = "status", status Words(VendorStatus);
-        TreatmentStrategy = "treatmentStrategy", treatment_strategy Words(crate::risks::TreatmentStrategy);
+        TreatmentStrategy = "treatmentStrategy", treatment_strategy Words(crate::registers::risks::TreatmentStrategy);
         Assignee = "assignee", assignee_id Member;
         ReviewDate = "reviewDate", review_date Date;
     }
