@@ -11,7 +11,7 @@ BIN := $(CARGO_TARGET_DIR)/debug/attestry
 VENV := $(HOME)/.cache/attestry/python
 NODE := $(HOME)/.cache/attestry/node
 
-.PHONY: run demo test test-rust test-web bench lint fmt openapi archives release web postgres nameserver caddy python node chromium wrk
+.PHONY: run demo test test-rust test-web bench lint fmt openapi archives release web deps packages python node
 
 ## Serve the API and the console on http://127.0.0.1:8080, data in ./data
 run: web
@@ -25,14 +25,14 @@ demo: web
 	exec $(BIN) serve --data-dir data-demo
 
 ## Everything that must hold: formatting, lints, unit, API and command-line tests on both databases, the console in a browser
-test: web lint postgres nameserver caddy python node chromium test-rust test-web
+test: deps web lint test-rust test-web
 
 test-rust: web
 	cargo build --locked --workspace
 	TEST_PYTHON=$(VENV)/bin/python TEST_NODE=$(NODE) tests/with-postgres cargo test --locked --workspace
 
 # The console in a real browser, against the real binary.
-test-web: web chromium
+test-web: web packages
 	cd web && npx biome ci . && npx tsc --noEmit && npx vitest run
 	cargo build --locked --workspace --bin attestry
 	cd web && TEST_BINARY=$(BIN) npx playwright test
@@ -62,7 +62,8 @@ fmt:
 	cargo fmt --all
 
 ## The benchmark: builds a release, prints a table, writes bench/results/*.json
-bench: postgres wrk nameserver
+bench:
+	@tests/deps bench
 	cargo build --locked --release --package attestry-server --package attestry-bench
 	POSTGRES_OPTIONS="-c shared_buffers=256MB" tests/with-postgres $(CARGO_TARGET_DIR)/release/attestry-bench $(ARGS)
 
@@ -81,26 +82,13 @@ archives:
 	cargo build --locked --workspace --bin attestry
 	cargo test --locked --workspace --test api -- --ignored write_archives
 
-postgres:
-	@ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; }
+## What the tests need: Debian packages, Python and Node packages
+deps: packages python node
 
-# Knot DNS, which tests start by themselves on a free port; its service is not needed.
-nameserver:
-	@{ command -v knotd || test -x /usr/sbin/knotd; } >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends knot >/dev/null && { systemctl disable --quiet --now knot 2>/dev/null || true; }; }
+packages:
+	@tests/deps
 
-# Asks whether to serve a domain, as tests see it do; its service is not needed either.
-caddy:
-	@command -v caddy >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends caddy >/dev/null && { systemctl disable --quiet --now caddy 2>/dev/null || true; }; }
-
-chromium:
-	@test -x /usr/bin/chromium || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
-
-wrk:
-	@command -v wrk >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wrk >/dev/null; }
-
-python:
-	@command -v openssl >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq openssl >/dev/null; }
-	@python3 -m venv --help >/dev/null 2>&1 && python3 -c 'import ensurepip' 2>/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; }
+python: packages
 	@cmp -s tests/requirements.txt $(VENV)/requirements.txt || { python3 -m venv --clear $(VENV) && $(VENV)/bin/pip install --quiet --no-deps -r tests/requirements.txt && cp tests/requirements.txt $(VENV)/; }
 
 node:
