@@ -186,3 +186,31 @@ fn paths_are_read_with_their_lists() {
         ["core/change/Change", "core/queue/self", "core/queue/Job"]
     );
 }
+
+/// The licences that `deny.toml` allows.
+fn allowed_licences() -> Vec<spdx::Licensee> {
+    let text = fs::read_to_string(crates().join("../deny.toml")).expect("deny.toml");
+    let list = text.split("allow = [").nth(1).and_then(|rest| rest.split(']').next()).expect("a list");
+    let names = list.split('"').skip(1).step_by(2);
+    names.map(|name| spdx::Licensee::parse(name).expect("a licence")).collect()
+}
+
+#[test]
+fn every_dependency_has_an_allowed_licence() {
+    let allowed = allowed_licences();
+    let metadata = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--locked", "--format-version", "1"])
+        .current_dir(crates())
+        .output()
+        .expect("cargo runs");
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    assert!(packages.len() > 100, "{} packages", packages.len());
+    for package in packages {
+        let (name, licence) = (&package["name"], package["license"].as_str().unwrap_or_default());
+        let expression = spdx::Expression::parse_mode(licence, spdx::ParseMode::LAX).expect(licence);
+        let is_allowed =
+            expression.evaluate(|requirement| allowed.iter().any(|licence| licence.satisfies(requirement)));
+        assert!(is_allowed, "{name} is under {licence}");
+    }
+}

@@ -82,14 +82,11 @@ impl From<rusqlite::Error> for Error {
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(cause) = error.as_db_error() else {
+            let source = std::error::Error::source(&error);
+            let text = source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
             // No answer from a server: the connection could not be made or broke.
-            let text = std::error::Error::source(&error)
-                .map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
-            return if error.is_closed() || text.contains("connect") || text.contains("communicating") {
-                Self::Unavailable(text)
-            } else {
-                Self::Other(text)
-            };
+            let is_broken = error.is_closed() || source.is_some_and(|source| source.is::<std::io::Error>());
+            return if is_broken { Self::Unavailable(text) } else { Self::Other(text) };
         };
         let name = || cause.constraint().unwrap_or_default().to_owned();
         match cause.code().code() {

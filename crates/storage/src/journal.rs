@@ -1,6 +1,8 @@
 //! The journal's rows. Only `app::journal` appends; nothing updates an entry but the erasure of a
 //! state.
 
+use std::sync::LazyLock;
+
 use attestry_db::{Error, Row, RowChange, RowValues, SIZES, Statement, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Scope};
@@ -9,7 +11,7 @@ use attestry_domain::journal::{Entry, EntryFilter, Hash, Head, ShownEntry};
 use attestry_domain::page::{After, Key, Order, Page};
 
 use crate::sql::{Columns, id, opt_id, opt_time, read_page, time};
-use crate::text::{Sql, insert};
+use crate::text::{insert, kept};
 
 macro_rules! columns {
     () => {
@@ -50,23 +52,12 @@ const COLUMNS: &[&str] = &[
     "hash",
 ];
 
-static INSERT: [Sql<4096>; SIZES.len()] = [
-    insert("journal", COLUMNS, SIZES[0]),
-    insert("journal", COLUMNS, SIZES[1]),
-    insert("journal", COLUMNS, SIZES[2]),
-    insert("journal", COLUMNS, SIZES[3]),
-    insert("journal", COLUMNS, SIZES[4]),
-    insert("journal", COLUMNS, SIZES[5]),
-];
+/// By [`SIZES`].
+static INSERT: LazyLock<[&str; SIZES.len()]> =
+    LazyLock::new(|| SIZES.map(|rows| kept(insert("journal", COLUMNS, rows))));
 
 statements! {
     LOCK_HEAD = "SELECT sequence, hash, at, listens FROM journal_heads WHERE org_id = $1 FOR UPDATE";
-    INSERT_32 = INSERT[0].as_str();
-    INSERT_16 = INSERT[1].as_str();
-    INSERT_8 = INSERT[2].as_str();
-    INSERT_4 = INSERT[3].as_str();
-    INSERT_2 = INSERT[4].as_str();
-    INSERT_1 = INSERT[5].as_str();
     NEW_HEAD = "INSERT INTO journal_heads (org_id, sequence, hash, at, signing_key, signature) VALUES ($1, $2, $3, $4, $5, $6)";
     SET_HEAD = "UPDATE journal_heads SET sequence = $2, hash = $3, at = $4, signing_key = $5, signature = $6 WHERE org_id = $1";
     GET_HEAD = "SELECT org_id, sequence, hash, at, signing_key, signature FROM journal_heads WHERE org_id = $1";
@@ -164,11 +155,14 @@ fn values(entry: Entry) -> RowValues {
     ]
 }
 
+/// The statements that add entries, for the test that prepares every statement.
+pub(crate) fn inserts() -> Vec<&'static str> {
+    INSERT.to_vec()
+}
+
 /// The statements that append entries and move the head behind them.
 pub fn append(entries: Vec<Entry>, head: SignedHead) -> Vec<Statement> {
-    const APPEND: RowChange =
-        RowChange::Batched([INSERT_32, INSERT_16, INSERT_8, INSERT_4, INSERT_2, INSERT_1]);
-    let mut statements = APPEND.statements(entries.into_iter().map(values));
+    let mut statements = RowChange::Batched(*INSERT).statements(entries.into_iter().map(values));
     statements.push(Statement { sql: SET_HEAD, params: head_values(head).into() });
     statements
 }

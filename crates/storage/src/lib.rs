@@ -64,6 +64,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("invitations", invitations::statements()),
         ("jobs", jobs::statements()),
         ("journal", journal::statements()),
+        ("journal inserts", journal::inserts()),
         ("members", members::statements()),
         ("notices", notices::statements()),
         ("organizations", organizations::statements()),
@@ -71,7 +72,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("policies", [attestry_domain::policies::Policy::sql().texts(), policies::statements()].concat()),
         ("portals", portals::statements()),
         ("registers", registers::statements()),
-        ("risks", registers::texts::<attestry_domain::registers::risks::Risk>()),
+        ("risks", attestry_domain::registers::risks::Risk::sql().texts()),
         ("runs", runs::statements()),
         ("secrets", secrets::statements()),
         ("sessions", sessions::statements()),
@@ -81,7 +82,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("tasks", tasks::statements()),
         ("trust_access", trust_access::statements()),
         ("users", users::statements()),
-        ("vendors", registers::texts::<attestry_domain::registers::vendors::Vendor>()),
+        ("vendors", attestry_domain::registers::vendors::Vendor::sql().texts()),
         ("views", views::statements()),
     ]
 }

@@ -6,11 +6,13 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{OrganizationId, PortalPostId, SubscriberId};
 use attestry_domain::page::{After, Order, Page};
 use attestry_domain::portals::{
-    Certificate, CertificateFramework, Days, DomainName, DomainState, FriendlyUrl, Portal, PortalPost,
-    PostKind, Subscriber,
+    Certificate, CertificateFramework, DomainName, DomainState, FriendlyUrl, Portal, PortalPost, PostKind,
+    Subscriber,
 };
 
-use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time, to_json};
+use crate::sql::{
+    Columns, by_id, days, from_json, id, opt_id, opt_time, page_params, read_page, time, to_json,
+};
 
 macro_rules! portal {
     ($where:literal) => {
@@ -85,7 +87,7 @@ fn read(row: &Row<'_>) -> Result<Portal, Error> {
         overview: row.opt_text(7)?,
         frameworks: from_json(row, 8)?,
         nda_text: row.opt_text(9)?,
-        default_duration_days: Days::new(row.int(10)?).unwrap_or(Days::USUAL),
+        default_duration_days: days(row, 10)?,
         created_at: row.time(11)?,
         updated_at: row.time(12)?,
         version: row.int(13)?,

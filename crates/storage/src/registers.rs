@@ -15,14 +15,12 @@ use attestry_domain::page::{Key, Page, PageRequest};
 use attestry_domain::plain::{Keep, Plain, PlainKind};
 use attestry_domain::registers::scales::{Cell, Matrix, Rated};
 use attestry_domain::registers::{
-    Compare, Computed, Condition, Filter, NEVER, RatingSide, Record, Register, RegisterSort, SortKey, Wanted,
+    Compare, Condition, Filter, NEVER, RatingSide, Record, Register, RegisterSort, SortKey, Wanted,
 };
 
 use crate::sql::{Columns, contains, id, owned, page_params, read_page, time};
-use crate::text::{Pages, Sheet, Sql, page_place};
+use crate::text::{Pages, kept, rows};
 
-/// How many orders a list has at most.
-const MOST_SORTS: usize = 12;
 /// Rows that are read by their ids at a time.
 const SOME: usize = 100;
 
@@ -51,19 +49,11 @@ macro_rules! stored {
             const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             fn sql() -> &'static $crate::registers::Statements {
-                use $crate::registers::{Statements, Stored};
-                use $crate::text::Sheet;
+                use std::sync::LazyLock;
 
-                const fn added(sheet: &mut Sheet) -> Statements {
-                    Statements::added::<$name>(sheet, <$name as Stored>::TABLE, <$name as Stored>::COLUMNS)
-                }
-                const FIRST: Sheet = {
-                    let mut sheet = Sheet::new(&[]);
-                    added(&mut sheet);
-                    sheet
-                };
-                static KEPT: [u8; FIRST.length()] = FIRST.bytes();
-                static SQL: Statements = added(&mut Sheet::new(&KEPT));
+                use $crate::registers::Statements;
+
+                static SQL: LazyLock<Statements> = LazyLock::new(Statements::of::<$name>);
                 &SQL
             }
 
@@ -130,198 +120,143 @@ pub struct Statements {
     delete: &'static str,
     whole: Listing,
     narrowed: Listing,
+    /// The matrix of a register whose rows are rated: before treatment, and after.
+    matrix: Vec<&'static str>,
 }
 
-/// A list: how many there are, and its pages in each order. An order that the register does not have is empty.
+/// A list: how many there are, and its pages in each order.
 #[derive(Debug)]
 struct Listing {
     count: &'static str,
-    pages: [[&'static str; 4]; MOST_SORTS],
+    pages: Vec<Pages>,
 }
 
-pub type Text = Sql<4096>;
-
-const BEFORE: &[&str] = &["id", "org_id", "number"];
-const AFTER: &[&str] = &["created_at", "updated_at", "version"];
-
-const fn select(table: &str, names: &[&str]) -> Text {
-    Sql::new()
-        .text("SELECT ")
-        .names("", BEFORE)
-        .text(", ")
-        .names("", names)
-        .text(", ")
-        .names("", AFTER)
-        .text(" FROM ")
-        .text(table)
-}
-
-/// An insert of so many rows; the number comes last.
-const fn inserted<R: Register>(table: &str, names: &[&str], rows: usize) -> Sql<12_288> {
-    let mut sql = Sql::new().text("INSERT INTO ").text(table).text(" (org_id, id, ").names("", names);
-    let computed: &[Computed<R>] = R::COMPUTED;
-    let mut place = 0;
-    while place < computed.len() {
-        sql = sql.text(", ").text(computed[place].column);
-        place += 1;
-    }
-    let sql = sql.text(", ").names("", AFTER).text(", number) VALUES ");
-    sql.rows(2 + names.len() + R::COMPUTED.len() + AFTER.len() + 1, rows)
-}
-
-const fn set<R: Register>(table: &str, names: &[&str]) -> Text {
-    let mut sql: Text = Sql::new().text("UPDATE ").text(table).text(" SET ");
-    let mut number = 3;
-    let mut place = 0;
-    while place < names.len() {
-        sql = sql.text(names[place]).text(" = ").parameter(number).text(", ");
-        (number, place) = (number + 1, place + 1);
-    }
-    let computed: &[Computed<R>] = R::COMPUTED;
-    place = 0;
-    while place < computed.len() {
-        sql = sql.text(computed[place].column).text(" = ").parameter(number).text(", ");
-        (number, place) = (number + 1, place + 1);
-    }
-    sql.text("updated_at = ").parameter(number).text(", version = ").parameter(number + 1).text(ONE)
-}
-
+const BEFORE: &str = "id, org_id, number";
+const AFTER: &str = "created_at, updated_at, version";
 const ONE: &str = " WHERE org_id = $1 AND id = $2";
 
-/// The rows nobody narrowed down: without the optional conditions both planners find the short way.
-const fn everything<R: Register>(sql: Text) -> Text {
-    let sql = sql.text(" WHERE org_id = $1");
-    match R::HIDDEN {
-        Some(column) => sql.text(" AND ").text(column).text(" = $2"),
-        None => sql,
-    }
+/// An insert of so many rows; the number comes last.
+fn inserted<R: Stored>(count: usize) -> String {
+    let computed = R::COMPUTED.iter().map(|computed| computed.column);
+    let names: Vec<&str> = R::COLUMNS.iter().copied().chain(computed).collect();
+    let values = rows(2 + names.len() + 3 + 1, count);
+    format!("INSERT INTO {} (org_id, id, {}, {AFTER}, number) VALUES {values}", R::TABLE, names.join(", "))
 }
 
-const fn narrowed<R: Register>(sql: Text) -> Text {
-    let mut sql = sql.text(" WHERE org_id = $1");
+fn set<R: Stored>() -> String {
+    let computed = R::COMPUTED.iter().map(|computed| computed.column);
+    let names = R::COLUMNS.iter().copied().chain(computed).chain(["updated_at", "version"]);
+    let sets: Vec<String> = names.zip(3..).map(|(name, number)| format!("{name} = ${number}")).collect();
+    format!("UPDATE {} SET {}{ONE}", R::TABLE, sets.join(", "))
+}
+
+/// The rows nobody narrowed down: without the optional conditions both planners find the short way.
+fn everything<R: Register>(sql: &str) -> String {
+    let hidden = R::HIDDEN.map_or_else(String::new, |column| format!(" AND {column} = $2"));
+    format!("{sql} WHERE org_id = $1{hidden}")
+}
+
+fn narrowed<R: Register>(sql: &str) -> String {
+    let mut sql = format!("{sql} WHERE org_id = $1");
     let mut number = 2;
     if let Some(column) = R::HIDDEN {
-        sql = sql.text(" AND ").text(column).text(" IN ($2, $3)");
+        sql = format!("{sql} AND {column} IN ($2, $3)");
         number = 4;
     }
-    let conditions: &[Condition] = R::Filter::CONDITIONS;
-    let mut place = 0;
-    while place < conditions.len() {
-        let Condition { column, compare, kind } = conditions[place];
-        sql = optional(sql, number, kind);
-        sql = match compare {
-            Compare::Is => sql.text(column).text(" = ").parameter(number).text(")"),
+    for Condition { column, compare, kind } in R::Filter::CONDITIONS {
+        let holds = match compare {
+            Compare::Is => format!("{column} = ${number}"),
             // A wildcard in the pattern is the underscore of a known word or id, which matches itself.
-            Compare::AnyOf => sql.parameter(number).text(" LIKE '%,' || ").text(column).text(" || ',%')"),
-            Compare::AtLeast => sql.text(column).text(" >= ").parameter(number).text(")"),
-            Compare::Has => sql.text(column).text(" LIKE '%' || ").parameter(number).text(" || '%')"),
+            Compare::AnyOf => format!("${number} LIKE '%,' || {column} || ',%'"),
+            Compare::AtLeast => format!("{column} >= ${number}"),
+            Compare::Has => format!("{column} LIKE '%' || ${number} || '%'"),
         };
-        (number, place) = (number + 1, place + 1);
+        sql += &optional(number, *kind, &holds);
+        number += 1;
     }
-    sql = optional(sql, number, PlainKind::Text).text("search_text LIKE ").parameter(number);
-    sql = sql.text(" ESCAPE '\\' OR number = ").parameter(number + 1).text(")");
-    optional(sql, number + 2, PlainKind::Text)
-        .text(R::DUE.column)
-        .text(" <= ")
-        .parameter(number + 2)
-        .text(")")
+    let found = format!("search_text LIKE ${number} ESCAPE '\\' OR number = ${}", number + 1);
+    sql += &optional(number, PlainKind::Text, &found);
+    sql + &optional(number + 2, PlainKind::Text, &format!("{} <= ${}", R::DUE.column, number + 2))
 }
 
-/// `AND (CAST($3 AS TEXT) IS NULL OR `
-const fn optional(sql: Text, number: usize, kind: PlainKind) -> Text {
+/// A condition that holds if its parameter is not given.
+fn optional(number: usize, kind: PlainKind, holds: &str) -> String {
     let kind = match kind {
         PlainKind::Text | PlainKind::Words | PlainKind::Date => "TEXT",
         PlainKind::Int | PlainKind::Time => "BIGINT",
         PlainKind::Bool => "BOOLEAN",
     };
-    sql.text(" AND (CAST(").parameter(number).text(" AS ").text(kind).text(") IS NULL OR ")
+    format!(" AND (CAST(${number} AS {kind}) IS NULL OR {holds})")
 }
 
-/// The expression that a list is ordered by; empty if that is the id alone.
-const fn sort_key(key: SortKey) -> Sql<768> {
-    let sql = Sql::new();
-    match key {
-        SortKey::Id => sql,
-        SortKey::Text(column) | SortKey::Number(column) => sql.text(column),
+/// The expression that a list is ordered by; none if that is the id alone.
+fn sort_key(key: SortKey) -> Option<String> {
+    Some(match key {
+        SortKey::Id => return None,
+        SortKey::Text(column) | SortKey::Number(column) => column.to_owned(),
         SortKey::Words(column, words) => {
-            let mut sql = sql.text("CASE ").text(column);
-            let mut place = 0;
-            while place < words.len() {
-                sql = sql.text(" WHEN '").text(words[place]).text("' THEN ");
-                place += 1;
-                sql = sql.digits(place);
-            }
-            sql.text(" ELSE 0 END")
+            let cases: Vec<String> =
+                words.iter().zip(1..).map(|(word, place)| format!(" WHEN '{word}' THEN {place}")).collect();
+            format!("CASE {column}{} ELSE 0 END", cases.concat())
         }
-        SortKey::Date(column) => sql.text("COALESCE(").text(column).text(", '").text(NEVER).text("')"),
-        SortKey::Member(column) => sql
-            .text("COALESCE((SELECT u.name_key FROM members m JOIN users u ON u.id = m.user_id WHERE m.id = ")
-            .text(column)
-            .text("), '')"),
-    }
-}
-
-/// ` WHERE org_id = $1 AND id IN ($2, $3 …)`
-const fn some(sql: Text) -> Text {
-    let mut sql = sql.text(" WHERE org_id = $1 AND id IN (");
-    let mut place = 0;
-    while place < SOME {
-        sql = sql.text(if place == 0 { "" } else { ", " }).parameter(place + 2);
-        place += 1;
-    }
-    sql.text(") ORDER BY id")
+        SortKey::Date(column) => format!("COALESCE({column}, '{NEVER}')"),
+        SortKey::Member(column) => format!(
+            "COALESCE((SELECT u.name_key FROM members m JOIN users u ON u.id = m.user_id WHERE m.id = {column}), '')"
+        ),
+    })
 }
 
 impl Listing {
-    const fn added<R: Register>(sheet: &mut Sheet, rows: Text, count: Text) -> Self {
-        let keys = <R::Sort as RegisterSort>::KEYS;
-        let mut pages = [[""; 4]; MOST_SORTS];
-        let mut place = 0;
-        while place < keys.len() {
-            let key = sort_key(keys[place]);
-            let key = if matches!(keys[place], SortKey::Id) { None } else { Some(key.as_str()) };
-            pages[place] = Pages::of(rows.as_str(), "id", key).added(sheet);
-            place += 1;
-        }
-        Self { count: sheet.add(count.as_str()), pages }
+    fn of<R: Register>(rows: &str, count: String) -> Self {
+        let page = |key: &SortKey| Pages::of(rows, "id", sort_key(*key).as_deref());
+        Self { count: kept(count), pages: <R::Sort as RegisterSort>::KEYS.iter().map(page).collect() }
     }
 }
 
 impl Statements {
-    pub(crate) const fn added<R: Register>(sheet: &mut Sheet, table: &str, names: &[&str]) -> Self {
-        let mut insert = [""; SIZES.len()];
-        let mut place = 0;
-        while place < SIZES.len() {
-            insert[place] = sheet.add(inserted::<R>(table, names, SIZES[place]).as_str());
-            place += 1;
-        }
-        let rows = select(table, names);
-        let count: Text = Sql::new().text("SELECT COUNT(*) FROM ").text(table);
-        let delete: Text = Sql::new().text("DELETE FROM ").text(table).text(ONE);
-        let assigned = rows.text(" WHERE org_id = $1 AND assignee_id = $2 ORDER BY id FOR UPDATE");
+    pub(crate) fn of<R: Stored>() -> Self {
+        let table = R::TABLE;
+        let rows = format!("SELECT {BEFORE}, {}, {AFTER} FROM {table}", R::COLUMNS.join(", "));
+        let count = format!("SELECT COUNT(*) FROM {table}");
+        let some: Vec<String> = (2..SOME + 2).map(|number| format!("${number}")).collect();
+        let some = format!("{rows} WHERE org_id = $1 AND id IN ({}) ORDER BY id", some.join(", "));
+        let assigned = format!("{rows} WHERE org_id = $1 AND assignee_id = $2 ORDER BY id FOR UPDATE");
         Self {
-            insert,
-            get: sheet.add(rows.text(ONE).as_str()),
-            lock: sheet.add(rows.text(ONE).text(" FOR UPDATE").as_str()),
-            lock_assigned: sheet.add(assigned.as_str()),
-            some: sheet.add(some(rows).as_str()),
-            lock_some: sheet.add(some(rows).text(" FOR UPDATE").as_str()),
-            update: sheet.add(set::<R>(table, names).as_str()),
-            delete: sheet.add(delete.as_str()),
-            whole: Listing::added::<R>(sheet, everything::<R>(rows), everything::<R>(count)),
-            narrowed: Listing::added::<R>(sheet, narrowed::<R>(rows), narrowed::<R>(count)),
+            insert: SIZES.map(|count| kept(inserted::<R>(count))),
+            get: kept(format!("{rows}{ONE}")),
+            lock: kept(format!("{rows}{ONE} FOR UPDATE")),
+            lock_assigned: kept(assigned),
+            lock_some: kept(format!("{some} FOR UPDATE")),
+            some: kept(some),
+            update: kept(set::<R>()),
+            delete: kept(format!("DELETE FROM {table}{ONE}")),
+            whole: Listing::of::<R>(&everything::<R>(&rows), everything::<R>(&count)),
+            narrowed: Listing::of::<R>(&narrowed::<R>(&rows), narrowed::<R>(&count)),
+            matrix: R::RATINGS.iter().map(cells::<R>).collect(),
         }
     }
 
     /// All of them, for the test that prepares every statement.
     pub fn texts(&self) -> Vec<&'static str> {
-        let Self { insert, get, lock, lock_assigned, some, lock_some, update, delete, whole, narrowed } =
-            self;
+        let Self {
+            insert,
+            get,
+            lock,
+            lock_assigned,
+            some,
+            lock_some,
+            update,
+            delete,
+            whole,
+            narrowed,
+            matrix,
+        } = self;
         let mut all = vec![*get, lock, lock_assigned, some, lock_some, update, delete];
         all.extend(insert);
+        all.extend(matrix);
         for listing in [whole, narrowed] {
             all.push(listing.count);
-            all.extend(listing.pages.as_flattened().iter().filter(|text| !text.is_empty()));
+            all.extend(listing.pages.iter().flat_map(Pages::texts));
         }
         all
     }
@@ -540,7 +475,7 @@ pub async fn list<R: Stored>(
 ) -> Result<Page<Record<R>>, Error> {
     let (listing, mut values) = listing(scope, wanted);
     page_params(&mut values, page.limit, page.after.as_ref());
-    let sql = listing.pages[page.sort.index()][page_place(page.order, page.after.is_some())];
+    let sql = listing.pages[page.sort.index()].pick(page.order, page.after.is_some());
     let place = |record: &Record<R>| record.place(page.sort, |member| member.to_string());
     let mut found = read_page(t, sql, &values, page.limit, read, place).await?;
     // The next page starts after the name of the last row's member.
@@ -560,19 +495,16 @@ pub async fn count<R: Stored>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> 
     t.one(listing.count, &values, |row| row.int(0)).await
 }
 
-/// The statements of the matrix: before treatment, and after.
-pub trait StoredRating: Stored + Rated {
-    const MATRIX: &'static [Text; 2] =
-        &[cells::<Self>(Self::TABLE, &Self::RATINGS[0]), cells::<Self>(Self::TABLE, &Self::RATINGS[1])];
-}
+/// A register whose rows are rated.
+pub trait StoredRating: Stored + Rated {}
 
 impl<R: Stored + Rated> StoredRating for R {}
 
-const fn cells<R: Register>(table: &str, side: &RatingSide) -> Text {
-    let RatingSide { likelihood, impact, is_assessed, .. } = *side;
-    let columns = [is_assessed, likelihood, impact];
-    let sql = Sql::new().text("SELECT ").names("", &columns).text(", COUNT(*) FROM ").text(table);
-    narrowed::<R>(sql).text(" GROUP BY ").names("", &columns)
+/// The statement of one side of the matrix.
+fn cells<R: Stored>(side: &RatingSide) -> &'static str {
+    let columns = [side.is_assessed, side.likelihood, side.impact].join(", ");
+    let sql = narrowed::<R>(&format!("SELECT {columns}, COUNT(*) FROM {}", R::TABLE));
+    kept(format!("{sql} GROUP BY {columns}"))
 }
 
 /// The matrix of the rows that are wanted.
@@ -583,17 +515,12 @@ pub async fn matrix<R: StoredRating>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<
         Ok((row.bool(0)?, cell))
     };
     let mut matrix = Matrix::default();
-    let [inherent, residual] = R::MATRIX;
-    for (is_assessed, cell) in t.all(inherent.as_str(), &values, cell).await? {
+    let [inherent, residual] = R::sql().matrix.as_slice() else { return Ok(matrix) };
+    for (is_assessed, cell) in t.all(inherent, &values, cell).await? {
         matrix.inherent.add(is_assessed, cell);
     }
-    for (is_assessed, cell) in t.all(residual.as_str(), &values, cell).await? {
+    for (is_assessed, cell) in t.all(residual, &values, cell).await? {
         matrix.residual.add(is_assessed, cell);
     }
     Ok(matrix)
-}
-
-/// Every statement of a rated register.
-pub(crate) fn texts<R: StoredRating>() -> Vec<&'static str> {
-    R::sql().texts().into_iter().chain(R::MATRIX.iter().map(Sql::as_str)).collect()
 }

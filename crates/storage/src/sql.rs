@@ -6,13 +6,15 @@ use attestry_domain::id::{Id, Kind};
 use attestry_domain::page::{After, Key, MAX_PAGE_BYTES, Page};
 use attestry_domain::plain::{Keep, Plain};
 use attestry_domain::policies::version::VersionNumber;
+use attestry_domain::portals::Days;
 use attestry_domain::{Parse, Time};
 
 /// Names the statements of a file and lists them for the test that prepares them all.
 macro_rules! statements {
     ($($name:ident = $sql:expr;)* $(; pages $($pages:ident = ($select:expr, $id:literal, $key:expr);)*)?) => {
         $(const $name: &str = $sql;)*
-        $($(static $pages: $crate::text::Pages = $crate::text::Pages::of($select, $id, $key);)*)?
+        $($(static $pages: std::sync::LazyLock<$crate::text::Pages> =
+            std::sync::LazyLock::new(|| $crate::text::Pages::of($select, $id, $key));)*)?
 
         pub(crate) fn statements() -> Vec<&'static str> {
             #[allow(unused_mut, clippy::allow_attributes, reason = "only a file with pages adds to them")]
@@ -48,6 +50,12 @@ pub(crate) async fn read_page<T>(
 ) -> Result<Page<T>, Error> {
     let (items, is_cut) = t.bounded(sql, params, MAX_PAGE_BYTES, read).await?;
     Ok(Page::cut_early(items, limit, is_cut, place))
+}
+
+/// A number of days.
+pub(crate) fn days(row: &Row<'_>, column: usize) -> Result<Days, Error> {
+    let days = row.int(column)?;
+    Days::new(days).ok_or_else(|| Error::Column { column, message: format!("{days} is no number of days") })
 }
 
 /// The place of a row in a list that is sorted by id.

@@ -6,12 +6,14 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, NdaId, VisitId};
 use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Order, Page};
+use attestry_domain::portals::PortalDocument;
 use attestry_domain::portals::trust_access::{
     AccessGrant, AccessRequest, GrantStatus, Nda, RequestStatus, Signature, VisitAction, Visited,
 };
-use attestry_domain::portals::{Days, PortalDocument};
 
-use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time, to_json};
+use crate::sql::{
+    Columns, by_id, days, from_json, id, opt_id, opt_time, page_params, read_page, time, to_json,
+};
 
 macro_rules! request {
     ($where:literal) => {
@@ -79,10 +81,6 @@ statements! {
     VISITS = (concat!("SELECT v.id, v.grant_id, v.action, v.document, v.title, v.ip, v.at, g.name, g.email FROM visits v JOIN access_grants g ON g.id = v.grant_id", of_visits!()), "v.id", None);
 }
 
-fn days(row: &Row<'_>, column: usize) -> Result<Option<Days>, Error> {
-    Ok(row.opt_int(column)?.and_then(Days::new))
-}
-
 fn read(row: &Row<'_>) -> Result<AccessRequest, Error> {
     Ok(AccessRequest {
         id: row.parse(0)?,
@@ -92,7 +90,7 @@ fn read(row: &Row<'_>) -> Result<AccessRequest, Error> {
         company: row.opt_text(4)?,
         job_title: row.opt_text(5)?,
         purpose: row.opt_text(6)?,
-        requested_duration_days: days(row, 7)?,
+        requested_duration_days: row.opt_int(7)?.map(|_| days(row, 7)).transpose()?,
         status: row.parse(8)?,
         reviewed_by: row.opt_parse(9)?,
         reviewed_at: row.opt_time(10)?,
@@ -194,7 +192,7 @@ fn read_nda(row: &Row<'_>) -> Result<Nda, Error> {
         status: row.parse(3)?,
         text: row.text(4)?,
         text_sha256: row.text(5)?,
-        duration_days: Days::new(row.int(6)?).unwrap_or(Days::USUAL),
+        duration_days: days(row, 6)?,
         created_at: row.time(7)?,
         expires_at: row.time(8)?,
         signature,
