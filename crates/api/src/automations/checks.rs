@@ -40,14 +40,8 @@ fn check_example() -> Value {
     json!(CHECKS.first().map(CheckView::from))
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [check_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct CheckList {
-    data: Vec<CheckView>,
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
+page_of! {
+    pub(crate) CheckList = CheckView, "CheckList", check_example(), HAS_TOTAL = false
 }
 
 /// Lists the built-in checks
@@ -56,6 +50,5 @@ pub(crate) struct CheckList {
     responses((status = 200, body = CheckList, description = "All checks, with their parameters."))
 )]
 pub(crate) async fn list_automation_checks(_scope: Granted<grant::AutomationRead>) -> Json<CheckList> {
-    let data: Vec<CheckView> = CHECKS.iter().map(Into::into).collect();
-    Json(CheckList { count: data.len(), data, next_cursor: None })
+    Json(CheckList::whole(CHECKS))
 }

@@ -9,7 +9,7 @@ use attestry_domain::tasks::TaskStatus;
 use attestry_domain::text::{LongText, Name};
 use attestry_domain::{Parse, Time, Zone};
 use attestry_http::answer::conditions::{Conditions, with_tag};
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
@@ -127,18 +127,8 @@ fn automation_example() -> Value {
     })
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [automation_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct AutomationList {
-    data: Vec<AutomationView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) AutomationList = AutomationView, "AutomationList", automation_example()
 }
 
 /// The actions that start an automation.
@@ -230,8 +220,7 @@ pub(crate) async fn list_automations(
     let page = automations::list(&api.ctx, &scope, task, limit, after).await?;
     let total = if total { Some(automations::count(&api.ctx, &scope, task).await?) } else { None };
     let next_cursor = lists::next_id(page.next);
-    let data: Vec<AutomationView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(AutomationList { count: data.len(), data, next_cursor, total }))
+    Ok(Json(PageView::new(page.items, next_cursor, total)))
 }
 
 /// Adds an automation to a task

@@ -4,6 +4,7 @@ use attestry_app::automations::secrets::{self, Known};
 use attestry_domain::access::grant;
 use attestry_domain::automations::secrets::SecretName;
 use attestry_domain::{Parse, Time};
+use attestry_http::answer::lists::PageView;
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
@@ -35,14 +36,8 @@ impl From<Known> for SecretView {
     }
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [{"name": "GITHUB_TOKEN", "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"}], "count": 1, "nextCursor": null}))]
-pub(crate) struct SecretList {
-    data: Vec<SecretView>,
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
+page_of! {
+    pub(crate) SecretList = SecretView, "SecretList", json!({"name": "GITHUB_TOKEN", "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"}), HAS_TOTAL = false
 }
 
 /// A value to keep secret: taken as it is.
@@ -94,7 +89,7 @@ pub(crate) async fn list_secrets(
     scope: Granted<grant::SecretRead>,
 ) -> Result<Json<SecretList>, Problem> {
     let data: Vec<SecretView> = secrets::list(&api.ctx, &scope).await?.into_iter().map(Into::into).collect();
-    Ok(Json(SecretList { count: data.len(), data, next_cursor: None }))
+    Ok(Json(PageView::whole(data)))
 }
 
 /// Sets a secret

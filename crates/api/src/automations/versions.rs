@@ -6,7 +6,7 @@ use attestry_domain::access::grant;
 use attestry_domain::automations::{Source, Version};
 use attestry_domain::id::{AutomationVersionId, MemberId};
 use attestry_domain::text::LongText;
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
@@ -55,18 +55,8 @@ fn version_example() -> Value {
     })
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [version_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct VersionList {
-    data: Vec<VersionView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) VersionList = VersionView, "VersionList", version_example()
 }
 
 body! {
@@ -115,8 +105,7 @@ pub(crate) async fn list_automation_versions(
     let page = lists::page_at_offset(offset, limit, after, read).await?;
     let total = if total { Some(automations::count_versions(&api.ctx, &scope, at).await?) } else { None };
     let next_cursor = lists::next_id(page.next);
-    let data: Vec<VersionView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(VersionList { count: data.len(), data, next_cursor, total }))
+    Ok(Json(PageView::new(page.items, next_cursor, total)))
 }
 
 /// Adds a version of an automation's script

@@ -10,7 +10,7 @@ use attestry_domain::frameworks::{Framework, FrameworkName, FrameworkText, Requi
 use attestry_domain::id::{FrameworkId, RequirementId};
 use attestry_domain::text::Name;
 use attestry_http::answer::conditions::Conditions;
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::schema;
 use attestry_http::request::caller::Granted;
@@ -90,18 +90,8 @@ fn framework_example() -> Value {
     json!(shipped().first().map(|framework| FrameworkView::from(&**framework)))
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [framework_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct FrameworkList {
-    data: Vec<FrameworkView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<usize>,
+page_of! {
+    pub(crate) FrameworkList = FrameworkView, "FrameworkList", framework_example()
 }
 
 /// Some requirements.
@@ -134,10 +124,10 @@ pub(crate) async fn list_frameworks(
 ) -> Result<Json<FrameworkList>, Problem> {
     let ValidQuery(by_id) = query;
     let all = frameworks::all(&api.ctx, &scope).await?;
-    let total = by_id.total.then_some(all.len());
+    let total = by_id.total_of(all.len());
     let (page, next_cursor) = by_id.cut(all, |one| one.id);
     let data: Vec<FrameworkView> = page.iter().map(|framework| FrameworkView::from(&**framework)).collect();
-    Ok(Json(FrameworkList { count: data.len(), data, next_cursor, total }))
+    Ok(Json(PageView::new(data, next_cursor, total)))
 }
 
 /// The framework a path names, by its id or its alias.
@@ -230,18 +220,8 @@ fn requirement_example() -> Value {
     json!(all.find(|one| one.is_control()).map(RequirementView::from))
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [requirement_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct RequirementList {
-    data: Vec<RequirementView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<usize>,
+page_of! {
+    pub(crate) RequirementList = RequirementView, "RequirementList", requirement_example()
 }
 
 #[derive(Debug)]
@@ -306,9 +286,9 @@ pub(crate) async fn list_requirements(
     let framework = named.found(&api, &scope).await?;
     let places = framework.requirements.iter().enumerate();
     let all: Vec<(usize, &Requirement)> = places.filter(|(_, one)| query.takes(one)).collect();
-    let total = query.by_id.total.then_some(all.len());
+    let total = query.by_id.total_of(all.len());
     // In the framework's own order, which is not always that of the ids.
     let (page, next_cursor) = query.by_id.cut(all, |(place, _)| format!("{place:05}"));
     let data: Vec<RequirementView> = page.into_iter().map(|(_, one)| one.into()).collect();
-    Ok(Json(RequirementList { count: data.len(), data, next_cursor, total }))
+    Ok(Json(PageView::new(data, next_cursor, total)))
 }

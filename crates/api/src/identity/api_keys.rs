@@ -6,7 +6,7 @@ use attestry_domain::access::{Permission, grant};
 use attestry_domain::id::{ApiKeyId, MemberId, kind};
 use attestry_domain::identity::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::text::Name;
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::idempotency::WithoutSecret;
@@ -71,18 +71,8 @@ fn key_example() -> Value {
     })
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [key_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct ApiKeyList {
-    data: Vec<ApiKeyView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) ApiKeyList = ApiKeyView, "ApiKeyList", key_example()
 }
 
 /// Lists the API keys that have not been revoked
@@ -99,8 +89,7 @@ pub(crate) async fn list_api_keys(
     let page = api_keys::list(&api.ctx, &scope, limit, after).await?;
     let total = if total { Some(api_keys::count(&api.ctx, &scope).await?) } else { None };
     let next_cursor = lists::next_id(page.next);
-    let data: Vec<ApiKeyView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(ApiKeyList { count: data.len(), data, next_cursor, total }))
+    Ok(Json(PageView::new(page.items, next_cursor, total)))
 }
 
 body! {

@@ -185,27 +185,9 @@ fn member_example() -> Value {
     })
 }
 
-/// One page of the people.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [member_example()], "count": 1, "nextCursor": null}))]
-pub struct MemberList {
-    data: Vec<MemberView>,
-    /// The number of items in this page.
-    count: usize,
-    /// Where the next page starts; null on the last page.
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
-}
-
-impl MemberList {
-    pub fn new(people: Vec<Person>, next_cursor: Option<String>, total: Option<i64>) -> Self {
-        let data: Vec<MemberView> = people.into_iter().map(Into::into).collect();
-        Self { count: data.len(), data, next_cursor, total }
-    }
+page_of! {
+    /// One page of the people.
+    pub MemberList = MemberView, "MemberList", member_example()
 }
 
 body! {

@@ -9,7 +9,7 @@ use attestry_domain::policies::{ReviewFrequency, templates as policy_templates};
 use attestry_domain::text::Name;
 use attestry_domain::words::Department;
 use attestry_domain::{Parse, Zone};
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
@@ -55,18 +55,8 @@ fn template_example() -> Value {
     json!(policy_templates::all().get(1).map(TemplateView::from))
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PolicyTemplateList, example = json!({"data": [template_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct TemplateList {
-    data: Vec<TemplateView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<usize>,
+page_of! {
+    pub(crate) TemplateList = TemplateView, "PolicyTemplateList", template_example()
 }
 
 /// Lists the policy templates
@@ -83,8 +73,7 @@ pub(crate) async fn list_policy_templates(
     let ValidQuery(by_id) = query;
     let all = policy_templates::all();
     let (page, next_cursor) = by_id.cut(all, |one| one.id);
-    let data: Vec<TemplateView> = page.into_iter().map(Into::into).collect();
-    Json(TemplateList { count: data.len(), data, next_cursor, total: by_id.total.then_some(all.len()) })
+    Json(PageView::new(page, next_cursor, by_id.total_of(all.len())))
 }
 
 /// A template with its text.

@@ -10,7 +10,7 @@ use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::policies::{PolicyFile, PolicyVersion};
 use attestry_domain::text::Parse;
 use attestry_http::answer::conditions::Conditions;
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::facts::Argument;
@@ -152,18 +152,8 @@ impl VersionView {
     }
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PolicyVersionList, example = json!({"data": [version_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct VersionList {
-    data: Vec<VersionView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) VersionList = VersionView, "PolicyVersionList", version_example()
 }
 
 /// Lists the versions of a policy
@@ -184,7 +174,7 @@ pub(crate) async fn list_policy_versions(
     let total = if total { Some(versions::count(&api.ctx, &scope, id).await?) } else { None };
     let next_cursor = lists::next_id(page.next);
     let data: Vec<VersionView> = page.items.into_iter().map(VersionView::without_text).collect();
-    Ok(Json(VersionList { count: data.len(), data, next_cursor, total }))
+    Ok(Json(PageView::new(data, next_cursor, total)))
 }
 
 /// Shows one version of a policy with its text

@@ -2,7 +2,7 @@
 
 use attestry_app::files::Link;
 use attestry_http::answer::conditions::Conditions;
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::listed::{Listed, Operations};
 use attestry_http::document::operations::{Described, capitalized, json_of, reference};
@@ -110,18 +110,8 @@ fn attachment_example() -> Value {
     })
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [attachment_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct AttachmentList {
-    data: Vec<AttachmentView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) AttachmentList = AttachmentView, "AttachmentList", attachment_example()
 }
 
 /// A temporary download link.
@@ -178,8 +168,7 @@ async fn list<H: Holder>(
     let page = attachments::list(&api.ctx, &scope, target.clone(), limit, after).await?;
     let total = if total { Some(attachments::count(&api.ctx, &scope, target).await?) } else { None };
     let next_cursor = lists::next_id(page.next);
-    let data: Vec<AttachmentView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(AttachmentList { count: data.len(), data, next_cursor, total }))
+    Ok(Json(PageView::new(page.items, next_cursor, total)))
 }
 
 async fn create<H: Holder>(

@@ -10,7 +10,7 @@ use attestry_domain::registers::comments::{Author, Comment, CommentText, Comment
 use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::subjects::Commentable;
 use attestry_domain::text::Line;
-use attestry_http::answer::lists;
+use attestry_http::answer::lists::{self, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::{Granted, OwnName, must_be_own};
 use attestry_http::request::path::PathId;
@@ -111,18 +111,8 @@ fn comment_example() -> Value {
     })
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [comment_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct CommentList {
-    data: Vec<CommentView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) CommentList = CommentView, "CommentList", comment_example()
 }
 
 #[derive(Debug)]
@@ -176,8 +166,7 @@ pub(crate) async fn list_comments(
     let page = comments::list(&api.ctx, &scope, entity, id.clone(), limit, after).await?;
     let total = if total { Some(comments::count(&api.ctx, &scope, entity, id).await?) } else { None };
     let next_cursor = lists::next_id(page.next);
-    let data: Vec<CommentView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(CommentList { count: data.len(), data, next_cursor, total }))
+    Ok(Json(PageView::new(page.items, next_cursor, total)))
 }
 
 body! {

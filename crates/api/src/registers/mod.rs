@@ -31,7 +31,7 @@ use utoipa::openapi::path::Parameter;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::service::audit_logs::{EntryList, ListHistory};
+use crate::service::audit_logs::{EntryList, ListHistory, entries};
 
 pub(crate) mod attachments;
 mod bulk;
@@ -714,5 +714,5 @@ async fn show_history<R: Exposed>(
     query: ValidQuery<ListHistory>,
 ) -> Result<Json<EntryList>, Problem> {
     let ValidQuery(ListHistory { limit, before }) = query;
-    Ok(Json(EntryList::new(history::of(&api.ctx, &scope, id.found()?, limit, before).await?)))
+    Ok(Json(entries(history::of(&api.ctx, &scope, id.found()?, limit, before).await?, None)))
 }

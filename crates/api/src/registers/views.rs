@@ -7,6 +7,7 @@ use attestry_domain::id::{MemberId, ViewId, kind};
 use attestry_domain::registers::views::{View, ViewList, ViewParameters};
 use attestry_domain::text::Name;
 use attestry_http::answer::conditions::{Conditions, with_tag};
+use attestry_http::answer::lists::PageView;
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
@@ -60,19 +61,13 @@ impl ViewView {
     }
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [{
+page_of! {
+    pub(crate) ViewsAnswer = ViewView, "ViewsAnswer", json!({
     "id": "view_01jcqg3v5mefzr7d0a6w3k9x2b", "list": "risks", "name": "High and open",
     "parameters": {"status": "open,pending", "sort": "residualScore", "order": "desc"}, "isShared": true,
     "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "isEditable": true,
     "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
-}], "count": 1, "nextCursor": null}))]
-pub(crate) struct ViewsAnswer {
-    data: Vec<ViewView>,
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
+}), HAS_TOTAL = false
 }
 
 body! {
@@ -125,7 +120,7 @@ pub(crate) async fn list_views(
 ) -> Result<Json<ViewsAnswer>, Problem> {
     let found = views::list(&api.ctx, &scope, query.0.list).await?;
     let data: Vec<ViewView> = found.into_iter().map(|view| ViewView::new(view, &scope)).collect();
-    Ok(Json(ViewsAnswer { count: data.len(), data, next_cursor: None }))
+    Ok(Json(PageView::whole(data)))
 }
 
 /// Adds a view

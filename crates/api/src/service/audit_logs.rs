@@ -169,26 +169,13 @@ impl From<ShownEntry> for EntryView {
     }
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [entry_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct EntryList {
-    pub(crate) data: Vec<EntryView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) EntryList = EntryView, "EntryList", entry_example()
 }
 
-impl EntryList {
-    pub(crate) fn new(page: Page<ShownEntry>) -> Self {
-        let next_cursor = lists::next_cursor(CURSOR, page.next);
-        let data: Vec<EntryView> = page.items.into_iter().map(Into::into).collect();
-        Self { count: data.len(), data, next_cursor, total: None }
-    }
+/// A page of entries.
+pub(crate) fn entries(page: Page<ShownEntry>, total: Option<i64>) -> EntryList {
+    EntryList::new(page.items, lists::next_cursor(CURSOR, page.next), total)
 }
 
 /// Which page of the entries about one thing is wanted.
@@ -305,7 +292,7 @@ pub(crate) async fn list_audit_logs(
     };
     let page = lists::page_at_offset(offset, limit, None, read).await?;
     let total = if total { Some(journal::count(&api.ctx, &scope, filter).await?) } else { None };
-    Ok(Json(EntryList { total, ..EntryList::new(page) }))
+    Ok(Json(entries(page, total)))
 }
 
 #[derive(Debug)]

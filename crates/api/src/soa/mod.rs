@@ -10,7 +10,7 @@ use attestry_domain::id::{MemberId, OrganizationId, RequirementId, SoaConfigurat
 use attestry_domain::soa::{Configuration, ImplementationStatus, Justification, SoaDocument, SoaStatus};
 use attestry_domain::text::Text;
 use attestry_http::answer::conditions::Conditions;
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::schema;
 use attestry_http::request::caller::{Granted, must_be_same_organization};
@@ -378,18 +378,8 @@ pub(crate) async fn decline_soa(
     Ok(done(soa::decline(&api.ctx, &scope, document_id, reason).await?))
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = SoaDocumentList, example = json!({"data": [document_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct DocumentList {
-    data: Vec<DocumentView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) DocumentList = DocumentView, "SoaDocumentList", document_example()
 }
 
 #[derive(Debug)]
@@ -436,8 +426,7 @@ pub(crate) async fn list_soa_documents(
             Ok(framework) => Some(framework.id),
             // No statement is for a framework that is not there.
             Err(attestry_app::Error::NotFound(_)) => {
-                let none =
-                    DocumentList { data: Vec::new(), count: 0, next_cursor: None, total: total.then_some(0) };
+                let none = DocumentList::new(Vec::<DocumentView>::new(), None, total.then_some(0));
                 return Ok(Json(none));
             }
             Err(error) => return Err(error.into()),
@@ -447,8 +436,7 @@ pub(crate) async fn list_soa_documents(
     let page = soa::list(&api.ctx, &scope, wanted, limit, after).await?;
     let total = if total { Some(soa::count(&api.ctx, &scope, wanted).await?) } else { None };
     let next_cursor = lists::next_id(page.next);
-    let data: Vec<DocumentView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(DocumentList { count: data.len(), data, next_cursor, total }))
+    Ok(Json(PageView::new(page.items, next_cursor, total)))
 }
 
 /// Shows a statement of applicability with its answers

@@ -5,7 +5,7 @@ use attestry_domain::access::grant;
 use attestry_domain::tasks::templates::{TaskTemplate, TemplateId};
 use attestry_domain::tasks::{Frequency, Task, templates as task_templates};
 use attestry_domain::words::Department;
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::{reference, schema};
 use attestry_http::request::caller::Granted;
@@ -51,18 +51,8 @@ fn template_example() -> Value {
     json!(task_templates::all().first())
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"data": [template_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct TemplateList {
-    data: Vec<TemplateView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<usize>,
+page_of! {
+    pub(crate) TemplateList = TemplateView, "TemplateList", template_example()
 }
 
 /// Lists the task templates
@@ -79,8 +69,7 @@ pub(crate) async fn list_task_templates(
     let ValidQuery(by_id) = query;
     let all = task_templates::all();
     let (page, next_cursor) = by_id.cut(all, |one| one.id);
-    let data: Vec<TemplateView> = page.into_iter().map(Into::into).collect();
-    Json(TemplateList { count: data.len(), data, next_cursor, total: by_id.total.then_some(all.len()) })
+    Json(PageView::new(page, next_cursor, by_id.total_of(all.len())))
 }
 
 /// Template ids in a body.

@@ -5,7 +5,7 @@ use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{AccessGrantId, VisitId, kind};
 use attestry_domain::portals::trust_access::{GrantStatus, VisitAction};
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
@@ -21,18 +21,8 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::{GiveReason, GrantView, OfStatus, grant_example};
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AccessGrants, example = json!({"data": [grant_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct GrantList {
-    data: Vec<GrantView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) GrantList = GrantView, "AccessGrants", grant_example()
 }
 
 /// Lists who has or had access
@@ -49,7 +39,7 @@ pub(crate) async fn list_access_grants(
     let total = if by_id.total { Some(grants::count(&api.ctx, &scope, status).await?) } else { None };
     let now = api.ctx.now();
     let data: Vec<GrantView> = page.items.into_iter().map(|one| GrantView::new(one, now)).collect();
-    Ok(Json(GrantList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+    Ok(Json(PageView::new(data, lists::next_id(page.next), total)))
 }
 
 /// Revokes access
@@ -111,18 +101,8 @@ impl From<Visit> for VisitView {
     }
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PortalVisits, example = json!({"data": [visit_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct VisitList {
-    data: Vec<VisitView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) VisitList = VisitView, "PortalVisits", visit_example()
 }
 
 #[derive(Debug)]
@@ -157,6 +137,5 @@ pub(crate) async fn list_portal_visits(
 ) -> Result<Json<VisitList>, Problem> {
     let page = grants::visits(&api.ctx, &scope, grant, by_id.limit, by_id.after).await?;
     let total = if by_id.total { Some(grants::count_visits(&api.ctx, &scope, grant).await?) } else { None };
-    let data: Vec<VisitView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(VisitList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+    Ok(Json(PageView::new(page.items, lists::next_id(page.next), total)))
 }

@@ -7,7 +7,7 @@ use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaId, kind}
 use attestry_domain::portals::trust_access::{AccessRequest, Nda, NdaStatus, RequestStatus, Signature};
 use attestry_domain::portals::{Days, PortalDocument};
 use attestry_http::answer::conditions::Conditions;
-use attestry_http::answer::lists;
+use attestry_http::answer::lists::{self, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
@@ -170,18 +170,8 @@ impl From<Nda> for NdaView {
     }
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AccessRequests, example = json!({"data": [request_example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct RequestList {
-    data: Vec<RequestView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) RequestList = RequestView, "AccessRequests", request_example()
 }
 
 /// Lists the requests for access
@@ -196,8 +186,7 @@ pub(crate) async fn list_access_requests(
 ) -> Result<Json<RequestList>, Problem> {
     let page = requests::list(&api.ctx, &scope, status, by_id.limit, by_id.after).await?;
     let total = if by_id.total { Some(requests::count(&api.ctx, &scope, status).await?) } else { None };
-    let data: Vec<RequestView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(RequestList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+    Ok(Json(PageView::new(page.items, lists::next_id(page.next), total)))
 }
 
 /// A request and the agreement that was sent for it.

@@ -7,7 +7,7 @@ use attestry_domain::id::{PortalPostId, kind};
 use attestry_domain::portals::{PortalPost, PostKind, PostPatch};
 use attestry_domain::text::{AnyText, Name};
 use attestry_http::answer::conditions::{Conditions, with_tag};
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
@@ -61,18 +61,8 @@ impl From<PortalPost> for PostView {
     }
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PortalPosts, example = json!({"data": [example()], "count": 1, "nextCursor": null}))]
-pub(crate) struct PostList {
-    data: Vec<PostView>,
-    /// The number of items in this page.
-    count: usize,
-    #[schema(required)]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = lists::total_schema, required = false)]
-    total: Option<i64>,
+page_of! {
+    pub(crate) PostList = PostView, "PortalPosts", example()
 }
 
 #[derive(Debug)]
@@ -107,8 +97,7 @@ pub(crate) async fn list_portal_posts(
 ) -> Result<Json<PostList>, Problem> {
     let page = posts::list(&api.ctx, &scope, kind, by_id.limit, by_id.after).await?;
     let total = if by_id.total { Some(posts::count(&api.ctx, &scope, kind).await?) } else { None };
-    let data: Vec<PostView> = page.items.into_iter().map(Into::into).collect();
-    Ok(Json(PostList { count: data.len(), data, next_cursor: lists::next_id(page.next), total }))
+    Ok(Json(PageView::new(page.items, lists::next_id(page.next), total)))
 }
 
 body! {

@@ -1,5 +1,6 @@
 //! The page parameters every list has, and the opaque cursor.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use attestry_domain::page::{After, Key, Order, Page, PageRequest, Sort};
@@ -16,8 +17,9 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{IntoParams, PartialSchema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use crate::document::operations::{reference, schema};
 use crate::request::query::{FromQuery, Query};
 
 pub const DEFAULT_LIMIT: u16 = 100;
@@ -79,6 +81,90 @@ pub fn total_parameter() -> Parameter {
 pub fn total_schema() -> RefOr<Schema> {
     let about = "How many items all pages hold together. Only with `total=true`.";
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).description(Some(about)).into()
+}
+
+/// A page of a list, as it is answered.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PageView<T> {
+    pub data: Vec<T>,
+    count: usize,
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<i64>,
+}
+
+impl<T> PageView<T> {
+    pub fn new(
+        items: impl IntoIterator<Item: Into<T>>,
+        next_cursor: Option<String>,
+        total: Option<i64>,
+    ) -> Self {
+        let data: Vec<T> = items.into_iter().map(Into::into).collect();
+        Self { count: data.len(), data, next_cursor, total }
+    }
+
+    /// A list that has one page.
+    pub fn whole(items: impl IntoIterator<Item: Into<T>>) -> Self {
+        Self::new(items, None, None)
+    }
+}
+
+/// Something that there are lists of.
+pub trait Item: ToSchema {
+    /// The name of a page in the document.
+    const PAGE: &'static str;
+    /// All pages together can be counted.
+    const HAS_TOTAL: bool = true;
+
+    fn example() -> Value;
+}
+
+/// Names the pages of a view: their type, their name in the document, and an example of what they hold.
+#[macro_export]
+macro_rules! page_of {
+    ($(#[$about:meta])* $vis:vis $list:ident = $view:ty, $name:literal, $example:expr $(, HAS_TOTAL = $total:literal)?) => {
+        $(#[$about])*
+        $vis type $list = $crate::answer::lists::PageView<$view>;
+
+        impl $crate::answer::lists::Item for $view {
+            const PAGE: &'static str = $name;
+            $(const HAS_TOTAL: bool = $total;)?
+
+            fn example() -> serde_json::Value {
+                $example
+            }
+        }
+    };
+}
+
+impl<T: Item> PartialSchema for PageView<T> {
+    fn schema() -> RefOr<Schema> {
+        let mut page = json!({
+            "type": "object", "required": ["data", "count", "nextCursor"],
+            "properties": {
+                "data": {"type": "array", "items": reference(&T::name())},
+                "count": {"type": "integer", "minimum": 0, "description": "The number of items in this page."},
+                "nextCursor": {"type": ["string", "null"], "description": "Where the next page starts; null on the last page."}
+            },
+            "example": {"data": [T::example()], "count": 1, "nextCursor": null}
+        });
+        if T::HAS_TOTAL {
+            page["properties"]["total"] = json!(total_schema());
+        }
+        schema(page)
+    }
+}
+
+impl<T: Item> ToSchema for PageView<T> {
+    fn name() -> Cow<'static, str> {
+        T::PAGE.into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((T::name().into_owned(), T::schema()));
+        T::schemas(schemas);
+    }
 }
 
 /// `page` and `perPage`: a page by its number, in place of `limit` and `cursor`.
@@ -397,6 +483,11 @@ pub struct ById {
 }
 
 impl ById {
+    /// How many there are in all, if that is asked for.
+    pub fn total_of(&self, all: usize) -> Option<i64> {
+        self.total.then(|| i64::try_from(all).unwrap_or(i64::MAX))
+    }
+
     /// The page of a list that is there whole and in the order of its ids, and where the next one begins.
     pub fn cut<T, I: Display>(
         &self,
