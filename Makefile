@@ -32,7 +32,8 @@ test-rust: web
 	TEST_PYTHON=$(VENV)/bin/python TEST_NODE=$(NODE) tests/with-postgres cargo test --locked --workspace
 
 # The console in a real browser, against the real binary.
-test-web: web packages
+test-web: web
+	@tests/deps web
 	cd web && npx biome ci . && npx tsc --noEmit && npx vitest run
 	cargo build --locked --workspace --bin attestry
 	cd web && TEST_BINARY=$(BIN) npx playwright test

@@ -1,5 +1,7 @@
 //! What can go wrong with a database, sorted by what the caller can do about it.
 
+use std::io::ErrorKind;
+
 use deadpool_postgres::{PoolError, TimeoutType};
 
 /// Which kind of constraint was broken.
@@ -79,13 +81,19 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
+/// Tells if a connection was lost. What cannot be encoded or read is an error of I/O, too.
+fn is_loss(error: &std::io::Error) -> bool {
+    !matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData)
+}
+
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(cause) = error.as_db_error() else {
             let source = std::error::Error::source(&error);
             let text = source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
             // No answer from a server: the connection could not be made or broke.
-            let is_broken = error.is_closed() || source.is_some_and(|source| source.is::<std::io::Error>());
+            let is_broken =
+                error.is_closed() || source.and_then(|source| source.downcast_ref()).is_some_and(is_loss);
             return if is_broken { Self::Unavailable(text) } else { Self::Other(text) };
         };
         let name = || cause.constraint().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! The journal's rows. Only `app::journal` appends; nothing updates an entry but the erasure of a
+//! The journal's rows. Only `app::core::sealing` appends; nothing updates an entry but the erasure of a
 //! state.
 
 use std::sync::LazyLock;

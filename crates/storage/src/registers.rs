@@ -1,10 +1,5 @@
 //! The rows of registers. A register's own file names its table and its columns; every statement follows from the two
-//! lists (and the conditions and orders in the domain), as static text, and so do reading and binding.
-
-#![expect(
-    clippy::large_types_passed_by_value,
-    reason = "statements are put together by the compiler, not when the program runs"
-)]
+//! lists (and the conditions and orders in the domain), put together once, and so do reading and binding.
 
 use std::collections::BTreeMap;
 
@@ -515,7 +510,9 @@ pub async fn matrix<R: StoredRating>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<
         Ok((row.bool(0)?, cell))
     };
     let mut matrix = Matrix::default();
-    let [inherent, residual] = R::sql().matrix.as_slice() else { return Ok(matrix) };
+    let [inherent, residual] = R::sql().matrix.as_slice() else {
+        return Err(Error::Other("a rated register has two sides".to_owned()));
+    };
     for (is_assessed, cell) in t.all(inherent, &values, cell).await? {
         matrix.inherent.add(is_assessed, cell);
     }

@@ -335,10 +335,10 @@ async fn bodies_are_limited_by_what_their_route_takes(app: &TestApp) {
         text(10_000)
     );
     app.call("POST", "/v1/risks").key(&app.home.key).raw("application/json", risk).send().await.expect(201);
-    let spaces = " ".repeat(1 << 20);
-    for path in ["/v1/risks", "/v1/auth/login"] {
-        let call = app.call("POST", path).key(&app.home.key).raw("application/json", spaces.clone());
-        call.send().await.problem(413, "payload_too_large");
+    for (path, limit) in [("/v1/risks", 1 << 20), ("/v1/auth/login", 64 << 10)] {
+        let spaces = |count: usize| app.call("POST", path).raw("application/json", " ".repeat(count));
+        spaces(limit + 1).key(&app.home.key).send().await.problem(413, "payload_too_large");
+        spaces(limit).key(&app.home.key).send().await.problem(400, "malformed_body");
     }
     let boundary = format!("multipart/form-data; boundary={}", "b".repeat(71));
     let risk = json!({"title": "A", "description": "B", "category": "other"});

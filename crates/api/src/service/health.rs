@@ -4,6 +4,7 @@ use attestry_app::service;
 use attestry_domain::Time;
 use attestry_domain::journal::hex;
 use attestry_http::answer::problem::Problem;
+use attestry_http::request::caller::Anyone;
 use attestry_http::request::query::{NoQuery, ValidQuery};
 use attestry_http::state::Api;
 use axum::Json;
@@ -26,7 +27,7 @@ pub(crate) struct Health {
 
 /// Shows that the service is running
 #[utoipa::path(get, path = "/v1/health", tag = "Service", responses((status = 200, body = Health, description = "The service is running.")))]
-pub(crate) async fn health(api: State<Api>, _none: ValidQuery<NoQuery>) -> Json<Health> {
+pub(crate) async fn health(api: State<Api>, _anyone: Anyone, _none: ValidQuery<NoQuery>) -> Json<Health> {
     let now = api.ctx.now();
     Json(Health {
         status: "ok",

@@ -1,6 +1,6 @@
 //! Who calls. [`Granted`] is the way into an organization: credentials, then the permission its type
-//! names. [`SignedIn`] is a user's own account, apart from any organization. A handler with neither
-//! is on the public list, and a test holds that list.
+//! names. [`SignedIn`] is a user's own account, apart from any organization. [`Visitor`], [`Guest`] and [`Anyone`] need no
+//! credentials; a test holds the list of operations that take one of them.
 
 use std::marker::PhantomData;
 use std::net::{IpAddr, SocketAddr};
@@ -286,7 +286,6 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
 /// The first proof is what the operation needs; another is about what its subject belongs to.
 impl<G: Grant> Argument for Granted<G> {
     fn describe(facts: &mut Facts) {
-        facts.is_public = false;
         match facts.needs {
             None => facts.needs = Some(Needed::by::<G>()),
             Some(_) => facts.also_needs = Some(Needed::by::<G>()),
@@ -397,14 +396,33 @@ impl FromRequestParts<Api> for SignedIn {
 
 impl Argument for SignedIn {
     fn describe(facts: &mut Facts) {
-        facts.is_public = false;
         facts.needs_session = true;
     }
 }
 
-impl Argument for Option<SignedIn> {}
-impl Argument for Visitor {}
-impl Argument for Guest {}
+/// Anybody at all, without a limit of requests.
+#[derive(Debug)]
+pub struct Anyone;
+
+impl FromRequestParts<Api> for Anyone {
+    type Rejection = Problem;
+
+    async fn from_request_parts(_: &mut Parts, _: &Api) -> Result<Self, Problem> {
+        Ok(Self)
+    }
+}
+
+macro_rules! for_everybody {
+    ($($type:ty),*) => {
+        $(impl Argument for $type {
+            fn describe(facts: &mut Facts) {
+                facts.is_public = true;
+            }
+        })*
+    };
+}
+
+for_everybody!(Anyone, Option<SignedIn>, Visitor, Guest);
 
 /// A session on a route that also works without one: credentials that do not hold count as none.
 impl OptionalFromRequestParts<Api> for SignedIn {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use attestry_domain::access::{Grant, Permission};
-use axum::extract::{Path, RawQuery, Request, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter};
 use http::{HeaderMap, Method, Uri};
@@ -63,7 +63,7 @@ pub struct IdInPath {
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Facts {
-    /// It needs no credentials.
+    /// It needs no credentials, which an argument must say.
     pub is_public: bool,
     /// It acts on a user's own account, and so needs a session.
     pub needs_session: bool,
@@ -87,7 +87,7 @@ pub struct Facts {
 impl Default for Facts {
     fn default() -> Self {
         Self {
-            is_public: true,
+            is_public: false,
             needs_session: false,
             needs: None,
             also_needs: None,
@@ -121,7 +121,6 @@ impl<T> Argument for Path<T> {}
 impl Argument for Method {}
 impl Argument for Uri {}
 impl Argument for HeaderMap {}
-impl Argument for Request {}
 
 impl Argument for RawQuery {
     fn describe(facts: &mut Facts) {

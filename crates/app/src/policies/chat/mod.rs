@@ -105,7 +105,7 @@ pub async fn ask(
     let (policy, organization, facts) = found.await?;
     let content = policy.content.content().map_err(Error::internal)?;
     let stream = AssistantStream::begin(ctx, caller).await?;
-    match &ctx.assistant() {
+    match ctx.assistant() {
         Assistant::Nobody => Err(not_configured()),
         Assistant::Rules => {
             let frequency = policy.frequency.unwrap_or(ReviewFrequency::Yearly);
