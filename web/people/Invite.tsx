@@ -1,9 +1,10 @@
-import { ActionIcon, Alert, Button, Drawer, Progress, Select, Textarea } from '@mantine/core';
+import { ActionIcon, Alert, Button, Progress, Select, Textarea } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
 import { type FormEvent, useMemo, useState } from 'react';
 import type { Schemas } from '../api/client';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
+import { Panel } from '../parts/Panel';
 import { StatusPill } from '../parts/StatusPill';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
@@ -61,16 +62,7 @@ export function Invite({ onClose }: { onClose: (invited: boolean) => void }) {
   }
 
   return (
-    <Drawer
-      opened
-      onClose={close}
-      position="right"
-      size={560}
-      title={t.people.invite}
-      closeButtonProps={{ 'aria-label': t.actions.close }}
-      closeOnClickOutside={!busy}
-      attributes={{ content: { 'aria-label': t.people.invite }, header: { role: 'presentation' } }}
-    >
+    <Panel title={t.people.invite} onClose={close} closeOnClickOutside={!busy}>
       {outcomes ? (
         <Results
           outcomes={outcomes}
@@ -130,7 +122,7 @@ export function Invite({ onClose }: { onClose: (invited: boolean) => void }) {
           </div>
         </form>
       )}
-    </Drawer>
+    </Panel>
   );
 }
 

@@ -1,10 +1,11 @@
-import { Alert, Button, Checkbox, Drawer, FileInput, Select, Textarea, TextInput } from '@mantine/core';
+import { Alert, Button, Checkbox, FileInput, Select, Textarea, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { api, type Schemas } from '../api/client';
 import { usePeople } from '../api/people';
 import { Problem, words } from '../api/problem';
 import { refetch } from '../api/query';
+import { Panel } from '../parts/Panel';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { choices } from './fields';
@@ -50,15 +51,7 @@ export function NewPolicy({ onClose }: { onClose: () => void }) {
   }
 
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size={560}
-      title={t.policies.new}
-      closeButtonProps={{ 'aria-label': t.actions.close }}
-      attributes={{ content: { 'aria-label': t.policies.new } }}
-    >
+    <Panel title={t.policies.new} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)} style={{ display: 'grid', gap: 16 }}>
         {general && (
           <Alert color="red" variant="light" role="alert">
@@ -132,6 +125,6 @@ export function NewPolicy({ onClose }: { onClose: () => void }) {
           </Button>
         </div>
       </form>
-    </Drawer>
+    </Panel>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Drawer, Select, Textarea, TextInput } from '@mantine/core';
+import { Alert, Button, Select, Textarea, TextInput } from '@mantine/core';
 import { IconPlus, IconTableImport } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,6 +12,7 @@ import { useConfirm } from '../parts/confirm';
 import { EmptyState } from '../parts/EmptyState';
 import { ExportMenu } from '../parts/ExportMenu';
 import { day } from '../parts/format';
+import { Panel } from '../parts/Panel';
 import { Import } from '../parts/register/Import';
 import { SearchInput } from '../parts/SearchInput';
 import { useView } from '../parts/search';
@@ -163,17 +164,9 @@ type SheetProps = { title: string; onClose: () => void; of?: { data: undefined; 
 
 function Sheet({ title, onClose, of, children }: SheetProps & { children?: React.ReactNode }) {
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size={560}
-      title={title}
-      closeButtonProps={{ 'aria-label': t.actions.close }}
-      attributes={{ content: { 'aria-label': title }, header: { role: 'presentation' } }}
-    >
+    <Panel title={title} onClose={onClose}>
       {of ? <Fetched of={of}>{() => null}</Fetched> : children}
-    </Drawer>
+    </Panel>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Drawer, Modal, Radio, Select, TextInput } from '@mantine/core';
+import { Button, Checkbox, Modal, Radio, Select, TextInput } from '@mantine/core';
 import { IconCopy, IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { $api, api, type Schemas } from '../api/client';
@@ -7,6 +7,7 @@ import { refetch } from '../api/query';
 import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
 import { day, moment } from '../parts/format';
+import { Panel } from '../parts/Panel';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
@@ -141,15 +142,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (key: string
     if (data?.key) onMade(data.key);
   });
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size={560}
-      title={texts.create}
-      closeButtonProps={{ 'aria-label': t.actions.close }}
-      attributes={{ content: { 'aria-label': texts.create }, header: { role: 'presentation' } }}
-    >
+    <Panel title={texts.create} onClose={onClose}>
       <FormBody form={form} verb={texts.create} cancel={{ label: t.actions.cancel, onClick: onClose }}>
         <TextInput
           label={texts.name}
@@ -178,7 +171,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: (key: string
         </Radio.Group>
         {!isAll && <Choice value={scopes} onChange={setScopes} />}
       </FormBody>
-    </Drawer>
+    </Panel>
   );
 }
 

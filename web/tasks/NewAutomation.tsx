@@ -1,10 +1,11 @@
-import { Alert, Button, Drawer, Radio, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { Alert, Button, Radio, SegmentedControl, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { api, type Schemas } from '../api/client';
 import { Problem, words as told } from '../api/problem';
 import { refetch } from '../api/query';
 import { useDraft } from '../parts/drafts';
 import { SectionError } from '../parts/ErrorPage';
+import { Panel } from '../parts/Panel';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import css from './Automations.module.css';
@@ -95,15 +96,7 @@ export function NewAutomation({ taskId, kind, onKind, onClose, onCreated }: Prop
   );
 
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size={640}
-      title={words.new}
-      closeButtonProps={{ 'aria-label': t.actions.close }}
-      attributes={{ content: { 'aria-label': words.new } }}
-    >
+    <Panel title={words.new} onClose={onClose} isWide>
       <form onSubmit={(event) => void submit(event)} className={css.form} noValidate>
         <SegmentedControl
           fullWidth
@@ -177,7 +170,7 @@ export function NewAutomation({ taskId, kind, onKind, onClose, onCreated }: Prop
           </Button>
         </div>
       </form>
-    </Drawer>
+    </Panel>
   );
 }
 

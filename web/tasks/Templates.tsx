@@ -1,9 +1,10 @@
-import { Alert, Button, Checkbox, Drawer, TextInput } from '@mantine/core';
+import { Alert, Button, Checkbox, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { $api, api, type Schemas } from '../api/client';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { SectionError } from '../parts/ErrorPage';
+import { Panel } from '../parts/Panel';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import type { Task } from './fields';
@@ -43,15 +44,7 @@ export function Templates({ tasks, onClose }: { tasks: Task[]; onClose: () => vo
   }
 
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size={640}
-      title={t.tasks.templates.title}
-      closeButtonProps={{ 'aria-label': t.actions.close }}
-      attributes={{ content: { 'aria-label': t.tasks.templates.title } }}
-    >
+    <Panel title={t.tasks.templates.title} onClose={onClose} isWide>
       <p className="t2">{t.tasks.templates.text}</p>
       {error && <SectionError error={error} onRetry={() => void again()} />}
       {data && open.length === 0 && <p className={css.none}>{t.tasks.templates.none}</p>}
@@ -94,7 +87,7 @@ export function Templates({ tasks, onClose }: { tasks: Task[]; onClose: () => vo
           </div>
         </>
       )}
-    </Drawer>
+    </Panel>
   );
 }
 

@@ -1,10 +1,11 @@
-import { Alert, Button, Drawer } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Problem, words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { t } from '../../texts';
 import { useConfirm } from '../confirm';
 import { useDraft } from '../drafts';
+import { Panel } from '../Panel';
 import { create } from './data';
 import type { Formed } from './definition';
 import { FieldInput, type Given } from './FieldInput';
@@ -70,15 +71,7 @@ export function NewRecord({
         })
       : onClose();
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size={560}
-      title={d.texts.new}
-      closeButtonProps={{ 'aria-label': t.actions.close }}
-      attributes={{ content: { 'aria-label': d.texts.new } }}
-    >
+    <Panel title={d.texts.new} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)} style={{ display: 'grid', gap: 16 }}>
         {general && (
           <Alert color="red" variant="light" role="alert">
@@ -114,6 +107,6 @@ export function NewRecord({
         </div>
       </form>
       {dialog}
-    </Drawer>
+    </Panel>
   );
 }
