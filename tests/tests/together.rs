@@ -92,8 +92,9 @@ async fn organizations_do_not_harm_each_other() {
         log.lines().filter(|line| line.contains("still waiting") || line.contains("deadlock")).collect();
     assert!(waited.is_empty(), "somebody waited for a second: {waited:#?}");
     for verdict in attestry_app::identity::organizations::all(&ctx).await.expect("organizations") {
-        let verdict = attestry_app::core::proof::verify(&ctx, verdict.id, &[]).await.expect("a verdict");
-        assert!(matches!(verdict, attestry_app::core::proof::Verdict::Intact { .. }), "{verdict:?}");
+        let verdict =
+            attestry_app::core::verification::verify(&ctx, verdict.id, &[]).await.expect("a verdict");
+        assert!(matches!(verdict, attestry_app::core::verification::Verdict::Intact { .. }), "{verdict:?}");
     }
     assert!(servers.into_iter().all(Server::stop));
     drop(ctx);

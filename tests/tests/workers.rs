@@ -149,8 +149,8 @@ async fn each_run_is_carried_out_once_also_when_a_worker_dies() {
         assert!(i64::try_from(hits.len()).expect("a number") >= completed);
     }
     let verdict =
-        attestry_app::core::proof::verify(&ctx, founded.organization, &[]).await.expect("a verdict");
-    assert!(matches!(verdict, attestry_app::core::proof::Verdict::Intact { .. }), "{verdict:?}");
+        attestry_app::core::verification::verify(&ctx, founded.organization, &[]).await.expect("a verdict");
+    assert!(matches!(verdict, attestry_app::core::verification::Verdict::Intact { .. }), "{verdict:?}");
     drop(ctx);
     database.remove().await;
 }

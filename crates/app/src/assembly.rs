@@ -25,7 +25,7 @@ use crate::core::hooks::Hooks;
 use crate::core::keys::Keys;
 use crate::core::outages::Outages;
 use crate::core::permits::{FairPermits, Limits};
-use crate::core::queue::{AccountEntry, Jobs, Mail, QueueClock, known};
+use crate::core::queue::{AccountEntry, Jobs, Mail, QueueClock, kind_of};
 use crate::core::refusals::Refusals;
 use crate::core::sealing::Sealer;
 use crate::core::throttle::Attempts;
@@ -69,23 +69,23 @@ static HOOKS: Hooks = Hooks {
 
 static JOBS: Jobs = Jobs {
     kinds: &[
-        known::<Mail>(),
-        known::<PasswordReset>(),
-        known::<SignInFailure>(),
-        known::<AccountEntry>(),
-        known::<AutomationRun>(),
-        known::<EventRuns>(),
-        known::<Removal>(),
-        known::<SignRequests>(),
-        known::<Announcement>(),
-        known::<Asked>(),
-        known::<Digests>(),
-        known::<DomainChecks>(),
-        known::<Housekeeping>(),
-        known::<PolicyReviews>(),
-        known::<Recurrence>(),
-        known::<Schedules>(),
-        known::<Sweep>(),
+        kind_of::<Mail>(),
+        kind_of::<PasswordReset>(),
+        kind_of::<SignInFailure>(),
+        kind_of::<AccountEntry>(),
+        kind_of::<AutomationRun>(),
+        kind_of::<EventRuns>(),
+        kind_of::<Removal>(),
+        kind_of::<SignRequests>(),
+        kind_of::<Announcement>(),
+        kind_of::<Asked>(),
+        kind_of::<Digests>(),
+        kind_of::<DomainChecks>(),
+        kind_of::<Housekeeping>(),
+        kind_of::<PolicyReviews>(),
+        kind_of::<Recurrence>(),
+        kind_of::<Schedules>(),
+        kind_of::<Sweep>(),
     ],
     // The first children of the sandbox are started now, so that the first run does not wait for them.
     started: |ctx| {

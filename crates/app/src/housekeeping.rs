@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
 use crate::core::idempotency::REMEMBERED;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::identity::organizations;
 
 const EVERY: Duration = Duration::from_hours(1);
@@ -24,11 +24,11 @@ pub(crate) struct Housekeeping;
 
 impl Job for Housekeeping {
     const KIND: &'static str = "housekeeping";
-    const TRIES: i64 = i64::MAX;
-    const AT_ONCE: usize = 1;
+    const MAX_ATTEMPTS: i64 = i64::MAX;
+    const MAX_CONCURRENT: usize = 1;
     const PERIOD: Option<Duration> = Some(EVERY);
 
-    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         tidy_up(ctx).await
     }
 }

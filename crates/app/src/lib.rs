@@ -16,7 +16,7 @@ pub mod notices;
 pub mod policies;
 pub mod portals;
 pub mod registers;
-pub mod service;
+pub mod schema_status;
 pub mod soa;
 pub mod tasks;
 pub mod trust_access;

@@ -1,6 +1,6 @@
 //! `/v1/audit-logs`: the journal, its chain, its proof.
 
-use attestry_app::core::proof::{Verdict, verify};
+use attestry_app::core::verification::{Verdict, verify};
 use attestry_domain::id::OrganizationId;
 use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};

@@ -648,8 +648,11 @@ async fn events_start_automations_and_never_in_circles(app: &TestApp) {
     let all = runs().await;
     assert_eq!(all.iter().filter(|run| run["status"] == "COMPLETED").count(), 155);
     let own = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
-    let proof = attestry_app::core::proof::verify(&app.ctx, own, &[]).await.expect("a verdict");
-    assert!(matches!(proof, attestry_app::core::proof::Verdict::Intact { .. }), "the chain holds: {proof:?}");
+    let proof = attestry_app::core::verification::verify(&app.ctx, own, &[]).await.expect("a verdict");
+    assert!(
+        matches!(proof, attestry_app::core::verification::Verdict::Intact { .. }),
+        "the chain holds: {proof:?}"
+    );
 }
 
 async fn checks_run_without_javascript(app: &TestApp) {

@@ -74,8 +74,9 @@ async fn only_an_owner_deletes_it(app: &TestApp) {
         .send()
         .await
         .problem(403, "not_a_member");
-    let verdict = attestry_app::core::proof::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
-    assert!(matches!(verdict, attestry_app::core::proof::Verdict::Intact { .. }), "{verdict:?}");
+    let verdict =
+        attestry_app::core::verification::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
+    assert!(matches!(verdict, attestry_app::core::verification::Verdict::Intact { .. }), "{verdict:?}");
 }
 
 async fn a_deletion_must_be_meant(app: &TestApp) {
@@ -155,8 +156,9 @@ async fn a_removed_organization_leaves_its_chain_and_nothing_else(app: &TestApp)
     // The row of the organization itself, without its name.
     assert_eq!(text.matches(&id).count(), 1, "{text}");
     assert!(!text.contains("grace@example.com") && !text.contains("\"Home\""), "{text}");
-    let verdict = attestry_app::core::proof::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
-    assert!(matches!(verdict, attestry_app::core::proof::Verdict::Intact { .. }), "{verdict:?}");
+    let verdict =
+        attestry_app::core::verification::verify(&app.ctx, home(app), &[]).await.expect("a verdict");
+    assert!(matches!(verdict, attestry_app::core::verification::Verdict::Intact { .. }), "{verdict:?}");
     app.call("GET", "/v1/people").key(&other.key).send().await.expect(200);
 }
 

@@ -596,8 +596,8 @@ async fn a_dump_can_be_loaded_again(app: &TestApp) {
         .await
         .expect("loaded");
     let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
-    let verdict = attestry_app::core::proof::verify(&app.ctx, id, &[]).await.expect("a verdict");
-    assert_eq!(verdict, attestry_app::core::proof::Verdict::Intact { entries: 3 });
+    let verdict = attestry_app::core::verification::verify(&app.ctx, id, &[]).await.expect("a verdict");
+    assert_eq!(verdict, attestry_app::core::verification::Verdict::Intact { entries: 3 });
 }
 
 fn app_is_there() -> bool {

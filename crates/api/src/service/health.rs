@@ -1,6 +1,6 @@
 //! Whether the service lives and can work.
 
-use attestry_app::service;
+use attestry_app::schema_status;
 use attestry_domain::Time;
 use attestry_domain::journal::hex;
 use attestry_http::answer::problem::Problem;
@@ -44,7 +44,7 @@ pub(crate) async fn live() -> Json<Value> {
 
 /// For a load balancer: the database answers and has this version's schema.
 pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Value>, Problem> {
-    let missing = service::missing_migrations(&api.ctx).await?;
+    let missing = schema_status::missing_migrations(&api.ctx).await?;
     if missing.is_empty() {
         return Ok(Json(json!({"status": "ok"})));
     }

@@ -11,7 +11,7 @@ use crate::automations::runner::Output;
 use crate::automations::runs::{self, Beginning};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
 /// How often a run looks whether it was cancelled, and keeps what it has written.
 const LOOK: Duration = Duration::from_secs(1);
@@ -31,19 +31,19 @@ impl AutomationRun {
 
 impl Job for AutomationRun {
     const KIND: &'static str = "automation_run";
-    const TRIES: i64 = 100;
-    const AT_ONCE: usize = 16;
+    const MAX_ATTEMPTS: i64 = 100;
+    const MAX_CONCURRENT: usize = 16;
     // However long the scripts of one organization take, another's find a place.
-    const OF_ONE: i64 = 6;
+    const MAX_CONCURRENT_PER_ORGANIZATION: i64 = 6;
 
-    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {
         let Self { organization, automation, run } = self;
         let scope = runs::scope_of(organization, automation);
-        match Box::pin(carry_out(ctx, &scope, held, run)).await {
+        match Box::pin(carry_out(ctx, &scope, lease, run)).await {
             // It will not go better next time, and must not stay as it is.
             Err(error) if !error.is_outage() => {
                 tracing::error!(%run, %error, "a run was given up");
-                runs::give_up(ctx, &scope, held, run, runs::INTERNAL).await?;
+                runs::give_up(ctx, &scope, lease, run, runs::INTERNAL).await?;
                 Ok(Outcome::Ended)
             }
             ended => Ok(ended?),
@@ -51,11 +51,11 @@ impl Job for AutomationRun {
     }
 }
 
-async fn carry_out(ctx: &Ctx, scope: &Scope, held: &Held, run: RunId) -> Result<Outcome, Error> {
+async fn carry_out(ctx: &Ctx, scope: &Scope, lease: &JobLease, run: RunId) -> Result<Outcome, Error> {
     let begun = match runs::begin(ctx, scope, run).await? {
         Beginning::Go(begun) => begun,
         Beginning::Interrupted => {
-            runs::give_up(ctx, scope, held, run, runs::INTERRUPTED).await?;
+            runs::give_up(ctx, scope, lease, run, runs::INTERRUPTED).await?;
             return Ok(Outcome::Ended);
         }
         Beginning::Nothing => return Ok(Outcome::Done),
@@ -83,6 +83,6 @@ async fn carry_out(ctx: &Ctx, scope: &Scope, held: &Held, run: RunId) -> Result<
         ran = begun.execute(ctx, scope, &output) => ran?,
         () = cancelled => return Ok(Outcome::Done),
     };
-    Box::pin(begun.finish(ctx, scope, held, ran)).await?;
+    Box::pin(begun.finish(ctx, scope, lease, ran)).await?;
     Ok(Outcome::Ended)
 }

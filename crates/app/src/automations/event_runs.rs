@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::automations::events::{matches, run_of};
 use crate::automations::runs::{self, ACTOR};
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
 /// How many entries are looked at in one transaction.
 const PORTION: i64 = 20;
@@ -24,13 +24,13 @@ pub(crate) struct EventRuns {
 
 impl Job for EventRuns {
     const KIND: &'static str = "event_runs";
-    const TRIES: i64 = 100;
+    const MAX_ATTEMPTS: i64 = 100;
 
-    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {
         let scope = Scope::system(self.organization, &format!("{ACTOR}events"));
-        let held = held.clone();
+        let lease = lease.clone();
         ctx.change(&scope, async move |c| {
-            held.complete(c.t).await?;
+            lease.complete(c.t).await?;
             if organizations::get(c.t, c.scope).await?.is_none() {
                 return Ok(());
             }

@@ -17,7 +17,7 @@ use crate::core::journal::Entry as Unsealed;
 use crate::core::sealing::Sealer;
 
 /// How many runs a commit starts itself. More are left to a job, so that nobody waits for them.
-const AT_ONCE: usize = 100;
+const MAX_RUNS_PER_COMMIT: usize = 100;
 
 /// Puts a run into the queue for each automation that waits for one of these entries; answers the entries about the
 /// runs.
@@ -30,7 +30,7 @@ pub(crate) async fn start(
     let listeners = automations::listeners(t, organization).await?;
     let (mut started, matches) = (Vec::new(), matches(entries, &listeners));
     if let (Some(first), Some(last)) = (entries.first(), entries.last())
-        && matches.len() > AT_ONCE
+        && matches.len() > MAX_RUNS_PER_COMMIT
     {
         let job = EventRuns { organization, from: first.sequence, to: last.sequence };
         sealer.enqueue(t, organization, None, &job).await?;

@@ -27,11 +27,11 @@ use serde_json::{Value, json};
 use crate::automations::automation_run::AutomationRun;
 use crate::automations::runner::{self, Output, Ran, Returned};
 use crate::automations::{Place, check_of, find, lock, must_be_a_task};
-use crate::core::change::{self, Change, Happened};
+use crate::core::change::{self, Change, Notification};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::journal;
-use crate::core::queue::Held;
+use crate::core::queue::JobLease;
 use crate::files::attachments::{self, NewFile, Stored, Target};
 use crate::{registers, tasks};
 
@@ -255,7 +255,13 @@ impl Begun {
     }
 
     /// Writes down what came of it, once: the run, its evidence, and what becomes of the task.
-    pub(crate) async fn finish(self, ctx: &Ctx, scope: &Scope, held: &Held, ran: Ran) -> Result<(), Error> {
+    pub(crate) async fn finish(
+        self,
+        ctx: &Ctx,
+        scope: &Scope,
+        lease: &JobLease,
+        ran: Ran,
+    ) -> Result<(), Error> {
         let Self { mut run, automation, .. } = self;
         run.logs = ran.logs;
         let mut evidence = None;
@@ -277,10 +283,10 @@ impl Begun {
             Some(evidence) => store_patiently(ctx, scope, &mut run, &automation, &evidence).await,
             None => None,
         };
-        let (held, kept) = (held.clone(), stored.clone());
+        let (lease, kept) = (lease.clone(), stored.clone());
         let written = ctx
             .change(scope, async move |c| {
-                held.complete(c.t).await?;
+                lease.complete(c.t).await?;
                 // Somebody may have cancelled it, or deleted its automation.
                 if runs::status(c.t, c.scope, run.id).await? != Some(RunStatus::Running) {
                     return Ok(false);
@@ -418,7 +424,7 @@ async fn tell(c: &Change<'_>, run: &Run, automation: &Automation, is_failing: bo
         true => format!("“{}” ({task}) failed: {}", automation.name, why.unwrap_or_default()),
         false => format!("“{}” ({task}) passes again", automation.name),
     };
-    c.tell(Happened { member, notice: Notice::Automations, line });
+    c.notify(Notification { member, notice: Notice::Automations, line });
     Ok(())
 }
 
@@ -432,13 +438,13 @@ pub(crate) const INTERNAL: (&str, &str) =
 pub(crate) async fn give_up(
     ctx: &Ctx,
     scope: &Scope,
-    held: &Held,
+    lease: &JobLease,
     run: RunId,
     (code, message): (&str, &str),
 ) -> Result<(), Error> {
-    let (held, why) = (held.clone(), RunError { code: code.to_owned(), message: message.to_owned() });
+    let (lease, why) = (lease.clone(), RunError { code: code.to_owned(), message: message.to_owned() });
     ctx.change(scope, async move |c| {
-        held.complete(c.t).await?;
+        lease.complete(c.t).await?;
         let Some(mut run) = runs::lock(c.t, c.scope, run).await? else { return Ok(()) };
         if run.status.is_over() {
             return Ok(());

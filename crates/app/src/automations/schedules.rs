@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::automations::runs;
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
 /// Schedules are by the minute.
 const EVERY: Duration = Duration::from_mins(1);
@@ -18,11 +18,11 @@ pub(crate) struct Schedules;
 
 impl Job for Schedules {
     const KIND: &'static str = "schedules";
-    const TRIES: i64 = i64::MAX;
-    const AT_ONCE: usize = 1;
+    const MAX_ATTEMPTS: i64 = i64::MAX;
+    const MAX_CONCURRENT: usize = 1;
     const PERIOD: Option<Duration> = Some(EVERY);
 
-    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         let (now, mut after) = (ctx.now(), String::new());
         loop {
             let from = after.clone();

@@ -21,7 +21,7 @@ use futures_util::future::try_join_all;
 use serde::Serialize;
 
 use crate::core::context::Ctx;
-use crate::core::credentials::Forget;
+use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::journal::{Entry, Record};
 use crate::core::queue::{AccountEntry, CHANNEL, Job, seal};
@@ -30,7 +30,7 @@ use crate::core::sealing::has_enqueued;
 /// Something that happened and concerns a member. It is told once the change is complete: many things of one change in
 /// one message.
 #[derive(Clone, Debug)]
-pub(crate) struct Happened {
+pub(crate) struct Notification {
     pub(crate) member: MemberId,
     pub(crate) notice: Notice,
     pub(crate) line: String,
@@ -38,18 +38,18 @@ pub(crate) struct Happened {
 
 /// What is done when the transaction is on disk.
 #[derive(Debug, Default)]
-struct Afterwards {
+struct PostCommit {
     enqueued: bool,
     /// Whose journal grows.
     recorded: BTreeSet<OrganizationId>,
-    forget: Vec<Forget>,
-    happened: Vec<Happened>,
+    invalidate: Vec<Invalidate>,
+    notifications: Vec<Notification>,
 }
 
-impl Afterwards {
-    fn happen(self, ctx: &Ctx) {
-        for what in self.forget {
-            ctx.credentials.forget(what);
+impl PostCommit {
+    fn run(self, ctx: &Ctx) {
+        for what in self.invalidate {
+            ctx.credentials.invalidate(what);
         }
         // Ringing too often does no harm.
         if self.enqueued || has_enqueued(&ctx.sealed_jobs_at, ctx.now()) {
@@ -65,12 +65,12 @@ pub(crate) struct Work<'a> {
     pub(crate) t: &'a Tx<'a>,
     /// When it happens.
     pub(crate) now: Time,
-    afterwards: Mutex<Afterwards>,
+    post_commit: Mutex<PostCommit>,
 }
 
 impl<'a> Work<'a> {
     fn new(ctx: &'a Ctx, t: &'a Tx<'a>) -> Self {
-        Self { ctx, t, now: ctx.now(), afterwards: Mutex::default() }
+        Self { ctx, t, now: ctx.now(), post_commit: Mutex::default() }
     }
 
     pub(crate) fn next_id<K: Kind>(&self) -> Id<K> {
@@ -99,7 +99,7 @@ impl<'a> Work<'a> {
             run_at: self.ctx.queue_time(self.now),
             created_at: self.now,
         };
-        let is_first = !std::mem::replace(&mut self.afterwards().enqueued, true);
+        let is_first = !std::mem::replace(&mut self.post_commit().enqueued, true);
         queue::enqueue(self.t, &job).await?;
         if is_first {
             self.t.notify(CHANNEL).await?;
@@ -113,17 +113,17 @@ impl<'a> Work<'a> {
     }
 
     /// Whatever is remembered of this is no longer true once the transaction is on disk.
-    pub(crate) fn forget(&self, what: Forget) {
-        self.afterwards().forget.push(what);
+    pub(crate) fn invalidate(&self, what: Invalidate) {
+        self.post_commit().invalidate.push(what);
     }
 
     /// Tells a member of this once the change is complete.
-    pub(crate) fn tell(&self, happened: Happened) {
-        self.afterwards().happened.push(happened);
+    pub(crate) fn notify(&self, notification: Notification) {
+        self.post_commit().notifications.push(notification);
     }
 
-    fn afterwards(&self) -> std::sync::MutexGuard<'_, Afterwards> {
-        self.afterwards.lock().unwrap_or_else(PoisonError::into_inner)
+    fn post_commit(&self) -> std::sync::MutexGuard<'_, PostCommit> {
+        self.post_commit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Settles the claim of the request's `Idempotency-Key`; a request that has lost it changes nothing.
@@ -138,8 +138,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn end(self) -> Afterwards {
-        self.afterwards.into_inner().unwrap_or_else(PoisonError::into_inner)
+    fn end(self) -> PostCommit {
+        self.post_commit.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -187,7 +187,7 @@ impl Change<'_> {
 
     /// Appends an entry of this organization that was made elsewhere.
     pub(crate) fn append(&self, entry: Entry) {
-        self.afterwards().recorded.insert(entry.author.organization);
+        self.post_commit().recorded.insert(entry.author.organization);
         self.t.leave(entry);
     }
 
@@ -272,15 +272,15 @@ impl Ctx {
         let changed = self.db.write_in(lane, async move |t| {
             let work = Work::new(&ctx, t);
             let value = body(&work.within(&scope)).await?;
-            let happened = std::mem::take(&mut work.afterwards().happened);
-            if !happened.is_empty() {
-                (ctx.hooks().notify)(&work.within(&scope), happened).await?;
+            let notifications = std::mem::take(&mut work.post_commit().notifications);
+            if !notifications.is_empty() {
+                (ctx.hooks().notify)(&work.within(&scope), notifications).await?;
             }
             work.settle(scope.origin()).await?;
             Ok::<_, Error>((value, work.end()))
         });
-        let (value, afterwards) = changed.await?;
-        afterwards.happen(self);
+        let (value, post_commit) = changed.await?;
+        post_commit.run(self);
         Ok(value)
     }
 
@@ -304,8 +304,8 @@ impl Ctx {
             work.settle(&origin).await?;
             Ok::<_, Error>((value, work.end()))
         });
-        let (value, afterwards) = changed.await?;
-        afterwards.happen(self);
+        let (value, post_commit) = changed.await?;
+        post_commit.run(self);
         Ok(value)
     }
 
@@ -321,8 +321,8 @@ impl Ctx {
             let value = body(&work).await?;
             Ok::<_, Error>((value, work.end()))
         });
-        let (value, afterwards) = done.await?;
-        afterwards.happen(self);
+        let (value, post_commit) = done.await?;
+        post_commit.run(self);
         Ok(value)
     }
 }

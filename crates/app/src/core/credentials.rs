@@ -56,7 +56,7 @@ impl Default for CredentialCache {
 
 /// What is no longer what it was.
 #[derive(Clone, Copy, Debug)]
-pub enum Forget {
+pub enum Invalidate {
     Key(ApiKeyId),
     Member(MemberId),
     Organization(OrganizationId),
@@ -64,7 +64,7 @@ pub enum Forget {
     User(UserId),
 }
 
-impl Forget {
+impl Invalidate {
     fn is_about(self, principal: &Principal) -> bool {
         match self {
             Self::Key(key) => principal.credential == Credential::ApiKey(key),
@@ -85,13 +85,13 @@ pub(crate) enum Touch {
 
 impl CredentialCache {
     /// Forgets what is no longer true, in this process at once.
-    pub fn forget(&self, what: Forget) {
+    pub fn invalidate(&self, what: Invalidate) {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
         self.known.retain(|_, known| !what.is_about(&known.principal));
         self.sessions.retain(|_, known| match what {
-            Forget::Session(session) => known.session.id != session,
-            Forget::User(user) => known.session.user_id != user,
-            Forget::Key(_) | Forget::Member(_) | Forget::Organization(_) => true,
+            Invalidate::Session(session) => known.session.id != session,
+            Invalidate::User(user) => known.session.user_id != user,
+            Invalidate::Key(_) | Invalidate::Member(_) | Invalidate::Organization(_) => true,
         });
     }
 

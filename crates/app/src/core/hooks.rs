@@ -9,7 +9,7 @@ use attestry_domain::id::{AttachmentId, MemberId, OrganizationId};
 use attestry_domain::registers::attachments::Attachment;
 use futures_util::future::BoxFuture;
 
-use crate::core::change::{Change, Happened};
+use crate::core::change::{Change, Notification};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
@@ -25,7 +25,7 @@ pub(crate) type AboutRef<T> = for<'a> fn(&'a Change<'_>, &'a T) -> Step<'a>;
 #[derive(Debug)]
 pub(crate) struct Hooks {
     /// Tells members what happened, at the end of a change.
-    pub(crate) notify: About<Vec<Happened>>,
+    pub(crate) notify: About<Vec<Notification>>,
     /// The journals of these organizations have grown, on disk.
     pub(crate) committed: fn(&Ctx, BTreeSet<OrganizationId>),
     /// Checks the file that a record is to have. The record is named by its id.

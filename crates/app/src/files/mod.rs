@@ -4,7 +4,7 @@
 pub mod attachments;
 pub mod backups;
 pub mod downloads;
-pub mod inspection;
+pub mod file_checks;
 pub(crate) mod removal;
 pub mod signatures;
 pub(crate) mod sweep;

@@ -9,7 +9,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::files::backups;
 
 /// How long to wait while a backup needs the files.
@@ -25,9 +25,9 @@ pub(crate) enum Removal {
 
 impl Job for Removal {
     const KIND: &'static str = "removal";
-    const TRIES: i64 = 100;
+    const MAX_ATTEMPTS: i64 = 100;
 
-    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         remove(ctx, self).await
     }
 }

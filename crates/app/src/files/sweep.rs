@@ -13,9 +13,9 @@ use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::files::backups;
-use crate::files::inspection::is_known;
+use crate::files::file_checks::is_known;
 
 const EVERY: Duration = Duration::from_hours(24);
 /// How old a file must be: its upload is over, and its row written or never to come.
@@ -28,11 +28,11 @@ pub(crate) struct Sweep;
 
 impl Job for Sweep {
     const KIND: &'static str = "sweep";
-    const TRIES: i64 = i64::MAX;
-    const AT_ONCE: usize = 1;
+    const MAX_ATTEMPTS: i64 = i64::MAX;
+    const MAX_CONCURRENT: usize = 1;
     const PERIOD: Option<Duration> = Some(EVERY);
 
-    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         sweep(ctx).await
     }
 }

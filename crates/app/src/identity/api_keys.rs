@@ -9,7 +9,7 @@ use attestry_storage::api_keys;
 
 use crate::core::change::Change;
 use crate::core::context::Ctx;
-use crate::core::credentials::Forget;
+use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 
 /// What the text of every key begins with.
@@ -115,6 +115,6 @@ async fn end(c: &Change<'_>, key: ApiKey) -> Result<ApiKey, Error> {
     api_keys::revoke(c.t, c.scope, key.id, c.now).await?;
     let after = ApiKey { revoked_at: Some(c.now), ..key };
     c.record("api_key.revoked", "api_key", after.id, &after)?;
-    c.forget(Forget::Key(after.id));
+    c.invalidate(Invalidate::Key(after.id));
     Ok(after)
 }

@@ -19,13 +19,13 @@ use attestry_storage::{Tx, invitations, members, organizations, sessions, users}
 
 use crate::core::change::{Change, Work};
 use crate::core::context::Ctx;
-use crate::core::credentials::Forget;
+use crate::core::credentials::Invalidate;
 use crate::core::error::{EMAIL_TAKEN, Error, already_member};
 use crate::core::queue::Mail;
 use crate::core::throttle::{Proof, prove};
 use crate::identity::members::record;
 use crate::identity::passwords;
-use crate::notices::letters;
+use crate::notices::mail_templates;
 
 /// A member who was invited.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ async fn send(
         by_mail,
     };
     invitations::insert(c.t, c.scope, &invitation, &token.hash).await?;
-    c.enqueue(&Mail(letters::invitation(c.ctx, to, &organization.name, &link))).await?;
+    c.enqueue(&Mail(mail_templates::invitation(c.ctx, to, &organization.name, &link))).await?;
     record(c, "member.invited", &person.member, &person.user)?;
     tracing::debug!(member = %person.member.id, link, "invitation created");
     Ok(Sent { expires_at: invitation.expires_at, link: (!by_mail).then_some(link) })
@@ -402,7 +402,7 @@ async fn try_accept(
         }
         let user = users::get(c.t, user).await?.ok_or_else(gone)?;
         record(c, "member.joined", &member, &user)?;
-        c.forget(Forget::User(user.id));
+        c.invalidate(Invalidate::User(user.id));
         Ok(Person { member, user })
     })
     .await

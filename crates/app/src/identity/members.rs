@@ -13,7 +13,7 @@ use attestry_storage::{Tx, invitations as open_links, members, organizations, se
 
 use crate::core::change::Change;
 use crate::core::context::Ctx;
-use crate::core::credentials::Forget;
+use crate::core::credentials::Invalidate;
 use crate::core::error::{Error, already_member};
 use crate::core::precondition::Precondition;
 use crate::identity::invitations::{self, Invited, Sent, invitation_pending};
@@ -91,7 +91,7 @@ async fn add(c: &Change<'_>, new: &NewMember) -> Result<Changed, Error> {
         members::update(c.t, c.scope, &member).await?;
         open_links::delete_open(c.t, c.scope, member.id).await?;
         record(c, "member.reactivated", &member, &user)?;
-        c.forget(Forget::Member(member.id));
+        c.invalidate(Invalidate::Member(member.id));
         return Ok(Person { member, user }.into());
     }
     let Invited { person, sent } = invitations::invite_account(c, &user, new.clone()).await?;
@@ -340,8 +340,8 @@ async fn change(
         end_sessions_without_membership(c, old.user_id).await?;
     }
     if identity_changes {
-        c.forget(Forget::Member(after.id));
-        c.forget(Forget::User(old.user_id));
+        c.invalidate(Invalidate::Member(after.id));
+        c.invalidate(Invalidate::User(old.user_id));
     }
     let person = Person { member: after, user };
     let sent = match &other {

@@ -13,7 +13,7 @@ use attestry_storage::organizations::{self, Listed};
 
 use crate::core::change::Change;
 use crate::core::context::Ctx;
-use crate::core::credentials::Forget;
+use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::precondition::Precondition;
 use crate::files::removal::Removal;
@@ -78,7 +78,7 @@ pub async fn update(
         after.version += 1;
         organizations::update(c.t, c.scope, &after).await?;
         if after.time_zone != before.time_zone {
-            c.forget(Forget::Organization(after.id));
+            c.invalidate(Invalidate::Organization(after.id));
             (c.ctx.hooks().zone_changed)(c, &after.time_zone).await?;
         }
         c.record("organization.updated", "organization", after.id, &after)?;
@@ -106,7 +106,7 @@ pub async fn delete(
         }
         organizations::delete(c.t, c.scope, c.now).await?;
         c.record_gone("organization.deleted", "organization", before.id);
-        c.forget(Forget::Organization(before.id));
+        c.invalidate(Invalidate::Organization(before.id));
         Ok(before)
     })
     .await

@@ -5,7 +5,7 @@ use attestry_domain::access::Origin;
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::identity::passwords;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub(crate) struct PasswordReset {
 impl Job for PasswordReset {
     const KIND: &'static str = "password_reset";
 
-    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         passwords::send_link(ctx, self.email, self.origin).await?;
         Ok(Outcome::Done)
     }

@@ -14,12 +14,12 @@ use attestry_storage::{password_resets, sessions, users};
 
 use crate::core::change::{AccountChange, Work};
 use crate::core::context::Ctx;
-use crate::core::credentials::Forget;
+use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
 use crate::core::throttle::{Proof, prove};
 use crate::identity::password_reset;
-use crate::notices::letters;
+use crate::notices::mail_templates;
 
 /// How many links an account is sent …
 const RESETS: i64 = 3;
@@ -83,7 +83,7 @@ pub(crate) async fn send_link(ctx: &Ctx, email: String, origin: Origin) -> Resul
         let reset = PasswordReset { user: user.id, expires_at: expires, by_mail };
         password_resets::insert(a.t, &token.hash, &reset, a.now).await?;
         let link = a.ctx.link(&format!("/reset-password?token={}", token.text));
-        a.enqueue(&Mail(letters::reset(a.ctx, &user, &link))).await?;
+        a.enqueue(&Mail(mail_templates::reset(a.ctx, &user, &link))).await?;
         let scope = |membership: &Membership| visitor(membership, user.id, &from);
         a.record_everywhere(scope, "user.password_reset_requested", "user", user.id, Some(&user)).await
     })
@@ -149,7 +149,7 @@ async fn set(
     let before = users::get(a.t, user).await?.ok_or(Error::NotFound("user"))?;
     users::set_password(a.t, user, hash, verifies || before.email_verified, a.now).await?;
     sessions::delete_of_user(a.t, user, keep).await?;
-    a.forget(Forget::User(user));
+    a.invalidate(Invalidate::User(user));
     let scope = |membership: &Membership| match keep {
         Some(session) => crate::identity::sessions::own_scope(membership, &before, session, origin),
         None => visitor(membership, user, origin),

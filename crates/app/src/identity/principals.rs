@@ -14,7 +14,7 @@ use attestry_storage::{api_keys, members, sessions};
 
 use crate::core::context::Ctx;
 use crate::core::credentials::Touch;
-pub use crate::core::credentials::{CredentialCache, Forget, Known, KnownSession};
+pub use crate::core::credentials::{CredentialCache, Invalidate, Known, KnownSession};
 use crate::core::error::Error;
 use crate::core::keys::same;
 use crate::identity::api_keys::PREFIX;

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::core::change::Work;
 use crate::core::context::Ctx;
-use crate::core::credentials::Forget;
+use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::keys::Token;
 use crate::core::throttle::{Proof, prove};
@@ -151,7 +151,7 @@ async fn end(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<
     let (by, whose, from) = (own.id, own.user_id, origin.clone());
     ctx.change_account(whose, &origin, async move |a| {
         // Another process may have ended it, and this one may still remember it.
-        a.forget(Forget::Session(id));
+        a.invalidate(Invalidate::Session(id));
         if !sessions::delete(a.t, id, whose).await? {
             return Ok(false);
         }

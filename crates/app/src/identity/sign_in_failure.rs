@@ -7,7 +7,7 @@ use attestry_storage::users;
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SignInFailure {
@@ -18,13 +18,13 @@ pub(crate) struct SignInFailure {
 impl Job for SignInFailure {
     const KIND: &'static str = "sign_in_failure";
 
-    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {
         let Self { email, origin } = self;
         let found = ctx.db.read(async move |t| users::by_email(t, &email).await).await?;
         let Some((user, _)) = found else { return Ok(Outcome::Done) };
-        let (from, held) = (origin.clone(), held.clone());
+        let (from, lease) = (origin.clone(), lease.clone());
         ctx.change_account(user.id, &origin, async move |a| {
-            held.complete(a.t).await?;
+            lease.complete(a.t).await?;
             let scope = |membership: &Membership| {
                 Scope::visitor(membership.organization, Some(user.id), from.clone())
             };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::notices;
 
 /// Hours begin on a quarter of an hour, wherever one is.
@@ -16,11 +16,11 @@ pub(crate) struct Digests;
 
 impl Job for Digests {
     const KIND: &'static str = "digests";
-    const TRIES: i64 = i64::MAX;
-    const AT_ONCE: usize = 1;
+    const MAX_ATTEMPTS: i64 = i64::MAX;
+    const MAX_CONCURRENT: usize = 1;
     const PERIOD: Option<Duration> = Some(EVERY);
 
-    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         for (organization, today) in notices::due_digests(ctx).await? {
             notices::digest(ctx, organization, today).await?;
         }

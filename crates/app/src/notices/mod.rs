@@ -1,7 +1,7 @@
 //! What people are told by mail: assignments and automations at once, what is due in one digest a day.
 
 pub(crate) mod digests;
-pub(crate) mod letters;
+pub(crate) mod mail_templates;
 
 use std::collections::BTreeMap;
 
@@ -20,12 +20,12 @@ use attestry_storage::notices::{self, DueTask};
 use attestry_storage::{members, organizations, users};
 use serde::{Deserialize, Serialize};
 
-use crate::core::change::{Change, Happened};
+use crate::core::change::{Change, Notification};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
 use crate::identity::sessions;
-use crate::notices::letters::Told;
+use crate::notices::mail_templates::Told;
 
 /// How far a digest looks ahead.
 const AHEAD: i64 = 7;
@@ -43,16 +43,16 @@ pub(crate) fn tell_others(
     let mut told = Vec::new();
     for member in whom {
         if Some(member) != c.scope.member() && !told.contains(&member) {
-            c.tell(Happened { member, notice, line: line.to_owned() });
+            c.notify(Notification { member, notice, line: line.to_owned() });
             told.push(member);
         }
     }
 }
 
 /// Tells what happened in a change, one message for each member and kind.
-pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Happened>) -> Result<(), Error> {
+pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<(), Error> {
     let mut by_member: BTreeMap<(MemberId, Notice), Vec<String>> = BTreeMap::new();
-    for Happened { member, notice, line } in happened {
+    for Notification { member, notice, line } in happened {
         by_member.entry((member, notice)).or_default().push(line);
     }
     for ((member, notice), lines) in by_member {
@@ -96,7 +96,7 @@ async fn send(
 ) -> Result<(), Error> {
     let Some(organization) = organizations::get(c.t, c.scope).await? else { return Ok(()) };
     let link = unsubscribe_link(c.ctx, to.id, kinds)?;
-    c.enqueue(&Mail(letters::notice(c.ctx, to, &organization.name, subject, told, &link))).await
+    c.enqueue(&Mail(mail_templates::notice(c.ctx, to, &organization.name, subject, told, &link))).await
 }
 
 /// Sends the digests of an organization whose day has begun.

@@ -9,7 +9,7 @@ use attestry_storage::policies;
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
 /// Days begin on a quarter of an hour, wherever one is.
 const EVERY: Duration = Duration::from_mins(15);
@@ -20,11 +20,11 @@ pub(crate) struct PolicyReviews;
 
 impl Job for PolicyReviews {
     const KIND: &'static str = "policy_reviews";
-    const TRIES: i64 = i64::MAX;
-    const AT_ONCE: usize = 1;
+    const MAX_ATTEMPTS: i64 = i64::MAX;
+    const MAX_CONCURRENT: usize = 1;
     const PERIOD: Option<Duration> = Some(EVERY);
 
-    async fn run(self, ctx: &Ctx, _held: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, _held: &JobLease) -> Result<Outcome, Failure> {
         let now = ctx.now();
         // Somewhere it may be tomorrow already; each organization's own calendar decides.
         let by = Date::of(now).plus_days(1);

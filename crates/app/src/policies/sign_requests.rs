@@ -5,7 +5,7 @@ use attestry_domain::id::{MemberId, OrganizationId, PolicyId, PolicyVersionId};
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::policies::signing;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,11 +21,11 @@ pub(crate) struct SignRequests {
 impl Job for SignRequests {
     const KIND: &'static str = "sign_requests";
 
-    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {
         let scope = Scope::system(self.organization, "sign-requests");
-        let held = held.clone();
+        let lease = lease.clone();
         ctx.change(&scope, async move |c| {
-            held.complete(c.t).await?;
+            lease.complete(c.t).await?;
             signing::ask(c, self.policy, self.version, self.only.as_deref()).await
         })
         .await?;

@@ -5,7 +5,7 @@ use attestry_domain::id::{OrganizationId, PortalPostId};
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::portals::subscribers;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,15 +19,15 @@ pub(crate) struct Announcement {
 impl Job for Announcement {
     const KIND: &'static str = "announcement";
 
-    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {
         let scope = Scope::system(self.organization, "announcement");
-        let held = held.clone();
+        let lease = lease.clone();
         // Each is told once: the mails, the next job and the end of this one land together.
         ctx.change(&scope, async move |c| {
             if let Some(next) = subscribers::announce(c, self.post, &self.after).await? {
                 c.enqueue(&next).await?;
             }
-            held.complete(c.t).await
+            lease.complete(c.t).await
         })
         .await?;
         Ok(Outcome::Ended)

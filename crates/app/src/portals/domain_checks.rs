@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::portals::domains;
 
 const EVERY: Duration = Duration::from_hours(1);
@@ -15,11 +15,11 @@ pub(crate) struct DomainChecks;
 
 impl Job for DomainChecks {
     const KIND: &'static str = "domain_checks";
-    const TRIES: i64 = i64::MAX;
-    const AT_ONCE: usize = 1;
+    const MAX_ATTEMPTS: i64 = i64::MAX;
+    const MAX_CONCURRENT: usize = 1;
     const PERIOD: Option<Duration> = Some(EVERY);
 
-    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         let now = ctx.now();
         for portal in domains::all(ctx).await? {
             // One that cannot be checked does not keep the others.

@@ -12,7 +12,7 @@ use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
-use crate::notices::letters::{self, To};
+use crate::notices::mail_templates::{self, To};
 use crate::portals::announcement::Announcement;
 use crate::trust_access::asked::Asked;
 
@@ -90,7 +90,7 @@ pub(crate) async fn add(c: &Change<'_>, email: &str) -> Result<(), Error> {
     let (to, name) = (To::address(&subscriber.email), &organization.name);
     let confirm = link(c.ctx, &portal, &format!("/trust/confirm?token={token}"));
     let leave = link(c.ctx, &portal, &format!("/trust/leave?token={token}"));
-    let letter = letters::confirmation(c.ctx, &to, name, &confirm, &leave);
+    let letter = mail_templates::confirmation(c.ctx, &to, name, &confirm, &leave);
     c.enqueue(&Mail(letter)).await
 }
 
@@ -155,7 +155,7 @@ pub(crate) async fn announce(
         let leave = link(c.ctx, &portal, &format!("/trust/leave?token={token}"));
         let url = super::url(c.ctx, &portal);
         let to = To::address(&subscriber.email);
-        c.enqueue(&Mail(letters::news(c.ctx, &to, &organization.name, &post, &url, &leave))).await?;
+        c.enqueue(&Mail(mail_templates::news(c.ctx, &to, &organization.name, &post, &url, &leave))).await?;
     }
     let next = some.last().filter(|_| some.len() == BATCH).map(|last| Announcement {
         organization: c.organization(),

@@ -20,7 +20,7 @@ use attestry_domain::registers::{Record, RegisterSort, SortKey, Wanted};
 pub use attestry_storage::registers::{Stored, StoredRating};
 use attestry_storage::{Tx, members, registers as rows};
 
-use crate::core::change::{Change, Happened};
+use crate::core::change::{Change, Notification};
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
 use crate::core::history;
@@ -366,7 +366,7 @@ pub(crate) async fn save_as<R: Stored>(
 fn tell_assignee<R: Stored>(c: &Change<'_>, before: Option<MemberId>, after: &Record<R>) {
     let is_news = |member: &MemberId| Some(*member) != before && Some(*member) != c.scope.member();
     if let Some(member) = after.assignee().filter(is_news).filter(|_| R::TELLS) {
-        c.tell(Happened { member, notice: Notice::Assigned, line: after.label() });
+        c.notify(Notification { member, notice: Notice::Assigned, line: after.label() });
     }
 }
 

@@ -5,7 +5,7 @@ use attestry_domain::id::{AccessRequestId, OrganizationId};
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::queue::{Failure, Held, Job, Outcome};
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::portals::{for_the_public, subscribers};
 use crate::trust_access::requests;
 
@@ -23,7 +23,7 @@ pub(crate) enum Asked {
 impl Job for Asked {
     const KIND: &'static str = "asked";
 
-    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {
         let scope = match &self {
             Self::Request { organization, .. } | Self::Link { organization, .. } => {
                 for_the_public(*organization)
@@ -32,14 +32,14 @@ impl Job for Asked {
                 Scope::visitor(*organization, None, origin.clone())
             }
         };
-        let held = held.clone();
+        let lease = lease.clone();
         ctx.change(&scope, async move |c| {
             match &self {
                 Self::Request { request, .. } => requests::follow(c, *request).await?,
                 Self::Link { email, .. } => requests::send_fresh_link(c, email).await?,
                 Self::Subscription { email, .. } => subscribers::add(c, email).await?,
             }
-            held.complete(c.t).await
+            lease.complete(c.t).await
         })
         .await?;
         Ok(Outcome::Ended)

@@ -10,7 +10,7 @@ use attestry_storage::{Tx, trust_access as rows};
 use crate::core::change::Change;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
-use crate::notices::letters::{self, To};
+use crate::notices::mail_templates::{self, To};
 use crate::portals;
 
 pub mod agreements;
@@ -53,7 +53,7 @@ async fn mail_link(
     link: &str,
 ) -> Result<(), Error> {
     let to = To { name: grant.name.clone(), email: grant.email.clone() };
-    c.enqueue(&Mail(letters::access(c.ctx, &to, &organization.name, grant.expires_at, link))).await
+    c.enqueue(&Mail(mail_templates::access(c.ctx, &to, &organization.name, grant.expires_at, link))).await
 }
 
 /// Sends a fresh link to whoever has access.

@@ -19,7 +19,7 @@ use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
-use crate::notices::letters::{self, To};
+use crate::notices::mail_templates::{self, To};
 use crate::portals;
 use crate::trust_access::asked::Asked;
 
@@ -208,7 +208,8 @@ async fn send_agreement(
     record_agreement(c, "nda.sent", &nda)?;
     let link = portals::link(c.ctx, portal, &format!("/trust/nda?token={}", token.text));
     let to = To { name: request.name.clone(), email: request.email.clone() };
-    c.enqueue(&Mail(letters::agreement(c.ctx, &to, &organization.name, nda.expires_at, &link))).await?;
+    c.enqueue(&Mail(mail_templates::agreement(c.ctx, &to, &organization.name, nda.expires_at, &link)))
+        .await?;
     Ok(nda)
 }
 
@@ -255,7 +256,8 @@ pub async fn deny(
         record_request(c, "access_request.denied", &after)?;
         let to = To { name: after.name.clone(), email: after.email.clone() };
         let link = portals::url(c.ctx, &portal);
-        c.enqueue(&Mail(letters::denial(c.ctx, &to, &organization.name, reason.as_str(), &link))).await?;
+        c.enqueue(&Mail(mail_templates::denial(c.ctx, &to, &organization.name, reason.as_str(), &link)))
+            .await?;
         Ok(after)
     })
     .await

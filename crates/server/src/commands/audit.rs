@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::Ctx;
-use attestry_app::core::proof::{Verdict, verify};
-use attestry_app::files::inspection::{self, Inspection};
+use attestry_app::core::verification::{Verdict, verify};
+use attestry_app::files::file_checks::{self, Inspection};
 use attestry_app::identity::organizations;
 use attestry_domain::Time;
 use attestry_domain::id::OrganizationId;
@@ -126,7 +126,7 @@ pub(crate) async fn run(command: Audit, config: &Config) -> Result<ExitCode> {
 
 /// Tells of every stored file of an organization that is not what it was; whether all are.
 pub(super) async fn inspect(ctx: &Ctx, organization: &Listed) -> Result<bool> {
-    let Inspection { files, broken } = inspection::inspect(ctx, organization.id).await?;
+    let Inspection { files, broken } = file_checks::inspect(ctx, organization.id).await?;
     let name = title(organization);
     for (attachment, flaw) in &broken {
         say(format_args!("{name}: BROKEN {attachment}: {flaw}"));

@@ -4,7 +4,7 @@
 use attestry_domain::access::Scope;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
+use super::{Failure, Job, JobLease, Outcome};
 use crate::core::context::Ctx;
 use crate::core::journal::Entry;
 
@@ -13,14 +13,14 @@ pub(crate) struct AccountEntry(pub(crate) Entry);
 
 impl Job for AccountEntry {
     const KIND: &'static str = "account_entry";
-    const TRIES: i64 = 100;
-    const AT_ONCE: usize = 4;
+    const MAX_ATTEMPTS: i64 = 100;
+    const MAX_CONCURRENT: usize = 4;
 
-    async fn run(self, ctx: &Ctx, held: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {
         let scope = Scope::system(self.0.author.organization, "an entry about an account");
-        let held = held.clone();
+        let lease = lease.clone();
         ctx.change(&scope, async move |c| {
-            held.complete(c.t).await?;
+            lease.complete(c.t).await?;
             c.append(self.0.clone());
             Ok(())
         })

@@ -3,7 +3,7 @@
 use attestry_mail::Message;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Held, Job, Outcome};
+use super::{Failure, Job, JobLease, Outcome};
 use crate::core::context::Ctx;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -11,9 +11,9 @@ pub(crate) struct Mail(pub(crate) Message);
 
 impl Job for Mail {
     const KIND: &'static str = "mail";
-    const AT_ONCE: usize = 4;
+    const MAX_CONCURRENT: usize = 4;
 
-    async fn run(self, ctx: &Ctx, _: &Held) -> Result<Outcome, Failure> {
+    async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         match ctx.mailer.send(&self.0).await {
             Ok(()) => Ok(Outcome::Done),
             Err(attestry_mail::Error::Temporary(error)) => Err(Failure::Retry(error)),

@@ -38,28 +38,29 @@ pub(crate) trait Job: Serialize + DeserializeOwned + Send + Sync + Sized + 'stat
     /// Its name in the queue.
     const KIND: &'static str;
     /// How often it is tried.
-    const TRIES: i64 = 12;
+    const MAX_ATTEMPTS: i64 = 12;
     /// How many of the kind a process runs at once: a slow kind holds up nobody but itself.
-    const AT_ONCE: usize = 2;
+    const MAX_CONCURRENT: usize = 2;
     /// How many of one organization run at once, in all processes together.
-    const OF_ONE: i64 = i64::MAX;
+    const MAX_CONCURRENT_PER_ORGANIZATION: i64 = i64::MAX;
     /// The time from one run to the next of a job that is always in the queue.
     const PERIOD: Option<Duration> = None;
 
-    fn run(self, ctx: &Ctx, held: &Held) -> impl Future<Output = Result<Outcome, Failure>> + Send;
+    fn run(self, ctx: &Ctx, lease: &JobLease) -> impl Future<Output = Result<Outcome, Failure>> + Send;
 }
 
 /// A job that is ours for as long as its lease lasts.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
-    id: JobId,
-    lease: String,
+pub(crate) struct JobLease {
+    job: JobId,
+    /// Each lease has a name of its own: an end is written by its holder and nobody else.
+    name: String,
 }
 
-impl Held {
+impl JobLease {
     /// Ends the job in the transaction of what it does, so that it is done once; refused when it is no longer ours.
     pub(crate) async fn complete(&self, t: &Tx<'_>) -> Result<(), Error> {
-        match jobs::complete(t, self.id, &self.lease).await? {
+        match jobs::complete(t, self.job, &self.name).await? {
             true => Ok(()),
             false => Err(Error::Unavailable("the lease of the job was lost".to_owned())),
         }
@@ -106,30 +107,30 @@ impl From<Error> for Failure {
     }
 }
 
-type Run = for<'a> fn(&'a Ctx, &'a Held, &'a [u8]) -> BoxFuture<'a, Result<Outcome, Failure>>;
+type Run = for<'a> fn(&'a Ctx, &'a JobLease, &'a [u8]) -> BoxFuture<'a, Result<Outcome, Failure>>;
 
 /// A kind of job as the worker knows it.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct JobKind {
     kind: &'static str,
-    tries: i64,
-    at_once: usize,
-    of_one: i64,
+    max_attempts: i64,
+    max_concurrent: usize,
+    max_concurrent_per_organization: i64,
     period: Option<Duration>,
     run: Run,
 }
 
-pub(crate) const fn known<J: Job>() -> Known {
-    Known {
+pub(crate) const fn kind_of<J: Job>() -> JobKind {
+    JobKind {
         kind: J::KIND,
-        tries: J::TRIES,
-        at_once: J::AT_ONCE,
-        of_one: J::OF_ONE,
+        max_attempts: J::MAX_ATTEMPTS,
+        max_concurrent: J::MAX_CONCURRENT,
+        max_concurrent_per_organization: J::MAX_CONCURRENT_PER_ORGANIZATION,
         period: J::PERIOD,
-        run: |ctx, held, payload| {
+        run: |ctx, lease, payload| {
             async move {
                 let job: J = unseal(ctx, payload)?;
-                job.run(ctx, held).await
+                job.run(ctx, lease).await
             }
             .boxed()
         },
@@ -140,7 +141,7 @@ pub(crate) const fn known<J: Job>() -> Known {
 #[derive(Debug)]
 pub(crate) struct Jobs {
     /// Every kind of job.
-    pub(crate) kinds: &'static [Known],
+    pub(crate) kinds: &'static [JobKind],
     /// A worker starts in this process.
     pub(crate) started: fn(&Ctx),
     /// A clock was ahead, and times that were computed from it are wrong.
@@ -152,7 +153,7 @@ impl Ctx {
         self.part::<&'static Jobs>()
     }
 
-    fn kinds(&self) -> &'static [Known] {
+    fn kinds(&self) -> &'static [JobKind] {
         self.jobs().kinds
     }
 
@@ -191,7 +192,7 @@ pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
 
 /// A place for each job of a kind that can run at once.
 fn places(ctx: &Ctx) -> Vec<Arc<Semaphore>> {
-    ctx.kinds().iter().map(|known| Arc::new(Semaphore::new(known.at_once))).collect()
+    ctx.kinds().iter().map(|known| Arc::new(Semaphore::new(known.max_concurrent))).collect()
 }
 
 /// Works until told to stop, then lets the running jobs end.
@@ -213,12 +214,12 @@ pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
         match claimed {
             Ok(claimed) if claimed.is_empty() => wait(&ctx, &mut stop, &mut running).await,
             Ok(claimed) => {
-                for (kind, held, job) in claimed {
+                for (kind, lease, job) in claimed {
                     let (ctx, places) = (ctx.clone(), Arc::clone(&places[kind]));
                     // Nobody else takes places, so there is one for each that was claimed.
                     let place = places.try_acquire_owned();
                     running.spawn(async move {
-                        perform(&ctx, kind, held, job).await;
+                        perform(&ctx, kind, lease, job).await;
                         drop(place);
                     });
                 }
@@ -272,7 +273,7 @@ async fn relay_wakeups(ctx: Ctx, mut stop: watch::Receiver<bool>) {
 }
 
 /// Its kind, our lease, and what is to be done.
-type Claimed = (usize, Held, ClaimedJob);
+type Claimed = (usize, JobLease, ClaimedJob);
 
 /// Claims what is due, as far as there is a free place for its kind.
 async fn claim(ctx: &Ctx, places: &[Arc<Semaphore>]) -> Result<Vec<Claimed>, DbError> {
@@ -281,29 +282,31 @@ async fn claim(ctx: &Ctx, places: &[Arc<Semaphore>]) -> Result<Vec<Claimed>, DbE
     let mut all = Vec::new();
     for (kind, known) in ctx.kinds().iter().enumerate() {
         let free = i64::try_from(places[kind].available_permits()).unwrap_or(1);
-        let (name, most) = (known.kind.to_owned(), Most { in_all: free, of_one: known.of_one });
+        let (name, most) =
+            (known.kind.to_owned(), Most { in_all: free, of_one: known.max_concurrent_per_organization });
         if free == 0 || !due.contains(&name) {
             continue;
         }
-        // Each lease has a name of its own: an end is written by its holder and nobody else.
-        let lease = ctx.ids.next::<kind::Lease>().to_string();
-        let ours = lease.clone();
+        let name_of_lease = ctx.ids.next::<kind::Lease>().to_string();
+        let ours = name_of_lease.clone();
         let claimed = ctx
             .db
             .write(async move |t| jobs::claim(t, &name, &ours, now, now.plus(LEASE), most).await)
             .await?;
-        all.extend(claimed.into_iter().map(|job| (kind, Held { id: job.id, lease: lease.clone() }, job)));
+        all.extend(
+            claimed.into_iter().map(|job| (kind, JobLease { job: job.id, name: name_of_lease.clone() }, job)),
+        );
     }
     Ok(all)
 }
 
 /// Extends the lease of a job again and again; ends when the lease is lost.
-async fn keep(ctx: &Ctx, held: &Held) {
+async fn keep(ctx: &Ctx, lease: &JobLease) {
     let mut until = ctx.queue_now().plus(LEASE);
     loop {
         tokio::time::sleep(LEASE / 3).await;
-        let (held, next) = (held.clone(), ctx.queue_now().plus(LEASE));
-        match ctx.db.write(async move |t| jobs::extend(t, held.id, &held.lease, next).await).await {
+        let (lease, next) = (lease.clone(), ctx.queue_now().plus(LEASE));
+        match ctx.db.write(async move |t| jobs::extend(t, lease.job, &lease.name, next).await).await {
             Ok(true) => until = next,
             Ok(false) => return,
             Err(_) if ctx.queue_now() >= until => return,
@@ -313,42 +316,43 @@ async fn keep(ctx: &Ctx, held: &Held) {
 }
 
 /// Runs one claimed job to its end and writes down how it went.
-async fn perform(ctx: &Ctx, kind: usize, held: Held, job: ClaimedJob) {
+async fn perform(ctx: &Ctx, kind: usize, lease: JobLease, job: ClaimedJob) {
     let ClaimedJob { id, payload, attempts, .. } = job;
     let known = &ctx.kinds()[kind];
     let kind = known.kind;
     let guarded = async {
-        if attempts > known.tries {
+        if attempts > known.max_attempts {
             return Err(Failure::Fail("its worker died each time".to_owned()));
         }
-        AssertUnwindSafe((known.run)(ctx, &held, &payload))
+        AssertUnwindSafe((known.run)(ctx, &lease, &payload))
             .catch_unwind()
             .await
             .unwrap_or_else(|_| Err(Failure::Retry("the job panicked".to_owned())))
     };
     let result = tokio::select! {
         result = guarded => result,
-        () = keep(ctx, &held) => {
+        () = keep(ctx, &lease) => {
             tracing::warn!(job = %id, kind, "a job was stopped because another worker has taken it over");
             return;
         }
     };
-    let lease = held.lease;
+    let name = lease.name;
     let written: Result<(), DbError> = match result {
         Ok(Outcome::Ended) => Ok(()),
-        Ok(Outcome::Done) => ctx.db.write(async move |t| jobs::complete(t, id, &lease).await.map(drop)).await,
+        Ok(Outcome::Done) => ctx.db.write(async move |t| jobs::complete(t, id, &name).await.map(drop)).await,
         Ok(Outcome::Again(at)) => {
             let at = ctx.queue_time(at);
-            ctx.db.write(async move |t| jobs::again(t, id, &lease, at).await.map(drop)).await
+            ctx.db.write(async move |t| jobs::again(t, id, &name, at).await.map(drop)).await
         }
         // What recurs is never given up.
         Err(failure)
-            if known.period.is_some() || (attempts < known.tries && matches!(failure, Failure::Retry(_))) =>
+            if known.period.is_some()
+                || (attempts < known.max_attempts && matches!(failure, Failure::Retry(_))) =>
         {
             let (Failure::Retry(error) | Failure::Fail(error)) = failure;
             let (at, cause) = (ctx.queue_now().plus(back_off(attempts)), error.clone());
             let written =
-                ctx.db.write(async move |t| jobs::retry(t, id, &lease, at, &error).await.map(drop)).await;
+                ctx.db.write(async move |t| jobs::retry(t, id, &name, at, &error).await.map(drop)).await;
             // If not even that could be written, it is an outage, and logged as one.
             if written.is_ok() {
                 tracing::warn!(job = %id, kind, error = cause, attempts, "a job will be tried again");
@@ -357,7 +361,7 @@ async fn perform(ctx: &Ctx, kind: usize, held: Held, job: ClaimedJob) {
         }
         Err(Failure::Retry(error) | Failure::Fail(error)) => {
             tracing::error!(job = %id, kind, %error, attempts, "a job failed for good");
-            ctx.db.write(async move |t| jobs::fail(t, id, &lease, &error).await.map(drop)).await
+            ctx.db.write(async move |t| jobs::fail(t, id, &name, &error).await.map(drop)).await
         }
     };
     if let Err(error) = written {
@@ -384,9 +388,9 @@ pub async fn drain(ctx: &Ctx) -> Result<usize, Error> {
         if claimed.is_empty() {
             return Ok(count);
         }
-        for (kind, held, job) in claimed {
+        for (kind, lease, job) in claimed {
             count += 1;
-            perform(ctx, kind, held, job).await;
+            perform(ctx, kind, lease, job).await;
         }
     }
 }
