@@ -20,7 +20,7 @@ test('events are read however they are cut', async () => {
 });
 
 test('whatever the journal tells of has its place', () => {
-  const table = readFileSync(new URL('../../crates/domain/src/feed.rs', import.meta.url), 'utf8');
+  const table = readFileSync(new URL('../../crates/domain/src/journal/feed.rs', import.meta.url), 'utf8');
   const kinds = [...table.matchAll(/^ {4}\("([\w-]+)", Permission/gm)].map(([, kind]) => kind);
   expect(kinds.length).toBeGreaterThan(20);
   expect(kinds.filter((kind) => !(String(kind) in paths))).toEqual([]);
