@@ -6,5 +6,8 @@ export default defineConfig({
     exclude: ['node_modules', 'tests'],
     // Components are drawn; what needs no page is tested without one.
     setupFiles: ['parts/testing/setup.ts'],
+    // It only ends a test that hangs: a busy machine can be ten times as slow for minutes.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

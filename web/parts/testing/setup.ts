@@ -34,7 +34,8 @@ if (typeof window !== 'undefined') {
   for (const [name, value] of Object.entries(size)) Object.defineProperty(HTMLElement.prototype, name, { get: () => value });
   HTMLElement.prototype.getBoundingClientRect = () => new DOMRect(0, 0, size.offsetWidth, size.offsetHeight);
   await speak();
-  const { cleanup } = await import('@testing-library/react');
+  const { cleanup, configure } = await import('@testing-library/react');
+  configure({ asyncUtilTimeout: 60_000 });
   const { queries } = await import('../../api/query');
   beforeEach(() => localStorage.clear());
   afterEach(() => {
