@@ -78,7 +78,7 @@ openapi:
 	cargo build --locked --workspace --bin attestry
 	$(BIN) openapi > crates/api/openapi.json
 
-## An archive of each earlier schema that has none yet, in tests/archives
+## The archive of a new schema, in tests/archives
 archives:
 	cargo build --locked --workspace --bin attestry
 	cargo test --locked --workspace --test api -- --ignored write_archives

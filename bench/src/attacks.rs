@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::report::at;
 use crate::{Cli, process, seed};
 
-/// Lines of a private key, and the numbers that a script returns.
+/// The number of lines in a private key, and of numbers that a script returns.
 const KEY_LINES: usize = 51;
 const NUMBERS: usize = 500_000;
 const POLICIES: usize = 100;
@@ -47,7 +47,7 @@ impl Attacker {
         self.json(Method::POST, path, body).await
     }
 
-    /// Everything that is attacked later.
+    /// Creates everything that is attacked later.
     async fn prepare(&mut self) -> Result<()> {
         let id = |value: &Value| value["id"].as_str().map(str::to_owned).context("an id");
         let task = id(&self.post("/v1/tasks", json!({"title": "Numbers"})).await?)?;
@@ -89,7 +89,7 @@ impl Attacker {
     }
 
     async fn get(&self, path: &str) -> Result<u16> {
-        // Anonymous views are limited by network: each is another's.
+        // Anonymous views are limited by network, so each comes from another one.
         let number = self.views.fetch_add(1, Ordering::Relaxed);
         let address = format!("198.{}.{}.7", 18 + number / 256 % 2, number % 256);
         let call = self.client.get(format!("{}{path}", self.url)).header("x-forwarded-for", address);
@@ -121,7 +121,7 @@ impl Attacker {
         Ok(status)
     }
 
-    /// Guesses without an account, from one of five networks.
+    /// Sends guesses without an account, from one of five networks.
     async fn guess(&self, number: usize) -> Result<u16> {
         let (path, body) = match number % 2 {
             0 => (
@@ -142,7 +142,7 @@ impl Attacker {
     }
 }
 
-/// Asks `/v1/health` until told to stop; how long each answer took.
+/// Calls `/v1/health` until `stop` is set, and returns the latencies.
 async fn watch(url: String, stop: Arc<AtomicBool>) -> Result<Vec<Duration>> {
     let client = Client::builder().no_proxy().build()?;
     let mut times = Vec::new();

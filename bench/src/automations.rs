@@ -1,4 +1,4 @@
-//! Automations: how fast runs go through the server, from "run now" to their end, and what a sandbox costs.
+//! Automations: the throughput of runs, from "run now" to their end, and the cost of a sandbox.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const LATENCIES: usize = 200;
 const RUNS: usize = 2000;
 const LISTED: usize = 10_000;
 
-/// One automation behind a server.
+/// An automation on a server.
 struct Target<'a> {
     client: Client,
     url: &'a str,
@@ -46,7 +46,7 @@ impl Target<'_> {
         Ok(run["id"].as_str().context("an id")?.to_owned())
     }
 
-    /// Asks until a run has ended.
+    /// Polls until a run has ended.
     async fn end(&self, run: &str, pause: Duration) -> Result<()> {
         loop {
             let seen = self.get(&format!("{}/runs/{run}", self.path)).await?;
@@ -109,7 +109,7 @@ fn id<K: Kind>(value: &Value) -> Result<Id<K>> {
     value["id"].as_str().and_then(Id::read).context("an id")
 }
 
-/// The list of a task's runs, when there are very many.
+/// Measures the list of a task's runs when there are very many.
 async fn list(
     target: &Target<'_>,
     task: &Value,
@@ -135,7 +135,7 @@ async fn list(
     Ok(())
 }
 
-/// A host that is asked for nothing.
+/// A host that receives no calls.
 struct Silent;
 
 impl Host for Silent {
@@ -146,7 +146,7 @@ impl Host for Silent {
     fn log(&self, _: String) {}
 }
 
-/// What a sandbox costs that nobody started ahead, and one that waits.
+/// Measures the cost of a cold sandbox and of one that was started ahead.
 async fn sandbox() -> Result<()> {
     let script = || -> Result<Script> {
         Ok(Script { source: TRIVIAL.to_owned(), context: RawValue::from_string("{}".to_owned())? })

@@ -1,5 +1,5 @@
-//! The measure: an axum server with nothing behind it. It answers the same bytes as the real one, the
-//! list by serialising the same structs from memory.
+//! The baseline: an axum server with no logic behind it. It returns the same bytes as the real one; for the list, it
+//! serialises the same structs from memory.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::seed::Home;
 
-/// Fetches what the bare routes will answer.
+/// Fetches the responses of the bare routes from the real server.
 pub(crate) async fn prepare(folder: &Path, url: &str, home: &Home) -> Result<()> {
     let client = reqwest::Client::new();
     for (name, path) in [

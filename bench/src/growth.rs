@@ -1,13 +1,13 @@
-//! What the list and the creation cost when a register grows, in one organization: the share of the bare
-//! route at each size, and how many times what it was at the first.
+//! The cost of the list and the creation as a register grows, in one organization: the share of the bare route at
+//! each size, and the ratio to the first size.
 
 use anyhow::{Context, Result};
 
 use crate::{Cli, bare, load, process, seed};
 
-/// How many times more a request may cost than at the first size.
+/// The maximum ratio of a request's cost to that at the first size.
 const LIMIT: f64 = 1.3;
-/// The list first: creating makes the register larger.
+/// The list comes first, because creating makes the register larger.
 const ROUTES: &[&str] = &[
     "GET /v1/risks?limit=50",
     "GET /v1/risks?limit=50&sort=title",

@@ -9,7 +9,7 @@ use crate::process::{Bare, Server};
 use crate::report::Measured;
 use crate::seed::Home;
 
-/// The body of a creation.
+/// The request body for creating a risk.
 const RISK: &str = r#"{"title":"Laptops are lost","description":"With customer data on them.","category":"technology","likelihood":"likely","impact":"major"}"#;
 
 fn quoted(ids: &[String]) -> String {
@@ -40,7 +40,7 @@ pub(crate) fn script(folder: &Path, route: &str, home: &Home) -> Result<PathBuf>
     Ok(path)
 }
 
-/// The creation of risks by all these keys in turn.
+/// Writes a script that creates risks with all these keys in turn.
 pub(crate) fn by_all(folder: &Path, homes: &[Home]) -> Result<PathBuf> {
     let keys: Vec<String> = homes.iter().map(|home| home.key.clone()).collect();
     let text = format!(
@@ -54,7 +54,7 @@ pub(crate) fn by_all(folder: &Path, homes: &[Home]) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// One window of load.
+/// Runs one window of load.
 pub(crate) fn drive(url: &str, script: &Path, seconds: u32, server: Option<&Server>) -> Result<Measured> {
     let before = server.map(Server::cpu_seconds).transpose()?;
     let output = Command::new("wrk")
@@ -87,7 +87,7 @@ pub(crate) fn drive(url: &str, script: &Path, seconds: u32, server: Option<&Serv
     })
 }
 
-/// The best of some windows of load, on the bare server and on the real one, taken in turns.
+/// Returns the best of several windows of load, on the bare server and on the real one, measured alternately.
 pub(crate) fn compare(
     bare: &Bare,
     server: &Server,

@@ -1,6 +1,6 @@
-//! Drives the release server from another process over loopback, and in the same run a bare axum
-//! route that answers the same bytes. Prints ratios, because only they say anything on a machine that
-//! is shared: req/s, p50, p99, the server's CPU and memory.
+//! Drives the release server from another process over loopback, and in the same run a bare axum route that returns
+//! the same bytes. Prints ratios, because absolute numbers mean little on a shared machine: req/s, p50, p99, the
+//! server's CPU and memory.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports")]
 
@@ -50,14 +50,13 @@ struct Cli {
     /// Measure again with ten times the organizations and keys
     #[arg(long)]
     growth: bool,
-    /// Instead: the list and the creation of risks in one organization that has so many, one size after
-    /// the other
+    /// Instead: the list and the creation of risks in one organization at each of these sizes, one after the other
     #[arg(long, value_delimiter = ',', num_args = 0.., default_missing_value = "1000,100000,1000000")]
     risks: Option<Vec<usize>>,
-    /// Instead: what two servers on one PostgreSQL write together, against one server
+    /// Instead: the write throughput of two servers on one PostgreSQL, against one server
     #[arg(long)]
     together: bool,
-    /// Instead: runs of automations, and what a sandbox costs
+    /// Instead: runs of automations, and the cost of a sandbox
     #[arg(long)]
     automations: bool,
     /// Instead: the assistant's streams, and PDF
@@ -78,12 +77,12 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// The bare routes, as a process of their own
+    /// The bare routes, in a separate process
     #[command(hide = true)]
     Bare { folder: PathBuf },
 }
 
-/// What a route must reach, as a share of the bare one: SQLite, PostgreSQL.
+/// The minimum throughput of a route as a share of the bare one: SQLite, PostgreSQL.
 const TARGETS: &[(&str, f64, f64)] = &[
     ("GET /v1/people/{id}", 0.40, 0.18),
     ("GET /v1/people?limit=50", 0.35, 0.20),
@@ -205,7 +204,7 @@ async fn run(cli: &Cli, engine: &str, size: usize) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// The release binary beside this one.
+/// Returns the path of a binary in the same folder as this one.
 fn sibling(name: &str) -> Result<PathBuf> {
     let own = std::env::current_exe()?;
     let folder: &Path = own.parent().context("the binary is in a folder")?;

@@ -1,4 +1,5 @@
-//! Policies: what a streamed answer of the assistant costs beside the provider's own, many streams held open, and PDF.
+//! Policies: the cost of the assistant's streamed response compared with the provider's own, many open streams, and
+//! PDF.
 
 use std::convert::Infallible;
 use std::sync::LazyLock;
@@ -15,20 +16,20 @@ use serde_json::{Value, json};
 use crate::report::at;
 use crate::{Cli, process, seed};
 
-/// How many pieces an answer has, and how long the provider takes between two.
+/// The number of pieces in a response, and the provider's pause between two.
 const PIECES: usize = 400;
 const PAUSE: Duration = Duration::from_millis(5);
-/// How many streams are held open.
+/// The number of streams that are open at the same time.
 const STREAMS: usize = 200;
 
-/// Both ends are in this process: a piece says when it was sent.
+/// The start of the clock. Both ends are in this process, so a piece can contain the time at which it was sent.
 static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 fn now() -> u128 {
     BEGAN.elapsed().as_micros()
 }
 
-/// A provider whose answer is the time, again and again; slowly, when it is asked to.
+/// Starts a provider that streams the current time; slowly, when the prompt says so.
 async fn provider() -> Result<String> {
     let answer = async |body: String| {
         let (pieces, pause) = match body.contains("hold on") {
@@ -61,7 +62,7 @@ fn times(pieces: usize, pause: Duration) -> impl Stream<Item = Result<Event, Inf
     said.chain(stream::iter(end)).map(Ok)
 }
 
-/// How long each piece was on its way.
+/// Returns the latency of each piece.
 async fn on_its_way(reply: Response) -> Result<Vec<Duration>> {
     ensure!(reply.status().is_success(), "{}", reply.text().await?);
     let (mut reply, mut text, mut times) = (reply, String::new(), Vec::new());

@@ -1,5 +1,5 @@
-//! The trust portal: previews of agreements, certificates in and out, a domain that is looked up again, and what the
-//! others notice of it.
+//! The trust portal: previews of agreements, uploads and downloads of certificates, a repeated domain check, and
+//! their effect on other requests.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,7 @@ impl Desk<'_> {
         Ok(serde_json::from_slice(&self.send(method, path, body).await?)?)
     }
 
-    /// How long each of so many calls takes, one after the other.
+    /// Returns the durations of `count` sequential calls.
     async fn time(
         &self,
         count: usize,
@@ -64,7 +64,7 @@ impl Desk<'_> {
         Ok(times)
     }
 
-    /// Asks for access, approves and signs: the request's id, and the token that opens the documents.
+    /// Requests access, approves and signs; returns the request's id and the token that opens the documents.
     async fn access(&self, mails: &std::path::Path) -> Result<(String, String)> {
         let public = format!("/v1/trust-access/{}/requests", self.organization);
         let ask =
@@ -88,7 +88,7 @@ async fn token(mails: &std::path::Path, before: &str) -> Result<String> {
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(30) {
         for entry in std::fs::read_dir(mails).into_iter().flatten().flatten() {
-            // Long lines of a mail are broken with `=`, and a `=` is written `=3D`.
+            // Quoted-printable: long lines are broken with `=`, and `=` is written `=3D`.
             let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
             let text = text.replace("=\r\n", "").replace("=\n", "").replace("=3D", "=");
             if let Some((_, rest)) = text.split_once(before) {
@@ -100,7 +100,7 @@ async fn token(mails: &std::path::Path, before: &str) -> Result<String> {
     anyhow::bail!("no mail came")
 }
 
-/// A PDF with many pages of drawing.
+/// Builds a PDF with many pages of drawings.
 fn pdf(pages: usize, size: usize) -> Vec<u8> {
     let mut file = b"%PDF-1.4\n".to_vec();
     let mut places = Vec::new();
@@ -235,7 +235,7 @@ async fn domains(desk: &Desk<'_>, engine: &str, names: &NameServer) -> Result<()
     Ok(())
 }
 
-/// Whether the service lives, while others ask for what takes long.
+/// Measures `/v1/health` while other clients send slow requests.
 async fn beside(desk: &Desk<'_>, engine: &str, cli: &Cli, preview: &str, download: &str) -> Result<()> {
     let mut quiet = health(desk, 500, None).await?;
     let over = AtomicBool::new(false);
@@ -281,7 +281,7 @@ fn mib(bytes: usize) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-/// Asks whether the service lives, again and again.
+/// Calls `/v1/health` repeatedly and returns the latencies.
 async fn health(desk: &Desk<'_>, most: usize, until: Option<Duration>) -> Result<Vec<Duration>> {
     let (began, mut times) = (Instant::now(), Vec::new());
     while times.len() < most && until.is_none_or(|until| began.elapsed() < until) {

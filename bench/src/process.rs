@@ -1,4 +1,4 @@
-//! The processes under measure.
+//! The processes that are measured.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -33,7 +33,7 @@ impl Server {
         Self::start_with(data, database, &[])
     }
 
-    /// With settings of its own.
+    /// Starts the server with additional environment variables.
     pub(crate) fn start_with(
         data: &Path,
         database: Option<&str>,
@@ -58,7 +58,7 @@ impl Server {
         Ok(std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id()))?)
     }
 
-    /// Seconds of CPU the process has used.
+    /// Returns the CPU time of the process in seconds.
     pub(crate) fn cpu_seconds(&self) -> Result<f64> {
         let stat = self.proc("stat")?;
         let fields: Vec<&str> = stat.rsplit(')').next().context("fields")?.split_whitespace().collect();
@@ -70,12 +70,12 @@ impl Server {
         self.memory_mb("VmRSS:")
     }
 
-    /// The most that was ever resident, or since [`Server::forget_peak`].
+    /// Returns the peak resident memory, overall or since [`Server::forget_peak`].
     pub(crate) fn peak_mb(&self) -> u64 {
         self.memory_mb("VmHWM:")
     }
 
-    /// Measures the peak from here on; what is resident now.
+    /// Resets the peak and returns the resident memory.
     pub(crate) fn forget_peak(&self) -> Result<u64> {
         std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5")?;
         Ok(self.resident_mb())

@@ -1,4 +1,4 @@
-//! What was measured, as a table and as JSON.
+//! The results, as a table and as JSON.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -94,7 +94,7 @@ pub(crate) fn write(cases: &[Case]) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The time in milliseconds that so many of a hundred stay within.
+/// Returns a percentile in milliseconds.
 pub(crate) fn at(times: &mut [Duration], share: usize) -> f64 {
     times.sort_unstable();
     times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1000.0

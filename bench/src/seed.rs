@@ -1,4 +1,4 @@
-//! Realistic data, made through the product's own use cases, journal included.
+//! Realistic data, created through the product's own use cases, including the journal.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) struct Home {
 
 const MEMBERS: usize = 500;
 
-/// A database of its own in the private cluster.
+/// Creates a database in the private cluster.
 pub(crate) async fn fresh_postgres() -> Result<String> {
     let base =
         std::env::var("TEST_POSTGRES_URL").context("TEST_POSTGRES_URL is not set: run `make bench`")?;
@@ -111,7 +111,7 @@ pub(crate) async fn seed(
     Ok(homes)
 }
 
-/// Lets the database look after what was written, as it does by itself in time.
+/// Runs the maintenance that the database would do by itself in time.
 async fn settle(ctx: &Ctx, database: Option<&str>) -> Result<()> {
     ctx.db.maintain().await?;
     if let Some(url) = database {
@@ -122,12 +122,12 @@ async fn settle(ctx: &Ctx, database: Option<&str>) -> Result<()> {
         drop(client);
         let _ = driver.await;
     }
-    // What seeding left in the system's own buffers would be written while something else is measured.
+    // Flush the system's buffers, so that the writes of the seeding do not disturb the measurement.
     std::process::Command::new("sync").status()?;
     Ok(())
 }
 
-/// Adds risks to an organization until it has `total`; how many it had.
+/// Adds risks to an organization until it has `total`; returns the previous number.
 pub(crate) async fn fill(
     data: &Path,
     database: Option<&str>,
@@ -146,7 +146,7 @@ pub(crate) async fn fill(
     Ok(had)
 }
 
-/// Gives an organization so many tasks.
+/// Adds tasks to an organization.
 pub(crate) async fn tasks(
     data: &Path,
     database: Option<&str>,
@@ -170,7 +170,7 @@ fn task(number: usize) -> Result<TaskPatch> {
     })
 }
 
-/// Gives an automation so many runs that have ended.
+/// Adds completed runs to an automation.
 pub(crate) async fn runs(
     data: &Path,
     database: Option<&str>,

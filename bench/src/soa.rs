@@ -1,5 +1,5 @@
-//! A statement of applicability from its beginning to its PDF, eight people who answer at once, and how ready an
-//! organization is.
+//! A statement of applicability from its creation to its PDF, eight people who answer concurrently, and the readiness
+//! of an organization.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::report::at;
 use crate::{Cli, process, seed};
 
-/// What a framework, and what is linked to it, has.
+/// The sizes of a framework and of the entities linked to it.
 const REQUIREMENTS: usize = 100;
 const CONTROLS: usize = 300;
 const TASKS: usize = 500;
@@ -19,7 +19,7 @@ const POLICIES: usize = 40;
 const PEOPLE: usize = 8;
 const READS: usize = 200;
 
-/// An organization that somebody works in.
+/// An organization in use by a client.
 struct Desk<'a> {
     client: &'a Client,
     url: &'a str,
@@ -62,7 +62,7 @@ impl Desk<'_> {
         })
     }
 
-    /// A new version: its id and its questions.
+    /// Creates a new version; returns its id and its questions.
     async fn begin(&self) -> Result<(String, Vec<String>)> {
         let body = json!({"organizationId": self.organization, "frameworkId": "iso_27001"});
         let made = self.post("/v1/soa/create-document", &body).await?;
@@ -114,7 +114,7 @@ impl Desk<'_> {
         Ok(took)
     }
 
-    /// Makes a framework and what is linked to it.
+    /// Creates a framework and the entities linked to it.
     async fn furnish(&self) -> Result<()> {
         let requirements: Vec<Value> = (0..REQUIREMENTS)
             .map(|n| json!({"code": format!("{n}"), "title": format!("Requirement {n}")}))

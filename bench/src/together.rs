@@ -1,4 +1,4 @@
-//! Two servers on one PostgreSQL: what they write together, against what one writes alone.
+//! Two servers on one PostgreSQL: their combined write throughput against that of one server.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! How much memory uploads take: clients that each send one large file at the same time.
+//! The memory that uploads use: clients that each send one large file at the same time.
 
 use anyhow::{Result, ensure};
 use reqwest::multipart::{Form, Part};
@@ -10,7 +10,7 @@ pub(crate) const CLIENTS: usize = 8;
 pub(crate) const LIMIT_MB: u64 = 64;
 const SIZE: usize = 10 << 20;
 
-/// By how many MB the resident memory rises at its highest.
+/// Returns the peak increase of resident memory in MB.
 pub(crate) async fn raise(server: &Server, home: &Home) -> Result<u64> {
     let url = format!("{}/v1/risks/{}/attachments", server.url, home.risk);
     let before = server.forget_peak()?;

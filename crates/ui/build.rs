@@ -1,5 +1,4 @@
-//! Lists the files that the binary carries: the built console, without which it still builds, the OpenAPI document, and what
-//! the page to browse it needs.
+//! Lists the files to embed: the built console, which is optional, the OpenAPI document, and the files of its viewer.
 
 #![expect(
     clippy::expect_used,
@@ -36,7 +35,7 @@ fn files(folder: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// A line of the list.
+/// A line of the list, with its path for sorting.
 struct Listed {
     path: String,
     line: String,
@@ -56,7 +55,7 @@ impl Listed {
     }
 }
 
-/// What `npm run build` made.
+/// The output of `npm run build`.
 fn console(dist: &Path) -> Vec<Listed> {
     let mut all = Vec::new();
     files(dist, &mut all);
@@ -78,7 +77,7 @@ fn console(dist: &Path) -> Vec<Listed> {
     all.iter().filter(|path| is_own(path)).map(listed).collect()
 }
 
-/// Packs a text and lists it.
+/// Compresses a text and lists it.
 fn packed(out: &Path, path: &str, text: &[u8]) -> Listed {
     let name = path.rsplit('/').next().expect("a name");
     let gzip = out.join(format!("{name}.gz"));
@@ -110,7 +109,7 @@ fn main() {
     let mut all = console(&dist);
     all.push(packed(&out, "/v1/openapi.json", &fs::read(document).expect("the document can be read")));
     all.extend(swagger(&out));
-    // The order in which they are looked up.
+    // Sorted for binary search.
     all.sort_by(|a, b| a.path.cmp(&b.path));
     let mut list = String::from("&[\n");
     for file in &all {

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// The binary that was built with the tests.
+/// Returns the path of the binary that was built with the tests.
 pub fn path() -> PathBuf {
     let mut path = std::env::current_exe().expect("a test has a path");
     path.pop();
@@ -18,7 +18,7 @@ pub fn path() -> PathBuf {
     path
 }
 
-/// A command of the binary in a data folder, with nothing of the environment's settings.
+/// Builds a command of the binary with a data folder and without `DATABASE_URL`.
 pub fn command(data: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(path());
     command.args(words).arg("--data-dir").arg(data).env_remove("DATABASE_URL");
@@ -38,13 +38,13 @@ pub fn succeed(data: &Path, words: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Makes an organization from the command line.
+/// Creates an organization from the command line.
 #[track_caller]
 pub fn bootstrap(data: &Path, more: &[&str]) -> Value {
     bootstrap_as(data, "Acme", "ada@example.com", more)
 }
 
-/// The same under another name.
+/// Creates an organization with another name and owner.
 #[track_caller]
 pub fn bootstrap_as(data: &Path, organization: &str, email: &str, more: &[&str]) -> Value {
     let mut words = vec!["admin", "bootstrap", "--organization", organization, "--email", email];
@@ -58,7 +58,7 @@ pub fn bootstrap_as(data: &Path, organization: &str, email: &str, more: &[&str])
 pub struct Server {
     child: Child,
     pub url: String,
-    /// What it said before it was ready.
+    /// The output before it was ready.
     pub said: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Server {
         Self::started(command.stdout(Stdio::piped()).spawn().expect("the server starts"))
     }
 
-    /// The same, with what it logs.
+    /// Starts the server and returns its log.
     pub fn with_log(mut command: Command) -> (Self, ChildStderr) {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
@@ -99,13 +99,13 @@ impl Server {
         self.child.id()
     }
 
-    /// Ends the process without a word, as a power failure would.
+    /// Kills the process, as a power failure would.
     pub fn kill(mut self) {
         self.child.kill().expect("it was running");
         self.child.wait().expect("it ends");
     }
 
-    /// Asks it to stop; whether it did so cleanly.
+    /// Sends `SIGTERM`, and returns true if the server exits cleanly.
     pub fn stop(mut self) -> bool {
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
         assert!(asked.expect("kill runs").success());
@@ -120,7 +120,7 @@ impl Drop for Server {
     }
 }
 
-/// Waits for something another process does; the limit is only there so that a failure ends.
+/// Waits for another process; the time limit only ends a failed test.
 pub async fn wait_until(done: impl AsyncFn() -> bool) {
     let began = std::time::Instant::now();
     while !done().await {

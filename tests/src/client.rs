@@ -1,4 +1,4 @@
-//! Calls into the router, and what comes back. Whatever comes back must be in the document.
+//! Calls into the router and their responses, which must match the OpenAPI document.
 
 use axum::Router;
 use axum::body::Body;
@@ -47,7 +47,7 @@ impl<'a> Call<'a> {
         self.header("x-api-key", key)
     }
 
-    /// A session's token, in an organization.
+    /// Authenticates with a session token in an organization.
     #[must_use]
     pub fn session(self, token: &str, organization: &str) -> Self {
         self.without("x-api-key")
@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
         self.header("content-type", content_type)
     }
 
-    /// Sends it, and leaves the body of the answer to be read.
+    /// Sends the request and returns the response with its body unread.
     pub async fn begin(self) -> http::Response<Body> {
         let Self { router, method, path, headers, body } = self;
         let mut request =
@@ -112,7 +112,7 @@ impl Reply {
         self.headers.get(name).map(|value| value.to_str().expect("a readable header"))
     }
 
-    /// The body of an answer with this status.
+    /// Returns the body of a response with this status.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{}: {}", self.what, self.text());
@@ -127,7 +127,7 @@ impl Reply {
         problem
     }
 
-    /// The fields that a validation names, sorted.
+    /// Returns the fields that a validation problem names, sorted.
     #[track_caller]
     pub fn wrong_fields(&self) -> Vec<String> {
         let problem = self.problem(400, "validation_failed");

@@ -20,7 +20,7 @@ pub enum Engine {
     Postgres,
 }
 
-/// Where the private cluster is.
+/// The environment variable with the URL of the private cluster.
 pub const CLUSTER: &str = "TEST_POSTGRES_URL";
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ async fn administer(statement: &str) {
     let _ = connection.await;
 }
 
-/// A fresh name in the cluster.
+/// Returns an unused database name.
 pub fn fresh_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("t{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
@@ -78,7 +78,7 @@ impl Database {
         Db::open(&self.config()).expect("the database opens")
     }
 
-    /// A context like that of a server on this database, to set things up beside real ones.
+    /// Creates a context like that of a server on this database, to set up data next to real servers.
     pub async fn context(&self, secret: &str) -> Ctx {
         let db = self.open();
         db.migrate(MIGRATIONS).await.expect("the migrations run");

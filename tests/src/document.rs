@@ -1,4 +1,4 @@
-//! Holds every answer of every test against the OpenAPI document.
+//! Validates every response of every test against the OpenAPI document.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -10,7 +10,7 @@ use crate::client::Reply;
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(attestry_api::document);
 
-/// The documented path that a concrete path is an instance of.
+/// Returns the documented path template that matches a path.
 fn template(path: &str) -> Option<&'static str> {
     let path = path.split('?').next().unwrap_or_default();
     let segments: Vec<&str> = path.split('/').collect();
@@ -21,7 +21,7 @@ fn template(path: &str) -> Option<&'static str> {
     };
     let paths = DOCUMENT["paths"].as_object().expect("paths");
     let mut fitting: Vec<&str> = paths.keys().map(String::as_str).filter(|template| fits(template)).collect();
-    // `/runs` beside `/{id}`: the literal one is meant.
+    // A literal segment such as `/runs` takes precedence over `/{id}`.
     fitting.sort_by_key(|template| template.matches('{').count());
     fitting.first().copied()
 }
@@ -62,7 +62,7 @@ pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
     if operation.is_null() {
         return;
     }
-    // A slash at the end leads to the same address without it.
+    // A trailing slash redirects to the same path without it.
     if reply.status == http::StatusCode::PERMANENT_REDIRECT {
         return;
     }

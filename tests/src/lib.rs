@@ -1,6 +1,5 @@
-//! [`TestApp`]: the real router on a real database of either engine, with a clock that stands still
-//! and mail kept in memory. Every answer is held against the OpenAPI document; at the end no job may
-//! be left and no unexpected error logged.
+//! [`TestApp`]: the real router on a real database of either engine, with a fixed clock and mail in memory. Every
+//! response is validated against the OpenAPI document; at the end no job may be left and no unexpected error logged.
 
 #![expect(clippy::missing_panics_doc, clippy::expect_used, clippy::panic, reason = "this crate is test code")]
 
@@ -23,7 +22,7 @@ use attestry_api::{Api, HttpSettings};
 use attestry_app::assistant::Assistant;
 use attestry_app::core::keys::Keys;
 use attestry_app::core::queue;
-use attestry_app::feed::Most;
+use attestry_app::feed::StreamLimits;
 use attestry_app::identity::setup;
 use attestry_app::identity::setup::{Founded, NewInstallation};
 use attestry_app::{Ctx, RunnerSettings, Settings};
@@ -41,7 +40,7 @@ use tracing::instrument::WithSubscriber;
 pub use client::{Call, Reply};
 pub use database::Engine;
 
-/// When every test begins.
+/// The time at which every test starts.
 pub const START: &str = "2026-11-15T09:30:00.000Z";
 pub const PASSWORD: &str = "correct horse battery";
 
@@ -77,7 +76,7 @@ pub fn run_with(engine: Engine, change: impl FnOnce(&mut HttpSettings), body: im
     on_app(engine, settings, async || (self::settings(), ()), async |app, ()| body(app).await);
 }
 
-/// Runs a test on one engine with domains that somebody real is asked about.
+/// Runs a test on one engine with domain settings that point to real peers.
 pub fn run_with_domains<P>(
     engine: Engine,
     domains: impl AsyncFnOnce() -> (attestry_hosting::Settings, P),
@@ -91,7 +90,7 @@ pub fn run_with_domains<P>(
     on_app(engine, http(), peers, body);
 }
 
-/// Runs a test on one engine with a provider that answers from a script.
+/// Runs a test on one engine with a scripted provider.
 pub fn run_assisted(engine: Engine, kind: Kind, body: impl AsyncFnOnce(&TestApp, &FakeProvider)) {
     let assistant = async || {
         let fake = FakeProvider::start(kind, [Script::no_answer()]).await.expect("a provider");
@@ -101,7 +100,7 @@ pub fn run_assisted(engine: Engine, kind: Kind, body: impl AsyncFnOnce(&TestApp,
     on_app(engine, http(), assistant, async |app, fake| body(app, &fake).await);
 }
 
-/// Runs a test on one engine with the assistant that follows rules.
+/// Runs a test on one engine with the rule-based assistant.
 pub fn run_by_rules(engine: Engine, body: impl AsyncFnOnce(&TestApp)) {
     let rules = async || (Settings { assistant: Assistant::Rules, ..settings() }, ());
     on_app(engine, http(), rules, async |app, ()| body(app).await);
@@ -133,7 +132,7 @@ fn http() -> HttpSettings {
         response_memory: 128 << 20,
         request_timeout: Duration::from_secs(30),
         keep_alive: Duration::from_millis(50),
-        event_streams: Most { in_all: 100, of_one_organization: 50 },
+        event_streams: StreamLimits { in_all: 100, of_one_organization: 50 },
         cors_origins: Vec::new(),
         trusted_proxies: Vec::new(),
         rate_per_credential: 0,
@@ -143,14 +142,14 @@ fn http() -> HttpSettings {
     }
 }
 
-/// Randomness that is the same in every run of a test.
+/// A source of random numbers that are the same in every run of a test.
 #[derive(Debug, Default)]
 struct Seeded(AtomicU64);
 
 impl Entropy for Seeded {
     fn fill(&self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
-            // SplitMix64: well spread, and not a secret to anybody.
+            // SplitMix64: well distributed, but not cryptographic.
             let mut z = self
                 .0
                 .fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)
@@ -171,20 +170,20 @@ fn settings() -> Settings {
         reset_lifetime: Duration::from_hours(1),
         runner: runner(),
         assistant: Assistant::default(),
-        domains: domains(DnsSettings { servers: vec![NOBODY], ..DnsSettings::new(TARGET) }),
+        domains: domains(DnsSettings { servers: vec![UNREACHABLE_DNS], ..DnsSettings::new(TARGET) }),
     }
 }
 
-/// What custom domains are to be a CNAME of.
+/// The CNAME target of custom domains.
 pub const TARGET: &str = "compliance.example.com";
-/// Where no name server is.
-const NOBODY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
+/// An address without a name server.
+const UNREACHABLE_DNS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
 
 fn domains(settings: DnsSettings) -> Hosting {
     Hosting::new(attestry_hosting::Settings::Dns(settings)).expect("settings of domains")
 }
 
-/// Scripts run in the child process of the real binary, and reach servers of the tests.
+/// Runs scripts in the child process of the real binary, with access to the tests' own servers.
 fn runner() -> RunnerSettings {
     let mut settings = RunnerSettings::default();
     settings.sandbox.program = binary::path();
@@ -195,7 +194,7 @@ fn runner() -> RunnerSettings {
     settings
 }
 
-/// An organization with its owner and a key that may do everything.
+/// An organization with its owner and an API key with all permissions.
 #[derive(Clone, Debug)]
 pub struct Tenant {
     pub organization: String,
@@ -210,7 +209,7 @@ pub struct TestApp {
     pub ctx: Ctx,
     pub clock: Arc<ManualClock>,
     pub mail: Sent,
-    /// The organization most tests act in.
+    /// The organization that most tests use.
     pub home: Tenant,
     router: Router,
     logs: logs::Logs,
@@ -233,7 +232,7 @@ impl TestApp {
         Self { ctx, clock, mail, home, router, logs, database }
     }
 
-    /// Another organization with its own owner.
+    /// Creates another organization with its own owner.
     pub async fn tenant(&self, name: &str, email: &str) -> Tenant {
         tenant(&self.ctx, name, email).await
     }
@@ -242,7 +241,7 @@ impl TestApp {
         self.database.engine()
     }
 
-    /// A call without credentials.
+    /// Creates a call without credentials.
     pub fn call(&self, method: &str, path: &str) -> Call<'_> {
         Call::new(&self.router, method, path)
     }
@@ -268,13 +267,13 @@ impl TestApp {
         queue::drain(&self.ctx).await.expect("the jobs run");
     }
 
-    /// Runs the jobs that are due and takes the mail they sent.
+    /// Runs the jobs that are due and returns the mail that they sent.
     pub async fn mails(&self) -> Vec<Message> {
         self.work().await;
         self.mail.take()
     }
 
-    /// A user with a password who is an active member of `tenant` with `role`: their member and user.
+    /// Creates a user with a password who is an active member of `tenant` with `role`; returns the member.
     pub async fn member(&self, tenant: &Tenant, email: &str, role: &str) -> Value {
         let invited = self
             .call("POST", "/v1/people/invite")
@@ -302,16 +301,16 @@ impl TestApp {
         self.call("GET", &path).key(&tenant.key).send().await.expect(200)
     }
 
-    /// Signs in and answers the token.
+    /// Signs in and returns the token.
     pub async fn sign_in(&self, email: &str) -> String {
         let body = json!({"email": email, "password": PASSWORD});
         let session = self.call("POST", "/v1/auth/login").json(&body).send().await.expect(200);
-        // The entry is a job's business.
+        // A job writes the journal entry.
         self.work().await;
         session["token"].as_str().expect("a token").to_owned()
     }
 
-    /// Runs the hourly job, and whatever it asks for.
+    /// Runs the hourly job and the jobs that it enqueues.
     pub async fn housekeeping(&self) {
         queue::schedule(&self.ctx).await.expect("scheduled");
         self.work().await;
@@ -322,7 +321,7 @@ impl TestApp {
             .expect("the recurring jobs are taken out again");
     }
 
-    /// A risk of the home organization with these fields, and what is required.
+    /// Creates a risk in the home organization with these fields and the required ones.
     pub async fn risk(&self, fields: Value) -> Value {
         let body = merged(
             json!({"title": "Laptops are lost", "description": "With data on them.", "category": "technology"}),
@@ -331,49 +330,49 @@ impl TestApp {
         self.post("/v1/risks", &body).send().await.expect(201)
     }
 
-    /// A vendor of the home organization with these fields, and what is required.
+    /// Creates a vendor in the home organization with these fields and the required ones.
     pub async fn vendor(&self, fields: Value) -> Value {
         let body = merged(json!({"name": "Cloudy", "description": "Hosts everything."}), fields);
         self.post("/v1/vendors", &body).send().await.expect(201)
     }
 
-    /// A task of the home organization with these fields, and what is required.
+    /// Creates a task in the home organization with these fields and the required ones.
     pub async fn task(&self, fields: Value) -> Value {
         let body = merged(json!({"title": "Review access"}), fields);
         self.post("/v1/tasks", &body).send().await.expect(201)
     }
 
-    /// Accepts the invitation in the only message that was sent, and answers the reply.
+    /// Accepts an invitation and returns the reply.
     pub async fn accept(&self, token: &str) -> Reply {
         let body = json!({"token": token, "password": PASSWORD});
         self.call("POST", "/v1/auth/accept-invitation").json(&body).send().await
     }
 
-    /// A key with these scopes, made by the owner.
+    /// Creates an API key with these scopes as the owner.
     pub async fn key(&self, scopes: &[&str]) -> String {
         let made =
             self.post("/v1/organization/api-keys", &json!({"name": "test", "scopes": scopes})).send().await;
         made.expect(201)["key"].as_str().expect("a key").to_owned()
     }
 
-    /// How many entries the journal of an organization has.
+    /// Returns the number of entries in an organization's journal.
     pub async fn entries(&self, tenant: &Tenant) -> i64 {
         let head = self.call("GET", "/v1/audit-logs/head").key(&tenant.key).send().await.expect(200);
         head["sequence"].as_i64().expect("a number")
     }
 
-    /// The errors that were logged so far; what is taken is not unexpected.
+    /// Takes the errors logged so far, so that they no longer count as unexpected.
     pub fn take_errors(&self) -> Vec<String> {
         self.logs.take(Level::ERROR)
     }
 
-    /// The warnings that were logged so far.
+    /// Takes the warnings logged so far.
     pub fn take_warnings(&self) -> Vec<String> {
         self.logs.take(Level::WARN)
     }
 
     async fn finish(self) {
-        // An entry about an account may wait; whatever else a test asks for, it looks at.
+        // A journal entry about an account may be pending; a test must process all other jobs itself.
         let sql = "SELECT COUNT(*) FROM jobs WHERE kind <> 'account_entry'";
         let asked = self.ctx.db.read(async |t| t.one(sql, &[], |row| row.int(0)).await).await;
         assert_eq!(asked.expect("the queue can be read"), 0, "jobs were left in the queue");
@@ -407,7 +406,7 @@ async fn tenant(ctx: &Ctx, name: &str, email: &str) -> Tenant {
     }
 }
 
-/// One object over another.
+/// Merges one object over another.
 fn merged(mut base: Value, over: Value) -> Value {
     if let (Value::Object(base), Value::Object(over)) = (&mut base, over) {
         base.extend(over);
@@ -415,7 +414,7 @@ fn merged(mut base: Value, over: Value) -> Value {
     base
 }
 
-/// The id of what an answer shows.
+/// Returns the id of an object in a response.
 pub fn id(value: &Value) -> &str {
     value["id"].as_str().expect("an id")
 }

@@ -1,4 +1,4 @@
-//! Catches what is logged as an error or a warning during one test.
+//! Captures the errors and warnings that are logged during one test.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};

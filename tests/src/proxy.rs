@@ -1,4 +1,4 @@
-//! A TCP proxy between the server and PostgreSQL that misbehaves as networks do.
+//! A TCP proxy between the server and PostgreSQL that simulates network failures.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commits {
     Pass,
-    /// It arrives, and its answer does not.
+    /// It arrives, but its response is lost.
     LoseAnswer,
     /// It does not arrive.
     Lose,
@@ -24,12 +24,12 @@ pub enum Commits {
 struct State {
     /// The number of the newest connection.
     newest: AtomicU64,
-    /// Connections before this one are silent: what is sent on them is swallowed.
+    /// Connections before this one are silent: their data is discarded.
     first_alive: AtomicU64,
-    /// New connections are silent from their beginning.
+    /// True when new connections are silent from the start.
     holds_new: AtomicBool,
     commits: watch::Sender<Commits>,
-    /// The host refuses connections.
+    /// True when the host refuses connections.
     is_down: watch::Sender<bool>,
 }
 
@@ -39,7 +39,7 @@ pub struct Proxy {
     state: Arc<State>,
 }
 
-/// The folder of the cluster's socket and the rest of its URL.
+/// Returns the path of the cluster's socket.
 fn cluster() -> PathBuf {
     let url = crate::database::postgres_url("postgres");
     let host = url.split('@').nth(1).and_then(|rest| rest.split('/').next()).expect("a host");
@@ -79,13 +79,13 @@ impl Proxy {
         self.address
     }
 
-    /// All connections there are become silent, as when their host vanishes. New ones work.
+    /// Silences all current connections, as when their host vanishes. New ones work.
     pub fn silence(&self) {
         let newest = self.state.newest.load(Ordering::SeqCst);
         self.state.first_alive.store(newest + 1, Ordering::SeqCst);
     }
 
-    /// New connections are accepted and never answered, as by a pooler without a free connection.
+    /// Makes new connections hang after they are accepted, as with a pooler without a free connection.
     pub fn hold_new(&self, holds: bool) {
         self.state.holds_new.store(holds, Ordering::SeqCst);
     }
@@ -112,7 +112,7 @@ async fn pass(client: tokio::net::TcpStream, number: u64, state: Arc<State>) {
         return;
     }
     if state.holds_new.load(Ordering::SeqCst) {
-        // Read, so that the client's system thinks that all is well.
+        // Read the data, so that the client's system sees a working connection.
         let (mut from, _to) = client.into_split();
         tokio::select! {
             () = swallow(&mut from) => {}
@@ -161,7 +161,7 @@ async fn pass(client: tokio::net::TcpStream, number: u64, state: Arc<State>) {
         _ = is_down.wait_for(|down| *down) => true,
     };
     if !is_heard {
-        // A server that hangs up on a silent connection is not heard, either.
+        // If the server closes a silent connection, the client does not notice.
         let _ = is_down.wait_for(|down| *down).await;
     }
 }

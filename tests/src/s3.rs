@@ -25,7 +25,7 @@ impl S3 {
         Self { child, port: port.trim().to_owned() }
     }
 
-    /// The `AWS_*` variables that lead to it.
+    /// Returns the `AWS_*` variables for this server.
     pub fn variables(&self) -> Vec<(String, String)> {
         let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         vec![
@@ -36,7 +36,7 @@ impl S3 {
         ]
     }
 
-    /// Where files go: its bucket, and a folder in it.
+    /// Returns the URL of a folder in its bucket.
     pub fn url(&self) -> &'static str {
         "s3://attestry/files/of-ours"
     }

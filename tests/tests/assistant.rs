@@ -1,4 +1,4 @@
-//! The assistant of the real binary, asked by the AI SDK's own client.
+//! The assistant of the real binary, called through the AI SDK's own client.
 
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -10,7 +10,7 @@ use attestry_tests::binary::{Server, bootstrap, command, run};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Asks through the SDK; the message that it read.
+/// Sends a request through the SDK and returns the message that it received.
 fn ask(policy: &str, key: &str, instructions: &str) -> Value {
     let packages = std::env::var("TEST_NODE").expect("TEST_NODE is not set: run `make test`");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/node/ai-sdk.mjs");

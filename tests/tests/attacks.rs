@@ -1,4 +1,4 @@
-//! Attacks by a hostile client or a hostile neighbour, against the real binary as it is installed: SQLite or PostgreSQL,
+//! Attacks by a hostile client or a hostile tenant, against the real binary as it is installed: SQLite or PostgreSQL,
 //! mail in files.
 
 #![expect(clippy::expect_used, reason = "test code")]
@@ -43,7 +43,7 @@ impl Two {
         self.database.remove().await;
     }
 
-    /// A call with these headers.
+    /// Sends a request with these headers.
     async fn call(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Value) -> (u16, Value) {
         let mut call = reqwest::Client::new().request(method, format!("{}{path}", self.server.url));
         for (name, value) in headers {
@@ -70,7 +70,7 @@ impl Two {
         reply
     }
 
-    /// Invites an address; the token of the link that is shown.
+    /// Invites an address and returns the token of the displayed link.
     async fn invite(&self, by: &Value, email: &str) -> String {
         let invited = self.post(by, "/v1/people/invite", json!({"email": email, "role": "admin"})).await;
         let link = invited["invitationLink"].as_str().expect("a link");
@@ -87,7 +87,7 @@ impl Two {
         reply["token"].as_str().map(ToOwned::to_owned)
     }
 
-    /// The status of the risks of an organization for a session.
+    /// Returns the status of a request for an organization's risks with a session.
     async fn risks(&self, session: &str, of: &Value) -> u16 {
         let organization = of["organizationId"].as_str().expect("an id");
         let bearer = format!("Bearer {session}");
@@ -98,7 +98,7 @@ impl Two {
 
 async fn invitations_take_no_account_over(engine: Engine) {
     let two = Two::start(engine).await;
-    // B makes an account for somebody of A, and waits until A invites them.
+    // B creates an account for a person of A and waits until A invites them.
     let shown = two.invite(&two.b, "victim@acme.example").await;
     assert_eq!(two.accept(json!({"token": shown, "password": PASSWORD})).await.0, 200);
     let theirs = two.sign_in("victim@acme.example", PASSWORD).await.expect("a session");
@@ -113,7 +113,7 @@ async fn invitations_take_no_account_over(engine: Engine) {
         assert_eq!((status, &reply["code"]), (400, &json!("validation_failed")), "{reply}");
     }
     assert_eq!(two.risks(&theirs, &two.a).await, 403);
-    // A's admin, to whom the link was shown, does not get into B either.
+    // A's admin, who sees the link, does not get into B either.
     let body = json!({"token": token, "newPassword": "chosen by the admin of A"});
     assert_eq!(two.accept(body).await.0, 400);
     assert!(two.sign_in("victim@acme.example", "chosen by the admin of A").await.is_none());
@@ -166,7 +166,7 @@ async fn a_flood_of_passwords_keeps_nobody_from_signing_in(engine: Engine) {
             });
         }
     }
-    // While the others wait, in the order of their networks.
+    // The other sign-ins are queued by network meanwhile.
     for _ in 0..5 {
         assert!(two.sign_in("ada@example.com", PASSWORD).await.is_some());
     }
@@ -176,14 +176,14 @@ async fn a_flood_of_passwords_keeps_nobody_from_signing_in(engine: Engine) {
     two.stop().await;
 }
 
-/// The memory that the server has taken, in bytes.
+/// Returns the anonymous resident memory of the server in bytes.
 fn resident(server: &Server) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a process");
     let line = status.lines().find(|line| line.starts_with("RssAnon:")).expect("its memory");
     line.split_whitespace().nth(1).expect("a number").parse::<usize>().expect("a number") << 10
 }
 
-/// A workbook whose shared strings are many times as large as the file.
+/// Builds a workbook whose shared strings are many times larger than the file.
 fn swollen_workbook() -> Vec<u8> {
     let relationships = |kind: &str, target: &str| {
         let base = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";

@@ -16,7 +16,7 @@ fn key(organization: u128, file: u128) -> Key {
     Key::new(OrganizationId::from_u128(organization), Folder::Attachments, RiskId::from_u128(file))
 }
 
-/// Bytes that differ wherever one looks.
+/// Returns bytes without a short repeating pattern.
 fn content(length: usize) -> Vec<u8> {
     (0..length).map(|place| u8::try_from((place * 31 + place / 977) % 251).expect("small")).collect()
 }
@@ -47,7 +47,7 @@ async fn keys(blobs: &Blobs, of: Option<u128>) -> Vec<String> {
 
 async fn contract(blobs: &Blobs) {
     assert!(keys(blobs, None).await.is_empty());
-    // Empty, small, one piece of S3 exactly, and several with a rest.
+    // Empty, small, exactly one S3 part, and several parts with a remainder.
     for (file, length) in [(1, 0), (2, 5), (3, 5 << 20), (4, (11 << 20) + 17)] {
         let (key, content) = (key(1, file), content(length));
         write(blobs, &key, &content).await.expect("written");
@@ -65,7 +65,7 @@ async fn contract(blobs: &Blobs) {
     assert_eq!(keys(blobs, Some(1)).await.len(), 4);
     assert!(keys(blobs, Some(3)).await.is_empty());
 
-    // An upload that is given up, or just dropped, is not there.
+    // An aborted or dropped upload leaves no file.
     let mut given_up = blobs.create(&key(3, 1));
     given_up.write(Bytes::from(content(6 << 20))).await.expect("written");
     given_up.abort().await;

@@ -1,4 +1,4 @@
-//! The real binary: its commands, its start and stop, and what is left after `kill -9`.
+//! The real binary: its commands, its start and stop, and its state after `kill -9`.
 
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -16,7 +16,7 @@ fn folder() -> TempDir {
     TempDir::new().expect("a folder")
 }
 
-/// The flags that choose the database of a test.
+/// Creates a database and returns the flags that select it.
 async fn database(engine: Engine) -> (Database, Vec<String>) {
     let database = Database::create(engine).await;
     let flags = match database.config() {
@@ -297,9 +297,29 @@ fn migrations_are_checked_and_applied() {
     let data = folder();
     let output = run(data.path(), &["migrate", "--check"]);
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stdout).contains("0001_identity"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("0001_accounts"));
     succeed(data.path(), &["migrate"]);
     succeed(data.path(), &["migrate", "--check"]);
+}
+
+#[test]
+fn a_schema_of_another_version_is_refused() {
+    for change in [
+        "UPDATE refinery_schema_history SET name = 'identity' WHERE version = 1",
+        "INSERT INTO refinery_schema_history (version, name) VALUES (9999, 'later')",
+    ] {
+        let data = folder();
+        succeed(data.path(), &["migrate"]);
+        let db = rusqlite::Connection::open(data.path().join("attestry.db")).expect("a database");
+        db.execute(change, []).expect("changed");
+        for words in [&["migrate"][..], &["serve"], &["admin", "list"]] {
+            let output = run(data.path(), words);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!output.status.success() && said.contains("of another version"), "{words:?}: {said}");
+        }
+        let report = run(data.path(), &["doctor"]);
+        assert!(String::from_utf8_lossy(&report.stdout).contains("of another version"), "{report:?}");
+    }
 }
 
 #[test]
@@ -334,7 +354,7 @@ async fn a_backup_restores_into_either_database() {
         let flags = words(&flags);
         let mut restore = vec!["restore", "--from", to];
         restore.extend(&flags);
-        // A folder that was started in once, and has a key of its own already.
+        // A folder in which a server was started before, and which has its own key already.
         let mut migrate = vec!["migrate"];
         migrate.extend(&flags);
         succeed(data.path(), &migrate);
@@ -381,8 +401,8 @@ fn a_restore_that_was_cut_off_is_noticed_and_can_be_repeated() {
     assert!(succeed(data.path(), &["audit", "verify"]).contains("intact"));
 }
 
-/// Writes from several clients until the server is killed; every write that was acknowledged must be
-/// there after the restart, and the chain must hold.
+/// Writes from several clients until the server is killed; every acknowledged write must exist after the restart, and
+/// the chain must be intact.
 async fn crash(engine: Engine) {
     let (data, (database, flags)) = (folder(), database(engine).await);
     let flags = words(&flags);
@@ -461,7 +481,7 @@ async fn no_acknowledged_write_is_lost_by_a_kill_on_postgres() {
     crash(Engine::Postgres).await;
 }
 
-/// Every form of the SMTP setting that is documented can be checked, and used by every command.
+/// Every documented form of the SMTP setting passes the check and works with other commands.
 #[test]
 fn smtp_settings_are_checked() {
     let data = folder();
@@ -480,7 +500,7 @@ fn smtp_settings_are_checked() {
     assert!(!output.expect("it runs").status.success());
 }
 
-/// A head proves something only if it is what the server signed, and its organization is there.
+/// A head is proof only if the server signed it and its organization exists.
 #[tokio::test]
 async fn an_exported_head_is_proof() {
     let data = folder();
@@ -527,7 +547,7 @@ fn bootstrap_another(data: &Path) {
     succeed(data, &words);
 }
 
-/// A worker alone does what a command left in the queue.
+/// A worker alone runs the jobs that a command enqueued.
 #[tokio::test]
 async fn a_worker_runs_the_jobs() {
     let data = folder();
@@ -550,7 +570,7 @@ async fn a_worker_runs_the_jobs() {
     assert_eq!(recorded(), 1);
 }
 
-/// Two servers on one PostgreSQL: what one does, the other sees.
+/// Two servers on one PostgreSQL see each other's changes.
 #[tokio::test]
 async fn several_processes_share_one_database() {
     let (data, (database, flags)) = (folder(), database(Engine::Postgres).await);
@@ -569,7 +589,7 @@ async fn several_processes_share_one_database() {
         .expect("an answer");
     assert_eq!(invited.status().as_u16(), 201);
     assert_eq!(get(&two, "/v1/people?isActive=false", key).await["count"], 1);
-    // One of them sends the mail; the file appears once.
+    // One of them sends the mail; there is exactly one file.
     let mail = data.path().join("mail");
     wait_until(async || count_files(&mail) == 1).await;
     let link = one.url.clone();
@@ -585,7 +605,7 @@ fn count_files(folder: &Path) -> usize {
     std::fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
-/// Clients that hang up in the middle of a write: whoever stays gets one effect for one answer.
+/// Clients disconnect in the middle of a write; the others get one effect per response.
 #[tokio::test]
 async fn a_client_that_hangs_up_harms_nobody() {
     for engine in [Engine::Sqlite, Engine::Postgres] {
@@ -624,7 +644,7 @@ async fn a_client_that_hangs_up_harms_nobody() {
     }
 }
 
-/// The owner of every file below a folder.
+/// Returns the owners of all files below a folder.
 fn owners(folder: &Path) -> std::collections::BTreeSet<u32> {
     use std::os::unix::fs::MetadataExt;
     let mut owners = std::collections::BTreeSet::from([std::fs::metadata(folder).expect("a folder").uid()]);
@@ -656,7 +676,7 @@ fn commands_of_root_leave_no_file_of_root_behind() {
     let archive = outer.path().join("backup.tar");
     succeed(&data, &["backup", "--to", archive.to_str().expect("a path")]);
     assert_eq!(owners(outer.path()), [SERVICE].into());
-    // Where the owner of the data may not write, the command says so.
+    // The command reports a path that the owner of the data cannot write.
     let refused = run(&data, &["backup", "--to", "/root/attestry-backup.tar"]);
     assert!(!refused.status.success());
     assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot be written"), "{refused:?}");

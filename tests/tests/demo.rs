@@ -1,4 +1,4 @@
-//! `attestry demo`: the same sample organization on both databases, with a history that holds.
+//! `attestry demo`: the same sample organization on both databases, with an intact journal.
 
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -20,19 +20,19 @@ async fn get(server: &Server, path: &str, key: &str) -> Value {
     reply.json().await.expect("JSON")
 }
 
-/// What the rows of a list are called.
+/// Returns the ids and names of a list's rows.
 async fn named(server: &Server, path: &str, name: &str, key: &str) -> Vec<String> {
     let list = get(server, path, key).await;
     let rows = list["data"].as_array().or(list.as_array()).cloned().unwrap_or_default();
     rows.iter().map(|row| format!("{} {}", row["id"], row[name])).collect()
 }
 
-/// Whether nothing was mailed: nobody is behind the sample's addresses.
+/// Returns true when no mail was sent: the sample's addresses are not real.
 fn is_quiet(data: &Path) -> bool {
     std::fs::read_dir(data.join("mail")).map_or(true, |mut files| files.next().is_none())
 }
 
-/// Fills a database, looks at it, and says what it holds.
+/// Fills a database, checks it, and returns its contents.
 async fn filled(engine: Engine) -> Vec<Vec<String>> {
     let (data, database) = (TempDir::new().expect("a folder"), Database::create(engine).await);
     let url = match database.config() {

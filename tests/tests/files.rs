@@ -14,7 +14,7 @@ fn folder() -> TempDir {
     TempDir::new().expect("a folder")
 }
 
-/// A program that uses the interface.
+/// An API client.
 struct Client {
     url: String,
     key: String,
@@ -50,7 +50,7 @@ impl Client {
         format!("/v1/risks/{}", made["id"].as_str().expect("an id"))
     }
 
-    /// Attaches a file by a form; its path.
+    /// Attaches a file with a form and returns its path.
     async fn attach(&self, to: &str, content: Vec<u8>) -> String {
         let file = Part::bytes(content).file_name("log.txt").mime_str("text/plain").expect("a type");
         let path = format!("{to}/attachments");
@@ -72,7 +72,7 @@ async fn fetch(link: &str) -> (u16, Vec<u8>) {
     (reply.status().as_u16(), reply.bytes().await.expect("a body").to_vec())
 }
 
-/// How many files lie below a folder.
+/// Counts the files below a folder.
 fn count(folder: &Path) -> usize {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     entries
@@ -81,7 +81,7 @@ fn count(folder: &Path) -> usize {
         .sum()
 }
 
-/// As large as no single piece.
+/// Returns content larger than one upload part.
 fn large() -> Vec<u8> {
     b"all is well\n".repeat(800_000)
 }
@@ -125,7 +125,7 @@ async fn files_go_into_a_bucket_and_out_again() {
     let doctor = in_bucket(&["doctor"]).output().expect("it runs");
     let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(said.contains("ok    files") && said.contains("s3://attestry/files/of-ours"), "{said}");
-    // A backup takes the files along, and a restore puts them wherever the new place keeps its own.
+    // A backup includes the files, and a restore writes them to the new store.
     let archive = folder();
     let archive = archive.path().join("backup.tar");
     let archive = archive.to_str().expect("a path");
@@ -169,14 +169,14 @@ async fn a_file_that_was_changed_or_lost_is_named() {
     assert!(!found.status.success());
     assert!(said.contains(&format!("BROKEN {}: its file was changed", name(&changed))), "{said}");
     assert!(said.contains(&format!("BROKEN {}: its file is missing", name(&lost))), "{said}");
-    // Whoever adapts the row to the file, or removes it, still has the journal against them.
+    // If an attacker changes the row to match the file, or deletes it, the journal still shows it.
     assert!(server.stop());
     let database = rusqlite::Connection::open(data.path().join("attestry.db")).expect("a database");
     database.execute("DELETE FROM attachments", []).expect("deleted");
     drop(database);
     let found = command(data.path(), &["audit", "verify", "--files"]).output().expect("it runs");
     assert!(String::from_utf8_lossy(&found.stdout).contains("2 files, 2 BROKEN"), "{found:?}");
-    // A backup of that is no better, and a restore says so.
+    // A backup of this state is broken, too, and the restore reports it.
     let archive = folder();
     let archive = archive.path().join("backup.tar");
     let archive = archive.to_str().expect("a path");
@@ -227,7 +227,7 @@ async fn a_backup_while_files_are_deleted_can_be_restored() {
         let archive = archives.path().join(format!("{round}.tar"));
         let to = archive.to_str().expect("a path");
         let mut backup = command(data.path(), &["backup", "--to", to]).spawn().expect("the backup starts");
-        // Deleted while the backup runs, at whatever moment it is.
+        // Delete the files while the backup runs, at an arbitrary moment.
         for attachment in &attached {
             client.delete(attachment).await;
         }

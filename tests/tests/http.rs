@@ -1,4 +1,4 @@
-//! Clients that are slow, rude or strange, against the real binary over a real connection.
+//! Slow, rude or malformed clients, against the real binary over a real connection.
 
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -19,12 +19,12 @@ fn start() -> (TempDir, Server, String) {
 
 fn connect(server: &Server) -> TcpStream {
     let stream = TcpStream::connect(server.url.trim_start_matches("http://")).expect("a connection");
-    // Only so that a failure ends.
+    // The timeout only ends a failed test.
     stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a limit");
     stream
 }
 
-/// Sends bytes and answers the status line, and the rest of the answer if the server closes.
+/// Sends bytes and returns the status line and a reader for the rest of the response.
 fn raw(server: &Server, bytes: &[u8]) -> (String, BufReader<TcpStream>) {
     let mut stream = connect(server);
     // The server may refuse before it has read everything.
@@ -48,8 +48,8 @@ fn body(reader: &mut BufReader<TcpStream>) -> String {
     String::from_utf8(body).expect("text")
 }
 
-/// The resident memory of the server in bytes.
-/// The memory that the server has taken. Not the pages of its binary, which is ten times larger here than a release.
+/// Returns the anonymous resident memory of the server in bytes. It excludes the pages of the binary, which is ten
+/// times larger here than a release.
 fn resident(server: &Server) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a process");
     let line = status.lines().find(|line| line.starts_with("RssAnon:")).expect("its memory");
@@ -145,7 +145,7 @@ fn without_credentials_only_small_bodies_are_taken() {
         assert!(line.starts_with("HTTP/1.1 413"), "{path}: {line}");
         open.push(reader);
     }
-    // One whose length is not announced is cut off.
+    // A body without a content length is cut off.
     let mut request = b"POST /v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
     for _ in 0..200 {
         request.extend_from_slice(b"1000\r\n");
@@ -212,7 +212,7 @@ async fn stalled_downloads_and_exports_take_little_memory() {
             open.push(reader);
         }
     }
-    // All of them have begun, and nobody reads on.
+    // All responses have started, and no client reads on.
     for _ in 0..20 {
         assert_eq!(
             client.get(format!("{}/v1/health", server.url)).send().await.expect("an answer").status(),
@@ -223,7 +223,7 @@ async fn stalled_downloads_and_exports_take_little_memory() {
     assert!(after < before + (150 << 20), "{after} after {before}");
 }
 
-/// A number that the server counts of itself.
+/// Reads one of the server's own metrics.
 async fn metric(server: &Server, name: &str) -> usize {
     let text = reqwest::get(format!("{}/metrics", server.url)).await.expect("a response").text().await;
     let text = text.expect("text");
@@ -231,7 +231,7 @@ async fn metric(server: &Server, name: &str) -> usize {
     line.expect("a metric").trim().parse().expect("a number")
 }
 
-/// Measured by what the server holds of its budget: how much memory an allocator keeps for later is another matter.
+/// Measured by the server's own budget, because an allocator retains memory for later.
 #[tokio::test]
 async fn large_responses_share_a_budget() {
     const BUDGET: usize = 64 << 20;
@@ -248,7 +248,7 @@ async fn large_responses_share_a_budget() {
     let import = client.post(format!("{}/v1/risks/import", server.url)).header("x-api-key", key);
     let reply = import.header("content-type", "text/csv").body(table).send().await.expect("a response");
     assert_eq!(reply.status(), 200);
-    // A page of large rows ends before its limit, and the next one goes on there.
+    // A page of large rows ends before its limit, and the next one continues there.
     let (mut cursor, mut seen) = (String::new(), 0);
     loop {
         let page: Value = get(&format!("/v1/risks?limit=1000{cursor}"))
@@ -267,7 +267,7 @@ async fn large_responses_share_a_budget() {
         }
     }
     assert_eq!(seen, 1000);
-    // Those who do not read hold their share and no more; whoever reads gets through beside them.
+    // Clients that do not read hold only their share; a client that reads is still served.
     let stalled = (0..2).map(|_| {
         let request = format!("GET /v1/risks?limit=1000 HTTP/1.1\r\nhost: x\r\nx-api-key: {key}\r\n\r\n");
         let (line, reader) = raw(&server, request.as_bytes());

@@ -1,4 +1,5 @@
-//! The database goes away in ways that close no connection, and comes back: the real binary, PostgreSQL behind a proxy.
+//! The database becomes unreachable without closing its connections, and recovers: the real binary, PostgreSQL behind
+//! a proxy.
 
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A server whose database is behind a proxy.
-struct Behind {
+struct RowFacts {
     server: Server,
     proxy: Proxy,
     key: String,
@@ -25,12 +26,12 @@ struct Behind {
     log: Arc<Mutex<Vec<String>>>,
 }
 
-impl Behind {
+impl RowFacts {
     async fn start() -> Self {
         Self::start_at(Proxy::url).await
     }
 
-    /// With another URL, made of the proxy and the name of the database.
+    /// Starts with a URL that is built from the proxy and the name of the database.
     async fn start_at(url: impl Fn(&Proxy, &str) -> String) -> Self {
         let (data, proxy) = (TempDir::new().expect("a folder"), Proxy::start().await);
         let database = Database::create(Engine::Postgres).await;
@@ -57,7 +58,7 @@ impl Behind {
         client.request(method, format!("{}{path}", self.server.url)).header("x-api-key", &self.key)
     }
 
-    /// Creates a risk; the status and the answer.
+    /// Creates a risk and returns the status and the body.
     async fn write(&self, key: Option<&str>) -> (u16, Value) {
         let body = json!({"title": "A", "description": "B", "category": "other"});
         let mut call = self.call(Method::POST, "/v1/risks").json(&body);
@@ -83,7 +84,7 @@ impl Behind {
     }
 }
 
-/// Repeats something until it succeeds, and tells how long that took.
+/// Repeats an action until it succeeds and returns the elapsed time.
 async fn until(began: Instant, succeeds: impl AsyncFn() -> bool) -> Duration {
     wait_until(succeeds).await;
     began.elapsed()
@@ -91,7 +92,7 @@ async fn until(began: Instant, succeeds: impl AsyncFn() -> bool) -> Duration {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_that_vanishes_is_left_within_15_seconds() {
-    let behind = Behind::start().await;
+    let behind = RowFacts::start().await;
     for _ in 0..4 {
         assert_eq!((behind.write(None).await.0, behind.read().await), (201, 200));
     }
@@ -100,7 +101,7 @@ async fn a_host_that_vanishes_is_left_within_15_seconds() {
     let (written, read, session) = tokio::join!(
         until(began, async || behind.write(None).await.0 == 201),
         until(began, async || behind.read().await == 200),
-        // What belongs to no organization, too.
+        // Also for requests without an organization.
         until(began, async || {
             let body = json!({"email": "ada@example.com", "password": "correct horse battery"});
             let login = behind.call(Method::POST, "/v1/auth/login").json(&body).send().await;
@@ -110,14 +111,14 @@ async fn a_host_that_vanishes_is_left_within_15_seconds() {
     for took in [written, read, session] {
         assert!(took < Duration::from_secs(15), "it took {took:?}");
     }
-    // One that was asked for while all was silent may have been made in the end: nothing is lost.
+    // A write that was sent during the outage may have been committed in the end, so this is a lower bound.
     assert!(behind.risks().await >= 5);
     behind.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_commit_whose_answer_is_lost_is_reported_as_unknown() {
-    let behind = Behind::start().await;
+    let behind = RowFacts::start().await;
     behind.write(None).await;
     for (how, repeated) in [(Commits::LoseAnswer, 409), (Commits::Lose, 201)] {
         let (key, before) = (format!("{how:?}"), behind.risks().await);
@@ -143,7 +144,7 @@ async fn a_commit_whose_answer_is_lost_is_reported_as_unknown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outage_is_503_and_a_line_in_the_log() {
-    let behind = Behind::start().await;
+    let behind = RowFacts::start().await;
     behind.write(None).await;
     behind.proxy.go_down(true);
     // Longer than a credential is cached.
@@ -170,12 +171,12 @@ async fn an_outage_is_503_and_a_line_in_the_log() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_free_connection_requests_and_commands_end() {
-    let behind = Behind::start().await;
+    let behind = RowFacts::start().await;
     behind.write(None).await;
     behind.proxy.silence();
     behind.proxy.hold_new(true);
     let began = Instant::now();
-    // Those that have a connection wait for its answer, the others for a connection.
+    // Requests with a connection wait for its response, the others for a connection.
     let replies = futures_util::future::join_all((0..24).map(|_| behind.read())).await;
     assert!(replies.iter().all(|status| *status == 503), "{replies:?}");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
@@ -205,7 +206,7 @@ async fn without_a_free_connection_requests_and_commands_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_host_of_a_url_is_used_when_the_first_is_away() {
-    let behind = Behind::start_at(|proxy, name| {
+    let behind = RowFacts::start_at(|proxy, name| {
         format!("postgres://attestry@127.0.0.1:1,{}/{name}?sslmode=disable", proxy.address())
     })
     .await;
@@ -258,7 +259,7 @@ async fn jobs_that_a_clock_ahead_has_put_off_run_again() {
         })
         .await;
         assert!(server.stop());
-        // As a server leaves it whose clock was two days ahead.
+        // The state that a server with a clock two days ahead leaves.
         let sql = "UPDATE jobs SET run_at = run_at + 172800000";
         database.open().write(async move |t| t.execute(sql, &[]).await).await.expect("a statement");
         let ahead = queued(&database, "sweep").await.expect("a job").run_at;
@@ -297,7 +298,7 @@ async fn a_server_whose_clock_is_wrong_leaves_jobs_to_others() {
     let doctor = command(data.path(), &["doctor", "--database-url", &skewed]).output().expect("it runs");
     let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(said.contains("FAIL  clock") && said.contains("3600 s behind"), "{said}");
-    // Another one, whose clock is right, sends the mail.
+    // Another server with the correct time sends the mail.
     let right = Server::start(data.path(), &["--database-url", &url]);
     wait_until(async || queued(&database, "mail").await.is_none()).await;
     assert!(right.stop());

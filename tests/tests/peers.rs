@@ -10,7 +10,7 @@ use attestry_db::{Config, Db};
 use attestry_mail::{Error, Mailer, Message};
 use tempfile::TempDir;
 
-/// A certificate for localhost, signed by itself.
+/// Creates a self-signed certificate for localhost.
 fn certificate(folder: &Path) -> (String, String) {
     let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let made = Command::new("openssl")
@@ -73,7 +73,7 @@ async fn mail_goes_out_by_smtp_with_starttls_and_a_password() {
     let _peer = Peer(child);
     let port = line.trim();
     let from = "Attestry <attestry@example.com>";
-    // The certificate is nobody's: the server must not be trusted.
+    // The certificate is self-signed: the server must not be trusted.
     let strict = Mailer::smtp(&format!("smtp://attestry:secret@localhost:{port}?tls=required"), from)
         .expect("a mailer");
     assert!(matches!(strict.send(&message("grace@example.com")).await, Err(Error::Temporary(_))));

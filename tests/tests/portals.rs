@@ -26,7 +26,7 @@ impl Drop for Caddy {
     }
 }
 
-/// Caddy on a free port of its own, which asks the server whether it may serve a domain.
+/// Starts Caddy on a free port; it asks the server whether it may serve a domain.
 fn caddy(folder: &Path, server: &Server) -> (Caddy, u16) {
     let port = {
         let free = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
@@ -70,7 +70,7 @@ async fn call(server: &Server, key: &str, method: Method, path: &str, body: Opti
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Our server whose name server is this one.
+/// Starts our server with this name server.
 fn serve(data: &Path, names: &NameServer) -> Server {
     let mut command = binary::command(data, &["serve", "--listen", "127.0.0.1:0"]);
     command
@@ -166,7 +166,7 @@ async fn a_signed_agreement_is_checked_offline() {
         async |url: &str| client.get(url).send().await.expect("an answer").bytes().await.expect("a body");
     let file = get(signed["pdfDownloadUrl"].as_str().expect("a link")).await;
     let keys = get(&format!("{}/.well-known/attestry-keys.json", server.url)).await;
-    // What was signed is there after a power failure.
+    // Signed agreements survive a power failure.
     server.kill();
     let server = Server::start(data.path(), &[]);
     let grants = call(&server, key, Method::GET, "/v1/trust-access/admin/grants", None).await;
@@ -179,7 +179,7 @@ async fn a_signed_agreement_is_checked_offline() {
     call(&server, key, Method::POST, uploads, Some(&upload)).await;
     assert!(server.stop());
 
-    // A backup has the agreement and the certificate, and both are held against the journal.
+    // A backup contains the agreement and the certificate, and both are verified against the journal.
     let archive = tempfile::tempdir().expect("a folder");
     let (archive, restored) = (archive.path().join("backup.tar"), archive.path().join("restored"));
     binary::succeed(data.path(), &["backup", "--to", archive.to_str().expect("a path")]);

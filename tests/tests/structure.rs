@@ -1,4 +1,4 @@
-//! The shape of the source: which modules import which. Read from the `use` lines and paths of each crate.
+//! The structure of the source: the imports between modules, read from the `use` lines and paths of each crate.
 
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files of the largest import cycle that is put up with.
-const MOST_IN_A_CYCLE: usize = 5;
-/// The files that a folder has side by side at most, where there is a limit.
-const MOST_SIDE_BY_SIDE: usize = 15;
+/// The maximum number of files in an import cycle.
+const MAX_FILES_PER_IMPORT_CYCLE: usize = 5;
+/// The maximum number of files in a folder, for the folders that have a limit.
+const MAX_FILES_PER_FOLDER: usize = 15;
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates")
@@ -50,7 +50,7 @@ fn modules(source: &Path) -> BTreeMap<Module, String> {
     all
 }
 
-/// The paths that a text goes on with: `::a::b`, or `::a::{b, c::d}`.
+/// Parses the paths that follow in a text: `::a::b`, or `::a::{b, c::d}`.
 fn paths(mut text: &str) -> Vec<Module> {
     let mut path = Module::new();
     while let Some(rest) = text.strip_prefix("::") {
@@ -83,7 +83,7 @@ fn paths(mut text: &str) -> Vec<Module> {
     vec![path]
 }
 
-/// Which modules each module imports.
+/// Returns the modules that each module imports.
 fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut edges = BTreeMap::new();
     for (module, text) in all {
@@ -113,7 +113,7 @@ fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>>
     edges
 }
 
-/// Everything that a module leads to.
+/// Returns all modules that are reachable from a module.
 fn reach(edges: &BTreeMap<Module, BTreeSet<Module>>, from: &Module) -> BTreeSet<Module> {
     let (mut found, mut next) = (BTreeSet::new(), vec![from.clone()]);
     while let Some(module) = next.pop() {
@@ -139,7 +139,7 @@ fn no_import_cycle_is_large() {
                 .filter(|target| reached[*target].contains(*module))
                 .map(|target| target.join("/"))
                 .collect();
-            assert!(cycle.len() <= MOST_IN_A_CYCLE, "{}: {cycle:?}", source.display());
+            assert!(cycle.len() <= MAX_FILES_PER_IMPORT_CYCLE, "{}: {cycle:?}", source.display());
         }
     }
 }
@@ -173,7 +173,7 @@ fn the_large_crates_are_short_at_the_top() {
                 .is_ok_and(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"))
         });
         let count = files.count();
-        assert!(count <= MOST_SIDE_BY_SIDE, "{} has {count} files side by side", folder.display());
+        assert!(count <= MAX_FILES_PER_FOLDER, "{} has {count} files side by side", folder.display());
     }
 }
 

@@ -1,4 +1,4 @@
-//! Several servers on one PostgreSQL: many organizations write, sign in and import at once, and nobody harms anybody.
+//! Several servers on one PostgreSQL: many organizations write, sign in and import concurrently without errors.
 
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -16,7 +16,7 @@ const PASSWORD: &str = "correct horse battery";
 const ORGANIZATIONS: usize = 50;
 const EVERYWHERE: &str = "everywhere@example.com";
 
-/// An organization; the sign-in of an owner who owns several is recorded in each. Answers a key.
+/// Creates an organization and returns an API key; the sign-in of an owner who owns several is recorded in each.
 async fn organization(ctx: &Ctx, number: usize, owner: &str) -> String {
     let is_new = number == 0 || owner != EVERYWHERE;
     let new = NewInstallation {
@@ -48,7 +48,7 @@ async fn organizations_do_not_harm_each_other() {
     for number in 0..ORGANIZATIONS {
         keys.push(organization(&ctx, number, EVERYWHERE).await);
     }
-    // Its own writers wait for an import; nobody else does.
+    // An import blocks only the writers of its own organization.
     let importing = organization(&ctx, ORGANIZATIONS, "importing@example.com").await;
     let (one, two) = (TempDir::new().expect("a folder"), TempDir::new().expect("a folder"));
     let servers = [server(&database, &one), server(&database, &two)];
@@ -78,7 +78,7 @@ async fn organizations_do_not_harm_each_other() {
     let deadlocks = ctx
         .db
         .read(async |t| {
-            // What a connection has seen is counted when it has nothing to do.
+            // PostgreSQL reports a connection's statistics once it is idle.
             t.one("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()", &[], |row| {
                 row.int(0)
             })

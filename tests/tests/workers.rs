@@ -1,4 +1,4 @@
-//! Two workers share the runs of automations: each run is carried out once, also when a worker is killed half way.
+//! Two workers share the runs of automations: each run is executed once, even when a worker is killed during it.
 
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use attestry_app::Ctx;
-use attestry_app::automations::{self, Does};
+use attestry_app::automations::{self, AutomationSource};
 use attestry_app::identity::setup::{self, NewInstallation};
 use attestry_app::registers::{self, Imported};
 use attestry_domain::Parse;
@@ -26,7 +26,7 @@ use tempfile::TempDir;
 const SECRET: &str = "a secret that these workers share: 0123456789";
 const RUNS: usize = 200;
 
-/// Counts how often each address was asked for.
+/// Starts a server that counts the requests for each path.
 fn counting() -> (String, Arc<Mutex<HashMap<String, usize>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
@@ -71,14 +71,14 @@ impl Drop for Worker {
     }
 }
 
-/// How many runs there are of each status.
+/// Returns the number of runs per status.
 async fn counts(ctx: &Ctx) -> HashMap<String, i64> {
     let sql = "SELECT status, COUNT(*) FROM automation_runs GROUP BY status";
     let rows = ctx.db.read(async |t| t.all(sql, &[], |row| Ok((row.text(0)?, row.int(1)?))).await).await;
     rows.expect("counted").into_iter().collect()
 }
 
-/// Waits until so many runs are over.
+/// Waits until this many runs have ended.
 async fn until_over(ctx: &Ctx, wanted: i64) -> HashMap<String, i64> {
     let began = Instant::now();
     loop {
@@ -121,7 +121,7 @@ async fn each_run_is_carried_out_once_also_when_a_worker_dies() {
         events: Some(vec![Event::parse("vendor.created").expect("an event")]),
         ..AutomationPatch::default()
     };
-    let does = Does::Script(Parse::parse(&script).expect("a script"));
+    let does = AutomationSource::Script(Parse::parse(&script).expect("a script"));
     automations::create(&ctx, &scope, task.id, does, patch).await.expect("an automation");
     let vendor = || VendorPatch {
         name: Some(Parse::parse("Cloudy").expect("a name")),

@@ -1,5 +1,5 @@
-//! The answer while it arrives. Whatever is known so far is kept in it, and nothing in a future: a caller may stop
-//! waiting for the next text at any time and go on later, and no time limit begins anew by that.
+//! A streamed answer. All its state is in the value and none in a future: a caller may cancel waiting for the next
+//! text at any time and continue later, without restarting a timeout.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::events::{Events, TooLarge};
 use crate::provider::Shared;
 use crate::{Failure, Kind, Wait, anthropic, openai};
 
-/// The most bytes of text in one answer, far more than any model gives.
+/// The maximum number of bytes of text in one answer, far more than any model returns.
 const TEXT_LIMIT: usize = 8 * 1024 * 1024;
-/// The most bytes that are read of one answer, with everything around its text: names of events, comments, JSON.
+/// The maximum number of bytes read for one answer, including event names, comments and JSON.
 const WHOLE_LIMIT: usize = 4 * TEXT_LIMIT;
-/// How long an OpenAI-compatible provider may take to add `[DONE]` after it has told why it stopped.
+/// The maximum time for an OpenAI-compatible provider to send `[DONE]` after its finish reason.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// What one event brought.
+/// The content of one event.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Step {
     pub(crate) text: String,
@@ -29,7 +29,7 @@ pub(crate) struct Step {
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum End {
-    /// The provider has told why it stopped, and may have something to add.
+    /// The provider has sent its finish reason, and may send more.
     Soon,
     Complete,
     Failed(Failure),
@@ -44,7 +44,7 @@ impl Step {
         Self::ended(End::Failed(failure))
     }
 
-    /// The same when nothing can follow.
+    /// Completes the step, when no event can follow.
     pub(crate) fn whole(mut self) -> Self {
         if !matches!(self.end, Some(End::Failed(_))) {
             self.end = Some(End::Complete);
@@ -53,29 +53,29 @@ impl Step {
     }
 }
 
-/// An answer that has begun. Dropping it closes the connection to the provider at once, and so stops the model.
+/// An answer that has started. Dropping it closes the connection to the provider immediately, which stops the model.
 pub struct Answer {
     shared: Arc<Shared>,
-    /// None once everything is said.
+    /// `None` once the answer has ended.
     response: Option<reqwest::Response>,
     events: Events,
     model: Option<String>,
-    /// Not given out yet.
+    /// Text not returned yet.
     text: String,
-    /// Bytes of text so far, and bytes received for them.
+    /// The number of text bytes so far, and of bytes received for them.
     length: usize,
     received: usize,
-    /// Set by the first text that is more than white space.
+    /// True after the first text that is more than white space.
     has_text: bool,
     end: Option<End>,
-    /// By when the next bytes must be here. None while nobody waits for them.
+    /// The deadline for the next bytes. `None` while the caller does not wait for them.
     patience: Option<(Instant, Wait)>,
-    /// By when everything must be here.
+    /// The deadline for the whole answer.
     deadline: Instant,
 }
 
 impl Answer {
-    /// The beginning of an answer. The first bytes must be here by `first_byte`.
+    /// Wraps a response. Its first bytes must arrive by `first_byte`.
     pub(crate) fn new(
         shared: Arc<Shared>,
         response: reqwest::Response,
@@ -97,8 +97,8 @@ impl Answer {
         }
     }
 
-    /// The next piece of text, never empty. None after the provider has said that the answer is complete, or after
-    /// a failure. May be cancelled and called again; nothing is lost by that.
+    /// Returns the next piece of text, never empty; `None` after the provider has completed the answer, or after a
+    /// failure. Cancel-safe: it can be called again without losing text.
     pub async fn next(&mut self) -> Option<Result<String, Failure>> {
         loop {
             if !self.text.is_empty() {
@@ -115,12 +115,12 @@ impl Answer {
         }
     }
 
-    /// The model that answers, as the provider names it.
+    /// The name of the model, as reported by the provider.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    /// Reads the first event. A failure in place of any text is one of the whole question.
+    /// Reads the first event. A failure before any text is a failure of the whole request.
     pub(crate) async fn begin(mut self) -> Result<Self, Failure> {
         self.read_event().await;
         self.begun()
@@ -152,11 +152,11 @@ impl Answer {
         }
     }
 
-    /// Reads until one more event was understood, or until there is none.
+    /// Reads until the next event is parsed or the stream ends.
     async fn read_event(&mut self) {
         loop {
             match self.events.next() {
-                // Keeps the connection awake.
+                // A keep-alive.
                 Ok(Some([])) => continue,
                 Ok(Some(data)) => {
                     self.model = self.model.take().or_else(|| named(data));
@@ -181,14 +181,14 @@ impl Answer {
         }
     }
 
-    /// The next bytes, or none after the last.
+    /// Receives the next bytes; `None` after the last.
     async fn receive(&mut self) -> Result<Option<Bytes>, Failure> {
         let Some(response) = &mut self.response else { return Ok(None) };
         let idle = match self.end {
             Some(End::Soon) => LAST_WORDS,
             _ => self.shared.settings.idle_timeout,
         };
-        // Begins when somebody waits, so that a slow reader is not taken for a slow provider.
+        // Starts when the caller waits, so that a slow reader is not mistaken for a slow provider.
         let (patience, wait) = *self.patience.get_or_insert_with(|| (Instant::now() + idle, Wait::Idle));
         let (until, wait) =
             if self.deadline < patience { (self.deadline, Wait::Total) } else { (patience, wait) };
@@ -213,7 +213,7 @@ impl Answer {
         self.has_text |= !step.text.trim().is_empty();
         self.text = step.text;
         match step.end {
-            // Whatever follows the reason to stop does not take it back.
+            // Events after the finish reason do not revoke it.
             None => {}
             Some(End::Soon) => self.end = Some(End::Soon),
             Some(End::Complete) => {
@@ -230,8 +230,7 @@ impl Answer {
         self.end = Some(End::Failed(failure));
     }
 
-    /// Reads what is left after the end, which is next to nothing, beside the caller: only then can the connection
-    /// serve the next question.
+    /// Reads the few bytes after the end in a background task, because only then can the connection be reused.
     fn give_back(&mut self) {
         let Some(mut response) = self.response.take() else { return };
         tokio::spawn(async move {
@@ -247,7 +246,7 @@ impl fmt::Debug for Answer {
     }
 }
 
-/// The model's name in an OpenAI chunk, in the beginning of an Anthropic message, or in a whole answer.
+/// The model's name in an OpenAI chunk, at the start of an Anthropic message, or in a complete answer.
 fn named(data: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {

@@ -1,5 +1,5 @@
-//! Messages as Anthropic streams them. Each event says its type, and there may be new types at any time; only text
-//! is read, so what a model thinks and the tools it would use are passed over.
+//! Parses Anthropic's streamed messages. Each event has a type, and new types may appear at any time; only text is
+//! read, so thinking and tool use are skipped.
 
 use serde::Deserialize;
 
@@ -20,7 +20,7 @@ enum Kind {
     MessageDelta,
     MessageStop,
     Error,
-    /// A whole answer.
+    /// A complete answer.
     Message,
     #[serde(other)]
     Other,
@@ -31,7 +31,7 @@ struct BlockDelta {
     delta: Block,
 }
 
-/// A piece of a block, or in a whole answer a block.
+/// A delta of a block, or a block of a complete answer.
 #[derive(Deserialize)]
 struct Block {
     #[serde(rename = "type")]
@@ -74,7 +74,7 @@ struct Message {
     stop_reason: Option<StopReason>,
 }
 
-/// Reads the data of one event.
+/// Parses the data of one event.
 pub(crate) fn read(data: &[u8], key: Option<&Key>) -> Step {
     let step = serde_json::from_slice::<Head>(data).and_then(|head| match head.kind {
         Kind::ContentBlockDelta => {
@@ -95,7 +95,7 @@ pub(crate) fn read(data: &[u8], key: Option<&Key>) -> Step {
     })
 }
 
-/// Reads an answer that was not streamed although that was asked for.
+/// Parses an answer that was not streamed although streaming was requested.
 pub(crate) fn whole(body: &[u8], key: Option<&Key>) -> Step {
     let step = serde_json::from_slice::<Head>(body).and_then(|head| match head.kind {
         Kind::Message => {

@@ -1,45 +1,45 @@
-//! Server-sent events, taken from bytes as they arrive.
+//! Incremental parser of server-sent events.
 //!
-//! A line is looked at once it is whole, so bytes may be cut anywhere, also within a character. Lines end with
-//! LF, CR LF or CR. Only `data` matters here: both providers repeat the name of an event within it, and nobody
-//! reconnects to one of these streams.
+//! A line is parsed once it is complete, so bytes may be split anywhere, even within a character. Lines end with LF,
+//! CR LF or CR. Only `data` is read: both providers repeat the event's name within it, and these streams are never
+//! resumed.
 
 use bytes::{Buf, Bytes};
 use memchr::memchr2;
 
-/// The most bytes of one line, and of the data of one event.
+/// The maximum number of bytes of one line, and of the data of one event.
 const LIMIT: usize = 1024 * 1024;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// A line or an event was longer than any provider's is.
+/// A line or an event exceeded the limit, which is above that of any provider.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooLarge;
 
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    /// What has arrived and was not looked at.
+    /// Bytes not parsed yet.
     chunk: Bytes,
-    /// The beginning of a line whose end has not arrived.
+    /// The start of an incomplete line.
     line: Vec<u8>,
-    /// The data of the event so far, each line with a line break behind it.
+    /// The data of the current event, with a line break after each line.
     data: Vec<u8>,
-    /// The event in `data` was given out.
+    /// True once the event in `data` was returned.
     done: bool,
-    /// The last line ended with CR: an LF that follows belongs to it.
+    /// True if the last line ended with CR: a following LF belongs to it.
     after_cr: bool,
-    /// The first line was seen, which alone may begin with a byte order mark.
+    /// True after the first line, the only one that may start with a byte order mark.
     begun: bool,
 }
 
 impl Events {
-    /// Takes the next bytes. [`Events::next`] has said that the ones before are used up.
+    /// Adds the next bytes. [`Events::next`] must have consumed the previous ones.
     pub(crate) fn push(&mut self, chunk: Bytes) {
         debug_assert!(self.chunk.is_empty(), "bytes are pushed before the last ones were used up");
         self.chunk = chunk;
     }
 
-    /// The data of the next event, or none until more bytes are pushed.
+    /// Returns the data of the next event; `None` until more bytes are pushed.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, TooLarge> {
         if self.done {
             self.data.clear();
@@ -69,7 +69,7 @@ impl Events {
                 self.line = line;
             }
             if self.done {
-                // Without the line break behind the last line.
+                // Without the line break after the last line.
                 return Ok(self.data.split_last().map(|(_, data)| data));
             }
         }
@@ -84,14 +84,14 @@ impl Events {
         Ok(())
     }
 
-    /// Looks at one line without its end.
+    /// Parses one line without its end.
     fn take(&mut self, mut line: &[u8]) -> Result<(), TooLarge> {
         if !self.begun {
             self.begun = true;
             line = line.strip_prefix(BOM).unwrap_or(line);
         }
         if line.is_empty() {
-            // An event without data is none.
+            // An event without data does not count.
             self.done = !self.data.is_empty();
             return Ok(());
         }
@@ -127,7 +127,7 @@ mod tests {
 
     const STREAM: &str = "\u{feff}: hello\n\nevent: message\ndata: one\n\ndata:two\r\n\r\ndata: three\rdata:  lines\r\rid: 7\n\
         retry: 10\ndata\ndata:\n\nevent: nothing\n\ndatabase: no\n\ndata: n\u{e4}h \u{1f511}\n\n\n\ndata: cut off";
-    /// The last but one is two lines without text.
+    /// The fourth event is two lines without text.
     const EVENTS: [&str; 5] = ["one", "two", "three\n lines", "\n", "n\u{e4}h \u{1f511}"];
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
             event.push(b'\n');
         }
         assert_eq!(read(&[&event]), Err(TooLarge));
-        // Many events of common size are fine.
+        // Many events of normal size are accepted.
         assert_eq!(read(&[&b"data: x\n\n".repeat(LIMIT)]).unwrap().len(), LIMIT);
     }
 }

@@ -1,5 +1,5 @@
-//! Why there is no answer, or no whole one. As text, a failure is for the operator: it says what to check and may hold
-//! the provider's own words, shortened and without the key. [`Failure::plain`] is for the person who asked.
+//! Errors of a request. Displayed, a failure is for the operator: it says what to check and may contain the
+//! provider's message, shortened and without the key. [`Failure::plain`] is for the user.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use std::time::Duration;
 pub enum Failure {
     #[error(
         "The AI provider at {host} cannot be reached{}. Check the AI base URL and the network.",
-        Told(.reason)
+        ProviderMessage(.reason)
     )]
     Unreachable { host: String, reason: Option<String> },
     #[error("{}", Late(*.wait, *.after))]
     TimedOut { wait: Wait, after: Duration },
     #[error(
         "The AI provider takes no more requests for now{}. Try again {}.",
-        Told(.message), Later(*.retry_after)
+        ProviderMessage(.message), Later(*.retry_after)
     )]
     RateLimited { retry_after: Option<Duration>, message: Option<String> },
-    /// It failed by itself: 5xx, or an error of its own within the stream.
+    /// The provider failed: status 5xx, or an error of its own within the stream.
     #[error(
         "The AI provider is overloaded or failing{}{}. Try again in a moment.",
-        Status(*.status), Told(.message)
+        Status(*.status), ProviderMessage(.message)
     )]
     Overloaded { status: Option<u16>, message: Option<String> },
-    /// Asking the same again leads to the same. Without a status, it was said within the stream.
+    /// A retry would fail the same way. Without a status, the error was within the stream.
     #[error("{}", Refusal(*.status, .message))]
     Refused { status: Option<u16>, message: Option<String> },
     #[error(
@@ -34,17 +34,17 @@ pub enum Failure {
     Malformed(&'static str),
     #[error("The AI provider ended the connection before its answer was complete. Try again.")]
     ClosedEarly,
-    /// The answer was cut at the most tokens it may have.
+    /// The answer was truncated at the token limit.
     #[error("The answer grew too long and was cut off. Ask for a shorter one, or raise the token limit.")]
     TooLong,
-    #[error("The AI provider declined to answer{}. Rephrase the request.", Told(.message))]
+    #[error("The AI provider declined to answer{}. Rephrase the request.", ProviderMessage(.message))]
     Filtered { message: Option<String> },
-    /// The answer is complete and has no text.
+    /// The answer is complete but has no text.
     #[error("The AI provider gave an answer without text. Try again, or rephrase the request.")]
     Empty,
 }
 
-/// What took too long.
+/// The timeout that expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     Connect,
@@ -54,8 +54,8 @@ pub enum Wait {
 }
 
 impl Failure {
-    /// Tells if a retry may succeed. Timeouts are excluded, because the caller has waited long enough, and so are rate
-    /// limits.
+    /// Returns true if a retry may succeed. Timeouts are excluded, because the caller has waited long enough, and so
+    /// are rate limits.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::ClosedEarly => true,
@@ -64,12 +64,12 @@ impl Failure {
         }
     }
 
-    /// Tells a rate limit or an exhausted quota.
+    /// Returns true for a rate limit or an exhausted quota.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Refused { status: Some(429), .. })
     }
 
-    /// A sentence for the person who asked, without the provider's words or anything about the installation.
+    /// A sentence for the user, without the provider's message or details of the installation.
     pub fn plain(&self) -> String {
         const OPERATOR: &str = "The reason is in the server's log.";
         match self {
@@ -96,7 +96,7 @@ impl Failure {
         }
     }
 
-    /// How long the provider asks to be left alone.
+    /// The delay that the provider asks for.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. } => *retry_after,
@@ -105,10 +105,10 @@ impl Failure {
     }
 }
 
-/// What the provider said, or what the system did.
-struct Told<'a>(&'a Option<String>);
+/// Appends the provider's message or the system's error.
+struct ProviderMessage<'a>(&'a Option<String>);
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for ProviderMessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.as_ref().map_or(Ok(()), |told| write!(f, ": {told}"))
     }
@@ -172,7 +172,7 @@ impl fmt::Display for Refusal<'_> {
             Some(413) => ("refused a request of this size", "Ask with less text."),
             Some(_) => ("refused the request", "Check the AI model, or ask with less text."),
         };
-        write!(f, "The AI provider {what}{}{}. {to_do}", Status(self.0), Told(self.1))
+        write!(f, "The AI provider {what}{}{}. {to_do}", Status(self.0), ProviderMessage(self.1))
     }
 }
 

@@ -1,5 +1,5 @@
-//! A provider that answers from a script, over a real connection and in the real protocols. It can misbehave in
-//! all the ways that providers and networks do. For tests.
+//! A fake provider with scripted replies, over a real connection and in the real protocols. It can misbehave in all
+//! the ways that providers and networks do. For tests.
 
 mod reply;
 mod serve;
@@ -17,9 +17,9 @@ use crate::{Error, Key, Kind, Settings};
 
 pub use reply::Reply;
 
-/// The key in [`FakeProvider::settings`]. It must not be found anywhere but in requests.
+/// The key in [`FakeProvider::settings`]. It must not appear anywhere but in requests.
 pub const KEY: &str = "sk-fake-7f3a9c51e2d84b60";
-/// The model that all replies name.
+/// The model named in all replies.
 pub const MODEL: &str = "fake-model-2026";
 
 /// Listens on a free port of this machine until it is dropped.
@@ -31,23 +31,23 @@ pub struct FakeProvider {
     listening: JoinHandle<()>,
 }
 
-/// A request as it was received.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// `POST /v1/messages`, with the query.
+    /// The request line with the query, such as `POST /v1/messages`.
     pub line: String,
     headers: Vec<(String, String)>,
     pub body: Value,
 }
 
 impl Seen {
-    /// The value of a header whose name is in lower case.
+    /// The value of a header; `name` must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// What connections have in common.
+/// State shared by all connections.
 #[derive(Debug)]
 struct Stage {
     kind: Kind,
@@ -71,7 +71,7 @@ struct Counts {
 }
 
 impl FakeProvider {
-    /// Gives the replies of the script one after the other, then the last one again and again.
+    /// Starts a provider that sends the replies of the script in order, then repeats the last one.
     pub async fn start(kind: Kind, script: impl Into<Vec<Reply>>) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -85,7 +85,7 @@ impl FakeProvider {
         Ok(Self { kind, address, stage, listening })
     }
 
-    /// Everything needed to reach it.
+    /// Settings for this provider.
     pub fn settings(&self) -> Result<Settings, Error> {
         let mut settings = Settings::new(self.kind, MODEL)?;
         settings.base_url = Url::parse(&self.base_url()).map_err(|_| Error::BaseUrl)?;
@@ -100,7 +100,7 @@ impl FakeProvider {
         }
     }
 
-    /// Begins the script anew with other replies.
+    /// Replaces the script and starts it from the first reply.
     pub fn play(&self, script: impl Into<Vec<Reply>>) {
         *held(&self.stage.script) = Script { replies: script.into(), next: 0 };
     }
@@ -110,28 +110,28 @@ impl FakeProvider {
         held(&self.stage.seen).clone()
     }
 
-    /// How many connections there were.
+    /// The number of connections so far.
     pub fn connections(&self) -> usize {
         self.stage.counts.borrow().connections
     }
 
-    /// Waits until there were so many requests.
+    /// Waits until this many requests were received.
     pub async fn asked(&self, times: usize) {
         self.until(|counts| counts.requests >= times).await;
     }
 
-    /// Waits until so many clients have gone away before their answers were complete.
+    /// Waits until this many clients have disconnected before their replies were complete.
     pub async fn hung_up(&self, times: usize) {
         self.until(|counts| counts.hang_ups >= times).await;
     }
 
-    /// Lets one [`Reply::waits`] go on.
+    /// Lets one [`Reply::waits`] continue.
     pub fn cue(&self) {
         self.stage.counts.send_modify(|counts| counts.cues += 1);
     }
 
     async fn until(&self, reached: impl Fn(&Counts) -> bool) {
-        // An error would mean that the sender is gone, and it is held here.
+        // Fails only if the sender is dropped, and `self` owns it.
         let _ = self.stage.counts.subscribe().wait_for(reached).await.map(drop);
     }
 }
@@ -154,7 +154,7 @@ impl Stage {
         self.counts.send_modify(change);
     }
 
-    /// Waits for a cue of one's own.
+    /// Waits for a cue and consumes it.
     async fn take_cue(&self) {
         let mut counts = self.counts.subscribe();
         loop {

@@ -1,9 +1,9 @@
-//! Asks a language model and streams its answer: any OpenAI-compatible endpoint, or Anthropic.
+//! Client for language models with streamed answers: any OpenAI-compatible endpoint, or Anthropic.
 //!
-//! A provider is slow, strict and sometimes away, so a question is repeated, but only until the first event of an
-//! answer: what a reader has seen is never said twice. Text is passed on event by event and never gathered. An
-//! [`Answer`] ends well only when the provider says that it is complete; everything else is a [`Failure`] with a
-//! sentence for the reader, and none of them holds the key.
+//! Providers are slow, strict and sometimes unavailable, so a request is retried, but only until the first event of
+//! an answer: text already shown is never repeated. Text is passed on event by event and never buffered. An
+//! [`Answer`] succeeds only when the provider reports that it is complete; everything else is a [`Failure`] with a
+//! sentence for the user, and none of them contains the key.
 
 mod answer;
 mod anthropic;
@@ -22,10 +22,10 @@ pub use failure::{Failure, Wait};
 pub use provider::Provider;
 pub use settings::{Error, Key, Kind, Settings};
 
-/// What the model is asked.
+/// The input of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompt {
-    /// What the model is to be and to do. May be empty.
+    /// The system prompt. May be empty.
     pub system: String,
     /// The conversation so far. The last turn is usually the user's.
     pub turns: Vec<Turn>,
@@ -34,7 +34,7 @@ pub struct Prompt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     pub role: Role,
-    /// Anthropic refuses an empty one.
+    /// Anthropic rejects an empty one.
     pub content: String,
 }
 

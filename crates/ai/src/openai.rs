@@ -1,5 +1,5 @@
-//! Chat completions as OpenAI streams them, and as those do who imitate it. Chunks may come without choices, a
-//! delta without text; what a model thinks (`reasoning_content` and the like) is not part of the answer.
+//! Parses chat completions streamed by OpenAI and compatible providers. Chunks may have no choices, and deltas no
+//! text; reasoning (`reasoning_content` and the like) is not part of the answer.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -20,7 +20,7 @@ struct Chunk<'a> {
 struct Choice<'a> {
     #[serde(borrow)]
     delta: Option<Part<'a>>,
-    /// In place of `delta` when the answer is not streamed.
+    /// Replaces `delta` when the answer is not streamed.
     #[serde(borrow)]
     message: Option<Part<'a>>,
     finish_reason: Option<Finish>,
@@ -28,7 +28,7 @@ struct Choice<'a> {
 
 #[derive(Deserialize)]
 struct Part<'a> {
-    /// A text; with Mistral's reasoning models a list of parts.
+    /// A string; with Mistral's reasoning models a list of parts.
     #[serde(borrow)]
     content: Option<&'a RawValue>,
     refusal: Option<String>,
@@ -39,14 +39,14 @@ struct Part<'a> {
 enum Finish {
     Length,
     ContentFilter,
-    /// Some say this instead of null.
+    /// Some providers send this instead of null.
     #[serde(rename = "")]
     NotYet,
     #[serde(other)]
     Other,
 }
 
-/// Reads the data of one event.
+/// Parses the data of one event.
 pub(crate) fn read(data: &[u8], key: Option<&Key>) -> Step {
     if data == b"[DONE]" {
         return Step::ended(End::Complete);
@@ -58,18 +58,18 @@ pub(crate) fn read(data: &[u8], key: Option<&Key>) -> Step {
         return Step::failed(Problem::read(data, key).within_stream());
     }
     let Some(choices) = chunk.choices else {
-        // An error without an envelope, or something that nobody has asked for.
+        // An error without an envelope, or an unexpected message.
         let problem = Problem::read(data, key);
         return match problem.message {
             Some(_) => Step::failed(problem.within_stream()),
             None => Step::default(),
         };
     };
-    // Only one choice is ever asked for.
+    // Only one choice is ever requested.
     choices.into_iter().next().map_or_else(Step::default, |choice| step(choice, key))
 }
 
-/// Reads an answer that was not streamed although that was asked for.
+/// Parses an answer that was not streamed although streaming was requested.
 pub(crate) fn whole(body: &[u8], key: Option<&Key>) -> Step {
     let is_answer =
         |chunk: Chunk<'_>| chunk.error.is_some() || chunk.choices.is_some_and(|choices| !choices.is_empty());

@@ -1,4 +1,4 @@
-//! What a provider says went wrong, and which failure that is. Each says it a little differently.
+//! Parses a provider's error and maps it to a failure. Each provider has its own format.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use serde_json::Value;
 
 use crate::{Failure, Key};
 
-/// The most characters of a provider's message that are passed on.
+/// The maximum number of characters of a provider's message that are passed on.
 const MESSAGE: usize = 300;
-/// The longest part of a key that may be shown.
+/// The maximum length of a part of the key that may be shown.
 const PART_OF_KEY: usize = 7;
 
 #[derive(Debug, Default)]
 pub(crate) struct Problem {
-    /// The type and the code.
+    /// The error's type and code.
     names: Vec<String>,
     pub(crate) message: Option<String>,
 }
 
 impl Problem {
-    /// Reads the body of a refusal or the data of an error event.
+    /// Parses the body of an error response or the data of an error event.
     pub(crate) fn read(body: &[u8], key: Option<&Key>) -> Self {
         let Ok(whole) = serde_json::from_slice::<Value>(body) else {
             return Self { names: Vec::new(), message: plain(body).and_then(|text| clean(text, key)) };
@@ -41,9 +41,9 @@ impl Problem {
         self.names.iter().any(|name| any.contains(&name.as_str()))
     }
 
-    /// As the answer to a request.
+    /// Maps the error of an HTTP response.
     pub(crate) fn with_status(self, status: u16, retry_after: Option<Duration>) -> Failure {
-        // Waiting does not fill an account.
+        // Waiting does not refill an account.
         let broke = self.is(&["insufficient_quota", "billing_error", "enforced_spend_limit_reached"]);
         let filtered = self.is(&["content_filter", "content_policy_violation"]);
         let message = self.message;
@@ -55,7 +55,7 @@ impl Problem {
         }
     }
 
-    /// As an event within a stream, where no status says what it is.
+    /// Maps an error within a stream, which has no status.
     pub(crate) fn within_stream(self) -> Failure {
         if self.is(&["rate_limit_error", "rate_limit_exceeded", "429"]) {
             Failure::RateLimited { retry_after: None, message: self.message }
@@ -71,14 +71,14 @@ impl Problem {
     }
 }
 
-/// A short text such as `404 page not found`. A page for people is not a message.
+/// Returns a short plain-text body such as `404 page not found`. An HTML page is not a message.
 fn plain(body: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(body).ok()?.trim_start();
     let short = !text.starts_with(['<', '{', '[']) && text.len() <= 4 * MESSAGE;
     short.then_some(text)
 }
 
-/// One line, not too long, without the key or what looks like a part of it.
+/// Shortens a message to one line and removes the key and anything like a part of it.
 pub(crate) fn clean(text: &str, key: Option<&Key>) -> Option<String> {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
@@ -92,12 +92,12 @@ pub(crate) fn clean(text: &str, key: Option<&Key>) -> Option<String> {
             break;
         }
     }
-    // The sentence around it has its own.
+    // The surrounding sentence has its own punctuation.
     let line = line.trim_end_matches(['.', ':', ' ']);
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// Whether a word has a good part of the key in it, or something masked: providers like to repeat a key as
+/// Returns true if a word contains a long part of the key, or a masked one: providers often repeat a key as
 /// `sk-ab*****yz`.
 fn shows_key(word: &str, key: Option<&Key>) -> bool {
     let Some(key) = key.map(Key::as_str) else { return false };

@@ -1,4 +1,4 @@
-//! The way to one provider: asks, and asks again while that can help and nothing was said yet.
+//! The client of one provider: sends a request, and retries while that can help and no text has arrived.
 
 use std::error::Error as _;
 use std::fmt;
@@ -15,18 +15,18 @@ use url::Url;
 use crate::problem::{Problem, clean};
 use crate::{Answer, Error, Failure, Kind, Prompt, Settings, Turn, Wait, request};
 
-/// How often a question is asked again.
+/// The maximum number of retries.
 const RETRIES: u32 = 2;
-/// Whoever is told to wait longer than this is told so, and does not wait.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The most bytes that are read of a refusal.
+/// The maximum delay before a retry; if the provider asks for a longer one, the request fails immediately.
+const MAX_RETRY_PAUSE: Duration = Duration::from_secs(10);
+/// The maximum number of bytes of an error response that are read.
 const PROBLEM_LIMIT: usize = 64 * 1024;
-/// How many tokens a check may cost.
+/// The maximum number of tokens of a check.
 const CHECK_TOKENS: u32 = 16;
-/// No wait is longer, whatever the settings say.
-const LONGEST: Duration = Duration::from_hours(24);
+/// The maximum of all timeouts, regardless of the settings.
+const MAX_TIMEOUT: Duration = Duration::from_hours(24);
 
-/// One provider and its connections. Cheap to clone.
+/// A provider and its connections. Cheap to clone.
 #[derive(Clone)]
 pub struct Provider(Arc<Shared>);
 
@@ -35,7 +35,8 @@ pub(crate) struct Shared {
     endpoint: Url,
     client: Client,
     headers: HeaderMap,
-    /// The model wants `max_completion_tokens`. Found out when it refuses `max_tokens`, which all others know.
+    /// True if the model requires `max_completion_tokens`. Detected when it rejects `max_tokens`, which all others
+    /// support.
     completion_tokens: AtomicBool,
 }
 
@@ -53,7 +54,7 @@ impl Provider {
             &mut settings.idle_timeout,
             &mut settings.total_timeout,
         ] {
-            *time = (*time).min(LONGEST);
+            *time = (*time).min(MAX_TIMEOUT);
         }
         let (endpoint, headers) = (request::endpoint(&settings)?, request::headers(&settings)?);
         let client = client(&settings, endpoint.scheme() == "https")?;
@@ -65,23 +66,23 @@ impl Provider {
         self.0.settings.kind
     }
 
-    /// The model as it is configured.
+    /// The configured model.
     pub fn model(&self) -> &str {
         &self.0.settings.model
     }
 
-    /// Asks, and waits until the first event of the answer is here. Until then, a question that failed for a passing
-    /// reason is asked again; afterwards never. Dropping the future withdraws the question.
+    /// Sends a prompt and waits for the first event of the answer. Until then, a request that failed for a transient
+    /// reason is retried; afterwards never. Dropping the future cancels the request.
     pub async fn ask(&self, prompt: &Prompt) -> Result<Answer, Failure> {
         self.0.ask(prompt, self.0.settings.max_tokens).await
     }
 
-    /// Asks for a word, and tells which model said it. For the operator.
+    /// Requests a one-word answer and returns the name of the model. For the operator.
     pub async fn check(&self) -> Result<String, Failure> {
         let prompt = Prompt { system: String::new(), turns: vec![Turn::user("Answer with the word OK.")] };
         let configured = || self.model().to_owned();
         let mut answer = match self.0.ask(&prompt, CHECK_TOKENS).await {
-            // A model that thinks first has used up its few tokens by that, which proves as much.
+            // A reasoning model has used up its few tokens by thinking, which proves as much.
             Err(Failure::TooLong | Failure::Empty) => return Ok(configured()),
             answer => answer?,
         };
@@ -105,18 +106,18 @@ fn client(settings: &Settings, encrypted: bool) -> Result<Client, Error> {
     let mut builder = Client::builder()
         .user_agent(concat!("attestry/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(settings.connect_timeout)
-        // A connection for each answer: to stop one is to close it, and none waits for another.
+        // One connection per answer: closing it stops the answer, and no answer waits for another.
         .http1_only()
-        // The key is for the host that was configured, and what is asked again is decided here.
+        // The key is only for the configured host, and retries are decided here.
         .redirect(redirect::Policy::none())
         .retry(retry::never())
-        // Whatever other crates switch on.
+        // Other crates may enable these features.
         .no_gzip()
         .no_brotli()
         .no_zstd()
         .no_deflate();
     if !encrypted {
-        // A model on this machine needs no certificate authorities, and there may be none.
+        // A local model needs no certificate authorities, and there may be none.
         builder = builder.tls_certs_only([]);
     }
     builder.build().map_err(|error| Error::Client(root_cause(error).unwrap_or_default()))
@@ -148,7 +149,7 @@ impl Shared {
             let pause = failure.retry_after().unwrap_or(self.settings.retry_pause * 2_u32.pow(attempt));
             if attempt == RETRIES
                 || !failure.is_passing()
-                || pause > LONGEST_PAUSE
+                || pause > MAX_RETRY_PAUSE
                 || Instant::now() + pause >= deadline.min(first_byte)
             {
                 return Err(failure);
@@ -159,8 +160,8 @@ impl Shared {
         }
     }
 
-    /// OpenAI: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'
-    /// instead."
+    /// Detects OpenAI's "Unsupported parameter: 'max_tokens' is not supported with this model. Use
+    /// 'max_completion_tokens' instead."
     fn wants_completion_tokens(&self, failure: &Failure) -> bool {
         self.settings.kind == Kind::OpenAi
             && matches!(failure, Failure::Refused { status: Some(400), message: Some(message) }
@@ -222,7 +223,7 @@ impl Shared {
     }
 }
 
-/// The innermost reason, which holds no URL.
+/// The innermost cause, which contains no URL.
 fn root_cause(error: reqwest::Error) -> Option<String> {
     let error = error.without_url();
     let mut cause = error.source()?;
@@ -236,7 +237,7 @@ fn is_compressed(response: &Response) -> bool {
     response.headers().get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity")
 }
 
-/// The beginning of a body, as much of it as arrives in time.
+/// Reads the start of a body, as much as arrives in time.
 async fn read_some(mut response: Response, until: Instant) -> Vec<u8> {
     let mut body = Vec::new();
     if is_compressed(&response) {
@@ -252,7 +253,7 @@ async fn read_some(mut response: Response, until: Instant) -> Vec<u8> {
     body
 }
 
-/// How long to wait, in seconds or in OpenAI's milliseconds. A date is not understood, which is the same as none.
+/// Parses the retry delay, in seconds or in OpenAI's milliseconds. A date is not supported and counts as none.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;

@@ -1,4 +1,4 @@
-//! The request each kind of provider wants: where it goes, who asks, and what is asked.
+//! Builds the request for each kind of provider: URL, headers and body.
 
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
@@ -8,11 +8,11 @@ use url::Url;
 
 use crate::{Error, Kind, Prompt, Role, Settings};
 
-/// The version of Anthropic's protocol that is spoken here.
+/// The version of Anthropic's API.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// The base URL with the rest of the path. A query stays, as Azure's `api-version` must. The whole address is also
-/// understood: it is what Azure shows for copying.
+/// Appends the rest of the path to the base URL. A query stays, as Azure needs its `api-version`. A complete URL is
+/// accepted too, because Azure shows it for copying.
 pub(crate) fn endpoint(settings: &Settings) -> Result<Url, Error> {
     let mut url = settings.base_url.clone();
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -35,8 +35,8 @@ pub(crate) fn endpoint(settings: &Settings) -> Result<Url, Error> {
     Ok(url)
 }
 
-/// Whether the key goes into Azure's own header: the host is Azure's, or the base URL has its `api-version`, as it
-/// does behind a gateway with another name.
+/// Returns true if the key goes into Azure's own header: the host is Azure's, or the base URL has its `api-version`,
+/// as it does behind a gateway with another name.
 fn is_azure(url: &Url) -> bool {
     const HOSTS: [&str; 3] = [".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"];
     url.host_str().is_some_and(|host| HOSTS.iter().any(|azure| host.ends_with(azure)))
@@ -47,7 +47,7 @@ pub(crate) fn headers(settings: &Settings) -> Result<HeaderMap, Error> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-    // What is compressed is gathered before it is sent on.
+    // A compressed response would be buffered before it is sent.
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     if settings.kind == Kind::Anthropic {
         let name = HeaderName::from_static("anthropic-version");
@@ -91,7 +91,7 @@ enum Speaker {
     Other(Role),
 }
 
-/// The question as JSON. `completion_tokens` chooses the name that newer OpenAI models insist on.
+/// Serializes the request body. `completion_tokens` selects the parameter name that newer OpenAI models require.
 pub(crate) fn body(
     settings: &Settings,
     prompt: &Prompt,
@@ -112,7 +112,7 @@ pub(crate) fn body(
         messages: first.into_iter().chain(turns).collect(),
         stream: true,
     };
-    // Texts and numbers can always be written.
+    // Strings and numbers can always be serialized.
     serde_json::to_vec(&body).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! What the operator decides: which provider, where it is, and how long to wait for it.
+//! Settings of the operator: the provider, its URL, and the timeouts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::header::HeaderValue;
 use url::Url;
 
-/// The protocol a provider speaks.
+/// The protocol of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Chat completions: OpenAI, Azure, vLLM, Ollama and many more.
@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Where the provider itself is.
+    /// The default base URL.
     const fn home(self) -> &'static str {
         match self {
             Self::OpenAi => "https://api.openai.com/v1",
@@ -47,12 +47,12 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The provider's API key. Nothing prints it.
+/// The provider's API key. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// White space around it is dropped: a key read from a file often ends in a line break.
+    /// Creates a key without surrounding white space: a key read from a file often ends in a line break.
     pub fn new(key: &str) -> Self {
         Self(key.trim().to_owned())
     }
@@ -61,7 +61,7 @@ impl Key {
         &self.0
     }
 
-    /// A header value that is left out of every `Debug` output.
+    /// The header value, marked as sensitive so that `Debug` never prints it.
     pub(crate) fn header(&self, prefix: &str) -> Result<HeaderValue, Error> {
         if self.0.is_empty() || !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::Key);
@@ -81,28 +81,29 @@ impl fmt::Debug for Key {
 #[derive(Clone)]
 pub struct Settings {
     pub kind: Kind,
-    /// Without the last part of the path: `https://api.openai.com/v1`, `https://api.anthropic.com`,
+    /// The URL without the last part of the path: `https://api.openai.com/v1`, `https://api.anthropic.com`,
     /// `http://localhost:11434/v1`, or an Azure deployment such as
-    /// `https://NAME.openai.azure.com/openai/deployments/gpt-4o?api-version=2024-10-21`. A query is kept.
+    /// `https://NAME.openai.azure.com/openai/deployments/gpt-4o?api-version=2024-10-21`. A query is preserved.
     pub base_url: Url,
-    /// None for a provider that asks for none, as Ollama and vLLM do.
+    /// `None` for a provider that needs no key, such as Ollama and vLLM.
     pub key: Option<Key>,
     pub model: String,
-    /// The most tokens an answer may have.
+    /// The maximum number of tokens of an answer.
     pub max_tokens: u32,
     pub connect_timeout: Duration,
-    /// From sending the question for the first time to the first byte of an answer's body, attempts and pauses included.
+    /// The timeout from first sending the request to the first byte of the response body, including retries and
+    /// pauses.
     pub first_byte_timeout: Duration,
-    /// Between two bytes of an answer.
+    /// The timeout between two bytes of an answer.
     pub idle_timeout: Duration,
-    /// For everything together: attempts, pauses and the whole answer.
+    /// The timeout for everything: retries, pauses and the whole answer.
     pub total_timeout: Duration,
-    /// Before a question is sent the second time, unless the provider says how long to wait. It doubles.
+    /// The pause before the first retry, unless the provider specifies one. It doubles with each retry.
     pub retry_pause: Duration,
 }
 
 impl Settings {
-    /// The provider's own address, no key, and the time that answers commonly need.
+    /// Settings with the provider's default URL, no key, and common timeouts.
     pub fn new(kind: Kind, model: impl Into<String>) -> Result<Self, Error> {
         Ok(Self {
             kind,
@@ -121,7 +122,7 @@ impl Settings {
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Some gateways take a key in the query.
+        // Some gateways expect a key in the query.
         let mut base_url = self.base_url.clone();
         base_url.set_query(None);
         f.debug_struct("Settings")
@@ -134,7 +135,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// Why nothing can be asked at all. For the operator.
+/// An error that prevents all requests. For the operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     #[error("{0:?} is not an AI provider; use \"openai\" or \"anthropic\"")]

@@ -1,4 +1,4 @@
-//! The OpenAPI document: its head, and the list of operations that it describes.
+//! The OpenAPI document: its metadata, and the list of operations that it describes.
 
 use attestry_http::document::listed::Listed;
 use attestry_http::document::openapi;
@@ -48,8 +48,8 @@ use crate::routes::all;
 )]
 struct Base;
 
-/// The whole document, as the code describes it. A server answers with what was written down when it was built, which a test
-/// holds against this.
+/// Builds the whole document from the code. A server responds with the file that was generated at build time; a test
+/// compares it with this one.
 pub fn document() -> Value {
     openapi::document(Base::openapi(), all(Listed::documented()))
 }

@@ -1,6 +1,6 @@
-//! HTTP: the operations by area. [`router`] is the whole interface; a handler turns a body into a domain value, calls one use
-//! case and turns its result into a view. Everything else (credentials, strict bodies, problems, conditional requests,
-//! idempotency, limits) is done once, below, in `attestry-http`.
+//! HTTP: the operations by area. [`router`] is the whole interface; a handler turns a body into a domain value, calls
+//! one use case and turns its result into a view. Everything else (credentials, strict bodies, problems, conditional
+//! requests, idempotency, limits) is implemented once, in `attestry-http`.
 
 #[macro_use]
 extern crate attestry_http;

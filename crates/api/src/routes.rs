@@ -1,5 +1,5 @@
-//! The one list of routes. What is listed in `operations!` is documented by its own handler, so a route
-//! cannot exist undocumented.
+//! The one list of routes. An operation listed in `operations!` is documented by its own handler, so a route cannot
+//! exist undocumented.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,7 +123,7 @@ fn of_policies(listed: Listed) -> Listed {
         .routes(operations!(templates::create_policy_from_template))
 }
 
-/// Frameworks, and what an organization says and does about them.
+/// Adds the routes of frameworks, controls and statements of applicability.
 fn of_frameworks(listed: Listed) -> Listed {
     listed
         .routes(operations!(frameworks::list_frameworks, frameworks::own::create_framework))
@@ -158,7 +158,7 @@ fn of_frameworks(listed: Listed) -> Listed {
         .routes(operations!(soa::exports::verify_soa))
 }
 
-/// The trust portal, and access to what it keeps.
+/// Adds the routes of the trust portal and of access to its documents.
 fn of_portals(listed: Listed) -> Listed {
     listed
         .routes(operations!(trust_portal::get_portal_settings, trust_portal::update_portal_settings))
@@ -203,7 +203,7 @@ fn of_portals(listed: Listed) -> Listed {
         .routes(operations!(reading::download_readable_certificate))
 }
 
-/// The whole HTTP interface, and the console beside it.
+/// Builds the router of the API and the console.
 pub fn router(api: Api) -> Router {
     let small = SizeAbove::new(1024).and(DefaultPredicate::new()).and(not_as_stored);
     let (operations, facts) = all(Listed::served()).into_router();
@@ -218,14 +218,14 @@ pub fn router(api: Api) -> Router {
         .route("/.well-known/attestry-keys.json", get(health::keys))
         .route("/internal/tls/ask", get(trust_portal::domains::may_serve))
         .route("/trust/{friendlyUrl}", get(page::show))
-        // By the mail program itself, to the address in the header of a message (RFC 8058).
+        // Requested by mail programs, at the address in the `List-Unsubscribe` header of a message (RFC 8058).
         .route("/unsubscribe", post(auth::unsubscribe_by_mail))
         .route("/trust/leave", post(public::leave_by_mail))
         .merge(console::routes())
         .fallback(console::missing)
         .method_not_allowed_fallback(async || layers::method_not_allowed())
         .layer(from_fn_with_state(outer, layers::outer))
-        // Outside, so that the size of a response is known to those who hold its memory.
+        // Outermost, so that the inner layer, which reserves memory for responses, knows the size of each one.
         .layer(CompressionLayer::new().gzip(true).compress_when(small));
     let router = match api.http.cors_origins.as_slice() {
         [] => router,
@@ -268,7 +268,7 @@ fn cors(origins: &[String]) -> CorsLayer {
         .max_age(Duration::from_hours(1))
 }
 
-/// Forgets old rate-limit counters now and then.
+/// Removes expired rate-limit counters every minute.
 pub async fn tidy(api: Api) {
     loop {
         tokio::time::sleep(Duration::from_mins(1)).await;

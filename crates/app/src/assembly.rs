@@ -1,4 +1,4 @@
-//! Puts the server together: the context, and the tables by which features add to what the core and the registers do.
+//! Assembles the server: the context, and the tables by which features extend the core and the registers.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -45,7 +45,7 @@ use crate::portals::domain_checks::DomainChecks;
 use crate::portals::domains::Hosts;
 use crate::portals::public::Pages;
 use crate::tasks::recurrence::Recurrence;
-use crate::trust_access::asked::Asked;
+use crate::trust_access::asked::VisitorRequest;
 use crate::{comments, notices, policies, soa};
 
 static HOOKS: Hooks = Hooks {
@@ -78,7 +78,7 @@ static JOBS: Jobs = Jobs {
         kind_of::<Removal>(),
         kind_of::<SignRequests>(),
         kind_of::<Announcement>(),
-        kind_of::<Asked>(),
+        kind_of::<VisitorRequest>(),
         kind_of::<Digests>(),
         kind_of::<DomainChecks>(),
         kind_of::<Housekeeping>(),
@@ -87,7 +87,7 @@ static JOBS: Jobs = Jobs {
         kind_of::<Schedules>(),
         kind_of::<Sweep>(),
     ],
-    // The first children of the sandbox are started now, so that the first run does not wait for them.
+    // Starts the first child processes of the sandbox, so that the first run does not wait for them.
     started: |ctx| {
         ctx.runner().sandbox();
     },
@@ -97,17 +97,17 @@ static JOBS: Jobs = Jobs {
 /// Settings of the use cases.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The URL people use, without a slash at the end.
+    /// The public URL, without a trailing slash.
     pub public_url: String,
     pub session_lifetime: Duration,
     pub session_idle: Duration,
     pub invitation_lifetime: Duration,
     pub reset_lifetime: Duration,
-    /// How the scripts of automations are run.
+    /// Settings of the runner of automation scripts.
     pub runner: RunnerSettings,
-    /// Who helps to edit policies.
+    /// The assistant that helps to edit policies.
     pub assistant: Assistant,
-    /// Who says whether the domains of portals lead here.
+    /// Checks whether portal domains point to this server.
     pub domains: Hosting,
 }
 

@@ -1,4 +1,4 @@
-//! Comments on risks and vendors.
+//! Comments on risks, vendors, tasks and policies.
 
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use attestry_storage::{Tx, comments, members};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -21,8 +22,8 @@ use crate::files::attachments::{self, NewFile, Stored, Target};
 use crate::notices;
 use crate::registers::subjects::{Access, Hold, admit, must_be_author};
 
-/// How long storing the files of one comment may take: less than the claim of an `Idempotency-Key` lives.
-const STORING: Duration = Duration::from_secs(100);
+/// The timeout for storing the files of one comment; shorter than the claim of an `Idempotency-Key` lasts.
+const STORE_TIMEOUT: Duration = Duration::from_secs(100);
 const MISSING: Error = Error::NotFound("comment");
 
 #[derive(Clone, Debug)]
@@ -34,8 +35,8 @@ pub struct NewComment {
     pub mentions: Vec<MemberId>,
 }
 
-/// Characters of a comment that a message quotes.
-const QUOTED: usize = 500;
+/// The maximum number of characters of a comment that a notification quotes.
+const MAX_QUOTED_CHARS: usize = 500;
 
 /// Notifies the mentioned members, who must be able to see the commented record.
 async fn tell_mentioned(
@@ -70,8 +71,8 @@ async fn tell_mentioned(
         }
     }
     let whom = || mentions.iter().copied();
-    let quoted: String = comment.content.chars().take(QUOTED).collect();
-    // The name of a policy's draft is not everybody's business; its reference is.
+    let quoted: String = comment.content.chars().take(MAX_QUOTED_CHARS).collect();
+    // The name of a policy's draft may be confidential; its reference is not.
     let label = match comment.entity_type.subject() {
         Subject::Policy => label.split(' ').next().unwrap_or_default(),
         _ => label,
@@ -81,6 +82,7 @@ async fn tell_mentioned(
     Ok(())
 }
 
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -98,7 +100,8 @@ pub async fn list(
         .await
 }
 
-/// How many comments there are about something.
+/// Counts the comments on a record.
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope, entity: Commentable, id: String) -> Result<i64, Error> {
     let scope = scope.clone();
     ctx.db
@@ -123,6 +126,7 @@ impl std::fmt::Debug for Enclosure {
     }
 }
 
+#[boxed]
 pub async fn create(
     ctx: &Ctx,
     scope: &Scope,
@@ -161,7 +165,7 @@ pub async fn create(
     attachments::discard_if_refused(ctx, files, created).await
 }
 
-/// Adds a comment of the caller's in a change that is more than the comment.
+/// Adds a comment by the caller as part of a larger change.
 pub(crate) async fn add(
     c: &Change<'_>,
     subject: Subject,
@@ -184,7 +188,7 @@ pub(crate) async fn add(
     c.record("comment.created", "comment", comment.id, &comment)
 }
 
-/// Stores what a comment brings along: all of it or nothing.
+/// Stores the files of a comment: all of them or none.
 async fn store_all(
     ctx: &Ctx,
     scope: &Scope,
@@ -197,7 +201,7 @@ async fn store_all(
     }
     let (own, about, id) = (scope.clone(), comment.entity_type.subject(), comment.entity_id.clone());
     ctx.db.read(async move |t| admit(t, &own, about, &id, Access::Write, Hold::No).await).await?;
-    let stored = tokio::time::timeout(STORING, async {
+    let stored = tokio::time::timeout(STORE_TIMEOUT, async {
         for Enclosure { file, description, effective_date, content } in enclosures {
             let target = Target::new(Subject::Comment, comment.id);
             let stored = attachments::store_for(ctx, scope, target, file, content).await?;
@@ -215,13 +219,14 @@ async fn store_all(
     Ok(files)
 }
 
-/// The comment, if the caller wrote it: whatever their role, nobody else changes it.
+/// Locks a comment and checks that the caller is its author. Only the author may change it, regardless of roles.
 async fn own_comment(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<CommentWithAuthor, Error> {
     let found = comments::lock(t, scope, comment).await?.ok_or(MISSING)?;
     must_be_author(scope, &found.comment)?;
     Ok(found)
 }
 
+#[boxed]
 pub async fn update(
     ctx: &Ctx,
     scope: &Scope,
@@ -247,6 +252,7 @@ pub async fn update(
     .await
 }
 
+#[boxed]
 pub async fn delete(ctx: &Ctx, scope: &Scope, comment: CommentId) -> Result<CommentId, Error> {
     ctx.change(scope, async move |c| {
         own_comment(c.t, c.scope, comment).await?;
@@ -263,7 +269,7 @@ async fn remove(c: &Change<'_>, comment: CommentId) -> Result<(), Error> {
     Ok(())
 }
 
-/// What was said about something goes with it.
+/// Deletes all comments on a record.
 pub(crate) async fn remove_all(c: &Change<'_>, entity_id: &str) -> Result<(), Error> {
     for comment in comments::of_entity(c.t, c.scope, entity_id).await? {
         remove(c, comment).await?;

@@ -1,4 +1,4 @@
-//! Every hour: what has expired is removed, and the database looks after itself.
+//! The hourly job that deletes expired data and runs the database's maintenance.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use attestry_storage::{idempotency, jobs, password_resets, portals, sessions, si
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
-use crate::core::idempotency::REMEMBERED;
+use crate::core::idempotency::RESPONSE_RETENTION;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::identity::organizations;
 
 const EVERY: Duration = Duration::from_hours(1);
-/// How long failed jobs can be looked at.
-const FAILED_KEPT: Duration = Duration::from_hours(30 * 24);
-/// How long a subscription waits to be confirmed.
-const UNCONFIRMED_KEPT: Duration = Duration::from_hours(7 * 24);
-/// How long a link to what has ended still says so.
-const DEAD_LINKS_KEPT: Duration = Duration::from_hours(90 * 24);
+/// The retention of failed jobs.
+const FAILED_JOB_RETENTION: Duration = Duration::from_hours(30 * 24);
+/// The time after which an unconfirmed subscription is deleted.
+const UNCONFIRMED_SUBSCRIBER_RETENTION: Duration = Duration::from_hours(7 * 24);
+/// The time for which a link to an expired grant still reports that it has expired.
+const DEAD_LINK_RETENTION: Duration = Duration::from_hours(90 * 24);
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Housekeeping;
@@ -41,10 +41,10 @@ async fn tidy_up(ctx: &Ctx) -> Result<Outcome, Failure> {
             sessions::delete_expired(t, now, idle_since).await?;
             password_resets::delete_expired(t, now).await?;
             sign_ins::delete_expired(t, now.minus(EVERY)).await?;
-            idempotency::delete_expired(t, now.minus(REMEMBERED)).await?;
-            jobs::delete_failed(t, now.minus(FAILED_KEPT)).await?;
-            portals::delete_unconfirmed(t, now.minus(UNCONFIRMED_KEPT)).await?;
-            trust_access::delete_dead_tokens(t, now.minus(DEAD_LINKS_KEPT)).await?;
+            idempotency::delete_expired(t, now.minus(RESPONSE_RETENTION)).await?;
+            jobs::delete_failed(t, now.minus(FAILED_JOB_RETENTION)).await?;
+            portals::delete_unconfirmed(t, now.minus(UNCONFIRMED_SUBSCRIBER_RETENTION)).await?;
+            trust_access::delete_dead_tokens(t, now.minus(DEAD_LINK_RETENTION)).await?;
             Ok::<_, Failure>(())
         })
         .await?;

@@ -1,6 +1,6 @@
-//! The use cases, by feature. Each function takes the context and the scope that proves the permission, runs
-//! one transaction in which the change, its journal entry and its jobs land together or not at all,
-//! and knows nothing of HTTP.
+//! The use cases, by feature. Each function takes the context and the scope that proves the permission, and runs one
+//! transaction in which the change, its journal entry and its jobs are committed together or not at all. Nothing here
+//! depends on HTTP.
 
 mod assembly;
 pub mod assistant;
@@ -20,6 +20,10 @@ pub mod schema_status;
 pub mod soa;
 pub mod tasks;
 pub mod trust_access;
+
+/// Returns the future of an `async fn` boxed. Every public use case has it: an unboxed future is compiled anew by each
+/// crate that awaits it, with everything it awaits itself. That was most of the build time of `api`, `demo` and the tests.
+pub(crate) use async_recursion::async_recursion as boxed;
 
 pub use crate::assembly::Settings;
 pub use crate::automations::runner::RunnerSettings;

@@ -1,25 +1,25 @@
-//! Where a file lies: `organization/folder/name`. A key can only be made of an organization's id, one of
-//! our folders and an id, so no file of one organization can be reached by the key of another.
+//! The key of a file: `organization/folder/name`. A key can only be built from an organization's id, one of our
+//! folders and an id, so a key of one organization cannot reach the files of another.
 
 use std::fmt;
 
 use attestry_domain::id::{Id, Kind, OrganizationId};
 
-/// What kind of files lie together.
+/// The kind of a file, which determines its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Folder {
     Attachments,
     Certificates,
     /// Agreements that were signed.
     Agreements,
-    /// Agreements as they would look.
+    /// Previews of agreements.
     Previews,
 }
 
 impl Folder {
     const ALL: &[Self] = &[Self::Attachments, Self::Certificates, Self::Agreements, Self::Previews];
 
-    /// Its name, and what stands before and behind the id of a file in it.
+    /// Returns the folder name, and the prefix and suffix around a file's id.
     fn shape(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Attachments => ("attachments", "", ""),
@@ -29,7 +29,7 @@ impl Folder {
         }
     }
 
-    /// The id of a file with this name.
+    /// Parses the id from a file name.
     fn id_of(self, folder: &str, name: &str) -> Option<String> {
         let (own, before, behind) = self.shape();
         let id = name.strip_prefix(before)?.strip_suffix(behind)?;
@@ -50,12 +50,12 @@ impl Key {
         Self { organization, folder, id: id.to_string() }
     }
 
-    /// The key of a file whose id is known as text.
+    /// Creates the key of a file whose id is text.
     pub fn named(organization: OrganizationId, folder: Folder, id: &str) -> Self {
         Self { organization, folder, id: id.to_owned() }
     }
 
-    /// Reads what [`Key`] writes; `None` for anything else that may lie in a store.
+    /// Parses the text form of a [`Key`]; `None` for any other file in a store.
     pub fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let (organization, folder, name) = (parts.next()?, parts.next()?, parts.next()?);
@@ -76,7 +76,6 @@ impl Key {
         self.folder
     }
 
-    /// The id of the file.
     pub fn id(&self) -> &str {
         &self.id
     }

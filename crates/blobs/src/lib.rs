@@ -1,5 +1,5 @@
-//! Object storage: a folder (the default), an S3 bucket, or memory for tests, behind one set of named
-//! operations. A file is written once under its key and never changed: what replaces it has another key.
+//! Object storage: a folder (the default), an S3 bucket, or memory for tests, behind one set of named operations. A
+//! file is written once under its key and never changed: a replacement has another key.
 
 mod key;
 mod served;
@@ -47,7 +47,7 @@ impl From<object_store::Error> for Error {
 }
 
 impl Error {
-    /// What is missing when something is written is the place to write it to.
+    /// Maps a write error: on a write, "not found" means that the bucket does not exist.
     fn of_writing(error: object_store::Error) -> Self {
         match error.into() {
             Self::Missing => Self::Unavailable("there is no such bucket".to_owned()),
@@ -60,26 +60,26 @@ impl Error {
 #[derive(Clone, Debug)]
 pub struct Blobs {
     store: Arc<dyn ObjectStore>,
-    place: Place,
+    place: BlobLocation,
 }
 
 #[derive(Clone, Debug)]
-enum Place {
+enum BlobLocation {
     Memory,
     Folder(PathBuf),
     Bucket { signer: Arc<AmazonS3>, name: String, prefix: String, endpoint: String },
 }
 
-/// Where `attestry doctor` tries whether it can write.
+/// The path at which `attestry doctor` tests a write.
 const PROBE: &str = "attestry-probe";
 
 impl Blobs {
-    /// Kept in memory, gone with the process. For tests.
+    /// Creates a store in memory. For tests.
     pub fn memory() -> Self {
-        Self { store: Arc::new(InMemory::new()), place: Place::Memory }
+        Self { store: Arc::new(InMemory::new()), place: BlobLocation::Memory }
     }
 
-    /// Files in a folder, which is made if it is not there.
+    /// Creates a store in a folder, which is created if it does not exist.
     pub fn folder(root: &FilePath) -> Result<Self, Error> {
         use std::os::unix::fs::DirBuilderExt;
         let unusable = |error: String| Error::Unavailable(format!("{}: {error}", root.display()));
@@ -89,10 +89,11 @@ impl Blobs {
             .create(root)
             .map_err(|error| unusable(error.to_string()))?;
         let store = LocalFileSystem::new_with_prefix(root).map_err(|error| unusable(error.to_string()))?;
-        Ok(Self { store: Arc::new(store.with_fsync(true)), place: Place::Folder(root.to_owned()) })
+        Ok(Self { store: Arc::new(store.with_fsync(true)), place: BlobLocation::Folder(root.to_owned()) })
     }
 
-    /// `s3://bucket/prefix`; credentials, region and endpoint are the usual `AWS_*` among `variables`.
+    /// Creates a store in `s3://bucket/prefix`; credentials, region and endpoint are the usual `AWS_*` among
+    /// `variables`.
     pub fn bucket(url: &str, variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
         let wrong = || Error::Unavailable(format!("{url:?} is not s3://bucket or s3://bucket/prefix"));
         let parsed = Url::parse(url).map_err(|_| wrong())?;
@@ -110,8 +111,8 @@ impl Blobs {
             .iter()
             .find_map(|key| builder.get_config_value(key))
             .unwrap_or_default();
-        // Somebody waits for the answer: give up sooner than the library would. A file of the largest size takes four
-        // calls, which together end before the claim of an `Idempotency-Key` does.
+        // A request waits for the result: fail sooner than the library's defaults. A file of the maximum size takes
+        // four calls, which together end before the claim of an `Idempotency-Key` does.
         builder = builder
             .with_retry(RetryConfig {
                 max_retries: 3,
@@ -126,15 +127,15 @@ impl Blobs {
         let signer = Arc::new(builder.build()?);
         let prefix = parsed.path().trim_matches('/').to_owned();
         let store: Arc<dyn ObjectStore> = Arc::<AmazonS3>::clone(&signer);
-        Ok(Self { store, place: Place::Bucket { signer, name, prefix, endpoint } })
+        Ok(Self { store, place: BlobLocation::Bucket { signer, name, prefix, endpoint } })
     }
 
-    /// Where files are kept, for people.
+    /// Describes the location of the files for the operator.
     pub fn describe(&self) -> String {
         match &self.place {
-            Place::Memory => "memory".to_owned(),
-            Place::Folder(root) => root.display().to_string(),
-            Place::Bucket { name, prefix, endpoint, .. } => {
+            BlobLocation::Memory => "memory".to_owned(),
+            BlobLocation::Folder(root) => root.display().to_string(),
+            BlobLocation::Bucket { name, prefix, endpoint, .. } => {
                 let at = if endpoint.is_empty() { "AWS" } else { endpoint };
                 format!("s3://{name}/{prefix} at {at}")
             }
@@ -143,8 +144,8 @@ impl Blobs {
 
     fn prefix(&self) -> &str {
         match &self.place {
-            Place::Bucket { prefix, .. } => prefix,
-            Place::Memory | Place::Folder(_) => "",
+            BlobLocation::Bucket { prefix, .. } => prefix,
+            BlobLocation::Memory | BlobLocation::Folder(_) => "",
         }
     }
 
@@ -152,15 +153,15 @@ impl Blobs {
         Path::from(format!("{}/{key}", self.prefix()))
     }
 
-    /// How large the pieces are that the store is given: S3 takes none below 5 MiB but the last.
+    /// The part size of uploads in bytes: S3 accepts no part below 5 MiB except the last.
     pub fn piece(&self) -> usize {
         match self.place {
-            Place::Bucket { .. } => 5 << 20,
-            Place::Memory | Place::Folder(_) => 256 << 10,
+            BlobLocation::Bucket { .. } => 5 << 20,
+            BlobLocation::Memory | BlobLocation::Folder(_) => 256 << 10,
         }
     }
 
-    /// Begins a new file. It is not there before [`Upload::finish`], and then it is whole and durable.
+    /// Starts a new file. It becomes visible with [`Upload::finish`], complete and durable.
     pub fn create(&self, key: &Key) -> Upload {
         Upload::new(Arc::clone(&self.store), self.path(&key.to_string()), self.piece())
     }
@@ -169,7 +170,7 @@ impl Blobs {
         Ok(self.store.head(&self.path(&key.to_string())).await?.size)
     }
 
-    /// The bytes of a file, or some of them.
+    /// Streams a file or a range of it.
     pub async fn read(
         &self,
         key: &Key,
@@ -180,7 +181,7 @@ impl Blobs {
         Ok(found.into_stream().map_err(Error::from).boxed())
     }
 
-    /// Removes a file; one that is not there is removed already.
+    /// Deletes a file; a missing file is not an error.
     pub async fn delete(&self, key: &Key) -> Result<(), Error> {
         match self.store.delete(&self.path(&key.to_string())).await.map_err(Error::from) {
             Ok(()) | Err(Error::Missing) => Ok(()),
@@ -208,14 +209,14 @@ impl Blobs {
             .boxed()
     }
 
-    /// A link to the store itself, for stores that give any: it needs no credentials and expires.
+    /// Returns a presigned URL, if the store supports it: it needs no credentials and expires.
     pub async fn link(
         &self,
         key: &Key,
         served: &Served,
         expires_in: Duration,
     ) -> Result<Option<String>, Error> {
-        let Place::Bucket { signer, .. } = &self.place else { return Ok(None) };
+        let BlobLocation::Bucket { signer, .. } = &self.place else { return Ok(None) };
         let options = SignedUrlOptions::new().with_query([
             ("response-content-type", served.media_type.clone()),
             ("response-content-disposition", served.disposition()),
@@ -226,9 +227,9 @@ impl Blobs {
         Ok(Some(link.into()))
     }
 
-    /// Removes what uploads left that died before `before`. A bucket does that by a rule of its own.
+    /// Deletes the staged files of uploads that died before `before`. A bucket does that with a lifecycle rule.
     pub async fn tidy(&self, before: Time) -> Result<(), Error> {
-        let Place::Folder(root) = &self.place else { return Ok(()) };
+        let BlobLocation::Folder(root) = &self.place else { return Ok(()) };
         let root = root.clone();
         tokio::task::spawn_blocking(move || remove_staged(&root, before))
             .await
@@ -236,7 +237,7 @@ impl Blobs {
             .map_err(|error| Error::Unavailable(error.to_string()))
     }
 
-    /// Writes, reads and removes something.
+    /// Writes, reads and deletes a probe file.
     pub async fn check(&self) -> Result<(), Error> {
         let path = self.path(PROBE);
         let written = self.store.put(&path, Bytes::from_static(b"attestry").into()).await;
@@ -255,8 +256,8 @@ fn aws_setting(variable: &str) -> Option<AmazonS3ConfigKey> {
     variable.starts_with("AWS_").then(|| variable.to_ascii_lowercase().parse().ok()).flatten()
 }
 
-/// An upload is staged beside its place, with `#` and a number behind the name. What cannot be read (a file system's
-/// own folder) holds nothing of ours.
+/// Deletes old staged files. An upload is staged next to its final path, with `#` and a number after the name.
+/// Unreadable entries (a file system's own folder) contain none.
 fn remove_staged(root: &FilePath, before: Time) -> std::io::Result<()> {
     let limit = UNIX_EPOCH + Duration::from_millis(u64::try_from(before.as_millis()).unwrap_or(0));
     for entry in WalkDir::new(root).into_iter().flatten() {

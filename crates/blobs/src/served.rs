@@ -1,9 +1,9 @@
-//! What a download is called and what it is: the same two headers wherever the bytes come from.
+//! The file name and media type of a download: the same two headers for every source of the bytes.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
-/// All but what RFC 5987 lets stand as it is.
+/// All characters except those that RFC 5987 allows unencoded.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,8 +13,8 @@ pub struct Served {
 }
 
 impl Served {
-    /// `Content-Disposition`: always a download, never shown in place. The name is given twice: in ASCII
-    /// for old programs, and as it is (RFC 6266).
+    /// Returns the `Content-Disposition`: always a download, never inline. It contains the name twice: in ASCII for
+    /// old clients, and exactly (RFC 6266).
     pub fn disposition(&self) -> String {
         let plain = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '_' };
         let simple: String = self

@@ -1,5 +1,5 @@
-//! A file on its way into the store, piece by piece: at most one piece is in memory, and the next is
-//! gathered only when the store has taken the last.
+//! A streaming upload: at most one part is in memory, and the next is collected only after the store has accepted the
+//! last.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt};
 
 use crate::Error;
 
-/// Dropped before it is finished, it leaves nothing that can be seen.
+/// An upload in progress. If it is dropped before it is finished, no visible file remains.
 #[derive(Debug)]
 pub struct Upload {
     store: Arc<dyn ObjectStore>,
     path: Path,
     piece: usize,
-    /// Copied together: the bytes may come one by one, each with a buffer of its own.
+    /// A copy of the input, which may arrive byte by byte, each with a buffer of its own.
     gathered: BytesMut,
-    /// Begun when the first piece is full; a file smaller than that is written at once.
+    /// Started when the first part is full; a smaller file is written with one call.
     pieces: Option<Box<dyn MultipartUpload>>,
 }
 
@@ -28,7 +28,7 @@ impl Upload {
 
     pub async fn write(&mut self, mut bytes: Bytes) -> Result<(), Error> {
         while self.gathered.len() + bytes.len() > self.piece {
-            // All pieces but the last have the same size: some stores insist.
+            // All parts except the last have the same size: some stores require it.
             let part = bytes.split_to(self.piece - self.gathered.len());
             self.gather(&part);
             self.send().await?;
@@ -53,7 +53,7 @@ impl Upload {
         pieces.put_part(piece.into()).await.map_err(Error::of_writing)
     }
 
-    /// Makes the file appear, whole and durable.
+    /// Completes the file and makes it visible and durable.
     pub async fn finish(mut self) -> Result<(), Error> {
         if self.pieces.is_none() {
             let written = self.store.put(&self.path, self.gathered.freeze().into()).await;
@@ -74,7 +74,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Gives up: what was written so far is removed.
+    /// Aborts the upload and deletes the parts written so far.
     pub async fn abort(mut self) {
         if let Some(mut pieces) = self.pieces.take()
             && let Err(error) = pieces.abort().await

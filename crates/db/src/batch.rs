@@ -1,4 +1,4 @@
-//! Changes that are queued, and one change for many rows at once.
+//! Queued row changes, and statements that change many rows at once.
 
 use crate::value::Value;
 
@@ -9,14 +9,14 @@ pub struct Statement {
     pub params: Vec<Value<'static>>,
 }
 
-/// For how many rows at once a change has a statement: any number of rows is a few of them. The largest comes first, one
-/// row last.
+/// The batch sizes for which a change has a statement, largest first. The last is one row, so that any number of rows
+/// splits into a few statements.
 pub const SIZES: [usize; 6] = [32, 16, 8, 4, 2, 1];
 
 /// The parameters of one row.
 pub type RowValues = Vec<Value<'static>>;
 
-/// A change of a row.
+/// A statement that changes a row.
 #[derive(Clone, Copy, Debug)]
 pub enum RowChange {
     /// One row at a time.
@@ -33,7 +33,7 @@ impl RowChange {
         }
     }
 
-    /// The statements for so many rows, and how many each of them takes.
+    /// Splits a number of rows into statements, each with its batch size.
     fn split(self, mut rows: usize) -> Vec<(usize, &'static str)> {
         let Self::Batched(texts) = self else { return vec![(1, self.single()); rows] };
         let mut parts = Vec::new();
@@ -46,7 +46,7 @@ impl RowChange {
         parts
     }
 
-    /// The statements that do it to all of these rows, in their order.
+    /// Returns the statements that apply the change to these rows, in order.
     pub fn statements(self, mut rows: impl ExactSizeIterator<Item = RowValues>) -> Vec<Statement> {
         let parts = self.split(rows.len()).into_iter();
         parts
@@ -55,12 +55,12 @@ impl RowChange {
     }
 }
 
-/// Changes that are still to be made, in their order.
+/// Pending changes, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Queue(Vec<(RowChange, Vec<RowValues>)>);
 
 impl Queue {
-    /// Adds a change; neighbours of the same kind are made together.
+    /// Adds a change; adjacent changes of the same kind are batched.
     pub(crate) fn push(&mut self, change: RowChange, row: RowValues) {
         match self.0.last_mut() {
             Some((last, rows)) if std::ptr::eq(last.single(), change.single()) => rows.push(row),
@@ -72,13 +72,13 @@ impl Queue {
         self.0.is_empty()
     }
 
-    /// The texts of the statements that would make them now.
+    /// Returns the SQL of the statements that the pending changes need.
     pub(crate) fn texts(&self) -> Vec<&'static str> {
         let parts = self.0.iter().flat_map(|(change, rows)| change.split(rows.len()));
         parts.map(|(_, sql)| sql).collect()
     }
 
-    /// The statements that make them; the queue is empty after.
+    /// Drains the queue into statements.
     pub(crate) fn take(&mut self) -> Vec<Statement> {
         std::mem::take(&mut self.0)
             .into_iter()

@@ -1,10 +1,10 @@
-//! What can go wrong with a database, sorted by what the caller can do about it.
+//! Database errors, grouped by what the caller can do about them.
 
 use std::io::ErrorKind;
 
 use deadpool_postgres::{PoolError, TimeoutType};
 
-/// Which kind of constraint was broken.
+/// The kind of constraint that was violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
     Unique,
@@ -14,23 +14,22 @@ pub enum Constraint {
 
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// Too many wait already, or the wait was too long: come back later.
+    /// The queue is full or the wait timed out; the caller should retry later.
     #[error("the database is busy: {0}")]
     Busy(&'static str),
-    /// Not reachable, full, read-only or shutting down: nothing was changed, it may come back.
+    /// Unreachable, full, read-only or shutting down: nothing was changed, and a retry may succeed.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// A commit was sent and not confirmed: nobody knows whether the change was made.
+    /// A commit was sent and not confirmed, so the change may or may not have been made.
     #[error("the outcome of a commit is unknown: {0}")]
     OutcomeUnknown(String),
-    /// A statement ran longer than it may.
+    /// A statement exceeded its timeout.
     #[error("a statement took too long")]
     Timeout,
-    /// A rule of the schema was broken. `name` is PostgreSQL's constraint name or SQLite's list of
-    /// columns.
+    /// A constraint was violated. `name` is PostgreSQL's constraint name or SQLite's list of columns.
     #[error("constraint {name} was broken")]
     Constraint { kind: Constraint, name: String },
-    /// Another transaction was in the way; the body was tried again, in vain.
+    /// The transaction conflicted with another, and all retries failed.
     #[error("the transaction lost against others too often")]
     Conflict,
     /// A body awaited something that is not a statement of its own.
@@ -39,10 +38,10 @@ pub enum Error {
     /// A body panicked; its transaction was rolled back.
     #[error("a transaction body panicked: {0}")]
     Panic(String),
-    /// A stored value is not what the code expects.
+    /// A stored value does not have the type that the code expects.
     #[error("column {column}: {message}")]
     Column { column: usize, message: String },
-    /// A statement that is wrong, or anything else that is our fault.
+    /// An invalid statement, or any other bug in this program.
     #[error("{0}")]
     Other(String),
 }
@@ -81,7 +80,7 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// Tells if a connection was lost. What cannot be encoded or read is an error of I/O, too.
+/// Returns true when the error means a lost connection. Encoding and decoding failures are I/O errors, too.
 fn is_loss(error: &std::io::Error) -> bool {
     !matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData)
 }
@@ -91,7 +90,7 @@ impl From<tokio_postgres::Error> for Error {
         let Some(cause) = error.as_db_error() else {
             let source = std::error::Error::source(&error);
             let text = source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
-            // No answer from a server: the connection could not be made or broke.
+            // No response from a server: the connection failed or broke.
             let is_broken =
                 error.is_closed() || source.and_then(|source| source.downcast_ref()).is_some_and(is_loss);
             return if is_broken { Self::Unavailable(text) } else { Self::Other(text) };
@@ -101,10 +100,10 @@ impl From<tokio_postgres::Error> for Error {
             "23505" => Self::Constraint { kind: Constraint::Unique, name: name() },
             "23503" => Self::Constraint { kind: Constraint::ForeignKey, name: name() },
             code if code.starts_with("23") => Self::Constraint { kind: Constraint::Other, name: name() },
-            // The transaction lost against another, or was ended because it lay idle: nothing of it was kept.
+            // The transaction lost a conflict or was ended for being idle; it was rolled back.
             "40001" | "40P01" | "25P03" => Self::Conflict,
             "57014" => Self::Timeout,
-            // Shutting down, starting up, out of connections, memory or disk, a standby, bad sign-in.
+            // Shutting down, starting up, out of connections, memory or disk, a standby, failed authentication.
             code if ["08", "53", "57", "58", "28", "3D"].iter().any(|class| code.starts_with(class))
                 || code == "25006" =>
             {

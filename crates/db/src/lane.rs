@@ -1,47 +1,40 @@
-//! Group commit on PostgreSQL. Writers of one lane (an organization) take turns on one open transaction: each runs its
-//! own body in its own task, and the last of those who wait seals and commits for all. Alone, a writer begins, runs and
-//! commits as ever; under load many share one commit.
+//! Group commit on PostgreSQL. The writers of one lane (an organization) run one after the other on a shared open
+//! transaction: each runs its own body in its own task, and the last one in the queue seals and commits for all. A
+//! single writer begins, runs and commits as usual; under load many writers share one commit.
 //!
-//! A lane holds what its writers would wait for anyway ([`crate::Seal::hold`]) before it touches anything else, so that
-//! two processes with a lane for the same organization take turns instead of waiting for each other. No transaction
-//! holds that of two lanes.
+//! A lane takes the lock that its writers need anyway ([`crate::Seal::hold`]) before it touches anything else, so
+//! that two processes with a lane for the same organization queue up instead of deadlocking. No transaction holds the
+//! locks of two lanes.
 //!
-//! Most bodies that fail do so before they change anything, and then there is nothing to take back. One that fails later
-//! takes the whole transaction with it: whoever shared it was not answered yet and runs again, and for a while the lane
-//! is careful: it puts a savepoint before each body, and no change is queued. The same holds when the transaction is
-//! lost otherwise (the connection broke, a deadlock, a queued change failed, a writer was cancelled in the middle).
+//! Most bodies that fail do so before they change anything, and then there is nothing to roll back. A body that fails
+//! later poisons the whole transaction: the bodies that shared it, which have not returned yet, run again, and for a
+//! while the lane is in savepoint mode: it sets a savepoint before each body and queues no changes. The same happens
+//! when the transaction is lost for another reason (a broken connection, a deadlock, a failed queued change, a
+//! cancelled writer).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard as StdMutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use futures_util::future;
 use tokio::sync::{Mutex, MutexGuard, OwnedSemaphorePermit, watch};
 
 use crate::QUEUE_TIMEOUT;
 use crate::error::Error;
-use crate::postgres::Postgres;
-use crate::seal::{Held, Note, Seal};
+use crate::postgres::{Attempt, Postgres, Ran};
+use crate::seal::{CommitRecord, LaneLock, Seal};
 use crate::session::{SAVEPOINT, Session};
 use crate::tx::{Inner, Tx};
 
-/// How many bodies share one commit at most: PostgreSQL keeps 64 savepoints of a transaction at hand.
-const BATCH: usize = 32;
-/// How long a writer trusts that somebody behind it will commit: if they all went away, it does.
-const PATIENCE: Duration = Duration::from_millis(20);
-/// How many transactions of a lane are careful after one was spoiled.
-const CAREFUL: usize = 16;
+/// The maximum number of bodies per commit: PostgreSQL caches 64 savepoints of a transaction.
+const MAX_BODIES_PER_COMMIT: usize = 32;
+/// The time that a writer waits for a later one to commit before it commits itself, in case they were all cancelled.
+const COMMIT_WAIT_TIMEOUT: Duration = Duration::from_millis(20);
+/// The number of transactions of a lane that run in savepoint mode after one was poisoned.
+const SAVEPOINT_MODE_TRANSACTIONS: usize = 16;
 
-/// How one attempt went.
-pub(crate) enum Attempt<T, E> {
-    Ended(Result<T, E>),
-    /// The transaction was lost, through no fault of this body unless an error is given.
-    Again(Option<E>),
-}
-
-/// The lanes that somebody is in. The map owns none of them: a lane ends with the last one who is in it, and takes itself
-/// out of the map.
+/// The lanes in use. The map holds weak references: a lane is dropped with its last user and removes itself from the
+/// map.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lanes(Arc<StdMutex<HashMap<u128, Weak<Lane>>>>);
 
@@ -64,7 +57,7 @@ impl Lanes {
 impl Drop for Lane {
     fn drop(&mut self) {
         let mut all = self.lanes.all();
-        // Another one may have begun under the same number.
+        // A new lane may have started under the same number.
         if all.get(&self.number).is_some_and(|lane| lane.strong_count() == 0) {
             all.remove(&self.number);
         }
@@ -77,19 +70,19 @@ pub(crate) struct Lane {
     lanes: Lanes,
     open: Mutex<Option<Open>>,
     waiting: AtomicUsize,
-    careful: AtomicUsize,
+    has_savepoints: AtomicUsize,
 }
 
-/// A transaction that others may join.
+/// An open transaction that other writers may join.
 struct Open {
     session: Session,
-    held: Option<Held>,
-    notes: Vec<Note>,
+    held: Option<LaneLock>,
+    notes: Vec<CommitRecord>,
     bodies: usize,
     seal: Option<Arc<dyn Seal>>,
-    /// Whether each body has a savepoint.
-    careful: bool,
-    /// Set once: whether the commit is on disk.
+    /// True in savepoint mode: each body has a savepoint.
+    has_savepoints: bool,
+    /// The result of the commit, set once.
     outcome: watch::Sender<Option<Result<(), Error>>>,
     _turn: OwnedSemaphorePermit,
 }
@@ -100,7 +93,7 @@ impl std::fmt::Debug for Open {
     }
 }
 
-/// Counts a writer for as long as it waits for its turn.
+/// Counts a writer while it waits for the lane.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
@@ -118,31 +111,13 @@ impl Drop for Waiting<'_> {
 
 impl Lane {
     fn new(number: u128, lanes: Lanes) -> Self {
-        let (waiting, careful) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { number, lanes, open: Mutex::default(), waiting, careful }
+        let (waiting, has_savepoints) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { number, lanes, open: Mutex::default(), waiting, has_savepoints }
     }
 
-    pub(crate) async fn write<T, E, F>(&self, postgres: &Postgres, body: &F, queues: bool) -> Attempt<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-        E: From<Error>,
-    {
-        let mut turn = match self.begin(postgres, queues).await {
-            Ok(turn) => turn,
-            Err(error) => return Attempt::Ended(Err(error.into())),
-        };
-        let (result, notes) = self.run(&mut turn.open, body).await;
-        match self.end(turn, result.is_ok(), notes).await {
-            End::Told => Attempt::Ended(result),
-            End::Failed(error) => Attempt::Ended(Err(error.into())),
-            End::Lost => Attempt::Again(result.err()),
-            End::Broken(error) => Attempt::Again(Some(error.into())),
-        }
-    }
-
-    /// Waits for its turn. From here to its end this task alone holds the transaction: if it is cancelled, the
-    /// connection is closed and those who share it run again.
-    async fn begin(&self, postgres: &Postgres, queues: bool) -> Result<Turn<'_>, Error> {
+    /// Waits for the lane's transaction and owns it until the turn ends. If the task is cancelled, the connection is
+    /// closed and the bodies that share the transaction run again.
+    pub(crate) async fn begin(&self, postgres: &Postgres, queues: bool) -> Result<Turn<'_>, Error> {
         let waiting = Waiting::new(&self.waiting);
         let Ok(mut place) = tokio::time::timeout(QUEUE_TIMEOUT, self.open.lock()).await else {
             return Err(Error::Busy("too many writes of this organization are waiting"));
@@ -150,100 +125,104 @@ impl Lane {
         drop(waiting);
         let open = match place.take() {
             Some(open) => {
-                open.session.next_body(open.careful);
+                open.session.next_body(open.has_savepoints);
                 open
             }
-            None => Open::begin(postgres, self.is_careful()).await?,
+            None => Open::begin(postgres, self.take_savepoint_mode()).await?,
         };
-        open.session.allow_queueing(queues && !open.careful);
+        open.session.allow_queueing(queues && !open.has_savepoints);
         Ok(Turn { open, place })
     }
 
-    /// Hands the transaction on, or commits it if nobody waits. `kept`: whether the body succeeded.
-    async fn end(&self, Turn { mut place, mut open }: Turn<'_>, kept: bool, notes: Vec<Note>) -> End {
-        if let Err(lost) = settle(&open.session, open.careful, kept).await {
+    /// Takes the lane's lock, with the first body of a transaction.
+    pub(crate) async fn hold(&self, turn: &Turn<'_>) -> Result<Option<LaneLock>, Error> {
+        match &turn.open.seal {
+            Some(seal) if turn.open.held.is_none() => {
+                seal.hold(&Tx::new(Inner::Postgres(&turn.open.session)), self.number).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Ends a body's turn.
+    pub(crate) async fn end(&self, mut turn: Turn<'_>, ran: Ran) -> Attempt {
+        let answer = ran.answer(&turn.open.session);
+        let kept = ran.is_ok && answer.is_none();
+        if let Ok(Some(held)) = ran.held {
+            turn.open.held = Some(held);
+        }
+        match self.hand_on(turn, kept, ran.notes).await {
+            End::Done => Attempt::Ended(answer),
+            End::Failed(error) => Attempt::Ended(Some(error)),
+            End::Lost if kept => Attempt::Unlucky,
+            End::Lost => Attempt::Again(answer),
+            End::Broken(error) => Attempt::Again(Some(error)),
+        }
+    }
+
+    /// Passes the transaction to the next writer, or commits it if none waits. `kept` is true when the body
+    /// succeeded.
+    async fn hand_on(
+        &self,
+        Turn { mut place, mut open }: Turn<'_>,
+        kept: bool,
+        notes: Vec<CommitRecord>,
+    ) -> End {
+        if let Err(lost) = settle(&open.session, open.has_savepoints, kept).await {
             open.outcome.send_replace(Some(Err(Error::Conflict)));
             if open.bodies > 0 || matches!(lost, Lost::Conflict) {
-                self.be_careful();
+                self.enter_savepoint_mode();
             }
             return match lost {
                 Lost::Broken(error) if kept => End::Broken(error),
-                Lost::Spoiled if !kept => {
+                Lost::Poisoned if !kept => {
                     let _ = open.session.finish("ROLLBACK").await;
-                    End::Told
+                    End::Done
                 }
-                Lost::Broken(_) => End::Told,
-                Lost::Conflict | Lost::Spoiled => End::Lost,
+                Lost::Broken(_) => End::Done,
+                Lost::Conflict | Lost::Poisoned => End::Lost,
             };
         }
         if !kept && open.bodies == 0 && self.waiting.load(Ordering::SeqCst) == 0 {
-            // Nothing was changed and nobody is here: there is nothing to commit.
+            // Nothing was changed and no writer is waiting: there is nothing to commit.
             let _ = open.session.finish("ROLLBACK").await;
-            return End::Told;
+            return End::Done;
         }
         open.bodies += 1;
         if kept {
             open.notes.extend(notes);
         }
         let outcome = open.outcome.subscribe();
-        if self.waiting.load(Ordering::SeqCst) > 0 && open.bodies < BATCH {
+        if self.waiting.load(Ordering::SeqCst) > 0 && open.bodies < MAX_BODIES_PER_COMMIT {
             *place = Some(open);
             drop(place);
             return self.shared(outcome, kept).await;
         }
         let committed = open.commit_to_the_end().await;
-        // Before the next one begins: it may have to be careful.
+        // Before the next transaction begins: it may need savepoint mode.
         let end = self.committed(committed, kept);
         drop(place);
         end
     }
 
-    fn be_careful(&self) {
-        self.careful.store(CAREFUL, Ordering::Relaxed);
+    fn enter_savepoint_mode(&self) {
+        self.has_savepoints.store(SAVEPOINT_MODE_TRANSACTIONS, Ordering::Relaxed);
     }
 
-    /// Whether the next transaction is to be careful.
-    fn is_careful(&self) -> bool {
-        self.careful.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    /// Returns true when the next transaction runs in savepoint mode, and counts it.
+    fn take_savepoint_mode(&self) -> bool {
+        self.has_savepoints
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+            .is_ok()
     }
 
-    /// Runs one body; the first one of a transaction travels together with what the lane holds.
-    async fn run<T, E, F>(&self, open: &mut Open, body: &F) -> (Result<T, E>, Vec<Note>)
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-        E: From<Error>,
-    {
-        let session = &open.session;
-        let tx = Tx::after(Inner::Postgres(session), &open.notes);
-        let result = match &open.seal {
-            Some(seal) if open.held.is_none() => {
-                let held_by = Tx::new(Inner::Postgres(session));
-                // Polled in this order, what is held is asked for first.
-                let (held, result) = future::join(seal.hold(&held_by, self.number), body(&tx)).await;
-                match held {
-                    Ok(held) => {
-                        open.held = Some(held);
-                        result
-                    }
-                    Err(error) => Err(error.into()),
-                }
-            }
-            _ => body(&tx).await,
-        };
-        // A body that went on after a failed statement must not be told that its work was kept.
-        match (result, session.failed()) {
-            (Ok(_), Some(error)) => (Err(error.into()), Vec::new()),
-            (result, _) => (result, tx.into_notes()),
-        }
-    }
-
-    /// Waits for whoever commits.
+    /// Waits until another writer commits the shared transaction.
     async fn shared(&self, mut outcome: watch::Receiver<Option<Result<(), Error>>>, kept: bool) -> End {
         loop {
-            let settled = tokio::time::timeout(PATIENCE, outcome.wait_for(Option::is_some)).await;
+            let settled = tokio::time::timeout(COMMIT_WAIT_TIMEOUT, outcome.wait_for(Option::is_some)).await;
             match settled.map(|known| known.map(|known| known.clone())) {
                 Ok(Ok(committed)) => return self.committed(committed.unwrap_or(Err(Error::Conflict)), kept),
-                // The transaction was dropped with the task that held it.
+                // The transaction was dropped with the task that owned it.
                 Ok(Err(_)) => return End::Lost,
                 Err(_) => {
                     let mut place = self.open.lock().await;
@@ -257,14 +236,14 @@ impl Lane {
         }
     }
 
-    /// How it ends for a body once it is known how the commit went.
+    /// Maps the result of the commit to the end of a body's turn.
     fn committed(&self, committed: Result<(), Error>, kept: bool) -> End {
         match committed {
-            // A body that refused by itself changed nothing, whatever became of the rest.
-            _ if !kept => End::Told,
-            Ok(()) => End::Told,
+            // A body that failed changed nothing, whatever happened to the others.
+            _ if !kept => End::Done,
+            Ok(()) => End::Done,
             Err(Error::Conflict) => {
-                self.be_careful();
+                self.enter_savepoint_mode();
                 End::Lost
             }
             Err(error) => End::Failed(error),
@@ -273,66 +252,82 @@ impl Lane {
 }
 
 /// A body's turn on the lane's transaction.
-struct Turn<'l> {
+#[derive(Debug)]
+pub(crate) struct Turn<'l> {
     open: Open,
-    /// Where the transaction is put for the next one.
+    /// The lane's slot, to which the transaction returns for the next writer.
     place: MutexGuard<'l, Option<Open>>,
 }
 
-/// How a turn ended.
+impl Turn<'_> {
+    pub(crate) fn tx(&self) -> Tx<'_> {
+        Tx::after(Inner::Postgres(&self.open.session), &self.open.notes)
+    }
+}
+
+/// The outcome of a turn.
 enum End {
-    /// The body's own result is the answer.
-    Told,
+    /// The body's own result is returned.
+    Done,
     /// The commit failed.
     Failed(Error),
-    /// The transaction was lost, and the body with it.
+    /// The transaction was lost, including the body's changes.
     Lost,
-    /// What the body did could not be kept.
+    /// The body's changes could not be saved.
     Broken(Error),
 }
 
 enum Lost {
-    /// The transaction met another, its connection broke, or a queued change failed.
+    /// The transaction conflicted with another, its connection broke, or a queued change failed.
     Conflict,
     /// A body failed after it had changed something.
-    Spoiled,
+    Poisoned,
     Broken(Error),
 }
 
-/// Keeps or takes back what a body did. An error means that the whole transaction is gone.
-async fn settle(session: &Session, careful: bool, keep: bool) -> Result<(), Lost> {
+/// Keeps a body's changes or rolls them back. An error means that the whole transaction is lost.
+async fn settle(session: &Session, has_savepoints: bool, keep: bool) -> Result<(), Lost> {
     if session.met_conflict() || session.is_lost() {
         return Err(Lost::Conflict);
     }
     if keep || session.is_clean() {
         return Ok(());
     }
-    if !careful {
-        return Err(Lost::Spoiled);
+    if !has_savepoints {
+        return Err(Lost::Poisoned);
     }
     session.control("ROLLBACK TO body").await.map_err(Lost::Broken)
 }
 
 impl Open {
-    async fn begin(postgres: &Postgres, careful: bool) -> Result<Self, Error> {
+    async fn begin(postgres: &Postgres, has_savepoints: bool) -> Result<Self, Error> {
         let seal = postgres.seal().cloned();
-        // What the lane holds travels with the first statement, the body with the second.
-        let ahead: &[&str] = match (&seal, careful) {
+        // The lane's lock is sent with the first statement, the body with the second.
+        let ahead: &[&str] = match (&seal, has_savepoints) {
             (Some(_), true) => &["BEGIN", SAVEPOINT],
             (None, true) => &["BEGIN; SAVEPOINT body"],
             (_, false) => &["BEGIN"],
         };
         let (session, turn) = postgres.lane_session(ahead).await?;
         let outcome = watch::Sender::new(None);
-        Ok(Self { session, held: None, notes: Vec::new(), bodies: 0, seal, careful, outcome, _turn: turn })
+        Ok(Self {
+            session,
+            held: None,
+            notes: Vec::new(),
+            bodies: 0,
+            seal,
+            has_savepoints,
+            outcome,
+            _turn: turn,
+        })
     }
 
-    /// Commits in a task of its own: if this one is cancelled, the others still learn how it ended.
+    /// Commits in a separate task: if the caller is cancelled, the other writers still get the outcome.
     async fn commit_to_the_end(self) -> Result<(), Error> {
         let committed = tokio::spawn(async move {
             let Self { session, held, notes, seal, outcome, .. } = self;
             let committed = commit(&session, seal.as_ref(), held, notes).await;
-            // Told before the connection goes back, and to everybody who shared it.
+            // Report the outcome to all writers before the connection returns to the pool.
             outcome.send_replace(Some(committed.clone()));
             committed
         });
@@ -340,12 +335,12 @@ impl Open {
     }
 }
 
-/// Seals what was left and commits.
+/// Seals the commit records and commits.
 pub(crate) async fn commit(
     session: &Session,
     seal: Option<&Arc<dyn Seal>>,
-    held: Option<Held>,
-    notes: Vec<Note>,
+    held: Option<LaneLock>,
+    notes: Vec<CommitRecord>,
 ) -> Result<(), Error> {
     let mut last = Vec::new();
     if let Some(seal) = seal.filter(|_| !notes.is_empty()) {

@@ -1,11 +1,11 @@
-//! PostgreSQL: pooled connections, and transactions whose `BEGIN` travels with their first statement (see
-//! [`crate::session`]). Writers of one lane share a commit (see [`crate::lane`]).
-//! Serialization failures and connections lost before the commit are tried again; one lost during the
-//! commit is not, because nobody knows how it ended.
+//! PostgreSQL: pooled connections, and transactions whose `BEGIN` is sent with their first statement (see
+//! [`crate::session`]). Writers of one lane share a commit (see [`crate::lane`]). Serialization failures and
+//! connections lost before the commit are retried; a connection lost during the commit is not, because the outcome is
+//! unknown.
 //!
 //! A host that vanishes (a failover, a partition) closes none of its connections. Each statement therefore has a
-//! deadline, an idle connection is checked before it is used again, and the first one that is lost takes the others that
-//! lie idle with it.
+//! deadline, an idle connection is checked before it is used again, and the first lost connection makes the pool drop
+//! its idle ones.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -21,30 +21,30 @@ use tokio_postgres::{AsyncMessage, Client, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::Error;
-use crate::lane::{self, Attempt, Lanes};
+use crate::lane::{self, Lane, Lanes, Turn};
 use crate::migrate::{self, Migration, Pending};
-use crate::seal::Seal;
+use crate::seal::{CommitRecord, LaneLock, Seal};
 use crate::session::Session;
 use crate::tx::{Inner, Tx};
-use crate::{QUEUE_TIMEOUT, tls};
+use crate::{Access, QUEUE_TIMEOUT, tls};
 
-/// How often a transaction is tried before its caller is told to come back later.
+/// The maximum number of attempts per transaction before the caller gets an error.
 const ATTEMPTS: u32 = 6;
-/// How long a transaction may lie idle: it holds rows that others wait for.
+/// The maximum idle time of a transaction: it holds row locks that others wait for.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time that PostgreSQL may take for a statement, and that its response is waited for.
+/// PostgreSQL's own limit for a statement, and the client's limit for its response.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 const DEADLINE: Duration = Duration::from_secs(12);
-/// The same in a snapshot, whose statements read whole tables.
+/// The deadline in a snapshot, whose statements read whole tables.
 const SNAPSHOT_DEADLINE: Duration = Duration::from_mins(10);
-/// Time after its beginning within which a transaction is retried.
+/// The time after its beginning within which a transaction is retried.
 const RETRY_WINDOW: Duration = Duration::from_secs(15);
-/// A connection that lay idle for longer is checked before it is used.
+/// The idle time after which a connection is checked before it is used.
 const CHECK_AFTER: Duration = Duration::from_secs(10);
 const CHECK_TIMEOUT: Duration = Duration::from_secs(1);
-/// Interval at which a connection that only listens is checked.
+/// The interval at which a connection that only listens is checked.
 const LISTEN_CHECK: Duration = Duration::from_secs(10);
-/// A view of one moment, for as long as it is looked at.
+/// Begins a snapshot without timeouts.
 const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
 type TlsStream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
@@ -65,31 +65,92 @@ impl std::fmt::Debug for Postgres {
     }
 }
 
-/// Counts how often a transaction was tried, and for how long.
-struct Tries {
+/// The final outcome of a body: `None` keeps its own result, an error replaces it.
+pub(crate) type Answer = Option<Error>;
+
+/// The outcome of one attempt.
+pub(crate) enum Attempt {
+    Ended(Answer),
+    /// The transaction was lost and is retried; the outcome if no attempts are left.
+    Again(Answer),
+    /// The transaction was lost through no fault of this body.
+    Unlucky,
+}
+
+/// A body on a connection.
+#[derive(Debug)]
+pub(crate) enum Run<'l> {
+    Read(Session),
+    Snapshot(Session),
+    Write(Session),
+    Lane(&'l Lane, Turn<'l>),
+}
+
+impl Run<'_> {
+    pub(crate) fn tx(&self) -> Tx<'_> {
+        match self {
+            Self::Read(session) | Self::Snapshot(session) | Self::Write(session) => {
+                Tx::new(Inner::Postgres(session))
+            }
+            Self::Lane(_, turn) => turn.tx(),
+        }
+    }
+
+    /// Takes the lane's lock before the body touches anything.
+    pub(crate) async fn hold(&self) -> Result<Option<LaneLock>, Error> {
+        match self {
+            Self::Lane(lane, turn) => lane.hold(turn).await,
+            Self::Read(_) | Self::Snapshot(_) | Self::Write(_) => Ok(None),
+        }
+    }
+}
+
+/// The outcome of a body's run.
+pub(crate) struct Ran {
+    pub(crate) held: Result<Option<LaneLock>, Error>,
+    pub(crate) is_ok: bool,
+    pub(crate) notes: Vec<CommitRecord>,
+}
+
+impl Ran {
+    /// Returns the error that replaces the body's result: a body that continued after a failed statement must not
+    /// return success.
+    pub(crate) fn answer(&self, session: &Session) -> Answer {
+        match &self.held {
+            Err(error) => Some(error.clone()),
+            Ok(_) if self.is_ok => session.failed(),
+            Ok(_) => None,
+        }
+    }
+}
+
+/// The retry state of a body.
+pub(crate) struct Tries {
     count: u32,
     began: Instant,
+    is_first: bool,
 }
 
 impl Tries {
-    fn begin() -> Self {
-        Self { count: 1, began: Instant::now() }
+    pub(crate) fn begin() -> Self {
+        Self { count: 1, began: Instant::now(), is_first: true }
     }
 
     fn are_over(&self) -> bool {
         self.count == ATTEMPTS || self.began.elapsed() > RETRY_WINDOW
     }
 
-    /// What to answer; `None` when it is to be tried again, after a while.
-    async fn after<T, E>(&mut self, attempt: Attempt<T, E>) -> Option<Result<T, E>> {
+    /// Returns the final outcome, or waits for the backoff and returns `None` when the body is to be retried.
+    async fn after(&mut self, attempt: Attempt) -> Option<Answer> {
+        self.is_first = false;
         match attempt {
-            Attempt::Ended(result) => return Some(result),
-            // Somebody else's misfortune does not count.
-            Attempt::Again(None) => tokio::task::yield_now().await,
-            Attempt::Again(Some(error)) if self.are_over() => return Some(Err(error)),
-            Attempt::Again(Some(_)) => {
+            Attempt::Ended(answer) => return Some(answer),
+            // A failure of another body does not count as an attempt.
+            Attempt::Unlucky => tokio::task::yield_now().await,
+            Attempt::Again(answer) if self.are_over() => return Some(answer),
+            Attempt::Again(_) => {
                 self.count += 1;
-                // Longer each time, and not the same for two processes that collide.
+                // Exponential backoff, with an offset per process so that two that collide do not retry in step.
                 let spread = u64::from(std::process::id() % 7) + u64::from(self.count);
                 tokio::time::sleep(Duration::from_millis((1 << self.count) * 2 + spread)).await;
             }
@@ -112,7 +173,7 @@ impl Postgres {
         let pool = Pool::builder(manager)
             .max_size(connections.max(1))
             .runtime(Runtime::Tokio1)
-            // The one that was used last has its statements and pages at hand.
+            // The connection used last has its statements and pages cached.
             .queue_mode(QueueMode::Lifo)
             .wait_timeout(Some(QUEUE_TIMEOUT))
             .create_timeout(Some(QUEUE_TIMEOUT))
@@ -134,12 +195,12 @@ impl Postgres {
             }))
             .build()
             .map_err(|error| Error::Other(error.to_string()))?;
-        // The rest is for those who read, and for what belongs to no lane.
+        // The other connections are for readers and for writers without a lane.
         let writers = Arc::new(Semaphore::new((connections / 2).max(1)));
         Ok(Self { pool, lanes: Lanes::default(), writers, seal: Arc::default(), config, tls })
     }
 
-    /// A connection, in as long as a request may wait for it: a pooler can accept one and answer nothing.
+    /// Gets a pooled connection within the queue timeout: a pooler can accept a connection and never respond.
     async fn client(&self) -> Result<Object, Error> {
         match tokio::time::timeout(QUEUE_TIMEOUT, self.pool.get()).await {
             Ok(client) => Ok(client?),
@@ -150,7 +211,7 @@ impl Postgres {
         }
     }
 
-    /// A connection of its own, beside the pool.
+    /// Opens a connection outside the pool.
     async fn connect(&self) -> Result<(Client, Connection<Socket, TlsStream>), Error> {
         match tokio::time::timeout(QUEUE_TIMEOUT, self.config.connect(self.tls.clone())).await {
             Ok(connected) => Ok(connected?),
@@ -165,7 +226,7 @@ impl Postgres {
         Ok(Session::new(self.client().await?, ahead, DEADLINE))
     }
 
-    /// A session for a lane: of those only so many are open at once, so that others find a connection.
+    /// Opens a session for a lane. The number of open ones is limited so that other work finds a connection.
     pub(crate) async fn lane_session(
         &self,
         ahead: &[&'static str],
@@ -181,102 +242,71 @@ impl Postgres {
     }
 
     pub(crate) fn sealed_by(&self, seal: Arc<dyn Seal>) {
-        // The first one stays: a database is opened for one product.
+        // Only the first call counts: a database is opened for one product.
         let _ = self.seal.set(seal);
     }
 
-    pub(crate) async fn read<T, E, F>(&self, body: F) -> Result<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-        E: From<Error>,
-    {
-        let mut tries = Tries::begin();
-        loop {
-            let session = self.session(&[]).await?;
-            let result = body(&Tx::new(Inner::Postgres(&session))).await;
-            if result.is_ok() || !session.is_lost() || tries.are_over() {
-                return result;
-            }
-            tries.count += 1;
+    /// The lane of a body, if it has one.
+    pub(crate) fn enter(&self, access: Access) -> Option<Arc<Lane>> {
+        match access {
+            Access::Lane(number) => Some(self.lanes.enter(number)),
+            Access::Find | Access::Read | Access::Snapshot | Access::Write => None,
         }
     }
 
-    pub(crate) async fn snapshot<T, E, F>(&self, body: F) -> Result<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-        E: From<Error>,
-    {
-        let session = Session::new(self.client().await?, &[SNAPSHOT], SNAPSHOT_DEADLINE);
-        let result = body(&Tx::new(Inner::Postgres(&session))).await;
-        session.finish("ROLLBACK").await?;
-        result
-    }
-
-    /// One transaction of its own.
-    pub(crate) async fn write<T, E, F>(&self, body: F) -> Result<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-        E: From<Error>,
-    {
-        let mut tries = Tries::begin();
-        loop {
-            if let Some(result) = tries.after(self.write_alone(&body).await).await {
-                return result;
+    /// Gets a connection for a body, waiting for its lane if it has one.
+    pub(crate) async fn begin<'l>(
+        &self,
+        access: Access,
+        lane: Option<&'l Lane>,
+        tries: &Tries,
+    ) -> Result<Run<'l>, Error> {
+        Ok(match (access, lane) {
+            (Access::Find | Access::Read, _) => Run::Read(self.session(&[]).await?),
+            (Access::Snapshot, _) => {
+                Run::Snapshot(Session::new(self.client().await?, &[SNAPSHOT], SNAPSHOT_DEADLINE))
             }
-        }
+            // A retried body does not queue its changes, so that it receives its own errors.
+            (Access::Lane(_), Some(lane)) => Run::Lane(lane, lane.begin(self, tries.is_first).await?),
+            (Access::Write | Access::Lane(_), _) => Run::Write(self.session(&["BEGIN"]).await?),
+        })
     }
 
-    /// One transaction, shared with whoever else waits in the same lane.
-    pub(crate) async fn write_in<T, E, F>(&self, lane: u128, body: F) -> Result<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-        E: From<Error>,
-    {
-        let (lane, mut tries, mut is_first) = (self.lanes.enter(lane), Tries::begin(), true);
-        loop {
-            // One that is run again makes its changes at once, and so meets its own error.
-            if let Some(result) = tries.after(lane.write(self, &body, is_first).await).await {
-                return result;
+    /// Commits a body's changes or rolls them back; `None` when the body is to be run again.
+    pub(crate) async fn end(&self, run: Run<'_>, ran: Ran, tries: &mut Tries) -> Option<Answer> {
+        let attempt = match run {
+            Run::Read(session) => {
+                if ran.is_ok || !session.is_lost() || tries.are_over() {
+                    return Some(None);
+                }
+                tries.count += 1;
+                return None;
             }
-            is_first = false;
-        }
-    }
-
-    async fn write_alone<T, E, F>(&self, body: &F) -> Attempt<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-        E: From<Error>,
-    {
-        let session = match self.session(&["BEGIN"]).await {
-            Ok(session) => session,
-            Err(error) => return Attempt::Ended(Err(error.into())),
+            Run::Snapshot(session) => return Some(session.finish("ROLLBACK").await.err()),
+            Run::Write(session) => self.end_alone(&session, ran).await,
+            Run::Lane(lane, turn) => lane.end(turn, ran).await,
         };
-        let tx = Tx::new(Inner::Postgres(&session));
-        let result = body(&tx).await;
-        // A body that went on after a failed statement must not be told that its work was kept.
-        let result = match (result, session.failed()) {
-            (Ok(_), Some(error)) => Err(error.into()),
-            (result, _) => result,
-        };
+        tries.after(attempt).await
+    }
+
+    async fn end_alone(&self, session: &Session, ran: Ran) -> Attempt {
+        let answer = ran.answer(session);
         if session.met_conflict() || session.is_lost() {
-            return Attempt::Again(result.err().or_else(|| Some(Error::Conflict.into())));
+            return Attempt::Again(answer.or_else(|| ran.is_ok.then_some(Error::Conflict)));
         }
-        let value = match result {
-            Ok(value) => value,
-            Err(error) => {
-                let _ = session.finish("ROLLBACK").await;
-                return Attempt::Ended(Err(error));
-            }
-        };
-        match lane::commit(&session, self.seal(), None, tx.into_notes()).await {
-            Ok(()) => Attempt::Ended(Ok(value)),
-            Err(Error::Conflict) => Attempt::Again(Some(Error::Conflict.into())),
-            Err(error) => Attempt::Ended(Err(error.into())),
+        if !ran.is_ok || answer.is_some() {
+            let _ = session.finish("ROLLBACK").await;
+            return Attempt::Ended(answer);
+        }
+        match lane::commit(session, self.seal(), None, ran.notes).await {
+            Ok(()) => Attempt::Ended(None),
+            Err(Error::Conflict) => Attempt::Again(Some(Error::Conflict)),
+            Err(error) => Attempt::Ended(Some(error)),
         }
     }
 
     pub(crate) async fn migrate(&self, migrations: &[Migration]) -> Result<usize, Error> {
-        // Two processes that start at once take turns: the second finds nothing left to do.
+        // Two processes that start at the same time run one after the other; the second finds nothing left to do.
         let lock = self.client().await?;
         let created =
             lock.batch_execute("CREATE TABLE IF NOT EXISTS schema_lock (id BIGINT PRIMARY KEY)").await;
@@ -308,7 +338,7 @@ impl Postgres {
         })
     }
 
-    /// Whether it keeps text as we do, its indexes are usable, and it has met damaged pages.
+    /// Checks that the encoding is UTF-8, that all indexes are valid and that no page failed its checksum.
     pub(crate) async fn check(&self) -> Result<Vec<String>, Error> {
         const CHECKS: &[(&str, &str)] = &[
             (
@@ -336,7 +366,7 @@ impl Postgres {
 
     pub(crate) async fn listen(&self, channel: &'static str) -> Result<Wakeups, Error> {
         let (client, mut connection) = self.connect().await?;
-        // Whoever listens is quick to hear; what does not fit waits in the connection, and nothing is lost.
+        // The receiver is fast; messages that do not fit wait in the connection, and none is lost.
         let (send, messages) = mpsc::channel(64);
         let driver = tokio::spawn(async move {
             while let Some(Ok(message)) = future::poll_fn(|cx| connection.poll_message(cx)).await {
@@ -365,7 +395,7 @@ pub struct Wakeups {
 }
 
 impl Wakeups {
-    /// Waits for the next one and answers what it says; `None` when the connection is gone, or no longer answers.
+    /// Waits for the next wake-up and returns its payload; `None` when the connection is lost or does not respond.
     pub async fn next(&mut self) -> Option<String> {
         loop {
             if let Ok(message) = tokio::time::timeout(LISTEN_CHECK, self.messages.recv()).await {

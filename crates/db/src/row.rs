@@ -43,7 +43,7 @@ impl Row<'_> {
     getter!(bytes, Vec<u8>, "Bytes.");
     getter!(opt_bytes, Option<Vec<u8>>, "Bytes or null.");
 
-    /// Borrowed text, for values that are parsed at once.
+    /// Returns borrowed text, for values that are parsed immediately.
     pub fn str(&self, column: usize) -> Result<&str, Error> {
         match self.0 {
             Inner::Sqlite(row) => row
@@ -67,7 +67,7 @@ impl Row<'_> {
         }
     }
 
-    /// The bytes that the row takes, about.
+    /// Returns the approximate size of the row in bytes.
     pub(crate) fn size(&self) -> usize {
         use rusqlite::types::ValueRef;
         match self.0 {
@@ -82,7 +82,7 @@ impl Row<'_> {
         }
     }
 
-    /// Whatever the column holds, for code that copies tables it knows nothing of.
+    /// Returns a value of any type, for code that copies tables without knowing their columns.
     pub fn value(&self, column: usize) -> Result<Value<'static>, Error> {
         use rusqlite::types::ValueRef;
         use tokio_postgres::types::Type;

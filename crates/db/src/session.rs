@@ -1,5 +1,5 @@
-//! One connection to PostgreSQL while bodies use it: statements prepared once a connection, and what must travel ahead
-//! of a statement sent together with it.
+//! A PostgreSQL connection in use by bodies: statements are prepared once per connection, and statements such as
+//! `BEGIN` are pipelined with the one that follows.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -19,35 +19,34 @@ use crate::batch::{Queue, RowChange, RowValues, Statement};
 use crate::error::Error;
 use crate::value::Value;
 
-/// Begins a body, so that it can be taken back alone.
+/// Starts a body that can be rolled back on its own.
 pub(crate) const SAVEPOINT: &str = "SAVEPOINT body";
 
-/// A connection while a body uses it. Dropped in the middle of a transaction or of a statement, it is closed rather
-/// than given back.
+/// A connection in use by a body. When dropped in the middle of a transaction or statement, it is closed instead of
+/// returned to the pool.
 ///
-/// Each statement has a deadline: a host that vanished does not close its connections, and would be waited for for ever.
+/// Each statement has a deadline: a host that vanished does not close its connections, and the wait would never end.
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Option<Object>,
-    /// Milliseconds.
+    /// The deadline of a statement, in milliseconds.
     deadline: AtomicU64,
-    /// Statements that were sent and not answered yet.
+    /// The number of statements that await a response.
     outstanding: AtomicUsize,
-    /// What travels ahead of the next statements, one each: a `BEGIN`, a savepoint.
+    /// Control statements to send ahead of the next statements, one each: a `BEGIN`, a savepoint.
     ahead: Mutex<VecDeque<&'static str>>,
-    /// Changes that travel with the next statement or the commit.
+    /// Changes to send with the next statement or the commit.
     queue: Mutex<Queue>,
-    /// Whether the present body may queue changes. Otherwise they are made at once, so that an error reaches the body
-    /// that caused it.
+    /// True when the current body may queue changes. Otherwise they are made immediately, so that an error reaches
+    /// the body that caused it.
     queues: AtomicBool,
     begun: AtomicBool,
     finished: AtomicBool,
     conflict: AtomicBool,
     lost: AtomicBool,
-    /// Whether the present body has run a statement that may have changed something.
+    /// True when the current body has run a statement that may have changed something.
     dirty: AtomicBool,
-    /// The first statement of the present body that failed: PostgreSQL does nothing more until it is
-    /// taken back.
+    /// The error of the current body's first failed statement: PostgreSQL rejects all others until a rollback.
     failed: Mutex<Option<Error>>,
 }
 
@@ -91,7 +90,7 @@ impl Session {
         self.client.as_ref().ok_or_else(|| Error::Other("the connection is gone".to_owned()))
     }
 
-    /// Waits for an answer until the deadline. If this is dropped meanwhile, the answer stays outstanding.
+    /// Waits for a response until the deadline. If the future is dropped meanwhile, the response stays outstanding.
     async fn timed<T>(
         &self,
         answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
@@ -111,13 +110,14 @@ impl Session {
         Ok(answer)
     }
 
-    /// Lets the statements of this transaction take longer.
+    /// Extends the deadline for the statements of this transaction.
     pub(crate) async fn extend_deadline(&self, deadline: Duration) -> Result<(), Error> {
         self.deadline.store(millis(deadline), Ordering::Relaxed);
         self.execute(&format!("SET LOCAL statement_timeout = {}", millis(deadline)), &[]).await.map(drop)
     }
 
-    /// Gives the connection up. Those that lie idle were made at the same time and to the same host: they go, too.
+    /// Marks the connection as lost and drops the idle ones from the pool, which were opened at the same time to the
+    /// same host.
     fn lose(&self) {
         self.lost.store(true, Ordering::Relaxed);
         if let Some(pool) = self.client.as_ref().and_then(Object::pool) {
@@ -125,14 +125,14 @@ impl Session {
         }
     }
 
-    /// Notes what the caller of the body must know, however the body treats the error.
+    /// Records an error for the caller of the body, however the body handles it.
     fn noted(&self, error: tokio_postgres::Error) -> Error {
         let closed = error.is_closed();
         let is_read_only = error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION);
         let error = Error::from(error);
         match &error {
             Error::Conflict => self.conflict.store(true, Ordering::Relaxed),
-            // A server that was the primary before a failover is no longer written to.
+            // After a failover, the former primary is read-only: stop using it.
             Error::Unavailable(_) if closed || is_read_only => self.lose(),
             _ => {
                 self.failed
@@ -144,12 +144,12 @@ impl Session {
         error
     }
 
-    /// What failed in the present body, if anything did.
+    /// Returns the first error of the current body.
     pub(crate) fn failed(&self) -> Option<Error> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Prepares statements. A connection that is lost here has committed nothing: it can be tried again.
+    /// Prepares statements. A connection that is lost here has committed nothing, so the transaction can be retried.
     async fn prepared(&self, texts: &[&'static str]) -> Result<Vec<Prepared>, Error> {
         let client = self.client()?;
         let each = texts.chunk_by(|one, next| std::ptr::eq(*one, *next)).map(async |same| {
@@ -163,8 +163,8 @@ impl Session {
         })
     }
 
-    /// The queued changes, prepared. They stay in the queue until all of them are: whatever the body runs at the same
-    /// time must not overtake them.
+    /// Drains the queued changes with their prepared statements. They stay in the queue until all are prepared: no
+    /// statement that the body runs concurrently may overtake them.
     async fn changes_ahead(&self) -> Result<(Vec<Prepared>, Vec<Statement>), Error> {
         let mut prepared = Vec::new();
         let mut texts = Vec::new();
@@ -181,7 +181,7 @@ impl Session {
         }
     }
 
-    /// Runs `statement`, with what must travel ahead of it.
+    /// Runs `statement`, pipelined after the control statement and the queued changes that precede it.
     async fn within<T>(
         &self,
         statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
@@ -200,14 +200,15 @@ impl Session {
             }
         };
         let changes = executed(client, &prepared, &changes);
-        // Polled in this order, all of it is on the wire before anything is answered.
+        // Polled in this order, everything is on the wire before the first response arrives.
         let (begun, changed, result) = self.within_deadline(future::join3(ahead, changes, statement)).await?;
         begun.map_err(|error| self.noted(error))?;
         changed.map_err(|error| self.queued_failed(error))?;
         result.map_err(|error| self.noted(error))
     }
 
-    /// A queued change failed. If PostgreSQL has refused it, nothing can have been committed; otherwise nobody knows.
+    /// Handles a failed queued change. If PostgreSQL rejected it, nothing can have been committed; otherwise the
+    /// outcome is unknown.
     fn queued_failed(&self, error: tokio_postgres::Error) -> Error {
         let severity = error.as_db_error().and_then(DbError::parsed_severity);
         match severity {
@@ -216,17 +217,23 @@ impl Session {
         }
     }
 
-    /// The transaction is lost to a queued change. Whose it was is found out by running its bodies again, which then make
-    /// their changes at once.
+    /// Marks the transaction as lost to a queued change. Its bodies run again without queueing, which shows which of
+    /// them failed.
     fn lost_by_queue(&self) -> Error {
         self.conflict.store(true, Ordering::Relaxed);
         Error::Conflict
     }
 
+    /// Marks the current body as dirty, because the next statement may change something.
+    pub(crate) fn will_change(&self) {
+        self.dirty.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) async fn query(&self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
-        if !sql.starts_with("SELECT") {
-            self.dirty.store(true, Ordering::Relaxed);
-        }
+        debug_assert!(
+            self.dirty.load(Ordering::Relaxed) || !sql.contains(" RETURNING "),
+            "use Tx::returning: {sql}"
+        );
         let client = self.client()?;
         self.within(async {
             let statement = client.prepare_cached(sql).await?;
@@ -258,7 +265,7 @@ impl Session {
     }
 
     pub(crate) async fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<u64, Error> {
-        self.dirty.store(true, Ordering::Relaxed);
+        self.will_change();
         let client = self.client()?;
         self.within(async {
             let statement = client.prepare_cached(sql).await?;
@@ -267,12 +274,12 @@ impl Session {
         .await
     }
 
-    /// Makes a change whose row count nobody needs: with the next statement, or the commit.
+    /// Makes a change whose row count is not needed; it is sent with the next statement or the commit.
     pub(crate) async fn execute_later(&self, change: RowChange, row: RowValues) -> Result<(), Error> {
         if !self.queues.load(Ordering::Relaxed) {
             return self.execute(change.single(), &row).await.map(drop);
         }
-        self.dirty.store(true, Ordering::Relaxed);
+        self.will_change();
         self.queue().push(change, row);
         Ok(())
     }
@@ -281,22 +288,23 @@ impl Session {
         self.timed(self.client()?.prepare(sql)).await.map(|_| ())
     }
 
-    /// Whether the next body may queue changes.
+    /// Sets whether the next body may queue changes.
     pub(crate) fn allow_queueing(&self, queues: bool) {
         self.queues.store(queues, Ordering::Relaxed);
     }
 
-    /// Makes ready for another body in the same transaction; `careful`: a savepoint travels ahead of it.
-    pub(crate) fn next_body(&self, careful: bool) {
+    /// Resets the state for another body in the same transaction; in savepoint mode (`has_savepoints`) a savepoint precedes
+    /// it.
+    pub(crate) fn next_body(&self, has_savepoints: bool) {
         *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.dirty.store(false, Ordering::Relaxed);
         let mut ahead = self.ahead();
-        if careful && ahead.is_empty() {
+        if has_savepoints && ahead.is_empty() {
             ahead.push_back(SAVEPOINT);
         }
     }
 
-    /// Whether the present body can have left nothing behind, however it ended.
+    /// Returns true when the current body cannot have changed anything.
     pub(crate) fn is_clean(&self) -> bool {
         !self.dirty.load(Ordering::Relaxed) && self.failed().is_none()
     }
@@ -305,8 +313,8 @@ impl Session {
         self.timed(self.client()?.batch_execute(words)).await
     }
 
-    /// Runs the last statements of a transaction and commits it, all in one flight: should one of them fail, PostgreSQL
-    /// takes everything back.
+    /// Runs the last statements of a transaction and commits it in one round trip: if one fails, PostgreSQL rolls
+    /// everything back.
     pub(crate) async fn commit(&self, last: &[Statement]) -> Result<(), Error> {
         if last.is_empty() && self.queue().is_empty() {
             return self.finish("COMMIT").await.map_err(|error| self.unconfirmed(error));
@@ -323,7 +331,7 @@ impl Session {
         Ok(())
     }
 
-    /// The error of a commit. If its connection was lost, nobody knows whether it arrived.
+    /// Maps the error of a commit: if the connection was lost, its outcome is unknown.
     fn unconfirmed(&self, error: Error) -> Error {
         match error {
             Error::Unavailable(cause) if self.is_lost() => Error::OutcomeUnknown(cause),
@@ -362,7 +370,7 @@ async fn executed(
     let params: Vec<_> = statements.iter().map(|one| borrowed(&one.params)).collect();
     let all = prepared.iter().zip(&params).map(|(sql, params)| client.execute(sql, params));
     let mut all: Vec<_> = all.map(|one| Box::pin(future::maybe_done(one))).collect();
-    // `join_all` does not promise to poll all of many futures at once.
+    // `join_all` does not guarantee that it polls many futures at once.
     let all_ended = future::poll_fn(|context| {
         let pending = all.iter_mut().filter_map(|one| one.as_mut().poll(context).is_pending().then_some(()));
         if pending.count() > 0 { Poll::Pending } else { Poll::Ready(()) }

@@ -1,38 +1,37 @@
-//! SQLite: reader threads with a connection each, and one writer thread that gathers waiting
-//! transactions, runs one after the other and commits them with one fsync. Reads that find a few rows by their keys are
-//! run inline, on the thread that asks: handing them over would cost more than they do. Nobody is told `Ok`
-//! before the commit. Most bodies that fail do so before they change anything, and then there is nothing to take back;
-//! when one fails later, or SQLite itself gives up the whole transaction, the neighbours are run again one by one.
+//! SQLite: reader threads with a connection each, and one writer thread that collects waiting transactions, runs them
+//! one after the other and commits them with one fsync. Reads that find a few rows by their keys run inline, on the
+//! calling thread: handing them over would cost more than they do. No caller gets `Ok` before the commit. Most bodies
+//! that fail do so before they change anything, and then there is nothing to roll back; when one fails later, or
+//! SQLite itself aborts the whole transaction, the other bodies run again one by one.
 
 mod reader;
 mod watch;
+pub(crate) mod work;
 mod writer;
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use futures_util::FutureExt;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
+use crate::QUEUE_TIMEOUT;
 use crate::error::Error;
 use crate::migrate::{self, Migration, Pending};
-use crate::seal::{Note, Seal};
-use crate::sqlite::reader::{GoneOnDrop, Inline, Reader, Reads, in_snapshot};
-use crate::sqlite::writer::{Transaction, Work, write_loop};
-use crate::tx::{Inner, Tx};
-use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
+use crate::seal::Seal;
+use crate::sqlite::reader::{GoneOnDrop, Inline, Read, Reads};
+use crate::sqlite::work::Work;
+use crate::sqlite::writer::write_loop;
 
-/// How much of the file all connections together map, and keep in their caches. A page that is mapped counts in full
-/// for each connection, so a large file mapped by each would look like a leak.
-const MAPPED: i64 = 96 << 20;
-const CACHED: i64 = 48 << 20;
+/// The bytes of the file that all connections together map into memory and cache. A mapped page counts in full for
+/// each connection, so a large file mapped by each would look like a leak.
+const MAX_MAPPED_BYTES: i64 = 96 << 20;
+const MAX_CACHED_BYTES: i64 = 48 << 20;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Sqlite {
@@ -43,10 +42,10 @@ pub(crate) struct Sqlite {
     seal: Sealed,
 }
 
-/// Who seals a commit; set once.
+/// The [`Seal`] of commits; set once.
 type Sealed = Arc<OnceLock<Arc<dyn Seal>>>;
 
-/// Opens the file as one of so many connections.
+/// Opens the file as one of `connections`, which share the memory limits.
 fn connect(path: &Path, read_only: bool, connections: usize) -> Result<Connection, Error> {
     let access = if read_only {
         OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -56,7 +55,7 @@ fn connect(path: &Path, read_only: bool, connections: usize) -> Result<Connectio
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(QUEUE_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(512);
-    // Without this, a statement is parsed anew whenever a parameter changes, once there are statistics.
+    // Without this, once there are statistics, a statement is parsed again whenever a parameter changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if !read_only {
         connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -66,15 +65,15 @@ fn connect(path: &Path, read_only: bool, connections: usize) -> Result<Connectio
     connection.pragma_update(None, "foreign_keys", true)?;
     let connections = i64::try_from(connections).unwrap_or(i64::MAX).max(1);
     // A negative size is in KiB.
-    connection.pragma_update(None, "cache_size", -(CACHED / connections / 1024))?;
-    connection.pragma_update(None, "mmap_size", MAPPED / connections)?;
+    connection.pragma_update(None, "cache_size", -(MAX_CACHED_BYTES / connections / 1024))?;
+    connection.pragma_update(None, "mmap_size", MAX_MAPPED_BYTES / connections)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     Ok(connection)
 }
 
 impl Sqlite {
     pub(crate) fn open(path: &Path, readers: usize, queue: usize) -> Result<Self, Error> {
-        // Made by hand so that only its owner can read it; SQLite gives its side files the same mode.
+        // Created here so that only its owner can read it; SQLite gives its side files the same mode.
         let made = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
         made.map_err(|error| Error::Unavailable(format!("{}: {error}", path.display())))?;
         // The writer first: it switches the file to WAL.
@@ -92,67 +91,28 @@ impl Sqlite {
         Ok(Self { path, reads, inline, writes, seal })
     }
 
-    /// Reads a few rows by their keys, on this thread if a connection is free. What takes longer or fails is tried again
-    /// like any other read.
-    pub(crate) async fn find<T, E, F>(&self, body: F) -> Result<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
-        match self.inline.iter().find_map(|inline| inline.find(&body)) {
-            Some(Ok(found)) => Ok(found),
-            Some(Err(_)) | None => self.read(body, false).await,
-        }
+    /// Runs a body that finds a few rows on this thread; `false` if no connection is free.
+    pub(crate) fn find(&self, work: &mut dyn Work) -> bool {
+        self.inline.iter().any(|inline| inline.run(work))
     }
 
-    pub(crate) async fn read<T, E, F>(&self, body: F, snapshot: bool) -> Result<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
-        let (reply, answer) = oneshot::channel();
+    /// Queues a body that reads; a reader skips or stops it once the guard is dropped.
+    pub(crate) fn read(&self, work: Box<dyn Work>, is_snapshot: bool) -> Result<GoneOnDrop, Error> {
         let gone = Arc::new(AtomicBool::new(false));
-        let guard = GoneOnDrop(Arc::clone(&gone));
-        self.reads.push(Box::new(move |reader| {
-            if gone.load(Ordering::Relaxed) {
-                return;
-            }
-            let Reader { connection, watch } = match reader {
-                Ok(reader) => reader,
-                Err(error) => return drop(reply.send(Err(error.into()))),
-            };
-            watch.start((!snapshot).then_some(STATEMENT_TIMEOUT), gone);
-            let result =
-                if snapshot { in_snapshot(connection, &body) } else { run(connection, &body, &[]).0 };
-            watch.stop();
-            // Nobody waits any more: there is nobody to tell.
-            let _ = reply.send(result);
-        }))?;
-        let result =
-            answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the reader stopped".to_owned()).into()));
-        drop(guard);
-        result
+        self.reads.push(Read { work, is_snapshot, gone: Arc::clone(&gone) })?;
+        Ok(GoneOnDrop(gone))
     }
 
-    pub(crate) async fn write<T, E, F>(&self, body: F) -> Result<T, E>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
-        T: Send + 'static,
-        E: From<Error> + Send + 'static,
-    {
-        let (reply, answer) = oneshot::channel();
-        let work = Box::new(Transaction::new(body, reply));
+    /// Queues a transaction for the writer.
+    pub(crate) async fn write(&self, work: Box<dyn Work>) -> Result<(), Error> {
         self.writes.send_timeout(work, QUEUE_TIMEOUT).await.map_err(|error| match error {
             mpsc::error::SendTimeoutError::Timeout(_) => Error::Busy("too many writes are waiting"),
             mpsc::error::SendTimeoutError::Closed(_) => Error::Unavailable("the writer stopped".to_owned()),
-        })?;
-        answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the writer stopped".to_owned()).into()))
+        })
     }
 
     pub(crate) fn sealed_by(&self, seal: Arc<dyn Seal>) {
-        // The first one stays: a database is opened for one product.
+        // Only the first call counts: a database is opened for one product.
         let _ = self.seal.set(seal);
     }
 
@@ -186,9 +146,10 @@ impl Sqlite {
         let path = Arc::clone(&self.path);
         blocking(move || {
             let connection = connect(&path, false, 1)?;
-            // Gathering statistics reads much once: not through memory that stays ours.
+            // Gathering statistics reads many pages once: without a mapping and with a small cache, the process does
+            // not retain that memory.
             connection.execute_batch("PRAGMA mmap_size = 0; PRAGMA cache_size = -2048; PRAGMA optimize")?;
-            // Busy readers may keep some of the log: the next round takes it.
+            // Active readers may retain a part of the log: the next run truncates it.
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             Ok(())
         })
@@ -208,26 +169,6 @@ async fn blocking<T: Send + 'static>(
     body: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     tokio::task::spawn_blocking(body).await.unwrap_or_else(|error| Err(Error::Panic(error.to_string())))
-}
-
-/// Polls a body once: on SQLite every statement is ready at once, so a body that is not has
-/// awaited something else.
-fn run<T, E, F>(connection: &Mutex<Connection>, body: &F, earlier: &[Note]) -> (Result<T, E>, Vec<Note>)
-where
-    F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-    E: From<Error>,
-{
-    let tx = Tx::after(Inner::Sqlite(connection), earlier);
-    let result = match catch_unwind(AssertUnwindSafe(|| body(&tx).now_or_never())) {
-        Ok(Some(result)) => result,
-        Ok(None) => Err(Error::ForeignAwait.into()),
-        Err(panic) => Err(Error::Panic(panic_text(panic.as_ref())).into()),
-    };
-    // A body that went on after a failed statement must not be told that its work was kept.
-    match (result, tx.failed()) {
-        (Ok(_), Some(error)) => (Err(error.into()), Vec::new()),
-        (result, _) => (result, tx.into_notes()),
-    }
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

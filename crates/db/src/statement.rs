@@ -1,6 +1,5 @@
-//! The one difference in text that the face hides. SQLite takes `$1` for a *name* and numbers it
-//! by first appearance, so it becomes `?1`; and `FOR UPDATE …` is left out there, because the only
-//! writer already holds every row.
+//! The one difference in SQL between the databases. SQLite reads `$1` as a *name* and numbers it by first appearance,
+//! so it becomes `?1`; and `FOR UPDATE …` is removed there, because the only writer already locks every row.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,7 +7,7 @@ use std::rc::Rc;
 
 const LOCK: &str = "FOR UPDATE";
 
-/// The text SQLite is given for a portable statement.
+/// Translates a portable statement to SQLite's SQL.
 pub fn sqlite_text(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len());
     let mut rest = sql;
@@ -25,7 +24,7 @@ pub fn sqlite_text(sql: &str) -> String {
 }
 
 thread_local! {
-    /// By address: statements are constants, and a look-up per statement must cost nothing.
+    /// Keyed by address: statements are constants, and a lookup per statement must be cheap.
     static REWRITTEN: RefCell<HashMap<(usize, usize), Rc<str>>> = RefCell::default();
 }
 

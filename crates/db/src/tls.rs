@@ -1,6 +1,6 @@
-//! TLS to PostgreSQL, with the words of libpq: `sslmode` is `disable`, `prefer` (default), `require`
-//! (encrypted, the server not checked), `verify-ca` or `verify-full`; `sslrootcert` names a file of
-//! authorities to trust instead of the system's.
+//! TLS to PostgreSQL, with the settings of libpq: `sslmode` is `disable`, `prefer` (default), `require` (encrypted,
+//! the server not verified), `verify-ca` or `verify-full`; `sslrootcert` names a file of certificate authorities to
+//! trust instead of the system's.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::Error;
 
-/// A host that vanished is noticed by its silence, unless the URL says otherwise.
+/// Default keep-alive and timeout settings, by which a host that vanished is detected.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const USER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -25,12 +25,12 @@ fn wrong(message: impl Into<String>) -> Error {
     Error::Other(message.into())
 }
 
-/// A database URL split into its TLS settings and the rest, which the driver understands.
+/// A database URL split into its TLS settings and the rest, which the driver parses.
 struct Split {
     mode: String,
     authorities: Option<String>,
     rest: String,
-    /// The URL has settings of its own for standbys, keep-alives and silent connections.
+    /// True when the URL has its own settings for standbys, keep-alives and the TCP user timeout.
     names_attributes: bool,
     names_keepalives: bool,
     names_user_timeout: bool,
@@ -56,7 +56,7 @@ impl Split {
             match name {
                 "sslmode" => split.mode = value.into_owned(),
                 "sslrootcert" => split.authorities = Some(value.into_owned()),
-                // The driver takes one host for each time a URL says `host`.
+                // The driver expects one `host` parameter per host.
                 "host" if is_url => {
                     kept.extend(
                         parameter["host=".len().min(parameter.len())..]
@@ -85,12 +85,12 @@ fn is_url(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
-/// Tells if a text is a URL of PostgreSQL in one of libpq's forms.
+/// Returns true for a PostgreSQL connection string in one of libpq's forms.
 pub fn is_postgres(text: &str) -> bool {
     is_url(text) || text.split(' ').any(|part| part.starts_with("host=") || part.starts_with("hostaddr="))
 }
 
-/// Splits a database URL into the driver's settings and the TLS side of it.
+/// Splits a database URL into the driver's configuration and the TLS connector.
 pub(crate) fn parse(url: &str) -> Result<(tokio_postgres::Config, MakeRustlsConnect), Error> {
     let split = Split::of(url);
     let mut config: tokio_postgres::Config = split.rest.parse().map_err(|error: tokio_postgres::Error| {
@@ -158,7 +158,7 @@ fn client_config(verified: bool, authorities: Option<&str>) -> Result<ClientConf
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// libpq's `require`: nobody on the way can read along, but the server is not asked who it is.
+/// libpq's `require`: encrypts the connection but does not verify the server.
 #[derive(Debug)]
 struct EncryptOnly(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! What a body runs its statements on.
+//! The handle on which a body runs its statements.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::batch::{RowChange, RowValues};
 use crate::error::Error;
 use crate::row::{self, Row};
-use crate::seal::Note;
+use crate::seal::CommitRecord;
 use crate::session::Session;
 use crate::statement::rewritten;
 use crate::value::Value;
@@ -16,10 +16,10 @@ use crate::value::Value;
 /// A transaction, or for [`crate::Db::read`] a connection.
 pub struct Tx<'c> {
     inner: Inner<'c>,
-    notes: Mutex<Vec<Note>>,
-    /// What bodies before this one left in the same transaction.
-    earlier: &'c [Note],
-    /// The first statement that failed on SQLite; PostgreSQL's session knows its own.
+    notes: Mutex<Vec<CommitRecord>>,
+    /// The commit records of earlier bodies in the same transaction.
+    earlier: &'c [CommitRecord],
+    /// The error of the first failed change on SQLite; PostgreSQL's session tracks its own.
     failed: Mutex<Option<Error>>,
 }
 
@@ -42,33 +42,35 @@ impl<'c> Tx<'c> {
         Self::after(inner, &[])
     }
 
-    /// For a body that shares the transaction of others.
-    pub(crate) fn after(inner: Inner<'c>, earlier: &'c [Note]) -> Self {
+    /// Creates the handle of a body that shares the transaction of earlier ones.
+    pub(crate) fn after(inner: Inner<'c>, earlier: &'c [CommitRecord]) -> Self {
         Self { inner, notes: Mutex::default(), earlier, failed: Mutex::default() }
     }
 
-    /// What was left for whoever commits.
-    pub(crate) fn into_notes(self) -> Vec<Note> {
+    /// Returns the commit records.
+    pub(crate) fn into_commit_records(self) -> Vec<CommitRecord> {
         self.notes.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The change that failed, although the body may have gone on.
+    /// Returns the error of a failed change, even if the body continued.
     pub(crate) fn failed(&self) -> Option<Error> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Leaves something for whoever commits this transaction; see [`crate::Seal`].
-    pub fn leave(&self, note: impl Any + Send + Sync) {
+    /// Defers a record to the commit of this transaction; see [`crate::Seal`].
+    pub fn defer_to_commit(&self, note: impl Any + Send + Sync) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(note));
     }
 
-    /// What `wanted` takes from the newest note it accepts, left in this transaction by this body or an earlier one.
-    pub fn last_note<N: Any, T>(&self, wanted: impl Fn(&N) -> Option<T>) -> Option<T> {
-        let find = |notes: &[Note]| notes.iter().rev().find_map(|note| wanted(note.downcast_ref::<N>()?));
+    /// Returns the first match of `wanted` in the commit records of this transaction, newest first, by this body or
+    /// an earlier one.
+    pub fn last_commit_record<N: Any, T>(&self, wanted: impl Fn(&N) -> Option<T>) -> Option<T> {
+        let find =
+            |notes: &[CommitRecord]| notes.iter().rev().find_map(|note| wanted(note.downcast_ref::<N>()?));
         find(&self.notes.lock().unwrap_or_else(PoisonError::into_inner)).or_else(|| find(self.earlier))
     }
 
-    /// All rows, each read by `map`.
+    /// Reads all rows with `map`.
     pub async fn all<T>(
         &self,
         sql: &'static str,
@@ -92,7 +94,8 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Rows up to so many bytes, each read by `map`, and whether more follow. The first row is there however large it is.
+    /// Reads rows with `map` up to `max_bytes`, and returns true with them if more follow. The first row is always
+    /// returned, whatever its size.
     pub async fn bounded<T>(
         &self,
         sql: &'static str,
@@ -138,7 +141,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// The one row there must be.
+    /// Reads the first row; an error if there is none.
     pub async fn one<T>(
         &self,
         sql: &'static str,
@@ -148,7 +151,7 @@ impl<'c> Tx<'c> {
         self.opt(sql, params, map).await?.ok_or_else(|| Error::Other(format!("no row: {sql}")))
     }
 
-    /// Hands every row to `f` as it is read, however many there are.
+    /// Streams every row to `f`.
     pub async fn each(
         &self,
         sql: &'static str,
@@ -158,7 +161,7 @@ impl<'c> Tx<'c> {
         self.each_until(sql, params, |row| f(row).map(ControlFlow::Continue)).await
     }
 
-    /// The same until `f` has had enough.
+    /// Streams rows to `f` until it breaks.
     async fn each_until(
         &self,
         sql: &'static str,
@@ -183,24 +186,43 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Runs a statement and tells how many rows it changed.
+    /// Runs a statement that changes rows, and counts them.
     pub async fn execute(&self, sql: &'static str, params: &[Value<'_>]) -> Result<u64, Error> {
         match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut statement = connection.prepare_cached(&rewritten(sql))?;
                 let changed = statement.execute(rusqlite::params_from_iter(params)).map_err(Error::from);
-                changed.map(|rows| rows as u64).inspect_err(|error| {
-                    *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
-                })
+                changed.map(|rows| rows as u64).inspect_err(|error| self.note(error))
             }
             Inner::Postgres(session) => session.execute(sql, params).await,
         }
     }
 
-    /// Makes a change whose row count nobody needs. It is made before the next statement of the transaction and before
-    /// its commit, and travels with them; changes of the same kind are made together. Should it fail, the body is run
-    /// again and told.
+    /// Runs a statement that changes rows, and reads the rows that it returns.
+    pub async fn returning<T>(
+        &self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        map: impl Fn(&Row<'_>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        match &self.inner {
+            Inner::Sqlite(_) => self.all(sql, params, map).await.inspect_err(|error| self.note(error)),
+            Inner::Postgres(session) => {
+                session.will_change();
+                self.all(sql, params, map).await
+            }
+        }
+    }
+
+    /// Records that a change failed.
+    fn note(&self, error: &Error) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.clone());
+    }
+
+    /// Makes a change whose row count is not needed. It is pipelined with the next statement of the transaction or
+    /// with its commit; changes of the same kind are batched. If it fails, the body runs again and receives the
+    /// error.
     pub async fn execute_later(&self, change: RowChange, row: RowValues) -> Result<(), Error> {
         match &self.inner {
             Inner::Sqlite(_) => self.execute(change.single(), &row).await.map(drop),
@@ -208,8 +230,8 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Lets the statements of this transaction take so long on PostgreSQL, for work that no request waits for. SQLite
-    /// bounds the transaction as a whole.
+    /// Extends the deadline of this transaction's statements on PostgreSQL, for work that no request waits for.
+    /// SQLite limits the transaction as a whole.
     pub async fn extend_deadline(&self, deadline: Duration) -> Result<(), Error> {
         match &self.inner {
             Inner::Sqlite(_) => Ok(()),
@@ -217,7 +239,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Prepares a statement without running it: the test of all statements.
+    /// Prepares a statement without running it, for the test of all statements.
     pub async fn prepare(&self, sql: &'static str) -> Result<(), Error> {
         match &self.inner {
             Inner::Sqlite(connection) => {
@@ -229,12 +251,12 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Wakes whoever listens on a PostgreSQL channel, when this transaction commits.
+    /// Notifies the listeners of a PostgreSQL channel when this transaction commits.
     pub async fn notify(&self, channel: &'static str) -> Result<(), Error> {
         self.tell(channel, "").await
     }
 
-    /// The same, with something to say: fewer than 8000 bytes.
+    /// Notifies the listeners with a payload of fewer than 8000 bytes.
     pub async fn tell(&self, channel: &'static str, text: &str) -> Result<(), Error> {
         match &self.inner {
             Inner::Sqlite(_) => Ok(()),

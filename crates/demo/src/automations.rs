@@ -1,7 +1,7 @@
-//! Automations: checks and scripts that gather evidence every week, and what they need to do it.
+//! Automations: weekly checks and scripts that collect evidence, with their secrets and allowed hosts.
 
 use anyhow::Result;
-use attestry_app::automations::{self, Does, Place, runs, secrets};
+use attestry_app::automations::{self, AutomationRef, AutomationSource, runs, secrets};
 use attestry_app::core::precondition::Precondition;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
@@ -53,7 +53,7 @@ export default async function (ctx) {
 }
 ";
 
-/// What an automation runs.
+/// The content of an automation: a check or a script.
 enum Runs {
     Check(&'static str, fn() -> Value),
     Script(&'static str),
@@ -67,9 +67,9 @@ struct Row {
     schedule: Option<&'static str>,
     event: Option<&'static str>,
     runs: Runs,
-    /// Whether a good result means that the task is done, and leaves evidence.
+    /// True if a passing run completes the task and leaves evidence.
     proves: bool,
-    /// Whether it asks something outside.
+    /// True if it sends requests to external servers.
     outside: bool,
 }
 
@@ -175,7 +175,7 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// What scripts sign in with. Nothing of it opens anything.
+/// Secrets used by the scripts. They grant access to nothing.
 const SECRETS: &[(&str, i64)] =
     &[("GITHUB_TOKEN", 119), ("BACKUP_API_TOKEN", 96), ("DEVICE_MANAGER_KEY", 70)];
 
@@ -187,7 +187,7 @@ pub(crate) fn plan(plan: &mut Plan) {
     for row in ROWS {
         plan.on(row.ago, move |story| add(story, row).boxed_local());
         if row.outside {
-            // At the end of the day: the story is over, and the servers it asks are not there.
+            // At the end of the last day: its servers do not exist, so it must not run after the demo is filled.
             plan.at(1, 16 * 60 + 30, move |story| pause(story, row).boxed_local());
         }
     }
@@ -212,11 +212,11 @@ async fn allow_hosts(story: &mut Story) -> Result<()> {
 async fn add(story: &mut Story, row: &'static Row) -> Result<()> {
     let scope = story.by::<grant::AutomationCreate>(APPROVER)?;
     let does = match row.runs {
-        Runs::Check(name, parameters) => Does::Check {
+        Runs::Check(name, parameters) => AutomationSource::Check {
             name: name.to_owned(),
             parameters: parameters().as_object().cloned().unwrap_or_default(),
         },
-        Runs::Script(source) => Does::Script(text(source)?),
+        Runs::Script(source) => AutomationSource::Script(text(source)?),
     };
     let status = |status| if row.proves { Patch::Value(status) } else { Patch::Absent };
     let patch = AutomationPatch {
@@ -233,9 +233,9 @@ async fn add(story: &mut Story, row: &'static Row) -> Result<()> {
     Ok(())
 }
 
-fn place(story: &Story, row: &Row) -> Result<Place> {
+fn place(story: &Story, row: &Row) -> Result<AutomationRef> {
     let automation: AutomationId = story.automation(row.key)?;
-    Ok(Place { task: story.task(row.task)?, automation })
+    Ok(AutomationRef { task: story.task(row.task)?, automation })
 }
 
 async fn run_now(story: &mut Story, key: &str) -> Result<()> {

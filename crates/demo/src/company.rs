@@ -1,4 +1,4 @@
-//! What is known of the company, the keys of its scripts, and what people say to each other.
+//! Context entries about the company, its API keys, and comments.
 
 use anyhow::{Context, Result};
 use attestry_app::comments::{self, NewComment};
@@ -78,14 +78,14 @@ const CONTEXT: &[(i64, &str, &str, &[&str])] = &[
     ),
 ];
 
-/// Keys, what they may do, and whether they were revoked.
+/// API keys: creation day, name, scopes, and the day of revocation.
 const KEYS: &[(i64, &str, &[&str], Option<i64>)] = &[
     (200, "Evidence from the build", &["task:read", "attachment:read", "attachment:create"], None),
     (180, "Dashboard of the board", &["risk:read", "vendor:read", "control:read"], None),
     (260, "Trial of a spreadsheet", &["risk:read"], Some(240)),
 ];
 
-/// What somebody says about something: a risk by its title, a vendor by its name, a task by its key.
+/// Comments. The subject is named by a risk's title, a vendor's name or a task's key.
 const COMMENTS: &[(i64, Subject, &str, &str, &str)] = &[
     (
         300,

@@ -1,5 +1,5 @@
-//! The controls for ISO/IEC 27001, and a framework of the company's own. What they rest on is said where it is made: a
-//! policy names the controls it prescribes, a task those it proves, a risk those that treat it.
+//! The controls for ISO/IEC 27001, and a custom framework. Their links are defined on the other side: a policy lists
+//! the controls it prescribes, a task those it proves, a risk those that treat it.
 
 use anyhow::{Context, Result};
 use attestry_app::core::precondition::Precondition;
@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::story::Story;
 use crate::{policies, risks, tasks};
 
-/// Which controls were set up when, and who owns them.
+/// Controls by the day they were set up, with their owner.
 const WAVES: &[(i64, &str, &[&str])] = &[
     (
         348,
@@ -48,7 +48,7 @@ const WAVES: &[(i64, &str, &[&str])] = &[
     ),
 ];
 
-/// What customers ask of those who deliver to them.
+/// The custom framework: requirements of customers for their suppliers.
 const CUSTOMERS: &[(&str, &str, &str, &str)] = &[
     (
         "NW-1",
@@ -95,7 +95,7 @@ pub(crate) fn plan(plan: &mut Plan) {
         for (place, code) in codes.iter().enumerate() {
             let place = i64::try_from(place).unwrap_or(0);
             plan.on(ago - 3 - place, move |story| own(story, code, owner).boxed_local());
-            // What there is by then is linked; what comes later is linked once more.
+            // Links are updated several times, because more records exist each time.
             for ago in [ago - 20 - 2 * place, 190 - place, 58 - place] {
                 plan.on(ago, move |story| link(story, code).boxed_local());
             }
@@ -155,7 +155,7 @@ async fn own(story: &mut Story, code: &'static str, owner: &'static str) -> Resu
     Ok(())
 }
 
-/// Links a control to what names it and is there by now.
+/// Links a control to the existing records that list it.
 async fn link(story: &mut Story, code: &'static str) -> Result<()> {
     let Some(id) = story.controls.get(code).copied() else { return Ok(()) };
     let names = |codes: &[&str]| codes.contains(&code);

@@ -1,4 +1,4 @@
-//! Small files that are what they say: text, tables, JSON, pictures and PDFs.
+//! Generates small valid files: text, tables, JSON, pictures and PDFs.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::story::text;
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Text,
@@ -45,13 +45,13 @@ impl Kind {
     }
 }
 
-/// Evidence that something was done on a day.
+/// Creates evidence of work done on a day.
 pub(crate) fn of(kind: Kind, stem: &str, title: &str, by: &str, day: Date) -> Result<(NewFile, Bytes)> {
     let file = NewFile {
         name: text(&format!("{stem}-{day}.{}", kind.extension()))?,
         media_type: text(kind.media_type())?,
     };
-    // Figures that differ from day to day and stay the same for each.
+    // Figures that differ between days and are stable for each.
     let figure =
         |most: usize| title.bytes().chain(day.to_string().bytes()).map(usize::from).sum::<usize>() % most + 1;
     let content = match kind {
@@ -85,7 +85,7 @@ pub(crate) fn of(kind: Kind, stem: &str, title: &str, by: &str, day: Date) -> Re
     Ok((file, content.into()))
 }
 
-/// One page with a title and lines. The letters of a PDF's own fonts are enough for what we write.
+/// Creates a PDF of one page with a title and lines. The standard fonts of PDF are enough for these texts.
 pub(crate) fn pdf(title: &str, lines: &[String]) -> Result<Vec<u8>> {
     let plain = |text: &str| -> String {
         let of = |c: char| match c {
@@ -124,7 +124,7 @@ pub(crate) fn pdf(title: &str, lines: &[String]) -> Result<Vec<u8>> {
     Ok(file.into_bytes())
 }
 
-/// A screenshot, as far as a bar can be one: how much of something is in order.
+/// Draws a bar chart in place of a screenshot: the share of something that is in order.
 fn picture(share: usize) -> Result<Vec<u8>> {
     const WIDTH: usize = 240;
     const HEIGHT: usize = 80;

@@ -1,9 +1,10 @@
-//! A sample organization with a year of history: Northwind Robotics, which makes robots for warehouses, and does not
-//! exist. `attestry demo` fills an empty database with it.
+//! A sample organization with a year of history: Northwind Robotics, a fictional maker of warehouse robots. `attestry
+//! demo` fills an empty database with it.
 //!
-//! Everything happens through the use cases, by people who may do it, on a clock that is moved through the year; so the
-//! journal is a real chain with the times of the story. Each area of the product has a file: what happens stands there as
-//! a table, and `plan` says when. This crate cannot see the database, and nothing it does leaves the machine.
+//! Everything is done through the use cases, by members with the required permissions, on a clock that is moved
+//! through the year; so the journal is a real chain with the times of the story. Each area of the product has a file
+//! with a table of its events, and `plan` schedules them. This crate has no access to the database, and nothing it
+//! does leaves the machine.
 
 mod automations;
 mod company;
@@ -32,19 +33,19 @@ pub use stage::Stage;
 use plan::Plan;
 use story::Story;
 
-/// What whoever looks at the organization needs to know.
+/// The result: everything needed to use the sample organization.
 #[derive(Clone, Debug)]
 pub struct Filled {
     pub organization: &'static str,
-    /// Who can sign in with the password.
+    /// The accounts that use the chosen password.
     pub accounts: Vec<Account>,
-    /// A key of the owner's for the API.
+    /// An API key of the owner.
     pub api_key: String,
     /// The path of the trust portal.
     pub portal: &'static str,
 }
 
-/// Fills an empty database. `ctx` must have been made with what is on the stage.
+/// Fills an empty database. `ctx` must have been created with the parts of `stage`.
 pub async fn fill(ctx: &Ctx, stage: &Stage, password: &Password, tables: Tables) -> Result<Filled> {
     let mut plan = Plan::new(stage.today());
     people::plan(&mut plan);

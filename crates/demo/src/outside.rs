@@ -1,4 +1,4 @@
-//! What automations find outside: the answers of Northwind's servers as they were at the time. Nothing is asked for real.
+//! Fake external servers for automations: the responses of Northwind's servers at each time. No real request is sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// How long certificates are valid, in days, and the day on which one was nearly forgotten.
+/// The validity of certificates, in days.
 const CERTIFICATE: i64 = 90;
 
 #[derive(Debug)]
@@ -21,13 +21,13 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// How many days before today it is.
+    /// The number of days between the clock and today.
     fn ago(&self) -> i64 {
         let since = self.today.start().since(self.clock.now());
         i64::try_from(since.as_secs() / 86_400).unwrap_or(0)
     }
 
-    /// A web page: one of its headers was lost for some weeks.
+    /// A web page that lacked one of its headers for some weeks.
     fn page(&self) -> (u16, Vec<(&'static str, &'static str)>, Value) {
         let mut headers = vec![
             ("content-type", "text/html; charset=utf-8"),
@@ -45,7 +45,7 @@ impl Outside {
     fn fetch(&self, url: &str) -> Value {
         let json_headers = vec![("content-type", "application/json")];
         let (status, headers, body) = if url.contains("/protection") {
-            // Reviews were switched off for a hot fix, and not on again for a while.
+            // Reviews were disabled for a hot fix and stayed so for a while.
             let reviews = if (60..75).contains(&self.ago()) { 0 } else { 2 };
             let body = json!({
                 "required_pull_request_reviews": {"required_approving_review_count": reviews},
@@ -86,7 +86,7 @@ impl Outside {
     }
 
     fn tls(&self, host: &str, port: &Value) -> Value {
-        // Renewed three weeks before its end; once it was forgotten until the last days.
+        // Renewed three weeks before it expires, except once, when only a few days were left.
         let age = (self.ago() + 11).rem_euclid(CERTIFICATE - 21);
         let since = if (44..51).contains(&self.ago()) { CERTIFICATE - 9 } else { CERTIFICATE - 21 - age };
         let day = |days: i64| -> Time { Date::of(self.clock.now()).plus_days(days).start() };
@@ -104,7 +104,7 @@ impl Outside {
 
 impl Answers for Outside {
     fn answer(&self, operation: &str, argument: Value) -> Result<Value, String> {
-        // It takes as long as it usually does.
+        // Simulates a realistic latency.
         self.clock.advance(Duration::from_millis(140 + u64::try_from(self.ago() * 37 % 190).unwrap_or(0)));
         let word = |name: &str| argument[name].as_str().unwrap_or_default();
         match operation {

@@ -1,4 +1,4 @@
-//! Who works there: invited, joined, gone.
+//! The members: invited, joined, left.
 
 use anyhow::{Context, Result};
 use attestry_app::core::precondition::Precondition;
@@ -23,19 +23,19 @@ pub(crate) const APPROVER: &str = "rafael";
 pub(crate) const AUDITOR: &str = "helena";
 pub(crate) const EMPLOYEE: &str = "tomasz";
 
-/// What became of an invitation.
+/// The state of an invitation at the end of the story.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
-    /// Was there from the beginning.
+enum InvitationOutcome {
+    /// The founder, who needs no invitation.
     Founded,
     Joined,
-    /// Joined, and left so many days ago.
+    /// Joined, and left this many days ago.
     Left(i64),
-    /// Has not answered yet.
+    /// Has not responded yet.
     Invited,
 }
 
-/// Somebody who works there.
+/// An employee.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worker {
     pub(crate) key: &'static str,
@@ -43,9 +43,9 @@ pub(crate) struct Worker {
     local: &'static str,
     role: &'static str,
     department: Department,
-    /// When they were invited.
+    /// The day of the invitation.
     ago: i64,
-    fate: Fate,
+    fate: InvitationOutcome,
 }
 
 impl Worker {
@@ -63,7 +63,7 @@ macro_rules! workers {
             role: $role,
             department: Department::$department,
             ago: $ago,
-            fate: Fate::$fate $(($left))?,
+            fate: InvitationOutcome::$fate $(($left))?,
         }),*];
     };
 }
@@ -95,9 +95,10 @@ workers! {
     arjun "Arjun Patel" "arjun.patel" "contractor" It 2 Invited;
 }
 
-/// Everybody who is there at the end.
+/// Everyone who is still a member at the end.
 pub(crate) fn active() -> impl Iterator<Item = &'static str> {
-    let is_active = |one: &&Worker| matches!(one.fate, Fate::Founded | Fate::Joined);
+    let is_active =
+        |one: &&Worker| matches!(one.fate, InvitationOutcome::Founded | InvitationOutcome::Joined);
     WORKERS.iter().filter(is_active).map(|one| one.key)
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn named(key: &str) -> Result<&'static Worker> {
     WORKERS.iter().find(|one| one.key == key).with_context(|| format!("nobody is called {key}"))
 }
 
-/// Somebody who can sign in with the password that was chosen.
+/// An account that can sign in with the chosen password.
 #[derive(Clone, Debug)]
 pub struct Account {
     pub email: String,
@@ -130,15 +131,15 @@ pub(crate) fn accounts() -> Vec<Account> {
 
 pub(crate) fn plan(plan: &mut Plan) {
     for worker in WORKERS {
-        if matches!(worker.fate, Fate::Founded) {
+        if matches!(worker.fate, InvitationOutcome::Founded) {
             plan.at(worker.ago, 8 * 60, move |story| wants_no_mail(story, worker.key).boxed_local());
             continue;
         }
         plan.at(worker.ago, 7 * 60, move |story| invite(story, worker).boxed_local());
-        if !matches!(worker.fate, Fate::Invited) {
+        if !matches!(worker.fate, InvitationOutcome::Invited) {
             plan.at(worker.ago, 11 * 60, move |story| join(story, worker).boxed_local());
         }
-        if let Fate::Left(ago) = worker.fate {
+        if let InvitationOutcome::Left(ago) = worker.fate {
             plan.at(ago, 15 * 60, move |story| leave(story, worker).boxed_local());
         }
     }
@@ -158,7 +159,7 @@ async fn invite(story: &mut Story, worker: &'static Worker) -> Result<()> {
 
 async fn join(story: &mut Story, worker: &'static Worker) -> Result<()> {
     let token = story.mailed(&worker.email(), "/accept-invitation").await?;
-    // Who is not on the list of accounts has a password that nobody knows.
+    // Members without a listed account get a random password that is not stored.
     let password = match ACCOUNTS.iter().any(|(key, _)| *key == worker.key) {
         true => story.password.clone(),
         false => Password::parse(&story.ctx.keys.token().text).map_err(anyhow::Error::msg)?,
@@ -175,7 +176,7 @@ async fn join(story: &mut Story, worker: &'static Worker) -> Result<()> {
     wants_no_mail(story, worker.key).await
 }
 
-/// Nobody is behind these addresses.
+/// Turns off all notification mail, because these addresses do not exist.
 async fn wants_no_mail(story: &mut Story, key: &'static str) -> Result<()> {
     let (actor, now) = (story.actor(key)?, story.now());
     let session = Session {

@@ -1,4 +1,4 @@
-//! When things happen. Days are counted back from today; on weekends nobody works.
+//! The schedule of the story. Days are counted back from today; weekends are skipped.
 
 use anyhow::Result;
 use attestry_domain::Time;
@@ -10,7 +10,7 @@ use crate::story::Story;
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-/// What somebody does.
+/// An action of a member.
 pub(crate) type Act = Box<dyn for<'a> FnOnce(&'a mut Story) -> LocalBoxFuture<'a, Result<()>>>;
 
 pub(crate) struct Step {
@@ -28,7 +28,7 @@ impl Plan {
         Self { today, steps: Vec::new() }
     }
 
-    /// Plans something so many days ago, at a time of the working day that differs from step to step.
+    /// Schedules an action this many days ago, at a time of the working day that varies between steps.
     pub(crate) fn on(
         &mut self,
         ago: i64,
@@ -38,19 +38,19 @@ impl Plan {
         self.at(ago, 7 * 60 + spread, act);
     }
 
-    /// The same at a minute of the day in UTC.
+    /// Schedules an action at a minute of the day in UTC.
     pub(crate) fn at(
         &mut self,
         ago: i64,
         minute: i64,
         act: impl for<'a> FnOnce(&'a mut Story) -> LocalBoxFuture<'a, Result<()>> + 'static,
     ) {
-        // Nothing happens today: whatever the time is, all of it has passed.
+        // Nothing is scheduled for today, because it must lie in the past at any time of the day.
         let day = self.today.plus_days(-ago.max(1)).start();
         self.steps.push((Time::from_millis(day.as_millis() + minute * MINUTE), Box::new(act)));
     }
 
-    /// All steps, one after the other.
+    /// All steps in chronological order.
     pub(crate) fn in_order(mut self) -> Vec<Step> {
         self.steps.sort_by_key(|(at, _)| *at);
         let mut last = Time::from_millis(0);
@@ -62,9 +62,9 @@ impl Plan {
     }
 }
 
-/// The same time on the Friday before, if it is on a weekend.
+/// Moves a time on a weekend to the preceding Friday.
 fn on_a_weekday(at: Time) -> Time {
-    // The first of January 1970 was a Thursday.
+    // 1 January 1970 was a Thursday.
     let back = match (at.as_millis().div_euclid(DAY) + 4).rem_euclid(7) {
         6 => 1,
         0 => 2,

@@ -1,8 +1,8 @@
-//! Policies: made from the templates, approved, published, signed by most, and changed since.
+//! Policies: created from the templates, approved, published, signed by most members, and changed since.
 
 use anyhow::{Context, Result};
 use attestry_app::core::precondition::Precondition;
-use attestry_app::policies::templates::{self, Wishes};
+use attestry_app::policies::templates::{self, TemplateOverrides};
 use attestry_app::policies::{self, signing};
 use attestry_app::registers;
 use attestry_domain::access::{SeePolicies, grant};
@@ -14,27 +14,27 @@ use crate::people::{self, APPROVER, OWNER};
 use crate::plan::Plan;
 use crate::story::{Story, text};
 
-/// What happened to it last.
+/// The last event of a policy.
 #[derive(Clone, Copy, Debug)]
 enum Last {
     Nothing,
-    /// Waits for an approval since so many days.
+    /// Submitted for approval this many days ago.
     Submitted(i64),
-    /// Was sent back, and why.
+    /// Rejected, with the reason.
     Denied(i64, &'static str),
-    /// Was changed, and nobody has been asked yet.
+    /// Edited, and not submitted yet.
     Edited(i64, &'static str),
 }
 
 pub(crate) struct Row {
     pub(crate) key: &'static str,
-    /// Of its template.
+    /// The name of its template.
     name: &'static str,
     keeper: &'static str,
     ago: i64,
-    /// When versions were published; each after the first adds a paragraph.
+    /// The days on which versions were published; each after the first adds a paragraph.
     published: &'static [(i64, &'static str)],
-    /// How many of ten sign.
+    /// The number of members out of ten who sign.
     share: usize,
     last: Last,
     /// The codes of the controls it prescribes.
@@ -106,7 +106,7 @@ pub(crate) fn plan(plan: &mut Plan) {
     }
 }
 
-/// Part of the people sign a version, one after the other; whoever is not there yet cannot.
+/// Schedules the signatures of some members; members who have not joined yet cannot sign.
 fn signed(plan: &mut Plan, place: usize, row: &'static Row, number: usize, ago: i64) {
     for (other, worker) in people::active().enumerate() {
         let signs = (place * 7 + other * 3 + number) % 10 < row.share;
@@ -120,10 +120,10 @@ fn signed(plan: &mut Plan, place: usize, row: &'static Row, number: usize, ago: 
 async fn add(story: &mut Story, row: &'static Row) -> Result<()> {
     let template = policy_templates::all().iter().find(|template| template.name == row.name);
     let template = template.with_context(|| format!("there is no template {}", row.name))?;
-    let wishes = Wishes {
+    let wishes = TemplateOverrides {
         assignee_id: Some(story.member(row.keeper)?),
         contact: Some(text("security@northwind.example")?),
-        ..Wishes::default()
+        ..TemplateOverrides::default()
     };
     let scope = story.by::<grant::PolicyCreate>(OWNER)?;
     let made = templates::create(&story.ctx, &scope, template.id, wishes).await?;
@@ -131,7 +131,7 @@ async fn add(story: &mut Story, row: &'static Row) -> Result<()> {
     Ok(())
 }
 
-/// Adds a paragraph at the end.
+/// Appends a paragraph.
 async fn edit(story: &mut Story, row: &'static Row, change: &'static str) -> Result<()> {
     let (id, scope) = (story.policy(row.key)?, story.by::<grant::PolicyUpdate>(OWNER)?);
     let policy = registers::get::<Policy>(&story.ctx, &scope, id).await?;

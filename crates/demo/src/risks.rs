@@ -1,4 +1,4 @@
-//! The risk register: what could go wrong, found over the year, rated, treated and rated again.
+//! The risk register: risks identified over the year, rated, treated and rated again.
 
 use anyhow::{Context, Result};
 use attestry_app::core::precondition::Precondition;
@@ -313,12 +313,12 @@ const LIKELIHOODS: [Likelihood; 5] = [
 const IMPACTS: [Impact; 5] =
     [Impact::Insignificant, Impact::Minor, Impact::Moderate, Impact::Major, Impact::Severe];
 
-/// A likelihood and an impact, from 1 to 5.
+/// Converts a likelihood and an impact from 1 to 5.
 pub(crate) fn rating([likelihood, impact]: [usize; 2]) -> (Option<Likelihood>, Option<Impact>) {
     (LIKELIHOODS.get(likelihood - 1).copied(), IMPACTS.get(impact - 1).copied())
 }
 
-/// Between what it was and what it becomes.
+/// The rating midway between inherent and residual.
 fn halfway(from: [usize; 2], to: [usize; 2]) -> [usize; 2] {
     [(from[0] + to[0]).div_ceil(2), (from[1] + to[1]).div_ceil(2)]
 }
@@ -367,7 +367,7 @@ async fn update(story: &Story, row: &Row, by: &str, patch: RiskPatch) -> Result<
     Ok(())
 }
 
-/// The next review: half a year later, and of a few it is over already.
+/// The date of the next review: ahead for most risks, overdue for a few.
 fn review(story: &Story, row: &Row) -> Date {
     let late = row.title.len().is_multiple_of(7);
     if late { story.day(row.ago % 20 + 1) } else { story.day(-((row.ago * 7) % 150 + 12)) }

@@ -1,7 +1,7 @@
-//! The statement of applicability: a first version that was approved, and a second one on its way.
+//! The statement of applicability: an approved first version, and a second one in progress.
 
 use anyhow::{Context, Result};
-use attestry_app::soa::answers::{self, Given};
+use attestry_app::soa::answers::{self, AnswerInput};
 use attestry_app::soa::{self, approval};
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
@@ -15,13 +15,13 @@ use crate::people::{APPROVER, OWNER};
 use crate::plan::Plan;
 use crate::story::Story;
 
-/// How far a control was when the first version was approved.
+/// The state of a control when the first version was approved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Done,
     Begun,
     Open,
-    /// Does not apply.
+    /// Not applicable.
     Out,
 }
 
@@ -123,7 +123,7 @@ const ANSWERS: &[(&str, Then, &str)] = &[
     ("8.34", Done, "Audits read; tests that write are agreed on before."),
 ];
 
-/// What changed since, in the second version.
+/// Changes in the second version.
 const SINCE: &[(i64, &str, &str)] = &[
     (47, "5.3", "Firmware is released by two people since the key moved into the hardware module."),
     (46, "5.9", "The inventory is reconciled each quarter."),
@@ -137,13 +137,13 @@ const SINCE: &[(i64, &str, &str)] = &[
     (18, "8.24", "The check of certificates runs every Monday."),
 ];
 
-/// What nobody has looked at again yet.
+/// Controls not reviewed yet for the second version.
 const UNSEEN: &[&str] = &[
     "5.6", "5.7", "5.12", "5.13", "5.21", "5.28", "5.31", "5.33", "6.4", "7.6", "7.8", "7.10", "7.12",
     "7.13", "8.6", "8.11", "8.12", "8.17", "8.18", "8.23", "8.30", "8.33", "8.34",
 ];
 
-/// What a law or a contract asks for.
+/// Legal and contractual obligations.
 const OBLIGATIONS: &[(&str, &str)] = &[
     ("5.5", "GDPR, article 33"),
     ("5.20", "GDPR, article 28"),
@@ -174,7 +174,7 @@ fn question(code: &str) -> Result<RequirementId> {
     Ok(found.with_context(|| format!("there is no {code}"))?.id)
 }
 
-/// The document that is worked on; the first is made when it is first needed.
+/// The current document; created on first use.
 async fn statement(story: &mut Story) -> Result<SoaDocumentId> {
     if let Some(id) = story.statement {
         return Ok(id);
@@ -187,7 +187,7 @@ async fn statement(story: &mut Story) -> Result<SoaDocumentId> {
 
 fn owner(code: &str) -> Option<&'static str> {
     match code.split_once('.')? {
-        // Nobody has said yet who owns these.
+        // These have no owner yet.
         ("5", "7" | "13" | "28") | ("8", "12" | "18") => None,
         ("5", _) => Some(OWNER),
         ("6", _) => Some("liam"),
@@ -200,7 +200,7 @@ async fn answer(story: &mut Story, row: &'static (&'static str, Then, &'static s
     let (code, then, words) = *row;
     let id = statement(story).await?;
     let obligation = OBLIGATIONS.iter().find(|(known, _)| *known == code);
-    let given = Given {
+    let given = AnswerInput {
         question: question(code)?,
         is_applicable: then != Out,
         justification: Patch::Value(words.to_owned()),
@@ -239,10 +239,10 @@ async fn begin_again(story: &mut Story) -> Result<()> {
     Ok(())
 }
 
-/// What got better since the first version.
+/// Records an improvement since the first version.
 async fn change(story: &mut Story, code: &'static str, words: &'static str) -> Result<()> {
     let id = statement(story).await?;
-    let given = Given {
+    let given = AnswerInput {
         question: question(code)?,
         is_applicable: true,
         justification: Patch::Value(words.to_owned()),
@@ -254,7 +254,7 @@ async fn change(story: &mut Story, code: &'static str, words: &'static str) -> R
     Ok(())
 }
 
-/// What is still so is confirmed, a theme at a time.
+/// Confirms the unchanged answers of a theme.
 async fn confirm(story: &mut Story, theme: &'static str) -> Result<()> {
     let id = statement(story).await?;
     let is_seen = |code: &&str| code.starts_with(theme) && !UNSEEN.contains(code);

@@ -1,5 +1,4 @@
-//! What the story needs in place of the world: a clock that is moved, ids that are the same each time, mail that nobody
-//! gets.
+//! The environment of the story: a manual clock, deterministic ids, and mail that is not delivered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +12,7 @@ use attestry_mail::{Mailer, Sent};
 
 use crate::outside::Outside;
 
-/// What a context is made with for the story to happen in it.
+/// The dependencies of the context in which the story runs.
 #[derive(Debug)]
 pub struct Stage {
     today: Date,
@@ -23,7 +22,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// `today`: the day after the story ends.
+    /// Creates a stage; `today` is the day after the story ends.
     pub fn new(today: Date) -> Result<Self> {
         let (mailer, sent) =
             Mailer::memory("Attestry <attestry@northwind.example>").map_err(|e| anyhow!(e))?;
@@ -39,7 +38,7 @@ impl Stage {
         Arc::clone(&self.clock)
     }
 
-    /// Where ids get their random part from. Not for secrets.
+    /// The source of the random part of ids. Not for secrets.
     pub fn ids(&self) -> Arc<dyn Entropy> {
         Arc::new(Numbered::default())
     }
@@ -48,7 +47,7 @@ impl Stage {
         self.sent.clone()
     }
 
-    /// What scripts find outside.
+    /// The fake external servers for scripts.
     pub fn outside(&self) -> Arc<dyn Answers> {
         Arc::new(Outside { clock: self.clock(), today: self.today })
     }
@@ -58,7 +57,7 @@ impl Stage {
     }
 }
 
-/// The same bytes each time.
+/// A deterministic source of bytes.
 #[derive(Debug, Default)]
 struct Numbered(AtomicU64);
 

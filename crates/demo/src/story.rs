@@ -1,4 +1,4 @@
-//! Where the story is: who there is by now, what they have made, and what time it is.
+//! The state of the story: its members, the records created so far, and the time.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -30,7 +30,7 @@ use crate::stage::Stage;
 
 pub(crate) const NAME: &str = "Northwind Robotics";
 const ZONE: &str = "Europe/Copenhagen";
-/// How long ago it all began, in days.
+/// The start of the story, in days before today.
 const BEGINNING: i64 = 365;
 const WEEK: Duration = Duration::from_hours(7 * 24);
 
@@ -42,10 +42,10 @@ pub(crate) struct Story {
     pub(crate) tables: Tables,
     clock: Arc<ManualClock>,
     sent: Sent,
-    /// What was mailed and has not been answered yet.
+    /// Mails whose links have not been used yet.
     letters: Vec<Message>,
     zone: Zone,
-    /// When jobs are looked at next.
+    /// The time of the next job run.
     next_jobs: Time,
     people: HashMap<&'static str, Actor>,
     pub(crate) risks: HashMap<&'static str, RiskId>,
@@ -56,26 +56,26 @@ pub(crate) struct Story {
     pub(crate) controls: HashMap<&'static str, ControlId>,
     pub(crate) keys: HashMap<&'static str, ApiKeyId>,
     pub(crate) requests: HashMap<&'static str, AccessRequestId>,
-    /// What the links to the portal's documents carry, by address.
+    /// The tokens of portal links, by email address.
     pub(crate) readers: HashMap<&'static str, String>,
     pub(crate) statement: Option<SoaDocumentId>,
 }
 
-/// The next Monday, just after the automations of the morning are due.
+/// The next Monday, just after the morning's automations are due.
 fn monday_after(time: Time) -> Time {
-    // The first of January 1970 was a Thursday, so the fifth was a Monday.
+    // 1 January 1970 was a Thursday, so the 5th was a Monday.
     let first = Time::from_millis(0).plus(Duration::from_hours(4 * 24 + 5)).plus(Duration::from_mins(4));
     let weeks = time.since(first).as_secs() / WEEK.as_secs() + 1;
     first.plus(WEEK * u32::try_from(weeks).unwrap_or(0))
 }
 
-/// Reads text of ours, which follows the rules.
+/// Parses a text of the story, which is always valid.
 pub(crate) fn text<T: Parse>(text: &str) -> Result<T> {
     T::parse(text).map_err(|message| anyhow!("{text:?} {message}"))
 }
 
 impl Story {
-    /// The organization is founded by its owner. Says the text of the owner's API key, too.
+    /// Creates the organization with its owner. Also returns the owner's API key.
     pub(crate) async fn begin(
         ctx: &Ctx,
         stage: &Stage,
@@ -130,7 +130,7 @@ impl Story {
         Ok((story, key.text))
     }
 
-    /// Moves the clock on. Once a week the jobs that have come due meanwhile are run, as the server would.
+    /// Advances the clock. Once a week, runs the jobs that are due, like the server would.
     pub(crate) async fn pass_time(&mut self, to: Time) -> Result<()> {
         while self.next_jobs <= to {
             self.clock.set(self.next_jobs);
@@ -141,7 +141,8 @@ impl Story {
         Ok(())
     }
 
-    /// Yesterday is over. Nothing waits that a server would do at once, except what it does always.
+    /// Ends the story at the start of today: runs all due jobs, so that a server has only recurring ones left, and
+    /// fails if any job has failed.
     pub(crate) async fn end(&mut self) -> Result<()> {
         self.clock.set(self.today.start());
         self.work().await?;
@@ -151,7 +152,7 @@ impl Story {
         }
     }
 
-    /// Runs the jobs that wait.
+    /// Runs all pending jobs.
     pub(crate) async fn work(&self) -> Result<()> {
         queue::drain(&self.ctx).await?;
         Ok(())
@@ -169,7 +170,7 @@ impl Story {
         self.policies.get(key).copied().with_context(|| format!("the policy {key} is not there yet"))
     }
 
-    /// Which day it is where they are.
+    /// The current date in the organization's time zone.
     pub(crate) fn local_day(&self) -> Date {
         self.zone.date_of(self.now())
     }
@@ -178,12 +179,12 @@ impl Story {
         self.ctx.now()
     }
 
-    /// The day so many days before today.
+    /// The date this many days before today.
     pub(crate) fn day(&self, ago: i64) -> Date {
         self.today.plus_days(-ago)
     }
 
-    /// Somebody signs in from now on.
+    /// Registers a member, who can act from now on.
     pub(crate) fn arrives(&mut self, name: &'static str, person: &Person) {
         let Person { member, user } = person;
         let principal = Principal {
@@ -200,7 +201,7 @@ impl Story {
         self.people.insert(name, Actor { principal: Arc::new(principal), origin });
     }
 
-    /// A request from an address.
+    /// The origin of a request from this IP address.
     pub(crate) fn from(&self, ip: Ipv4Addr) -> Origin {
         let id: RequestId = self.ctx.ids.next();
         Origin { request_id: id.to_string().into(), ip: Some(IpAddr::V4(ip)), ..Origin::command("") }
@@ -213,7 +214,7 @@ impl Story {
         Ok(Actor { principal: Arc::clone(&known.principal), origin })
     }
 
-    /// Somebody acts who may.
+    /// Returns the scope of a member with this permission.
     pub(crate) fn by<G: Grant>(&self, name: &str) -> Result<Scope> {
         self.actor(name)?.authorize::<G>().map_err(|denied| anyhow!("{name} {denied}"))
     }
@@ -226,7 +227,7 @@ impl Story {
         Ok(self.actor(name)?.principal.member)
     }
 
-    /// The secret in the latest link to somebody that leads there.
+    /// Returns the token in the latest mailed link to this address and path.
     pub(crate) async fn mailed(&mut self, to: &str, path: &str) -> Result<String> {
         self.work().await?;
         self.letters.extend(self.sent.take());

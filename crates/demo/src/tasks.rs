@@ -1,4 +1,4 @@
-//! Tasks and their evidence: most are done when they should be, some are late, some wait.
+//! Tasks and their evidence: most are on time, some are late, some are pending.
 
 use anyhow::{Context, Result};
 use attestry_app::core::precondition::Precondition;
@@ -20,16 +20,16 @@ use crate::story::{Story, text};
 
 pub(crate) struct Row {
     pub(crate) key: &'static str,
-    /// Of a template, or of its own.
+    /// The title of a template, or a custom one.
     title: &'static str,
     assignee: &'static str,
     ago: i64,
-    /// How many days ago it is due for the first time; less than none is ahead.
+    /// The number of days since the first due date; negative if it is in the future.
     due: i64,
     evidence: Kind,
-    /// When it was done.
+    /// The days on which it was completed.
     done: &'static [i64],
-    /// What it became in the last days.
+    /// The last status change.
     last: Option<(i64, TaskStatus)>,
     /// The codes of the controls it proves.
     pub(crate) controls: &'static [&'static str],
@@ -135,12 +135,12 @@ async fn add(story: &mut Story, row: &'static Row) -> Result<()> {
     Ok(())
 }
 
-/// Whoever does it attaches the evidence and says that it is done.
+/// Attaches the evidence and completes the task, as its assignee.
 async fn finish(story: &mut Story, row: &'static Row) -> Result<()> {
     let id = story.task(row.key)?;
     let task = registers::get::<Task>(&story.ctx, &story.by::<SeeTasks>(row.assignee)?, id).await?;
     if task.status == Done {
-        // Its period is not over yet, and somebody is early.
+        // Completed early: the current period is not over yet.
         set_status(story, row, InProgress).await?;
     }
     let (worker, day) = (people::named(row.assignee)?, story.local_day());

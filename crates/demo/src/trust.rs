@@ -1,4 +1,4 @@
-//! The trust portal: what the public sees, who asked for more, who got it, and what they read.
+//! The trust portal: its public content, access requests, grants, and visits.
 
 use std::net::Ipv4Addr;
 
@@ -127,12 +127,12 @@ const SUBSCRIBERS: &[(i64, &str)] = &[
     (35, "vendors@bluefin-foods.example"),
 ];
 
-/// What became of a request.
+/// The state of a request at the end of the story.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+enum RequestOutcome {
     Waits,
     Denied(&'static str),
-    /// Signed a day later, for so many days, and came back so many days ago.
+    /// Signed a day later, granted for this many days, with visits this many days ago.
     Reads(i64, &'static [i64]),
 }
 
@@ -143,7 +143,7 @@ struct Request {
     company: &'static str,
     job: &'static str,
     purpose: &'static str,
-    fate: Fate,
+    fate: RequestOutcome,
 }
 
 const REQUESTS: &[Request] = &[
@@ -154,7 +154,7 @@ const REQUESTS: &[Request] = &[
         company: "Meridian Retail",
         job: "Head of information security",
         purpose: "Yearly review of our suppliers.",
-        fate: Fate::Reads(180, &[74, 71, 30, 5]),
+        fate: RequestOutcome::Reads(180, &[74, 71, 30, 5]),
     },
     Request {
         ago: 41,
@@ -163,7 +163,7 @@ const REQUESTS: &[Request] = &[
         company: "Private",
         job: "Researcher",
         purpose: "Interested in robots.",
-        fate: Fate::Denied(
+        fate: RequestOutcome::Denied(
             "Please ask from an address of a company that is a customer or is about to become one.",
         ),
     },
@@ -174,7 +174,7 @@ const REQUESTS: &[Request] = &[
         company: "Harlow Logistics",
         job: "Procurement",
         purpose: "Tender for the new hub; we need the certificate and the incident policy.",
-        fate: Fate::Waits,
+        fate: RequestOutcome::Waits,
     },
     Request {
         ago: 4,
@@ -183,7 +183,7 @@ const REQUESTS: &[Request] = &[
         company: "Bluefin Foods",
         job: "Data protection officer",
         purpose: "Assessment under article 28.",
-        fate: Fate::Waits,
+        fate: RequestOutcome::Waits,
     },
     Request {
         ago: 1,
@@ -192,7 +192,7 @@ const REQUESTS: &[Request] = &[
         company: "Nordkap Pharma",
         job: "Quality auditor",
         purpose: "Qualification of suppliers for the cold store.",
-        fate: Fate::Waits,
+        fate: RequestOutcome::Waits,
     },
 ];
 
@@ -217,11 +217,11 @@ pub(crate) fn plan(plan: &mut Plan) {
     for request in REQUESTS {
         plan.at(request.ago, 10 * 60, move |story| ask(story, request).boxed_local());
         match request.fate {
-            Fate::Waits => {}
-            Fate::Denied(why) => {
+            RequestOutcome::Waits => {}
+            RequestOutcome::Denied(why) => {
                 plan.on(request.ago - 2, move |story| deny(story, request, why).boxed_local());
             }
-            Fate::Reads(days, visits) => {
+            RequestOutcome::Reads(days, visits) => {
                 plan.at(request.ago - 1, 8 * 60, move |story| approve(story, request, days).boxed_local());
                 plan.at(request.ago - 1, 15 * 60, move |story| sign(story, request).boxed_local());
                 for (place, ago) in visits.iter().enumerate() {
@@ -282,7 +282,7 @@ async fn upload(
         .await
 }
 
-/// Puts the policies that nobody has decided about behind the agreement, and the general ones before everybody.
+/// Requires an agreement for the policies that are still hidden, and makes the general one public.
 async fn choose(story: &mut Story) -> Result<()> {
     let scope = story.by::<grant::PortalUpdate>(OWNER)?;
     let settings = portals::get(&story.ctx, &scope).await?;
@@ -295,7 +295,7 @@ async fn choose(story: &mut Story) -> Result<()> {
     update(story, PortalPatch { documents, ..PortalPatch::default() }).await
 }
 
-/// Where the public comes from.
+/// The IP address of portal visitors.
 const PUBLIC: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 44);
 
 async fn subscribe(story: &mut Story, address: &'static str) -> Result<()> {
@@ -346,7 +346,7 @@ async fn sign(story: &mut Story, request: &'static Request) -> Result<()> {
     Ok(())
 }
 
-/// Somebody who may opens the portal, and downloads something the first times.
+/// Opens the portal as an authorized visitor; the first two visits download a document.
 async fn read(story: &mut Story, request: &'static Request, visit: usize) -> Result<()> {
     let token = story.readers.get(request.email).context("the agreement is not signed yet")?;
     let reader = reading::open(&story.ctx, token, None, story.from(PUBLIC)).await?;

@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::risks::rating;
 use crate::story::{Story, text};
 
-/// How far the assessment came.
+/// The progress of the assessment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     New,
@@ -155,7 +155,7 @@ async fn begin(story: &mut Story, row: &'static Row) -> Result<()> {
 
 async fn assess(story: &mut Story, row: &'static Row) -> Result<()> {
     let (residual_probability, residual_impact) = rating(row.residual);
-    // Once a year; the first of them are due.
+    // Once a year; the first reviews are due.
     let patch = VendorPatch {
         status: Some(VendorStatus::Assessed),
         residual_probability,

@@ -1,6 +1,6 @@
-//! Who may do what. A [`Permission`] is a word, a role is a set of them, and [`Scope`] is the
-//! proof that somebody was found to hold one: [`Actor::authorize`] is the only way to a scope
-//! (besides the greppable [`Scope::system`]), and storage asks for one on all tenant data.
+//! Permissions, roles and scopes. A role is a set of [`Permission`]s, and a [`Scope`] is the proof that an actor
+//! passed a permission check: storage requires one for all tenant data, and [`Actor::authorize`] issues it. The
+//! scopes without a check, [`Scope::system`], [`Scope::visitor`] and [`Actor::for_the_record`], are easy to grep for.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::zone::Zone;
 
 macro_rules! permissions {
     ($($variant:ident $word:literal $meaning:literal)*) => {
-        /// One thing that can be allowed: `resource:action`. The same words are the scopes of keys.
+        /// A single permission, `resource:action`. API keys use the same words as scopes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Permission { $(#[doc = $meaning] $variant),* }
@@ -59,12 +59,12 @@ macro_rules! permissions {
 /// A permission as a type.
 pub trait Grant: 'static {
     const PERMISSION: Permission;
-    /// A weaker permission that also lets somebody in; what they may do then is decided row by row.
+    /// A weaker permission that is also accepted; access is then decided row by row.
     const OR: Option<Permission> = None;
-    /// How far that one reaches.
+    /// The extent of the access that [`Self::OR`] gives.
     const REACH: &'static str = "on what is assigned to oneself";
 
-    /// Whether these permissions let somebody in.
+    /// Returns true when these permissions satisfy the grant.
     fn admits(permissions: Permissions) -> bool {
         permissions.contains(Self::PERMISSION) || Self::OR.is_some_and(|or| permissions.contains(or))
     }
@@ -138,7 +138,7 @@ permissions! {
     CommentDelete "comment:delete" "Delete one's own comments"
 }
 
-/// Seeing tasks: all of them, or those assigned to oneself.
+/// Read access to tasks: all of them, or those assigned to the actor.
 #[derive(Debug)]
 pub enum SeeTasks {}
 
@@ -147,7 +147,7 @@ impl Grant for SeeTasks {
     const OR: Option<Permission> = Some(Permission::TaskAssigned);
 }
 
-/// Changing tasks: all of them, or the status of those assigned to oneself.
+/// Write access to tasks: all of them, or the status of those assigned to the actor.
 #[derive(Debug)]
 pub enum ChangeTasks {}
 
@@ -156,7 +156,7 @@ impl Grant for ChangeTasks {
     const OR: Option<Permission> = Some(Permission::TaskAssigned);
 }
 
-/// Seeing policies: all of them, or those that are published.
+/// Read access to policies: all of them, or those that are published.
 #[derive(Debug)]
 pub enum SeePolicies {}
 
@@ -184,7 +184,7 @@ impl Permissions {
         self.0 & (1 << permission as u8) != 0
     }
 
-    /// Whether they hold what a grant needs.
+    /// Returns true when the set satisfies the grant `G`.
     pub fn grant<G: Grant>(self) -> bool {
         G::admits(self)
     }
@@ -199,7 +199,7 @@ impl Permissions {
         Self(self.0 & other.0)
     }
 
-    /// What is here and not in `other`.
+    /// The permissions in this set that are not in `other`.
     #[must_use]
     pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
@@ -220,7 +220,7 @@ impl FromIterator<Permission> for Permissions {
     }
 }
 
-/// The built-in roles. Any other word is a role too, with the permissions of an employee.
+/// The built-in roles. Any other role name has the permissions of an employee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Owner,
@@ -230,7 +230,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role's name as it is stored and looked for.
+    /// The name of the owner role in storage and in queries.
     pub const OWNER: &'static str = "owner";
 
     fn of(word: &str) -> Self {
@@ -273,7 +273,7 @@ impl Role {
             ]
             .into_iter()
             .collect(),
-            // Files and comments of what they can see, which is the tasks assigned to them.
+            // Files and comments of subjects that they can see, which are the tasks assigned to them.
             Self::Employee => [
                 P::ProfileRead,
                 P::TaskAssigned,
@@ -300,7 +300,7 @@ impl Roles {
         Self(Role::OWNER.to_owned())
     }
 
-    /// Takes what the database holds.
+    /// Wraps a value from the database without validating it.
     pub fn stored(text: String) -> Self {
         Self(text)
     }
@@ -368,7 +368,7 @@ impl utoipa::PartialSchema for Roles {
 impl utoipa::ToSchema for Roles {}
 
 crate::words! {
-    /// How a request was authenticated.
+    /// The authentication method of a request.
     AuthType {
         ApiKey = "api-key",
         Session = "session",
@@ -376,7 +376,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// What kind of actor an audit entry names.
+    /// The kind of actor that an audit entry names.
     ActorType {
         Member = "member",
         Key = "key",
@@ -401,7 +401,7 @@ impl Credential {
     }
 }
 
-/// A member as found by a credential. Shared by all requests of that credential.
+/// A member resolved from a credential, shared by all requests with that credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
     pub organization: OrganizationId,
@@ -414,7 +414,7 @@ pub struct Principal {
     pub zone: Zone,
 }
 
-/// Where a request came from.
+/// The origin of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub request_id: Arc<str>,
@@ -427,7 +427,7 @@ pub struct Origin {
     pub connection: Connection,
 }
 
-/// The connection of a client. Work that has changed nothing yet need not be done for one that is closed.
+/// The connection of a client. Work for a closed connection can be dropped as long as it has changed nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Connection(Arc<AtomicBool>);
 
@@ -441,7 +441,7 @@ impl Connection {
     }
 }
 
-/// Requests are the same wherever they are answered to.
+/// All connections are equal, so that origins are compared by the request alone.
 impl PartialEq for Connection {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -450,7 +450,7 @@ impl PartialEq for Connection {
 
 impl Eq for Connection {}
 
-/// The claim of an `Idempotency-Key`, and who holds it.
+/// The claim of an `Idempotency-Key` and the token of its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub name: String,
@@ -458,18 +458,18 @@ pub struct Claim {
 }
 
 impl Origin {
-    /// A command of the operator.
+    /// The origin of an operator's command.
     pub fn command(words: &str) -> Self {
         Self { request_id: words.into(), ip: None, claim: None, connection: Connection::default() }
     }
 
-    /// The network a request came from, by which attempts are counted.
+    /// The network of the client, by which requests are rate-limited.
     pub fn network(&self) -> Option<IpAddr> {
         self.ip.map(network)
     }
 }
 
-/// The address, or of an IPv6 address its /64: one customer has all of it.
+/// The address itself, or the /64 of an IPv6 address, because one customer has the whole /64.
 pub fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -484,13 +484,13 @@ pub struct Actor {
     pub origin: Origin,
 }
 
-/// Known, but not allowed.
+/// The error for an authenticated actor without the required permission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("needs the permission {}", .0.as_str())]
 pub struct Denied(pub Permission);
 
 impl Actor {
-    /// Who it was, for an entry about themselves: that they were refused, or signed in. Proves no permission.
+    /// The scope for entries about the actor itself, such as a refusal or a sign-in. It proves no permission.
     pub fn for_the_record(&self) -> Scope {
         let origin = Origin { claim: None, ..self.origin.clone() };
         Scope { who: Who::Principal(Arc::clone(&self.principal)), origin }
@@ -512,7 +512,7 @@ enum Who {
     Visitor { organization: OrganizationId, user: Option<UserId> },
 }
 
-/// The proof of permission: which organization, who acts, from where.
+/// Proof of permission: the organization, the actor and the origin of the request.
 #[derive(Clone, Debug)]
 pub struct Scope {
     who: Who,
@@ -520,15 +520,15 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The product itself acts: jobs, the command line, first set-up. The reason is recorded as
-    /// the origin of what it does.
+    /// The scope of the product itself: jobs, the command line, first set-up. The reason is recorded as the origin of
+    /// its changes.
     pub fn system(organization: OrganizationId, reason: &str) -> Self {
         let origin = Origin::command(reason);
         Self { who: Who::System { organization }, origin }
     }
 
-    /// Somebody without a membership acts on a secret that was sent to them: an invitation, a
-    /// reset link, a sign-in.
+    /// The scope of a client without a membership that uses a secret it was sent: an invitation, a reset link, a
+    /// sign-in.
     pub fn visitor(organization: OrganizationId, user: Option<UserId>, origin: Origin) -> Self {
         Self { who: Who::Visitor { organization, user }, origin }
     }
@@ -552,13 +552,13 @@ impl Scope {
         self.principal().map(|principal| principal.member)
     }
 
-    /// Which day it is in the organization's time zone.
+    /// The date in the organization's time zone; the date in UTC if no member acts.
     pub fn today(&self, now: Time) -> Date {
         self.principal().map_or_else(|| Date::of(now), |principal| principal.zone.date_of(now))
     }
 
-    /// Which day it is, or was at the moment that is asked about. A plain date is asked about by the end of its day in
-    /// UTC, and is that day in every time zone.
+    /// The date at the moment `asked`, or else today. A plain date is passed as the end of that day in UTC, and is
+    /// that date in every time zone.
     pub fn day(&self, asked: Option<Time>, now: Time) -> Date {
         let at = asked.unwrap_or(now);
         let date = Date::of(at);
@@ -569,14 +569,14 @@ impl Scope {
         self.principal().map(|principal| principal.credential.auth_type())
     }
 
-    /// The scope of another member, for checks of what they may see. Nothing is changed with it.
+    /// The scope of another member, to check what that member may see. It is never used for changes.
     pub fn as_seen_by(&self, member: MemberId, permissions: Permissions) -> Option<Self> {
         let own = self.principal()?.clone();
         let who = Who::Principal(Arc::new(Principal { member, permissions, ..own }));
         Some(Self { who, origin: self.origin.clone() })
     }
 
-    /// Whether the actor also holds another permission; the system holds all.
+    /// Returns true when the actor has the permission. The system has all permissions, a visitor none.
     pub fn allows(&self, permission: Permission) -> bool {
         match &self.who {
             Who::Principal(principal) => principal.permissions.contains(permission),
@@ -585,7 +585,7 @@ impl Scope {
         }
     }
 
-    /// What the actor may hand on to others.
+    /// The permissions that the actor can grant to others.
     pub fn permissions(&self) -> Permissions {
         match &self.who {
             Who::Principal(principal) => principal.permissions,
@@ -598,7 +598,7 @@ impl Scope {
         if self.allows(permission) { Ok(()) } else { Err(Denied(permission)) }
     }
 
-    /// The same for a grant.
+    /// Like [`Self::require`], for a grant.
     pub fn require_grant<G: Grant>(&self) -> Result<(), Denied> {
         if self.permissions().grant::<G>() { Ok(()) } else { Err(Denied(G::PERMISSION)) }
     }

@@ -1,5 +1,5 @@
-//! Time and randomness, injected: a fixed clock and a seeded source make ids and times in tests
-//! literal, and nothing else in the product may ask the system for either.
+//! Injected time and randomness. A fixed clock and a seeded source make ids and times in tests predictable; no other
+//! code may ask the system for either.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,17 +9,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::id::{Id, Kind};
 use crate::time::Time;
 
-/// Where the present comes from.
+/// A source of the current time.
 pub trait Clock: Send + Sync + fmt::Debug {
     fn now(&self) -> Time;
 }
 
-/// Where randomness comes from. It must be fit for secrets.
+/// A source of randomness, suitable for secrets.
 pub trait Entropy: Send + Sync + fmt::Debug {
     fn fill(&self, bytes: &mut [u8]);
 }
 
-/// The machine's clock.
 #[derive(Debug, Default)]
 pub struct SystemClock;
 
@@ -31,7 +30,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved. For tests.
+/// A clock for tests that changes only when it is set or advanced.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
@@ -40,7 +39,7 @@ impl ManualClock {
         Self(AtomicI64::new(time.as_millis()))
     }
 
-    /// Moves it to any moment, back as well.
+    /// Sets the clock, also to an earlier time.
     pub fn set(&self, time: Time) {
         self.0.store(time.as_millis(), Ordering::SeqCst);
     }
@@ -56,13 +55,13 @@ impl Clock for ManualClock {
     }
 }
 
-/// Randomness of the cryptographic library.
+/// The random generator of the cryptographic library.
 #[derive(Debug, Default)]
 pub struct SystemEntropy;
 
 impl Entropy for SystemEntropy {
     fn fill(&self, bytes: &mut [u8]) {
-        // A system without randomness can keep no secret: there is nothing to do but stop.
+        // Without randomness no secret is safe, so the process aborts.
         #[expect(clippy::disallowed_methods, reason = "the one place that asks the system for randomness")]
         if aws_lc_rs::rand::fill(bytes).is_err() {
             std::process::abort();
@@ -70,8 +69,8 @@ impl Entropy for SystemEntropy {
     }
 }
 
-/// Makes ids in the order of creation: UUIDv7, and within one process strictly increasing even
-/// when two fall into one millisecond or the clock steps back.
+/// Generates UUIDv7 ids that strictly increase within one process, even within one millisecond or when the clock
+/// steps back.
 #[derive(Clone, Debug)]
 pub struct Ids {
     clock: Arc<dyn Clock>,

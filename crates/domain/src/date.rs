@@ -20,13 +20,13 @@ impl Date {
         Self(time.timestamp().to_zoned(jiff::tz::TimeZone::UTC).date())
     }
 
-    /// So many days later, or the last day of the calendar.
+    /// The date `days` later, or the last day of the calendar.
     #[must_use]
     pub fn plus_days(self, days: i64) -> Self {
         Self(self.0.saturating_add(jiff::Span::new().days(days.clamp(-3_650_000, 3_650_000))))
     }
 
-    /// The same day so many months later, or the last of a month that is too short.
+    /// The same day `months` later, or the last day of a month that is too short.
     #[must_use]
     pub fn plus_months(self, months: i64) -> Self {
         Self(self.0.saturating_add(jiff::Span::new().months(months.clamp(-100_000, 100_000))))
@@ -114,7 +114,7 @@ impl Moment {
         }
     }
 
-    /// The first millisecond that is no longer before it: the time itself, or the day after.
+    /// The exclusive upper bound: the time itself, or the start of the next day.
     pub fn limit(self) -> Time {
         match self {
             Self::Time(time) => time,

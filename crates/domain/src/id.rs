@@ -18,16 +18,16 @@ use crate::time::Time;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const SUFFIX: usize = 26;
 /// Room for the longest prefix, the separator and the suffix.
-const LONGEST: usize = 40;
+const MAX_ID_LEN: usize = 40;
 
-/// What kind of thing an id names.
+/// The kind of object that an id names.
 pub trait Kind: 'static {
     const PREFIX: &'static str;
     /// The word for it in a message: "member", "API key".
     const NOUN: &'static str;
 }
 
-/// The id of one thing of kind `K`.
+/// The id of an object of kind `K`.
 pub struct Id<K> {
     value: u128,
     kind: PhantomData<fn() -> K>,
@@ -42,7 +42,7 @@ impl<K: Kind> Id<K> {
         self.value
     }
 
-    /// An id that is the same whenever it is made of the same time and the same bytes.
+    /// An id derived from a time and bytes; the same input gives the same id.
     pub fn derived(at: Time, of: &[u8]) -> Self {
         let millis = u64::try_from(at.as_millis()).unwrap_or(0);
         let mut tail = [0_u8; 10];
@@ -50,12 +50,12 @@ impl<K: Kind> Id<K> {
         Self::from_u128(uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid().as_u128())
     }
 
-    /// When it was made: the first 48 bits of a UUIDv7.
+    /// The creation time: the first 48 bits of a UUIDv7.
     pub fn made_at(self) -> Time {
         Time::from_millis(i64::try_from(self.value >> 80).unwrap_or(i64::MAX))
     }
 
-    /// Reads `prefix_suffix`; `None` for another prefix, another length or another alphabet.
+    /// Parses `prefix_suffix`; `None` for another prefix, another length or another alphabet.
     pub fn read(text: &str) -> Option<Self> {
         let suffix = text.strip_prefix(K::PREFIX)?.strip_prefix('_')?.as_bytes();
         if suffix.len() != SUFFIX || suffix[0] > b'7' {
@@ -70,7 +70,7 @@ impl<K: Kind> Id<K> {
 
     /// Writes the id into a buffer on the stack and hands the text to `f`: no allocation.
     fn with_str<R>(self, f: impl FnOnce(&str) -> R) -> R {
-        let mut buffer = [0_u8; LONGEST];
+        let mut buffer = [0_u8; MAX_ID_LEN];
         let prefix = K::PREFIX.as_bytes();
         buffer[..prefix.len()].copy_from_slice(prefix);
         buffer[prefix.len()] = b'_';
@@ -188,7 +188,7 @@ impl<K: Kind> utoipa::ToSchema for Id<K> {}
 
 macro_rules! kinds {
     ($($name:ident $id:ident $prefix:literal $noun:literal)*) => {
-        /// The kinds of things that have an id.
+        /// The kinds of objects that have an id.
         pub mod kind {
             $(
                 #[doc = concat!("A ", $noun, ".")]

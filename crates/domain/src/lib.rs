@@ -1,7 +1,7 @@
-//! The words of the business: ids, entities, enums and the rules that need no data.
+//! The domain model: ids, entities, enums and the rules that need no data.
 //!
-//! Nothing here performs I/O: time and randomness come in through [`clock`], storage and HTTP
-//! look at these types from outside. One folder an area, one file a resource or a mechanism.
+//! Nothing here performs I/O: time and randomness are injected through [`clock`], and storage and HTTP depend on this
+//! crate. There is one folder per area and one file per resource or mechanism.
 
 pub mod access;
 pub mod automations;

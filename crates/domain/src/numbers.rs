@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-/// The largest whole number that every JSON reader keeps exactly.
+/// The largest integer that every JSON parser represents exactly.
 pub const MAX_EXACT: i64 = (1 << 53) - 1;
 
-/// A whole number however it is written: `12`, `12.0` and `1.2e1` are the same.
+/// Reads an integer in any notation: `12`, `12.0` and `1.2e1` are the same.
 pub fn whole(value: &Value) -> Option<i64> {
     if let Some(number) = value.as_i64() {
         return Some(number);

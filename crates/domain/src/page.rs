@@ -1,6 +1,6 @@
-//! Keyset pages: a page is asked for by where the last one ended, never by counting rows.
+//! Keyset pagination: a page is requested by the last row of the previous one, never by counting rows.
 
-/// The bytes of its rows that a page holds at most: a page of large rows ends before its limit.
+/// The maximum size of the rows in a page; a page of large rows ends before its limit.
 pub const MAX_PAGE_BYTES: usize = 4 << 20;
 
 /// Ascending or descending.
@@ -11,7 +11,7 @@ pub enum Order {
     Descending,
 }
 
-/// The place of a row in a sorted list: the sort key, then the id that breaks ties.
+/// The sort key of a row; the id breaks ties.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     Text(String),
@@ -20,24 +20,24 @@ pub enum Key {
     Id,
 }
 
-/// What a list is sorted by: which kind of key its cursors carry.
+/// The sort order of a list, which determines the kind of key in its cursors.
 pub trait Sort: crate::text::Parse + Default + Copy + std::fmt::Display {
     fn takes(self, key: &Key) -> bool;
 
-    /// The order of a list that does not ask for one.
+    /// The default order of the list.
     fn natural_order(self) -> Order {
         Order::Descending
     }
 }
 
-/// Where a page starts: after this row.
+/// A cursor: the page starts after this row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct After {
     pub key: Key,
     pub id: String,
 }
 
-/// Which page of a list is wanted.
+/// The requested page of a list.
 #[derive(Clone, Debug)]
 pub struct PageRequest<S> {
     pub sort: S,
@@ -54,17 +54,18 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// A page without anything, the last one.
+    /// An empty page, which is the last one.
     pub fn empty() -> Self {
         Self { items: Vec::new(), next: None }
     }
 
-    /// Makes a page from up to `limit + 1` rows: the extra row only tells that more follow.
+    /// Builds a page from up to `limit + 1` rows; the extra row only shows that more follow.
     pub fn cut(items: Vec<T>, limit: u16, place: impl FnOnce(&T) -> After) -> Self {
         Self::cut_early(items, limit, false, place)
     }
 
-    /// The same of rows that end before the limit because they are large: then more follow in any case.
+    /// Like [`Self::cut`], for rows that may end before the limit because they are large (`is_cut`); then more always
+    /// follow.
     pub fn cut_early(mut items: Vec<T>, limit: u16, is_cut: bool, place: impl FnOnce(&T) -> After) -> Self {
         let more = is_cut || items.len() > usize::from(limit);
         items.truncate(usize::from(limit));
@@ -73,7 +74,7 @@ impl<T> Page<T> {
     }
 }
 
-/// Sorts things of the past the way the database sorts those of the present, and cuts a page.
+/// Sorts historical rows as the database sorts current ones, and drops those before the cursor.
 pub fn page_of<T>(
     mut items: Vec<T>,
     order: Order,

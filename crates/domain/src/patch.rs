@@ -1,6 +1,6 @@
 //! The three states of a field in a PATCH: left out, cleared, set.
 
-/// What a PATCH says of a nullable field.
+/// The value of a nullable field in a PATCH.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Patch<T> {
     #[default]
@@ -10,7 +10,7 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    /// The field after the patch, given what it was.
+    /// Applies the patch to the previous value of the field.
     pub fn apply(self, before: Option<T>) -> Option<T> {
         match self {
             Self::Absent => before,
@@ -27,7 +27,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// The field of a new thing: absent and null are the same there.
+    /// The field of a new object, for which absent and null are the same.
     pub fn into_option(self) -> Option<T> {
         self.apply(None)
     }

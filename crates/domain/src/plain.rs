@@ -1,4 +1,4 @@
-//! A value in its plain form: as a column keeps it, a cell of a table shows it and a filter compares it.
+//! Primitive values, as columns store them, table cells show them and filters compare them.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub enum Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// The same value, which stays when what it was taken from is gone.
+    /// Converts borrowed text to owned text.
     pub fn into_owned(self) -> Plain<'static> {
         match self {
             Self::Text(text) => Plain::Text(Cow::Owned(text.into_owned())),
@@ -33,25 +33,25 @@ impl Plain<'_> {
     }
 }
 
-/// Which of them a type is, when it is not null.
+/// The type of a [`Plain`] value that is not null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainKind {
     Bool,
     Int,
     Text,
-    /// A text of words with spaces between them: a set.
+    /// A set, as text with spaces between its words.
     Words,
     Date,
     Time,
 }
 
-/// A value that can be kept.
+/// A value that can be stored in a column.
 pub trait Keep: Sized {
     const KIND: PlainKind;
 
     fn plain(&self) -> Plain<'_>;
 
-    /// Takes what was kept. It passed its rule when it came in, under the rules of that time.
+    /// Reads a stored value, which was validated on input under the rules of that time.
     fn kept(value: Plain<'_>) -> Result<Self, String>;
 }
 
@@ -113,7 +113,7 @@ impl<T: Keep> Keep for Option<T> {
     }
 }
 
-/// The text of a value that is kept as text.
+/// The text of a value that is stored as text.
 pub fn text_of(value: Plain<'_>) -> Result<Cow<'_, str>, String> {
     match value {
         Plain::Text(text) => Ok(text),

@@ -1,5 +1,5 @@
-//! Text that has passed its rule. A value of one of these types is trimmed, of the right length
-//! and free of NUL, and a name is one line, so no later layer has to look again.
+//! Validated text. A value of one of these types is trimmed, has a valid length and no NUL, and a name is one line,
+//! so that later layers need not check it again.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-/// A value that can be read from text, with a message for the person who wrote it otherwise.
+/// A value that can be parsed from text, with an error message for the user.
 pub trait Parse: Sized {
     fn parse(text: &str) -> Result<Self, String>;
 }
@@ -40,7 +40,7 @@ impl<const MIN: usize, const MAX: usize, const LINES: bool> Text<MIN, MAX, LINES
         self.0
     }
 
-    /// Takes what was kept.
+    /// Wraps a stored value without validating it.
     pub fn stored(text: String) -> Self {
         Self(text)
     }
@@ -112,12 +112,12 @@ fn no_nul(text: &str) -> Result<(), String> {
     if text.contains('\0') { Err("must not contain a NUL character".to_owned()) } else { Ok(()) }
 }
 
-/// Text that means nothing else in HTML.
+/// Escapes a text for HTML.
 pub fn html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A password in a request: taken as it is, not trimmed; hashed, never kept, never shown.
+/// A password in a request. It is not trimmed, and only its hash is stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
@@ -160,8 +160,8 @@ impl utoipa::PartialSchema for Password {
 
 impl utoipa::ToSchema for Password {}
 
-/// An e-mail address as it was written. Two addresses that differ in case alone are one person's:
-/// see [`Email::key`].
+/// An e-mail address as it was entered. Addresses that differ only in case belong to the same person: see
+/// [`Email::key`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Email(String);
 
@@ -170,7 +170,7 @@ impl Email {
         &self.0
     }
 
-    /// The form that is unique.
+    /// The unique form of the address.
     pub fn key(&self) -> String {
         self.0.to_lowercase()
     }
@@ -226,7 +226,7 @@ impl utoipa::PartialSchema for Email {
 
 impl utoipa::ToSchema for Email {}
 
-/// An http or https address; a bare host name gets `https://`.
+/// An http or https URL; a bare host name gets `https://`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebAddress(String);
 
@@ -239,7 +239,7 @@ impl WebAddress {
         self.0
     }
 
-    /// Takes what was kept.
+    /// Wraps a stored value without validating it.
     pub fn stored(text: String) -> Self {
         Self(text)
     }

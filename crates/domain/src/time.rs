@@ -1,4 +1,4 @@
-//! A moment: UTC milliseconds, the precision both databases keep and every answer shows.
+//! A point in time in UTC milliseconds, the precision that both databases store and every response shows.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::text::Parse;
 pub struct Time(i64);
 
 const DAY: i64 = 86_400_000;
-/// 0001-01-01 to 9999-12-31: what RFC 3339 can write with four digits.
+/// The range from 0001-01-01 to 9999-12-31, which RFC 3339 can write with four digits.
 const RANGE: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
 impl Time {
@@ -43,17 +43,17 @@ impl Time {
         Self::from_millis((self.0.div_euclid(every) + 1) * every)
     }
 
-    /// The same moment for what knows calendars.
+    /// The same moment for calendar calculations.
     pub fn timestamp(self) -> jiff::Timestamp {
         jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }
 
-    /// How long ago `earlier` was; zero when it lies ahead.
+    /// The duration since `earlier`; zero when that is in the future.
     pub fn since(self, earlier: Time) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
     }
 
-    /// For people everywhere: `2026-11-16 10:12:33 UTC`.
+    /// The human-readable form in UTC: `2026-11-16 10:12:33 UTC`.
     pub fn in_utc(self) -> String {
         self.timestamp().strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
     }

@@ -1,5 +1,4 @@
-//! Closed lists of words: an enum whose names on the wire, in the database and in messages are
-//! one table.
+//! Enums of fixed words, which are the same on the wire, in the database and in messages.
 
 /// Declares an enum with its words.
 #[macro_export]
@@ -11,7 +10,7 @@ macro_rules! words {
 
         impl $name {
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
-            /// The same as words.
+            /// The words of all variants.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
             pub const fn as_str(self) -> &'static str {
@@ -73,7 +72,7 @@ macro_rules! words {
 }
 
 words! {
-    /// The part of the company somebody or something belongs to.
+    /// The department that a member or an object belongs to.
     #[derive(Default)]
     Department {
         #[default]

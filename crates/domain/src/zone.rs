@@ -1,4 +1,4 @@
-//! The time zone of an organization: which day it is there, and when a day begins.
+//! The time zone of an organization, which determines its dates.
 
 use std::fmt;
 
@@ -28,12 +28,12 @@ impl Zone {
         &self.0
     }
 
-    /// The day a moment belongs to there.
+    /// The date of a moment in this zone.
     pub fn date_of(&self, time: Time) -> Date {
         Date::from(self.zoned(time).date())
     }
 
-    /// The hour of the day there, 0 to 23.
+    /// The hour of the day in this zone, 0 to 23.
     pub fn hour_of(&self, time: Time) -> u8 {
         u8::try_from(self.zoned(time).hour()).unwrap_or(0)
     }

@@ -1,8 +1,8 @@
-//! Which addresses are public.
+//! Classification of addresses as public or not.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Networks that are not part of the public internet, or that lead to something else than they say.
+/// Networks that are not part of the public internet, or that lead to another address.
 const REFUSED_V4: &[(Ipv4Addr, u32)] = &[
     // This network.
     (Ipv4Addr::UNSPECIFIED, 8),
@@ -10,9 +10,9 @@ const REFUSED_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(172, 16, 0, 0), 12),
     (Ipv4Addr::new(192, 168, 0, 0), 16),
-    // Between a provider and its customers.
+    // Carrier-grade NAT.
     (Ipv4Addr::new(100, 64, 0, 0), 10),
-    // This machine.
+    // Loopback.
     (Ipv4Addr::new(127, 0, 0, 0), 8),
     // Link-local, with the metadata services of most clouds.
     (Ipv4Addr::new(169, 254, 0, 0), 16),
@@ -34,11 +34,11 @@ const REFUSED_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// All of IPv6 that is public. Outside of it are the unspecified address and this machine, IPv4 inside IPv6
-/// (mapped, compatible, NAT64), discard, unique local, link-local, site-local and multicast.
+/// The public part of IPv6. Outside of it are the unspecified address and loopback, IPv4 embedded in IPv6 (mapped,
+/// compatible, NAT64), discard, unique local, link-local, site-local and multicast.
 const PUBLIC_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// What is not public inside of that.
+/// Networks within it that are not public.
 const REFUSED_V6: &[(Ipv6Addr, u32)] = &[
     // Protocol assignments: Teredo, benchmarks, ORCHID.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
@@ -57,7 +57,7 @@ fn in_v6(address: Ipv6Addr, (network, bits): (Ipv6Addr, u32)) -> bool {
     (address.to_bits() ^ network.to_bits()).leading_zeros() >= bits
 }
 
-/// Where clouds answer questions about the machine, its credentials among them.
+/// Metadata services of clouds, which hand out the machine's credentials.
 const METADATA_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(169, 254, 0, 0), 16),
     (Ipv4Addr::new(168, 63, 129, 16), 32),
@@ -72,25 +72,25 @@ const METADATA_V6: &[(Ipv6Addr, u32)] = &[
     (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254), 128),
 ];
 
-/// Networks of IPv6 whose addresses lead to an address of IPv4, and the bits that stand before it.
+/// IPv6 networks whose addresses embed an IPv4 address, and the possible numbers of bits before it.
 const EMBEDDED_V4: &[((Ipv6Addr, u32), &[u32])] = &[
     // IPv4-compatible, IPv4-mapped, IPv4-translated.
     ((Ipv6Addr::UNSPECIFIED, 96), &[96]),
     ((Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96), &[96]),
     ((Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96), &[96]),
-    // NAT64; in the networks for use inside a site, the operator chooses how long the prefix is.
+    // NAT64; in the networks for local use, the operator chooses the length of the prefix.
     ((Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96), &[96]),
     ((Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48), &[48, 56, 64, 96]),
     // 6to4.
     ((Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), &[16]),
-    // Teredo: the server; its client follows below.
+    // Teredo: the server; its client is handled below.
     ((Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 32), &[32]),
 ];
 
 /// The octet that a prefix of NAT64 shorter than 96 bits leaves out (RFC 6052).
 const UNUSED_OCTET: u32 = 64;
 
-/// The address of IPv4 after so many bits.
+/// Extracts the IPv4 address after this many bits.
 fn embedded(address: Ipv6Addr, bits: u32) -> Ipv4Addr {
     let mut bytes = address.octets().to_vec();
     let is_interrupted = (UNUSED_OCTET - 24..=UNUSED_OCTET).contains(&bits);
@@ -102,12 +102,12 @@ fn embedded(address: Ipv6Addr, bits: u32) -> Ipv4Addr {
     part.map_or(Ipv4Addr::UNSPECIFIED, Ipv4Addr::from)
 }
 
-/// Every address of IPv4 that an address of IPv6 may lead to.
+/// Every IPv4 address that an IPv6 address may embed.
 fn behind(address: Ipv6Addr) -> impl Iterator<Item = Ipv4Addr> {
     let networks = EMBEDDED_V4.iter().filter(move |(network, _)| in_v6(address, *network));
     let embedded =
         networks.flat_map(move |(_, places)| places.iter().map(move |bits| embedded(address, *bits)));
-    // A client of Teredo is written with every bit turned over; ISATAP is told by the middle of the address.
+    // A Teredo client is stored with all bits inverted; ISATAP is recognized by the middle of the address.
     let last =
         Ipv4Addr::from_bits(u32::try_from(address.to_bits() & u128::from(u32::MAX)).unwrap_or_default());
     let teredo = (address.segments()[..2] == [0x2001, 0]).then(|| Ipv4Addr::from_bits(!last.to_bits()));
@@ -115,7 +115,8 @@ fn behind(address: Ipv6Addr) -> impl Iterator<Item = Ipv4Addr> {
     embedded.chain(teredo).chain(isatap)
 }
 
-/// Link-local addresses and metadata services, in every spelling: never for a script, whatever the operator allows.
+/// Returns true for link-local addresses and metadata services, in every notation: always denied to scripts, even if
+/// the operator allows private networks.
 pub(crate) fn is_metadata(address: IpAddr) -> bool {
     let is_refused = |address: Ipv4Addr| METADATA_V4.iter().any(|network| in_v4(address, *network));
     match address {
@@ -222,7 +223,7 @@ mod tests {
             "239.255.255.255",
             "240.0.0.0",
             "255.255.255.255",
-            // The unspecified address, this machine, IPv4-compatible, IPv4-mapped and IPv4-translated.
+            // Unspecified, loopback, IPv4-compatible, IPv4-mapped and IPv4-translated.
             "::",
             "::1",
             "::7f00:1",
@@ -264,7 +265,7 @@ mod tests {
             "feff::1",
             "ff02::1",
             "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
-            // Not given to anybody.
+            // Unassigned.
             "1::1",
             "4000::1",
             "8000::1",

@@ -1,4 +1,4 @@
-//! Connections to addresses that were checked.
+//! Connections to checked addresses.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use url::Host;
 
 use crate::{Parts, Refusal, trust};
 
-/// How long one address may take before the next is tried.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The timeout for connecting to one address before the next is tried.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An open connection and where it leads.
+/// An open connection and its remote address.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
@@ -24,14 +24,14 @@ pub(crate) struct Connection {
 }
 
 impl Parts {
-    /// Connects to the first address of the host that answers.
+    /// Connects to the first address of the host that accepts the connection.
     pub(crate) async fn connect(&self, host: &Host<&str>, port: u16) -> Result<Connection, Refusal> {
         for address in self.addresses(host).await? {
             let checked = SocketAddr::new(address, port);
             let target = self.detours.get(&checked).copied().unwrap_or(checked);
-            match tokio::time::timeout(PATIENCE, TcpStream::connect(target)).await {
+            match tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(target)).await {
                 Ok(Ok(stream)) => {
-                    // Small messages go out at once; where that cannot be had, they go out a little later.
+                    // Sends small messages without delay; a failure only makes them slower.
                     let _ = stream.set_nodelay(true);
                     return Ok(Connection { stream, address });
                 }
@@ -42,7 +42,7 @@ impl Parts {
         Err(Refusal::Unreachable(host.to_string()))
     }
 
-    /// Makes the handshake for the name of the host, whatever the address.
+    /// Performs the TLS handshake for the name of the host, regardless of the address.
     pub(crate) async fn encrypt(
         &self,
         host: &Host<&str>,

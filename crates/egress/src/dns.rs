@@ -1,4 +1,4 @@
-//! Look-ups of records.
+//! DNS look-ups.
 
 use attestry_domain::automations::hosts::{AllowedHosts, canonical};
 use hickory_resolver::net::{DnsError, NetError};
@@ -50,17 +50,17 @@ pub struct DnsAnswer {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: DnsType,
-    /// False when there is no such name, or when the name it is an alias of does not exist.
+    /// False if the name does not exist, or if it is an alias of a name that does not.
     pub exists: bool,
     /// Empty also when the name exists and has no records of this type.
     pub records: Vec<DnsRecord>,
 }
 
-/// Names are written without a dot at the end; the root is `.`.
+/// A record's data. Names are written without a final dot; the root is `.`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum DnsRecord {
-    /// An address, a name, or the strings of a TXT record put together.
+    /// An address, a name, or the concatenated strings of a TXT record.
     Text(String),
     Mx {
         preference: u16,
@@ -84,7 +84,7 @@ pub(crate) async fn dns(parts: &Parts, hosts: &AllowedHosts, query: DnsQuery) ->
     let look_up = parts.resolver.lookup(complete(&name), query.kind.of_records());
     let found = tokio::time::timeout(parts.timeout, look_up).await.map_err(|_| failed())?;
     let (exists, records) = match found {
-        // A code that is not known comes with an answer, but it is a failure.
+        // An unknown response code comes with an answer, but it is a failure.
         Ok(found) if !is_answer(found.message().response_code) => return Err(failed()),
         Ok(found) => (true, found.answers().iter().filter_map(|record| read(record, query.kind)).collect()),
         Err(NetError::Dns(DnsError::NoRecordsFound(none))) if is_answer(none.response_code) => {
@@ -102,7 +102,7 @@ fn is_answer(code: ResponseCode) -> bool {
     matches!(code, ResponseCode::NoError | ResponseCode::NXDomain)
 }
 
-/// A record in words, if it is of the type that was asked for.
+/// Converts a record if it is of the requested type.
 fn read(record: &Record, kind: DnsType) -> Option<DnsRecord> {
     if record.record_type() != kind.of_records() {
         return None;

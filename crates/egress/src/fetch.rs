@@ -1,7 +1,7 @@
-//! HTTP requests. A connection carries one request and speaks HTTP/1.1.
+//! HTTP requests. A connection carries one request and uses HTTP/1.1.
 //!
-//! Answers are asked for without compression and never decompressed: what is counted is what arrives, and a small
-//! answer cannot become a large one.
+//! Responses are requested without compression and never decompressed, so the limit applies to the bytes received and
+//! a small response cannot expand.
 
 use std::fmt;
 
@@ -24,10 +24,10 @@ use url::{Position, Url};
 use crate::permission::host_of;
 use crate::{Parts, Refusal, encoded, headers, permission};
 
-/// Who asks, unless the script says otherwise.
+/// The default `User-Agent`.
 const AGENT: &str = concat!("Attestry-Automation/", env!("CARGO_PKG_VERSION"));
 
-/// The most bytes of the headers of an answer.
+/// The maximum number of bytes of response headers.
 const HEAD: usize = 64 * 1024;
 
 const METHODS: &[Method] =
@@ -41,12 +41,12 @@ pub struct Request {
     pub method: String,
     #[serde(default)]
     pub headers: Vec<(String, String)>,
-    /// In JSON as base64.
+    /// Base64 in JSON.
     #[serde(default, deserialize_with = "encoded::deserialize")]
     pub body: Option<Vec<u8>>,
 }
 
-/// Everything but the method may be a secret.
+/// Prints only the method, because everything else may be a secret.
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request").field("method", &self.method).finish_non_exhaustive()
@@ -58,17 +58,17 @@ impl fmt::Debug for Request {
 pub struct Response {
     pub status: u16,
     pub status_text: String,
-    /// Where the answer came from in the end, without a fragment.
+    /// The URL of the last response, without a fragment.
     pub url: String,
     pub redirected: bool,
-    /// In the order of their names; a name may come more than once.
+    /// Sorted by name; a name may occur more than once.
     pub headers: Vec<(String, String)>,
-    /// As it arrived: where `content-encoding` is set, encoded. In JSON as base64.
+    /// The bytes as received: still encoded if `content-encoding` is set. Base64 in JSON.
     #[serde(serialize_with = "encoded::serialize")]
     pub body: Vec<u8>,
 }
 
-/// One request on the way to an answer.
+/// One request of a chain of redirects.
 struct Hop {
     url: Url,
     method: Method,
@@ -117,7 +117,7 @@ impl Hop {
         })
     }
 
-    /// Turns to where an answer points, as browsers do.
+    /// Follows a redirect as browsers do.
     fn follow(&mut self, status: StatusCode, target: Url) {
         let becomes_get = match status {
             StatusCode::SEE_OTHER => self.method != Method::HEAD,
@@ -135,7 +135,7 @@ impl Hop {
         self.url = target;
     }
 
-    /// Connects, asks and reads the answer.
+    /// Connects, sends the request and reads the response.
     async fn ask(&self, parts: &Parts) -> Result<Answer, Refusal> {
         let host = self.url.host().ok_or(Refusal::Url)?;
         let port = self.url.port_or_known_default().ok_or(Refusal::Url)?;
@@ -164,7 +164,7 @@ impl Hop {
         if self.body.is_empty() && [Method::POST, Method::PUT, Method::PATCH].contains(&self.method) {
             all.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
-        // The script's own take the place of those.
+        // The script's headers replace these.
         all.extend(self.headers.clone());
         *request.headers_mut() = all;
         Ok(request)
@@ -183,7 +183,7 @@ impl Hop {
         let mut builder = http1::Builder::new();
         builder.max_header_size(HEAD);
         let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(failed)?;
-        // Ends with this function, however it ends.
+        // Aborted when this function returns.
         let mut driver = JoinSet::new();
         driver.spawn(connection);
         let (head, body) = sender.send_request(request).await.map_err(failed)?.into_parts();
@@ -196,7 +196,7 @@ impl Hop {
         }
     }
 
-    /// Where a redirect leads to.
+    /// The target of a redirect; `None` if the response is not one.
     fn target(&self, head: &response::Parts) -> Result<Option<Url>, Refusal> {
         let redirects = matches!(head.status.as_u16(), 301 | 302 | 303 | 307 | 308);
         let Some(location) = head.headers.get(LOCATION).filter(|_| redirects) else { return Ok(None) };
@@ -210,7 +210,7 @@ impl Hop {
             .ok_or_else(|| Refusal::Redirect(self.host()))
     }
 
-    /// Reads a body as long as it is within the limit.
+    /// Reads a body up to the limit.
     async fn read(&self, mut body: Incoming, limit: usize) -> Result<Vec<u8>, Refusal> {
         let too_large = || Refusal::TooLarge { host: self.host(), limit };
         if usize::try_from(body.size_hint().lower()).map_or(true, |length| length > limit) {
@@ -250,7 +250,7 @@ impl Hop {
             (name.as_str().to_owned(), lossy(value.as_bytes()))
         };
         let mut headers: Vec<_> = head.headers.iter().map(header).collect();
-        // Stable, so that those of one name stay as they came.
+        // A stable sort, so that headers of the same name keep their order.
         headers.sort_by(|a, b| a.0.cmp(&b.0));
         Response {
             status: head.status.as_u16(),

@@ -1,4 +1,4 @@
-//! Which headers a script may set, and which go along to another origin.
+//! Rules for headers: those that a script may set, and those that are sent to another origin.
 
 use http::header::{
     ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONNECTION, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH,
@@ -8,24 +8,24 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::Refusal;
 
-/// The most headers of a request, and the most bytes of all together.
+/// The maximum number of request headers, and of bytes in all of them.
 const COUNT: usize = 100;
 const LENGTH: usize = 32 * 1024;
 
-/// Headers that belong to the connection, to its framing or to the one who makes it.
+/// Headers of the connection, of its framing, or of the client itself.
 const MANAGED: &[HeaderName] =
     &[ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
 
-/// The same, where the library has no constant.
+/// More of these, for which the library has no constant.
 const MANAGED_NAMES: &[&str] = &["http2-settings", "keep-alive"];
 
-/// All that another origin may see. Any other header may carry a secret.
+/// The headers that are sent to another origin. Any other header may carry a secret.
 const HARMLESS: &[HeaderName] = &[ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT];
 
-/// What describes a body.
-const OF_A_BODY: &[HeaderName] = &[CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION, CONTENT_TYPE];
+/// Headers that describe a body.
+const BODY_HEADERS: &[HeaderName] = &[CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION, CONTENT_TYPE];
 
-/// Takes the headers of a script.
+/// Parses and checks the headers of a script.
 pub(crate) fn read(headers: &[(String, String)]) -> Result<HeaderMap, Refusal> {
     let length: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
     if headers.len() > COUNT || length > LENGTH {
@@ -47,7 +47,7 @@ fn is_managed(name: &HeaderName) -> bool {
     MANAGED.contains(name) || MANAGED_NAMES.contains(&name.as_str()) || name.as_str().starts_with("proxy-")
 }
 
-/// Leaves what another origin may see.
+/// Removes all headers that another origin must not see.
 pub(crate) fn for_another_origin(headers: &mut HeaderMap) {
     let secret: Vec<_> = headers.keys().filter(|name| !HARMLESS.contains(name)).cloned().collect();
     for name in secret {
@@ -55,9 +55,9 @@ pub(crate) fn for_another_origin(headers: &mut HeaderMap) {
     }
 }
 
-/// Leaves what a request without its body may have.
+/// Removes the headers that describe a body.
 pub(crate) fn without_body(headers: &mut HeaderMap) {
-    for name in OF_A_BODY {
+    for name in BODY_HEADERS {
         headers.remove(name);
     }
 }

@@ -1,9 +1,9 @@
-//! Everything that is requested from the outside on behalf of a script: HTTP, DNS look-ups and TLS handshakes.
+//! Outgoing requests on behalf of a script: HTTP, DNS look-ups and TLS handshakes.
 //!
-//! Each goes only to hosts that the organization allows and to public addresses. A name is resolved here, all its
-//! addresses are checked, and the connection is made to a checked address, so that no second answer of a name
-//! server can change where it leads. Every request has a connection, a TLS session and a deadline of its own:
-//! nothing is kept that a request of another organization could find.
+//! Requests go only to hosts that the organization allows and to public addresses. A name is resolved here, all its
+//! addresses are checked, and the connection is made to a checked address, so that a second DNS response cannot
+//! change its destination. Every request has its own connection, TLS session and deadline: no state is shared with
+//! requests of another organization.
 
 mod address;
 mod connect;
@@ -31,20 +31,20 @@ pub use fetch::{Request, Response};
 pub use refusal::Refusal;
 pub use tls::{Certificate, TlsAnswer, TlsQuery};
 
-/// What the operator decides.
+/// Settings of the operator.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Lets private addresses and this machine through; metadata services never.
+    /// Allows private and loopback addresses; metadata services are always denied.
     pub allow_private_networks: bool,
-    /// The name servers; none means those of the system, and its hosts file.
+    /// The name servers; if empty, those of the system and its hosts file are used.
     pub dns_servers: Vec<SocketAddr>,
-    /// Authorities to trust beside those of the operating system.
+    /// Certificate authorities to trust in addition to those of the operating system.
     pub extra_roots: Vec<CertificateDer<'static>>,
-    /// For a whole request: look-up, connection, redirects and body.
+    /// The timeout of a whole request: look-up, connection, redirects and body.
     pub timeout: Duration,
-    /// The most bytes a body may have.
+    /// The maximum number of bytes of a body.
     pub body_limit: usize,
-    /// The most redirects that are followed.
+    /// The maximum number of redirects that are followed.
     pub redirects: usize,
 }
 
@@ -61,7 +61,7 @@ impl Default for Settings {
     }
 }
 
-/// Why nothing can be requested at all. For the operator.
+/// An error that prevents all requests. For the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("the name servers of the system cannot be found: {0}")]
@@ -74,10 +74,10 @@ pub enum Error {
     Tls(String),
 }
 
-/// No request takes longer, whatever the settings say.
-const LONGEST: Duration = Duration::from_hours(24);
+/// The maximum duration of a request, regardless of the settings.
+const MAX_TIMEOUT: Duration = Duration::from_hours(24);
 
-/// The way to the outside. Cheap to clone.
+/// The client for outgoing requests. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Egress(Arc<Parts>);
 
@@ -97,7 +97,7 @@ impl Egress {
         Self::with_detours(settings, HashMap::new())
     }
 
-    /// Connects to the second address of a pair where the first was found and checked. For tests, which have no
+    /// Connects to the second address of a pair when the first was resolved and checked. For tests, which have no
     /// public addresses of their own.
     pub fn with_detours(settings: Settings, detours: HashMap<SocketAddr, SocketAddr>) -> Result<Self, Error> {
         Ok(Self(Arc::new(Parts {
@@ -121,7 +121,7 @@ impl Egress {
         dns::dns(&self.0, hosts, query).await
     }
 
-    /// Makes a TLS handshake and tells what the server showed. Nothing is sent after it.
+    /// Performs a TLS handshake and returns the server's certificate. Sends no data after it.
     pub async fn tls(&self, hosts: &AllowedHosts, query: TlsQuery) -> Result<TlsAnswer, Refusal> {
         tls::tls(&self.0, hosts, query).await
     }
@@ -129,10 +129,10 @@ impl Egress {
 
 impl Parts {
     fn deadline(&self) -> Instant {
-        Instant::now() + self.timeout.min(LONGEST)
+        Instant::now() + self.timeout.min(MAX_TIMEOUT)
     }
 
-    /// Waits for `work` until the deadline; what `host` did not finish by then is refused.
+    /// Runs `work` until the deadline; fails if `host` is too slow.
     async fn within<T>(
         &self,
         deadline: Instant,

@@ -1,11 +1,11 @@
-//! What the organization's list says about a URL.
+//! Checks a URL against the organization's allow list.
 
 use attestry_domain::automations::hosts::AllowedHosts;
 use url::Url;
 
 use crate::Refusal;
 
-/// Reads a URL as it will be requested: without a fragment, the host without a dot at its end.
+/// Normalizes a URL for the request: no fragment, and no dot at the end of the host.
 pub(crate) fn tidy(mut url: Url) -> Option<Url> {
     url.set_fragment(None);
     if let Some(name) = url.domain().and_then(|name| name.strip_suffix('.')).map(str::to_owned) {
@@ -14,7 +14,7 @@ pub(crate) fn tidy(mut url: Url) -> Option<Url> {
     Some(url)
 }
 
-/// Refuses a URL that the list does not permit.
+/// Rejects a URL that the list does not permit.
 pub(crate) fn check(hosts: &AllowedHosts, url: &Url) -> Result<(), Refusal> {
     let plain = match url.scheme() {
         "http" => true,
@@ -33,7 +33,7 @@ pub(crate) fn check(hosts: &AllowedHosts, url: &Url) -> Result<(), Refusal> {
     }
 }
 
-/// The host as it is written in a URL.
+/// The host as written in the URL.
 pub(crate) fn host_of(url: &Url) -> Result<&str, Refusal> {
     url.host_str().filter(|host| !host.is_empty()).ok_or(Refusal::Url)
 }

@@ -1,5 +1,5 @@
-//! Why a request was not made or not finished, as sentences for the author of the script. They hold nothing of
-//! the request but the host, and nothing of the machinery.
+//! Errors of a request, as sentences for the script's author. They contain the host but nothing else of the request,
+//! and no internals.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -38,7 +38,7 @@ pub enum Refusal {
     NoAddress(String),
     #[error("The name servers gave no usable answer for {0}.")]
     Lookup(String),
-    #[error("{} is a private or reserved address.", Place(.host, .address))]
+    #[error("{} is a private or reserved address.", Address(.host, .address))]
     PrivateAddress { host: String, address: IpAddr },
     #[error("{0} cannot be reached.")]
     Unreachable(String),
@@ -66,10 +66,10 @@ pub enum Refusal {
     Redirects(usize),
 }
 
-/// An address, and the name it was found under.
-struct Place<'a>(&'a str, &'a IpAddr);
+/// Formats an address together with the name it was resolved from.
+struct Address<'a>(&'a str, &'a IpAddr);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Address<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let literal = self.0.trim_start_matches('[').trim_end_matches(']').parse() == Ok(*self.1);
         if literal { write!(f, "{}", self.1) } else { write!(f, "{} ({})", self.1, self.0) }

@@ -1,4 +1,4 @@
-//! From a host to addresses that may be connected to.
+//! Resolves a host to addresses that are allowed.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -24,7 +24,7 @@ pub(crate) fn resolver(servers: &[SocketAddr]) -> Result<TokioResolver, Error> {
     let options = builder.options_mut();
     options.use_hosts_file = if servers.is_empty() { ResolveHosts::Always } else { ResolveHosts::Never };
     options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
-    // Whoever looks something up wants to know how it is now.
+    // A look-up must return the current state.
     options.cache_size = 0;
     builder.build().map_err(wrong)
 }
@@ -37,13 +37,13 @@ fn name_server(address: SocketAddr) -> NameServerConfig {
     NameServerConfig::new(address.ip(), true, connections.into())
 }
 
-/// A name as name servers understand it: complete, so that no search list is put behind it.
+/// Makes a name fully qualified, so that no search list is applied.
 pub(crate) fn complete(name: &str) -> String {
     format!("{name}.")
 }
 
 impl Parts {
-    /// All addresses of a host. One that may not be reached refuses them all.
+    /// All addresses of a host. Fails if any of them is not allowed.
     pub(crate) async fn addresses(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, Refusal> {
         let addresses = match host {
             Host::Ipv4(address) => vec![IpAddr::V4(*address)],

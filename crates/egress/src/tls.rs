@@ -1,5 +1,5 @@
-//! A handshake, and what the server showed in it. Also a server with a bad certificate is looked at: it is told
-//! what is wrong, and nothing is sent.
+//! TLS handshakes that report the server's certificate. A server with an invalid certificate is inspected too: the
+//! problem is reported and no data is sent.
 
 use attestry_domain::Time;
 use attestry_domain::automations::hosts::{AllowedHosts, canonical};
@@ -30,13 +30,13 @@ pub struct TlsAnswer {
     pub address: String,
     /// `TLS 1.3` or `TLS 1.2`.
     pub protocol: String,
-    /// Whether a client that checks certificates would go on.
+    /// True if a client that checks certificates would proceed.
     pub trusted: bool,
-    /// Why it would not.
+    /// The reason why it is not trusted.
     pub problem: Option<String>,
     /// The server's own certificate.
     pub certificate: Certificate,
-    /// How many certificates the server sent.
+    /// The number of certificates the server sent.
     pub chain_length: usize,
 }
 
@@ -46,12 +46,12 @@ pub struct Certificate {
     /// As in RFC 4514: `CN=example.com,O=Example`.
     pub subject: String,
     pub issuer: String,
-    /// In hexadecimal digits.
+    /// In hexadecimal.
     pub serial_number: String,
     pub not_before: Time,
     pub not_after: Time,
     pub dns_names: Vec<String>,
-    /// The fingerprint, in hexadecimal digits.
+    /// The fingerprint, in hexadecimal.
     pub sha256: String,
 }
 
@@ -90,7 +90,7 @@ async fn shake_hands(parts: &Parts, url: &Url) -> Result<TlsAnswer, Refusal> {
     })
 }
 
-/// The words for what is wrong, with what the certificate says.
+/// Describes the problem, with details from the certificate.
 fn describe(wrong: &rustls::Error, certificate: &Certificate, host: &str) -> String {
     use rustls::CertificateError::{NotValidForName, NotValidForNameContext, UnknownIssuer};
     let rustls::Error::InvalidCertificate(wrong) = wrong else {

@@ -1,4 +1,4 @@
-//! Which certificates are trusted, and in plain words why one is not.
+//! Verification of certificates, and explanations for untrusted ones.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStor
 
 use crate::Error;
 
-/// The authorities of the system and the operator's, ready for use.
+/// The certificate authorities of the system and of the operator.
 #[derive(Debug)]
 pub(crate) struct Trust {
     provider: Arc<CryptoProvider>,
@@ -39,12 +39,12 @@ impl Trust {
         Ok(Self { provider, verifier, strict: Arc::new(strict) })
     }
 
-    /// Accepts only a certificate that is trusted.
+    /// A configuration that accepts only trusted certificates.
     pub(crate) fn strict(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.strict)
     }
 
-    /// Accepts any certificate, and keeps what is wrong with it.
+    /// A configuration that accepts any certificate and records the problem.
     pub(crate) fn watching(&self) -> Result<(Arc<ClientConfig>, Arc<Watch>), rustls::Error> {
         let watch = Arc::new(Watch { verifier: Arc::clone(&self.verifier), wrong: Mutex::default() });
         let config = config(&self.provider, Arc::<Watch>::clone(&watch))?;
@@ -52,7 +52,8 @@ impl Trust {
     }
 }
 
-/// TLS 1.2 and 1.3. No session is kept for a later connection, which may be another organization's.
+/// Configures TLS 1.2 and 1.3 without session resumption, because a later connection may belong to another
+/// organization.
 fn config(
     provider: &Arc<CryptoProvider>,
     verifier: Arc<dyn ServerCertVerifier>,
@@ -66,7 +67,7 @@ fn config(
     Ok(config)
 }
 
-/// Verifies as usual, but lets the handshake go on. The server must still prove that it has the key.
+/// Verifies the certificate but always continues the handshake. The server must still prove that it has the key.
 #[derive(Debug)]
 pub(crate) struct Watch {
     verifier: Arc<WebPkiServerVerifier>,
@@ -74,7 +75,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// What the usual verification found.
+    /// The error that the verification returned.
     pub(crate) fn problem(&self) -> Option<rustls::Error> {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -121,7 +122,7 @@ fn moment(time: UnixTime) -> Time {
     Time::from_millis(i64::try_from(time.as_secs()).unwrap_or(i64::MAX).saturating_mul(1000))
 }
 
-/// One sentence about what is wrong with a certificate.
+/// Explains a certificate error in one sentence.
 pub(crate) fn explain(wrong: &CertificateError) -> String {
     match wrong {
         CertificateError::Expired => "It has expired.".to_owned(),

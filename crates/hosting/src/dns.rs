@@ -1,4 +1,4 @@
-//! Asks name servers: for the challenge, and for where a domain leads.
+//! Checks a domain by DNS: its challenge, and the host it points to.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -17,42 +17,43 @@ use crate::settings::bounded;
 use crate::words::{has_addresses, listed, quoted};
 use crate::{CHALLENGE_LABEL, Challenge, DnsSettings, Error, Failure, Record, Status};
 
-/// The most CNAME records that are followed.
-const LONGEST_CHAIN: usize = 8;
-/// The longest that a record is remembered, if its TTL is not shorter.
-const REMEMBERED: Duration = Duration::from_mins(1);
-/// The longest that the absence of a record is remembered. Whoever waits for a record to appear is about to make it.
-const ABSENCE_REMEMBERED: Duration = Duration::from_secs(5);
+/// The maximum number of CNAME records that are followed.
+const MAX_CNAME_CHAIN: usize = 8;
+/// The maximum time that a record is cached, unless its TTL is shorter.
+const MAX_CACHE_TTL: Duration = Duration::from_mins(1);
+/// The maximum time that the absence of a record is cached. It is short, because users check right after they create
+/// a record.
+const MAX_NEGATIVE_CACHE_TTL: Duration = Duration::from_secs(5);
 
 pub(crate) struct Dns {
     servers: Vec<SocketAddr>,
-    /// Made when something is looked up for the first time.
+    /// Created by the first look-up.
     resolver: OnceLock<TokioResolver>,
-    /// The name that domains are to lead to, and how it is written.
+    /// The host name that domains must point to, parsed and as text.
     target: Name,
     cname_target: String,
     addresses: Vec<IpAddr>,
     timeout: Duration,
 }
 
-/// What a name server says about one type of records at a name.
+/// The result of looking up one record type of a name.
 enum Found {
     Records(Vec<RData>),
-    /// The name exists, but has no such records.
+    /// The name exists, but has no records of this type.
     Nothing,
     NoSuchName,
 }
 
-/// The names that a name leads through, itself first.
+/// A chain of CNAME records, starting with the name itself.
 struct Chain {
     names: Vec<Name>,
     end: End,
 }
 
 enum End {
-    /// The name that was looked for.
+    /// The chain reached the requested name.
     Goal,
-    /// The last name is not a CNAME.
+    /// The last name has no CNAME record.
     Name,
     NoSuchName,
     Loop,
@@ -85,7 +86,7 @@ impl Dns {
         })
     }
 
-    /// The record that would meet the challenge, if there is none that does.
+    /// Returns the TXT record to create, if no existing one satisfies the challenge.
     async fn missing_proof(&self, challenge: &Challenge<'_>) -> Result<Option<Record>, Failure> {
         let domain = format!("{CHALLENGE_LABEL}.{}", challenge.domain);
         let reason = match name(&domain).filter(|_| name(challenge.domain).is_some()) {
@@ -96,12 +97,12 @@ impl Dns {
         Ok(reason.map(|reason| Record { kind: "TXT".to_owned(), domain, value, reason }))
     }
 
-    /// What is found instead of the value, unless that is found.
+    /// Describes what was found instead of the value; `None` if the value was found.
     async fn unproven(&self, name: &Name, domain: &str, value: &str) -> Result<Option<String>, Failure> {
         let mut names = vec![name.clone()];
         let found = match self.look_up(name, RecordType::TXT).await {
             Ok(Found::Records(records)) => records,
-            // Either there is none, or it is elsewhere, or the name server went in circles.
+            // There is no record, or it is at the target of a CNAME, or the name server reported a loop.
             nothing => {
                 let chain = self.follow(name, None).await?;
                 names = chain.names;
@@ -134,7 +135,7 @@ impl Dns {
         Ok(Some(format!("The TXT {records} {} instead.", listed(&found))))
     }
 
-    /// The records of which one would make the domain lead here, if it does not.
+    /// Returns the records of which one would make the domain point here; empty if it does.
     async fn missing_way(&self, domain: &str) -> Result<Vec<Record>, Failure> {
         let cname = |reason| Record {
             kind: "CNAME".to_owned(),
@@ -165,7 +166,7 @@ impl Dns {
                 } else {
                     has_addresses(domain, &foreign)
                 };
-                // The root of a zone cannot be a CNAME.
+                // The apex of a zone cannot be a CNAME.
                 let at_root = others.is_empty() && self.is_root_of_zone(first).await?;
                 (reason, if at_root { accepted } else { Vec::new() })
             }
@@ -208,8 +209,8 @@ impl Dns {
         Ok(matches!(self.look_up(name, RecordType::SOA).await?, Found::Records(_)))
     }
 
-    /// Follows CNAME records to their end or to the goal. Each is looked up by itself, so that each is remembered for
-    /// its own TTL, and where they lead is known even if that does not exist.
+    /// Follows CNAME records to their end or to the goal. Looks up each one separately, so that each is cached for
+    /// its own TTL, and the target is known even if it does not exist.
     async fn follow(&self, start: &Name, goal: Option<&Name>) -> Result<Chain, Failure> {
         let mut names = Vec::new();
         let mut name = start.clone();
@@ -224,7 +225,7 @@ impl Dns {
             name = match self.look_up(&name, RecordType::CNAME).await? {
                 Found::NoSuchName => break End::NoSuchName,
                 Found::Nothing => break End::Name,
-                Found::Records(_) if names.len() > LONGEST_CHAIN => break End::TooLong,
+                Found::Records(_) if names.len() > MAX_CNAME_CHAIN => break End::TooLong,
                 Found::Records(records) => match records.first() {
                     Some(RData::CNAME(next)) => next.0.clone(),
                     _ => break End::Name,
@@ -248,7 +249,7 @@ impl Dns {
 
     async fn look_up(&self, name: &Name, kind: RecordType) -> Result<Found, Failure> {
         match self.resolver()?.lookup(name.clone(), kind).await {
-            // A code that is not known comes with an answer, but it is a failure.
+            // An unknown response code comes with an answer, but it is a failure.
             Ok(found) if !is_answer(found.message().response_code) => {
                 Err(down(name, kind, &found.message().response_code))
             }
@@ -272,7 +273,7 @@ impl Dns {
         }
     }
 
-    /// Lets the next look-up ask the name servers.
+    /// Invalidates the cache for these names, so that the next look-up queries the name servers.
     fn forget(&self, names: &[Name], kinds: &[RecordType]) {
         let Some(resolver) = self.resolver.get() else { return };
         for name in names {
@@ -302,11 +303,11 @@ fn resolver(servers: &[SocketAddr], timeout: Duration) -> Result<TokioResolver, 
         TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
     };
     let options = builder.options_mut();
-    // What browsers elsewhere find is asked for, not what this machine has been told.
+    // Looks up what browsers elsewhere find, not the hosts file of this machine.
     options.use_hosts_file = ResolveHosts::Never;
-    options.positive_max_ttl = Some(REMEMBERED);
-    options.negative_max_ttl = Some(ABSENCE_REMEMBERED);
-    // Leaves time for another attempt.
+    options.positive_max_ttl = Some(MAX_CACHE_TTL);
+    options.negative_max_ttl = Some(MAX_NEGATIVE_CACHE_TTL);
+    // Leaves time for a second attempt.
     options.timeout = timeout / 2;
     builder.build()
 }
@@ -319,7 +320,7 @@ fn name_server(address: SocketAddr) -> NameServerConfig {
     NameServerConfig::new(address.ip(), true, connections.into())
 }
 
-/// A name as name servers understand it: complete, so that no search list is put behind it.
+/// Parses a name as fully qualified, so that no search list is applied.
 fn name(text: &str) -> Option<Name> {
     Name::from_ascii(text).ok().filter(|name| name.iter().len() > 0).map(|mut name| {
         name.set_fqdn(true);
@@ -332,7 +333,7 @@ fn written(name: &Name) -> String {
     name.strip_suffix('.').filter(|rest| !rest.is_empty()).unwrap_or(&name).to_owned()
 }
 
-/// A text without the white space and the quotation marks that some forms leave around it.
+/// Strips white space and the quotation marks that some web forms leave around a value.
 fn bare(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii();
     text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(text)
@@ -349,12 +350,12 @@ fn down(name: &Name, kind: RecordType, reason: &dyn fmt::Display) -> Failure {
 
 fn endless(domain: &str, end: &End) -> String {
     match end {
-        End::TooLong => format!("{domain} leads through more than {LONGEST_CHAIN} CNAME records."),
+        End::TooLong => format!("{domain} leads through more than {MAX_CNAME_CHAIN} CNAME records."),
         _ => format!("The CNAME records of {domain} form a loop."),
     }
 }
 
-/// Where the CNAME records of a domain lead.
+/// Describes the targets of a domain's CNAME records.
 fn led_astray(domain: &str, names: &[Name]) -> String {
     match names {
         [first, .., last] => {

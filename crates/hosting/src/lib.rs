@@ -1,8 +1,8 @@
-//! Whether a custom domain leads here: by DNS, or as a hosting provider says.
+//! Checks whether a custom domain points here, by DNS or through a hosting provider.
 //!
-//! Two things are asked of a domain. It must be *verified*: whoever claims it has shown that it is theirs. And it must
-//! not be *misconfigured*: what browsers find under its name is this installation. A [`Status`] tells both, and lists
-//! the records that are still to be made with what was found instead.
+//! A domain must pass two checks. It must be *verified*: its claimant has proved ownership. And it must not be
+//! *misconfigured*: its name leads browsers to this installation. A [`Status`] has both results, and lists the
+//! missing records with what was found instead.
 
 mod dns;
 mod failure;
@@ -17,43 +17,43 @@ use std::sync::Arc;
 pub use failure::Failure;
 pub use settings::{DnsSettings, Error, Settings, Token, VercelSettings};
 
-/// The label in front of a domain under which its challenge is looked up.
+/// The label before a domain at which its challenge is looked up.
 pub const CHALLENGE_LABEL: &str = "_attestry-challenge";
 
-/// What is to be proved of a domain.
+/// A proof of ownership to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Challenge<'a> {
-    /// A host name in its canonical form: ASCII, lower case, no dot at the end.
+    /// A host name in canonical form: ASCII, lower case, no dot at the end.
     pub domain: &'a str,
-    /// What a TXT record of the domain must hold. A hosting provider has challenges of its own.
+    /// The required value of the domain's TXT record. A hosting provider has its own challenges.
     pub value: &'a str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The challenge is met: the domain belongs to whoever claims it.
+    /// True if the challenge is satisfied: the domain belongs to its claimant.
     pub verified: bool,
-    /// The records that are still to be made.
+    /// The records still to be created.
     pub verification: Vec<Record>,
-    /// The host name that the domain is to be a CNAME of.
+    /// The host name that the domain must be a CNAME of.
     pub cname_target: Option<String>,
-    /// The domain does not lead here.
+    /// True if the domain does not point here.
     pub misconfigured: bool,
 }
 
-/// A record to make.
+/// A DNS record to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// `TXT`, `CNAME`, `A` or `AAAA`; a hosting provider may ask for others.
+    /// `TXT`, `CNAME`, `A` or `AAAA`; a hosting provider may require others.
     pub kind: String,
-    /// The whole name that the record belongs to.
+    /// The full name of the record.
     pub domain: String,
     pub value: String,
-    /// What was found instead, as a sentence.
+    /// A sentence about what was found instead.
     pub reason: String,
 }
 
-/// The way to find out. Cheap to clone.
+/// The domain checker. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Hosting(Arc<Provider>);
 
@@ -71,9 +71,8 @@ impl Hosting {
         })))
     }
 
-    /// How it stands with a domain. What name servers say is remembered for at most a minute and never past its TTL; what
-    /// is not as it should be is not remembered, so that whoever mends it sees it at once. A hosting provider is asked
-    /// each time.
+    /// Checks a domain. DNS responses are cached for at most a minute and never past their TTL; those that fail a
+    /// check are not cached, so that a fix shows immediately. Hosting providers are queried each time.
     pub async fn status(&self, challenge: &Challenge<'_>) -> Result<Status, Failure> {
         match &*self.0 {
             Provider::Dns(dns) => dns.status(challenge).await,

@@ -1,4 +1,4 @@
-//! What the operator decides: who is asked about domains, and where they are to lead.
+//! Settings of the operator: the provider that checks domains, and the target they must point to.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -8,8 +8,8 @@ use reqwest::header::HeaderValue;
 use url::Url;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// No look-up takes longer, whatever the settings say.
-const LONGEST: Duration = Duration::from_hours(1);
+/// The maximum timeout of a look-up, regardless of the settings.
+const MAX_TIMEOUT: Duration = Duration::from_hours(1);
 
 #[derive(Clone, Debug)]
 pub enum Settings {
@@ -19,18 +19,18 @@ pub enum Settings {
 
 #[derive(Clone, Debug)]
 pub struct DnsSettings {
-    /// The name servers; none means those of the system.
+    /// The name servers; if empty, those of the system are used.
     pub servers: Vec<SocketAddr>,
-    /// The host name that domains are to be a CNAME of, such as `portal.example.com`.
+    /// The host name that domains must be a CNAME of, such as `portal.example.com`.
     pub target: String,
-    /// The addresses that a domain may have which cannot be a CNAME; none means those of the target.
+    /// The addresses allowed for a domain that cannot be a CNAME; if empty, those of the target.
     pub addresses: Vec<IpAddr>,
-    /// For all look-ups of a domain together.
+    /// The timeout for all look-ups of a domain together.
     pub timeout: Duration,
 }
 
 impl DnsSettings {
-    /// The name servers of the system and the addresses of the target.
+    /// Settings with the name servers of the system and the addresses of the target.
     pub fn new(target: impl Into<String>) -> Self {
         Self { servers: Vec::new(), target: target.into(), addresses: Vec::new(), timeout: TIMEOUT }
     }
@@ -38,19 +38,19 @@ impl DnsSettings {
 
 #[derive(Clone)]
 pub struct VercelSettings {
-    /// `https://api.vercel.com`, or what stands in for it.
+    /// `https://api.vercel.com`, or a replacement for it.
     pub base_url: Url,
     pub token: Token,
-    /// The id or the name of the project that has the domains.
+    /// The id or the name of the project with the domains.
     pub project: String,
-    /// The id of the team that has the project; none means the account that the token belongs to.
+    /// The id of the team that owns the project; if `None`, the account of the token.
     pub team: Option<String>,
-    /// For both requests about a domain together.
+    /// The timeout for both requests about a domain together.
     pub timeout: Duration,
 }
 
 impl VercelSettings {
-    /// Vercel's own address, and no team.
+    /// Settings with Vercel's own URL and no team.
     pub fn new(token: Token, project: impl Into<String>) -> Result<Self, Error> {
         Ok(Self {
             base_url: Url::parse("https://api.vercel.com").map_err(|_| Error::BaseUrl)?,
@@ -64,7 +64,7 @@ impl VercelSettings {
 
 impl fmt::Debug for VercelSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A password or a query would be refused, and may be a secret until then.
+        // A password or a query is rejected later, but may be a secret.
         let mut base_url = self.base_url.clone();
         base_url.set_query(None);
         let _ = base_url.set_password(None);
@@ -78,17 +78,17 @@ impl fmt::Debug for VercelSettings {
     }
 }
 
-/// What the hosting provider knows us by. Nothing prints it.
+/// The hosting provider's access token. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// White space around it is dropped: a token read from a file often ends in a line break.
+    /// Creates a token without surrounding white space: a token read from a file often ends in a line break.
     pub fn new(token: &str) -> Self {
         Self(token.trim().to_owned())
     }
 
-    /// A header value that is left out of every `Debug` output.
+    /// The header value, marked as sensitive so that `Debug` never prints it.
     pub(crate) fn header(&self) -> Result<HeaderValue, Error> {
         if self.0.is_empty() || !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::Token);
@@ -106,10 +106,10 @@ impl fmt::Debug for Token {
 }
 
 pub(crate) fn bounded(timeout: Duration) -> Duration {
-    timeout.min(LONGEST)
+    timeout.min(MAX_TIMEOUT)
 }
 
-/// Why no domain can be asked about at all. For the operator.
+/// An error that prevents all checks. For the operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     #[error("{0:?} is not a host name that domains can be a CNAME of")]

@@ -1,4 +1,4 @@
-//! A real name server, and a hosting provider that answers from a script. For tests, of this crate and of others.
+//! A real name server, and a fake hosting provider with scripted responses. For tests of this crate and others.
 
 mod name_server;
 mod vercel;

@@ -1,4 +1,4 @@
-//! Asks Vercel: whether its project has the domain and knows whose it is, and whether the domain leads to it.
+//! Queries Vercel: whether its project has the domain, whether it is verified, and whether it points to Vercel.
 
 use std::error::Error as _;
 use std::pin::pin;
@@ -14,9 +14,9 @@ use crate::settings::bounded;
 use crate::words::{has_addresses, listed};
 use crate::{Error, Failure, Record, Status, VercelSettings};
 
-/// The most bytes of an answer that are read.
+/// The maximum number of bytes of a response that are read.
 const BODY: usize = 256 * 1024;
-/// The most records of each sort that are passed on.
+/// The maximum number of records of each kind that are passed on.
 const RECORDS: usize = 20;
 
 #[derive(Debug)]
@@ -69,8 +69,8 @@ impl Vercel {
         Ok(Status { verified, verification, cname_target, misconfigured })
     }
 
-    /// What the project and the configuration of a domain are, asked for at once. What the project says counts first:
-    /// a domain that it does not have is unknown, whatever else is said about it.
+    /// Requests the project domain and the configuration of a domain concurrently. The project's response takes
+    /// precedence: a domain that it does not have is unknown, even if the other request fails.
     async fn ask_both(&self, domain: &str) -> Result<(Value, Value), Failure> {
         let project = self.url(&["v9", "projects", self.settings.project.trim(), "domains", domain])?;
         let config = self.url(&["v6", "domains", domain, "config"])?;
@@ -171,21 +171,21 @@ fn client(encrypted: bool) -> Result<Client, Error> {
     let mut builder = Client::builder()
         .user_agent(concat!("attestry/", env!("CARGO_PKG_VERSION")))
         .pool_idle_timeout(Duration::from_secs(30))
-        // The token is for the host that was configured.
+        // The token is only for the configured host.
         .redirect(redirect::Policy::none())
-        // Whatever other crates switch on.
+        // Other crates may enable these features.
         .no_gzip()
         .no_brotli()
         .no_zstd()
         .no_deflate();
     if !encrypted {
-        // What stands in for Vercel on this machine needs no certificate authorities, and there may be none.
+        // A local replacement for Vercel needs no certificate authorities, and there may be none.
         builder = builder.tls_certs_only([]);
     }
     builder.build().map_err(|error| Error::Client(root_cause(error).unwrap_or_default()))
 }
 
-/// The innermost reason, which holds no URL.
+/// The innermost cause, which contains no URL.
 fn root_cause(error: reqwest::Error) -> Option<String> {
     let error = error.without_url();
     let mut cause = error.source()?;
@@ -195,7 +195,7 @@ fn root_cause(error: reqwest::Error) -> Option<String> {
     Some(cause.to_string())
 }
 
-/// Whether a text can be a part of a path: a parser of URLs takes dots for a direction.
+/// Returns true if the text can be a path segment: URL parsers resolve `.` and `..`.
 fn is_segment(text: &str) -> bool {
     !matches!(text, "" | "." | "..")
 }
@@ -212,7 +212,7 @@ fn without_dot(name: &str) -> String {
     name.trim_end_matches('.').to_owned()
 }
 
-/// The records by which Vercel wants to see whose the domain is.
+/// The records by which Vercel verifies ownership of the domain.
 fn challenges(project: &Value, domain: &str) -> Vec<Record> {
     let text = |record: &Value, name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
     let read = |record: &Value| {
@@ -226,7 +226,7 @@ fn challenges(project: &Value, domain: &str) -> Vec<Record> {
     list(project, "verification").iter().filter_map(read).take(RECORDS).collect()
 }
 
-/// The records of which one would make the domain lead to Vercel.
+/// The records of which one would make the domain point to Vercel.
 fn ways(project: &Value, config: &Value, domain: &str, cname_target: Option<&str>) -> Vec<Record> {
     let texts =
         |name| list(config, name).iter().filter_map(Value::as_str).map(without_dot).collect::<Vec<_>>();
@@ -250,13 +250,13 @@ fn ways(project: &Value, config: &Value, domain: &str, cname_target: Option<&str
     let addresses: Vec<_> =
         recommended.iter().filter_map(Value::as_str).map(|value| record("A", value)).take(RECORDS).collect();
     match cname_target {
-        // The root of a zone cannot be a CNAME.
+        // The apex of a zone cannot be a CNAME.
         Some(target) if !is_apex || addresses.is_empty() => vec![record("CNAME", target)],
         _ => addresses,
     }
 }
 
-/// The value that Vercel recommends first: `[{"rank": 1, "value": …}, …]`.
+/// The value with the best rank in Vercel's recommendations: `[{"rank": 1, "value": …}, …]`.
 fn best<'a>(config: &'a Value, name: &str) -> Option<&'a Value> {
     let rank = |choice: &&Value| choice.get("rank").and_then(Value::as_u64).unwrap_or(u64::MAX);
     list(config, name).iter().min_by_key(rank)?.get("value")

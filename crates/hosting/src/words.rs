@@ -1,13 +1,13 @@
-//! What was found, in words. It was written by strangers, so all of it is short and printable.
+//! Descriptions of what was found. The data is untrusted, so it is shortened and made printable.
 
 use std::fmt::Display;
 
-/// The most bytes of a text that are shown.
+/// The maximum number of bytes of a text that are shown.
 const TEXT: usize = 64;
-/// The most things that are named one by one.
+/// The maximum number of items that are listed by name.
 const NAMED: usize = 3;
 
-/// A text in quotation marks, shortened, with everything escaped that is not plain ASCII.
+/// Quotes a text, shortened, with everything but printable ASCII escaped.
 pub(crate) fn quoted(text: &[u8]) -> String {
     match text.get(..TEXT) {
         Some(beginning) if text.len() > TEXT => format!("\"{}…\"", beginning.escape_ascii()),

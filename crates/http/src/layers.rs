@@ -1,5 +1,5 @@
-//! The outermost layer, once around everything: request id, address, time limit, panics, the problem
-//! body, security headers, metrics, and the journal entry of a refusal.
+//! The outermost layer, around all routes: request id, client address, timeout, panics, problem bodies, security
+//! headers, metrics, and the journal entries of forbidden requests.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -27,19 +27,19 @@ use crate::state::Api;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// How long somebody outside may take, beyond the time of a request, to begin an answer that is a stream.
+/// The time that an external service may take to begin a streamed response, in addition to the request timeout.
 const STREAM_BEGINS: Duration = Duration::from_mins(11);
 
-/// Routes with a secret in them.
+/// Returns true if a route contains a secret.
 fn is_secret(route: &str) -> bool {
     route.contains("{ticket}") || route.contains("{token}")
 }
 
-/// The content security policy of pages that bring their own.
+/// The content security policy of pages that have their own.
 #[derive(Clone, Copy, Debug)]
 pub struct PagePolicy(pub &'static str);
 
-/// What the outermost layer works with.
+/// The state of the outermost layer.
 #[derive(Debug, Clone)]
 pub struct Outer {
     pub api: Api,
@@ -72,7 +72,7 @@ pub async fn outer(State(outer): State<Outer>, mut request: Request, next: Next)
         actor: OnceLock::new(),
         admitted: OnceLock::new(),
     });
-    // A client that hangs up ends this function, though not what it called.
+    // A client that disconnects cancels this function, but not the task that it has spawned.
     let _hang_up = HangUp(context.connection.clone());
     let uri = request.uri().clone();
     request.extensions_mut().insert(Arc::clone(&context));
@@ -116,7 +116,7 @@ pub async fn outer(State(outer): State<Outer>, mut request: Request, next: Next)
     let took = started.elapsed();
     let name = route.as_ref().map_or("none", MatchedPath::as_str);
     api.metrics.count(method_label(&method), name, response.status().as_u16(), took);
-    // A path that opens something by itself is not for the log.
+    // A path that contains a secret must not be logged.
     let path = if is_secret(name) { name } else { uri.path() };
     tracing::debug!(
         request_id = %context.request_id, method = %method, path,
@@ -125,7 +125,7 @@ pub async fn outer(State(outer): State<Outer>, mut request: Request, next: Next)
     response
 }
 
-/// Tells a compressed body by its headers.
+/// Returns true if the body is compressed.
 fn is_compressed(headers: &HeaderMap) -> bool {
     let plain = |value: &HeaderValue| value.is_empty() || value.as_bytes().eq_ignore_ascii_case(b"identity");
     headers.get_all(header::CONTENT_ENCODING).iter().any(|value| !plain(value))
@@ -140,14 +140,15 @@ impl Drop for HangUp {
     }
 }
 
-/// Runs the rest within its time; neither a panic nor a stall leaves the client without an answer.
+/// Runs the rest of the request with a timeout, and responds even after a panic or a stall.
 ///
-/// What changes something runs in a task of its own: a client that hangs up in the middle stops nothing
-/// halfway, so whatever belongs to a change (its answer for a repetition, forgetting a credential) is done.
+/// A request that changes something runs in its own task: a client that disconnects does not stop it halfway, so
+/// everything that belongs to a change (storing its response for replay, invalidating a cached credential) is
+/// completed.
 async fn answer(api: &Api, context: &RequestContext, request: Request, next: Next) -> Response {
     let limit = api.http.request_timeout + transfer_time(context, request.headers());
     let is_stream = context.facts.is_some_and(|facts| facts.is_stream);
-    // Whoever answers a stream has its own time to begin.
+    // An external service gets additional time to begin a stream.
     let limit = if is_stream { limit + STREAM_BEGINS } else { limit };
     let unread = Unread::default();
     let request = request.map(|body| Arriving::within(body, limit, &unread));
@@ -190,7 +191,8 @@ pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
-/// The method as a label: anybody can make up others, and a counter for each would stay for ever.
+/// Returns the label of a method. Unknown methods share one, because clients can invent any number of them and each
+/// counter would stay forever.
 fn method_label(method: &Method) -> &'static str {
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS]
         .iter()
@@ -203,7 +205,7 @@ fn announced_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// What a body takes on a slow line is not held against the request.
+/// Returns the additional time for transferring the body on a slow connection.
 fn transfer_time(context: &RequestContext, headers: &HeaderMap) -> Duration {
     const SLOWEST: usize = 32 << 10;
     let unknown = if headers.contains_key(header::TRANSFER_ENCODING) { context.body_limit } else { 0 };
@@ -211,7 +213,7 @@ fn transfer_time(context: &RequestContext, headers: &HeaderMap) -> Duration {
     Duration::from_secs((length / SLOWEST) as u64)
 }
 
-/// A failure that did not come from our own code still leaves in our own shape.
+/// Converts an error response that did not come from our own code to a problem.
 fn foreign_failure(response: &Response) -> Option<Problem> {
     let status = response.status();
     let is_page = response.extensions().get::<PagePolicy>().is_some();
@@ -238,7 +240,7 @@ pub fn method_not_allowed() -> Problem {
     Problem::new("method_not_allowed", "This path does not support that method; see the Allow header.")
 }
 
-/// Problems that others have.
+/// Codes of problems that external services cause.
 const OUTSIDE: &[&str] = &["ai_failed", "ai_busy", "domain_check_failed", "hosting_busy"];
 
 fn log(api: &Api, problem: &Problem, context: &RequestContext, operation: &str) {
@@ -254,7 +256,7 @@ fn log(api: &Api, problem: &Problem, context: &RequestContext, operation: &str) 
     }
 }
 
-/// The caller's request id, if it is sane, or a fresh one.
+/// Returns the client's request id if it is valid, or a new one.
 fn request_id(api: &Api, headers: &HeaderMap) -> Arc<str> {
     let sane = |text: &&str| {
         (1..=128).contains(&text.len())

@@ -1,6 +1,7 @@
-//! Reading and answering requests: who calls, what they send, what they may, and what they are told. [`layers`] is around
-//! everything; extractors in [`request`] say what an operation needs; [`answer`] has problems, pages, tables and downloads;
-//! [`document`] writes the OpenAPI document from the same facts. Nothing here knows an operation.
+//! The HTTP layer that all operations share: authentication, parsing, permissions and responses. [`layers`] wraps
+//! everything; extractors in [`request`] declare what an operation needs; [`answer`] has problems, pages, tables and
+//! downloads; [`document`] generates the OpenAPI document from the same facts. Nothing here depends on a particular
+//! operation.
 
 #[macro_use]
 pub mod request;
@@ -13,4 +14,4 @@ pub mod state;
 
 // For the macros.
 pub use utoipa;
-pub use utoipa_axum::paste;
+pub use utoipa_axum;

@@ -53,7 +53,7 @@ pub struct Metrics {
     uptime: Gauge<f64, AtomicU64>,
 }
 
-/// The counters of one route: how long it takes, and how often it ended with each status.
+/// The metrics of one route: its duration, and a counter for each status.
 type OfRoute = (Histogram, Vec<(u16, Counter)>);
 
 fn buckets() -> Histogram {
@@ -104,12 +104,12 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts an answer that broke off after it had begun.
+    /// Counts a response that was interrupted after it had begun.
     pub fn count_broken_answer(&self, cause: &'static str) {
         self.broken_answers.get_or_create(&CauseLabels { cause }).inc();
     }
 
-    /// Counts a request. The counters of a route are looked up by text, without making labels first.
+    /// Counts a request. The counters of a route are looked up by text, to avoid building labels first.
     pub fn count(&self, method: &'static str, route: &str, status: u16, took: Duration) {
         let known = self.routes.read().unwrap_or_else(PoisonError::into_inner);
         if let Some((seconds, counters)) = known.get(method).and_then(|routes| routes.get(route))
@@ -135,7 +135,7 @@ impl Metrics {
     }
 }
 
-/// The counters as text. Not part of the interface under `/v1`, so not in its document.
+/// Returns the metrics as text. They are not part of the interface under `/v1`, so they are not in its document.
 pub async fn metrics(State(api): State<Api>) -> Result<impl IntoResponse, Problem> {
     if let Ok((all, failed)) = attestry_app::core::queue::counts(&api.ctx).await {
         api.metrics.jobs.set(all);

@@ -1,4 +1,4 @@
-//! What every handler can reach.
+//! The state that all handlers share.
 
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attestry_app::Ctx;
-use attestry_app::feed::Most;
+use attestry_app::feed::StreamLimits;
 use attestry_domain::Time;
 
 use crate::answer::memory::ResponseMemory;
@@ -14,29 +14,29 @@ use crate::metrics::Metrics;
 use crate::request::bodies::Budget;
 use crate::request::limits::Limits;
 
-/// Settings of the HTTP side.
+/// The settings of the HTTP server.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
-    /// The largest request body in bytes.
+    /// The maximum size of a request body in bytes.
     pub body_limit: usize,
-    /// How much memory all bodies being read may take together.
+    /// The memory limit for all bodies that are being read, in bytes.
     pub body_memory: usize,
-    /// Memory limit for all responses that are being made or sent.
+    /// The memory limit for all responses that are being built or sent, in bytes.
     pub response_memory: usize,
     pub request_timeout: Duration,
-    /// How long a stream is silent before a comment shows proxies that it lives.
+    /// The time after which an idle stream sends a comment, so that proxies do not close it.
     pub keep_alive: Duration,
-    /// How many clients follow what happens at once, in all and of one organization.
-    pub event_streams: Most,
-    /// Origins of other web pages that may call the interface.
+    /// The maximum number of concurrent event streams, in total and per organization.
+    pub event_streams: StreamLimits,
+    /// Origins of other web pages that may call the API.
     pub cors_origins: Vec<String>,
-    /// Addresses of proxies whose `X-Forwarded-For` is believed.
+    /// Addresses of proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpAddr>,
-    /// Requests a second for a key or session; 0 is no limit.
+    /// Requests per second for a key or session; 0 is no limit.
     pub rate_per_credential: u32,
-    /// Requests a second for an address on routes without credentials; 0 is no limit.
+    /// Requests per second for an address on routes without credentials; 0 is no limit.
     pub rate_per_address: u32,
-    /// Whether people reach us by https, so that cookies are marked and browsers told.
+    /// True if clients connect by https: cookies are marked as secure, and browsers get an HSTS header.
     pub secure: bool,
     pub version: &'static str,
 }
@@ -54,7 +54,7 @@ pub struct Inner {
     pub responses: ResponseMemory,
     pub metrics: Metrics,
     pub started: Time,
-    /// The host of the address people use.
+    /// The host of the server's public URL.
     pub own_host: String,
 }
 

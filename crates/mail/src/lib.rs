@@ -1,5 +1,5 @@
-//! Sends one message. By default it becomes an `.eml` file in the data folder, which any mail
-//! program opens; with an SMTP address it is sent. Queueing and retrying are not done here.
+//! Sends one message. By default it is written to an `.eml` file in the data folder, which any mail client opens;
+//! with an SMTP URL it is sent. Queueing and retries are the caller's job.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,38 +13,38 @@ use lettre::{AsyncTransport, Tokio1Executor};
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 
-/// How long the SMTP server may take for one message.
+/// The time limit for sending one message by SMTP.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A message to one person, in plain text and HTML.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// In whose name it is sent; empty for the sender's own.
+    /// The display name of the sender; empty for the default.
     #[serde(default)]
     pub from_name: String,
-    /// Stays the same when the message is sent again, so that a mail program shows it once.
+    /// Stays the same on a retry, so that a mail client shows the message once.
     pub id: String,
     pub to_name: String,
     pub to_address: String,
     pub subject: String,
     pub text: String,
     pub html: String,
-    /// Where a request of the mail program ends messages of this kind (RFC 8058).
+    /// The URL for one-click unsubscribing from messages of this kind (RFC 8058).
     #[serde(default)]
     pub unsubscribe: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Trying again later may help.
+    /// A retry may succeed.
     #[error("{0}")]
     Temporary(String),
-    /// The address or the message is refused for good.
+    /// The address or the message is permanently rejected.
     #[error("{0}")]
     Permanent(String),
 }
 
-/// The way messages leave.
+/// Sends messages through one transport.
 #[derive(Clone, Debug)]
 pub struct Mailer {
     from: Mailbox,
@@ -58,7 +58,7 @@ enum Transport {
     Memory(Sent),
 }
 
-/// The messages a memory mailer has taken. For tests.
+/// The messages that a memory mailer has accepted. For tests.
 #[derive(Clone, Debug, Default)]
 pub struct Sent(Arc<Mutex<Vec<Message>>>);
 
@@ -68,14 +68,14 @@ impl Sent {
     }
 }
 
-/// The longest line that RFC 5322 allows.
-const LONGEST_LINE: usize = 998;
+/// The maximum line length of RFC 5322.
+const MAX_LINE_BYTES: usize = 998;
 
-/// Text as it is in a file, so that a link can be read and copied; on its way by SMTP, in base64 where it is not
-/// ASCII, because not every server passes on more.
+/// Encodes text. A file contains it verbatim, so that a link can be read and copied; over SMTP, non-ASCII text is in
+/// base64, because not every server accepts 8-bit data.
 fn part(kind: ContentType, text: &str, for_a_file: bool) -> SinglePart {
     let builder = SinglePart::builder().header(kind);
-    let is_short = text.lines().all(|line| line.len() <= LONGEST_LINE);
+    let is_short = text.lines().all(|line| line.len() <= MAX_LINE_BYTES);
     let as_it_is = |encoding| {
         let lines: Vec<&str> = text.lines().collect();
         Body::dangerous_pre_encoded(lines.join("\r\n").into_bytes(), encoding)
@@ -88,12 +88,12 @@ fn part(kind: ContentType, text: &str, for_a_file: bool) -> SinglePart {
     }
 }
 
-/// A header is one line, whatever a name holds.
+/// Replaces control characters, because a header is one line.
 fn in_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Makes a header of a fixed name.
+/// Defines a header with a fixed name.
 macro_rules! header {
     ($(#[$meta:meta])* $type:ident $name:literal = $value:expr) => {
         impl Header for $type {
@@ -107,14 +107,14 @@ macro_rules! header {
 
             fn display(&self) -> HeaderValue {
                 let value: fn(&Self) -> String = $value;
-                // A long link stays in one piece: mail programs do not put it together again.
+                // A long link is not folded: mail clients do not join it again.
                 HeaderValue::dangerous_new_pre_encoded(Self::name(), value(self), value(self))
             }
         }
     };
 }
 
-/// A program sent it: nobody's absence note need answer (RFC 3834).
+/// Marks the message as automatic, so that no auto-reply is sent (RFC 3834).
 #[derive(Clone)]
 struct AutoSubmitted;
 
@@ -151,7 +151,7 @@ impl Mailer {
         Ok(Self { from: sender(from)?, transport: Transport::Smtp(transport) })
     }
 
-    /// The same, trusting a certificate in a file besides the system's: for a relay of one's own.
+    /// Creates an SMTP mailer that also trusts the certificate in a file, for a private relay.
     pub fn smtp_trusting(url: &str, from: &str, certificate: &str) -> Result<Self, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("{certificate}: {error}");
         let pem = std::fs::read(certificate).map_err(|error| wrong(&error))?;
@@ -170,18 +170,18 @@ impl Mailer {
         Ok(Self { from: sender(from)?, transport: Transport::Smtp(transport) })
     }
 
-    /// Keeps messages in memory. For tests.
+    /// Creates a mailer that stores messages in memory. For tests.
     pub fn memory(from: &str) -> Result<(Self, Sent), String> {
         let sent = Sent::default();
         Ok((Self { from: sender(from)?, transport: Transport::Memory(sent.clone()) }, sent))
     }
 
-    /// Whether messages only become files, which nobody gets unless somebody looks.
+    /// Returns true when messages are only written to files and not delivered.
     pub fn is_folder(&self) -> bool {
         matches!(self.transport, Transport::Folder(_))
     }
 
-    /// What is behind it, for the operator.
+    /// Describes the transport for the operator.
     pub fn describe(&self) -> String {
         match &self.transport {
             Transport::Folder(folder) => format!("files in {}", folder.display()),
@@ -190,7 +190,7 @@ impl Mailer {
         }
     }
 
-    /// Whether a message could be sent now.
+    /// Checks that the transport is ready to send.
     pub async fn check(&self) -> Result<(), String> {
         match &self.transport {
             Transport::Folder(folder) => tokio::fs::create_dir_all(folder)
@@ -213,7 +213,7 @@ impl Mailer {
                 let temporary =
                     |error: std::io::Error| Error::Temporary(format!("{}: {error}", path.display()));
                 tokio::fs::create_dir_all(folder).await.map_err(temporary)?;
-                // It may carry a link that opens something: only its owner reads it.
+                // The message may contain a link with a token: only the owner may read it.
                 let mut options = tokio::fs::OpenOptions::new();
                 let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path).await;
                 let mut file = file.map_err(temporary)?;
@@ -222,7 +222,7 @@ impl Mailer {
                 tracing::info!(path = %path.display(), "mail written");
                 Ok(())
             }
-            // The transport's own limit is for connecting alone.
+            // The transport's own timeout covers only the connection.
             Transport::Smtp(transport) => match tokio::time::timeout(TIMEOUT, transport.send(mail)).await {
                 Ok(Ok(_)) => Ok(()),
                 Ok(Err(error)) if error.is_permanent() => Err(Error::Permanent(error.to_string())),
@@ -236,7 +236,8 @@ impl Mailer {
         }
     }
 
-    /// The sender, which says in whose name it writes. The address stays: it is the one that mail servers trust.
+    /// Returns the sender with the display name of the message. The address does not change: it is the one that mail
+    /// servers trust.
     fn sender_of(&self, message: &Message) -> Mailbox {
         let own = self.from.name.as_deref().unwrap_or_default();
         let name = match (in_one_line(&message.from_name), own) {
@@ -328,6 +329,6 @@ mod tests {
             assert!(written.contains(text.lines().next().unwrap()));
         }
         let long = part(ContentType::TEXT_PLAIN, &"y".repeat(2000), true).formatted();
-        assert!(String::from_utf8(long).unwrap().lines().all(|line| line.len() <= LONGEST_LINE));
+        assert!(String::from_utf8(long).unwrap().lines().all(|line| line.len() <= MAX_LINE_BYTES));
     }
 }

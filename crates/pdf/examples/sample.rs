@@ -1,13 +1,13 @@
 //! Writes samples of every document into a folder: `cargo run -p attestry-pdf --example sample -- /tmp/samples`.
 //!
-//! With a number after the folder, also prints so many more of the different ones and says how long each took.
+//! With a number after the folder, also prints that many more of each and reports the time per document.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use attestry_domain::content::{Block, Content, Inline, Marks};
-use attestry_pdf::{Agreement, Approval, Collection, Document, Signature, Signer, Statement, StatementRow};
+use attestry_pdf::{Agreement, Approval, Collection, Document, Signature, Signer, SoaReport, StatementRow};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -87,7 +87,7 @@ fn agreement(number: usize, is_signed: bool) -> Agreement {
     }
 }
 
-fn statement(rows: usize) -> Statement {
+fn statement(rows: usize) -> SoaReport {
     let themes =
         ["Organizational controls", "People controls", "Physical controls", "Technological controls"];
     let titles = ["Inventory of information and other associated assets", "Screening", "Use of cryptography"];
@@ -107,7 +107,7 @@ fn statement(rows: usize) -> Statement {
             .clone(),
         is_proposed: number % 5 == 1,
     };
-    Statement {
+    SoaReport {
         organization: "Example Ltd".into(),
         framework: "ISO/IEC 27001:2022".into(),
         status: "In progress".into(),

@@ -1,7 +1,7 @@
 //! Stamps files: `cargo run -p attestry-pdf --example stamp -- /tmp/stamped one.pdf two.pdf`.
 //!
-//! Says of each how many pages it has, how long it took and how much memory the process has had at most, or why it
-//! was refused.
+//! Reports for each file its page count, the time and the peak memory of the process, or the reason why it was
+//! rejected.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stamp = Stamp {
         lines: vec!["Ada Lovelace · ada@example.com".into(), "2026-11-16 10:12 UTC · tcr_01hxyz".into()],
     };
-    // The fonts are unpacked once.
+    // The fonts are unpacked on first use; print something so that this is not measured.
     attestry_pdf::policy(&attestry_pdf::Document::default())?;
     for path in arguments {
         let bytes = std::fs::read(&path)?;
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What Linux says about the memory of this process, in kB.
+/// Reads a memory field of `/proc/self/status`, in kB.
 fn memory(what: &str) -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(':'));

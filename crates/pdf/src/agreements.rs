@@ -7,8 +7,8 @@ use crate::document::{Agreement, Signer};
 use crate::input::{Meta, TITLE_WORD, WORD};
 use crate::text::{self, Line, Text};
 
-/// Longer ones would fill the page: they are cut.
-const LONGEST_WATERMARK: usize = 40;
+/// The maximum length of a watermark; longer ones would fill the page and are cut.
+const MAX_WATERMARK_CHARS: usize = 40;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct AgreementInput {
@@ -19,7 +19,7 @@ pub(crate) struct AgreementInput {
     date: Line,
     watermark: Option<Watermark>,
     blocks: Vec<Node>,
-    /// What is known about the signature, each with its name. Nothing, if there is none.
+    /// Label and value of each fact about the signature; `None` if the agreement is not signed.
     signature: Option<Vec<(&'static str, Line)>>,
 }
 
@@ -51,8 +51,8 @@ impl AgreementInput {
 
 impl Watermark {
     fn new(watermark: &str, text: &mut Text) -> Self {
-        let watermark = text::shortened(watermark, LONGEST_WATERMARK);
-        // It is never broken.
+        let watermark = text::shortened(watermark, MAX_WATERMARK_CHARS);
+        // A watermark is never broken into lines.
         Self { length: text::width(&watermark), text: text.line(&watermark, usize::MAX) }
     }
 }

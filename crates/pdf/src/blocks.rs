@@ -6,12 +6,12 @@ use serde::Serialize;
 use crate::tables::{self, Table};
 use crate::text::{self, Text};
 
-/// Words longer than this may be broken: about half a line.
-const LONGEST_WORD: usize = 40;
+/// The maximum length of a word that is never broken: about half a line.
+const MAX_WORD_CHARS: usize = 40;
 
-/// Lists and quotes deeper than this are printed at this depth; there is no room for more on a page, and Typst
-/// refuses to lay out what is nested too deep.
-const DEEPEST: usize = 10;
+/// The maximum depth of lists and quotes. Deeper ones are printed at this depth: the page has no room for more, and
+/// Typst rejects deeper nesting.
+const MAX_NESTING: usize = 10;
 
 const TAB: usize = 4;
 
@@ -46,14 +46,14 @@ pub(crate) enum Node {
         lines: Vec<Vec<String>>,
     },
     Table(Table),
-    /// A table that needs the long side of the page, with its heading.
+    /// A table that needs landscape orientation, with its heading.
     Wide {
         body: Vec<Node>,
     },
     Rule,
 }
 
-/// A run of text with the same look, or a line break.
+/// A run of text with the same marks, or a line break.
 #[derive(Debug, Default, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "these are the marks of the content")]
 pub(crate) struct Span {
@@ -95,23 +95,23 @@ fn node(block: &Block, depth: usize, text: &mut Text, out: &mut Vec<Node>) {
     text.block();
     match block {
         Block::Paragraph(inline) => {
-            let (rtl, text) = spans(inline, LONGEST_WORD, text);
+            let (rtl, text) = spans(inline, MAX_WORD_CHARS, text);
             out.push(Node::Paragraph { rtl, text });
         }
         Block::Heading { level, text: inline } => {
-            let (rtl, mut text) = spans(inline, LONGEST_WORD / 2, text);
-            // The table of contents repeats the heading as a link of its own.
+            let (rtl, mut text) = spans(inline, MAX_WORD_CHARS / 2, text);
+            // The table of contents turns the heading into a link itself.
             for span in &mut text {
                 span.link = None;
             }
             out.push(Node::Heading { level: (*level).clamp(1, 6), outlined: depth == 0, rtl, text });
         }
-        Block::Bullets(items) | Block::Numbers { items, .. } if depth >= DEEPEST => {
+        Block::Bullets(items) | Block::Numbers { items, .. } if depth >= MAX_NESTING => {
             for item in items {
                 out.append(&mut many(item, depth, text));
             }
         }
-        Block::Quote(body) if depth >= DEEPEST => out.append(&mut many(body, depth, text)),
+        Block::Quote(body) if depth >= MAX_NESTING => out.append(&mut many(body, depth, text)),
         Block::Bullets(items) => {
             let (rtl, items) = list(items, depth, text);
             out.push(Node::Bullets { rtl, items });
@@ -128,7 +128,7 @@ fn node(block: &Block, depth: usize, text: &mut Text, out: &mut Vec<Node>) {
             let lines: Vec<_> = code.lines().map(|line| text.clean(&without_tabs(line))).collect();
             out.push(Node::Code {
                 text: lines.join("\n"),
-                lines: lines.iter().map(|line| text::pieces(line, LONGEST_WORD)).collect(),
+                lines: lines.iter().map(|line| text::pieces(line, MAX_WORD_CHARS)).collect(),
             });
         }
         Block::Table { head, rows } => {
@@ -170,7 +170,7 @@ fn starts_right_to_left(nodes: &[Node]) -> bool {
     }
 }
 
-/// The text in runs, and whether it is read from right to left.
+/// Converts inline content to spans, and returns true with them if the text reads from right to left.
 pub(crate) fn spans(inline: &[Inline], longest: usize, text: &mut Text) -> (bool, Vec<Span>) {
     let mut all = String::new();
     let mut spans = Vec::with_capacity(inline.len());
@@ -195,7 +195,8 @@ pub(crate) fn spans(inline: &[Inline], longest: usize, text: &mut Text) -> (bool
     (text::is_right_to_left(&all), spans)
 }
 
-/// A link within a site has no meaning on paper, and anything else might be run by a reader.
+/// Returns true if a link may be printed. A relative link has no meaning on paper, and a PDF reader might execute
+/// other schemes.
 fn leads_outside(link: &str) -> bool {
     const SCHEMES: [&str; 4] = ["https:", "http:", "mailto:", "tel:"];
     SCHEMES.iter().any(|scheme| {

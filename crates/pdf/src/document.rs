@@ -1,19 +1,19 @@
-//! What can be printed, and what comes of it.
+//! Documents that can be printed, and the resulting file.
 
 use attestry_domain::content::Content;
 
-/// One policy. All dates are text already, in the form in which they shall be read.
+/// One policy. All dates are already formatted for reading.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub title: String,
     pub description: Option<String>,
     pub organization: String,
-    /// "Published", "Draft" and the like, as printed on the cover.
+    /// The status as printed on the cover, such as "Published" or "Draft".
     pub status: String,
     pub version: Option<u32>,
     pub owner: Option<String>,
     pub approval: Option<Approval>,
-    /// When it is to be reviewed next.
+    /// The date of the next review.
     pub review_date: Option<String>,
     pub signatures: Vec<Signature>,
     pub content: Content,
@@ -41,74 +41,75 @@ pub struct Collection {
     pub policies: Vec<Document>,
 }
 
-/// A statement of applicability. As with policies, dates are text already.
+/// A statement of applicability. All dates are already formatted for reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Statement {
+pub struct SoaReport {
     pub organization: String,
-    /// What it is a statement of: `ISO/IEC 27001:2022`.
+    /// The framework's name, such as `ISO/IEC 27001:2022`.
     pub framework: String,
-    /// "Draft", "Awaiting approval" and the like, as printed on the title page.
+    /// The status as printed on the title page, such as "Draft" or "Awaiting approval".
     pub status: String,
     pub version: u32,
     pub date: String,
     pub prepared_by: Option<String>,
-    /// Without it, every page says that the statement is not approved.
+    /// Without an approval, every page is marked as not approved.
     pub approval: Option<Approval>,
     /// Small print at the end of the title page.
     pub attribution: String,
     pub rows: Vec<StatementRow>,
 }
 
-/// What a statement says about one control.
+/// One control of a statement of applicability.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatementRow {
-    /// Rows of one theme are one table, wherever they are. Themes keep the order in which they first appear.
+    /// The table of this row. Themes are printed in the order in which they first appear, even if their rows are
+    /// scattered.
     pub theme: String,
     pub code: String,
     pub title: String,
-    /// Nothing, as long as it is not answered.
+    /// `None` until it is decided.
     pub is_applicable: Option<bool>,
     pub justification: String,
     pub status: String,
     pub owner: Option<String>,
-    /// No person has confirmed it yet.
+    /// True until a person confirms the row.
     pub is_proposed: bool,
 }
 
-/// A confidentiality agreement. As with policies, dates are text already.
+/// A confidentiality agreement. All dates are already formatted for reading.
 #[derive(Clone, Debug, Default)]
 pub struct Agreement {
     pub title: String,
-    /// Who discloses.
+    /// The disclosing party.
     pub organization: String,
     pub content: Content,
     pub date: String,
-    /// Without it, there are empty lines for a signature.
+    /// Without a signer, blank signature lines are printed.
     pub signer: Option<Signer>,
-    /// What stands across every page behind the text: `PREVIEW`.
+    /// Text across every page, such as `PREVIEW`.
     pub watermark: Option<String>,
 }
 
-/// Who signed an agreement, and how that can be proved.
+/// The signer of an agreement, and the proof of the signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signer {
     pub name: String,
     pub email: String,
     pub company: Option<String>,
     pub at: String,
-    /// The network address from which it was signed.
+    /// The IP address from which it was signed.
     pub address: String,
-    /// The SHA-256 of the text to which the signer agreed, in hexadecimal.
+    /// The SHA-256 of the signed text, in hexadecimal.
     pub document_hash: String,
-    /// What is asked for at `verify_url`.
+    /// The code to enter at `verify_url`.
     pub code: String,
     pub verify_url: String,
 }
 
-/// A finished file.
+/// A printed document.
 #[derive(Clone, Debug)]
 pub struct Pdf {
     pub bytes: Vec<u8>,
-    /// The characters that no embedded font has, each once, in order. U+FFFD is printed in their place.
+    /// Characters that no embedded font has, without duplicates and sorted. They are printed as U+FFFD.
     pub missing: Vec<char>,
 }

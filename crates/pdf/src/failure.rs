@@ -1,26 +1,26 @@
-//! Why a document could not be printed.
+//! Errors of printing.
 
 use crate::Unreadable;
 
-/// The most pages a document may have. While its layout is made, a page takes about 2 MB of memory and 13 ms.
-pub(crate) const MOST_PAGES: usize = 2_000;
+/// The maximum number of pages of a document. During layout, a page takes about 2 MB of memory and 13 ms.
+pub(crate) const MAX_PAGES: usize = 2_000;
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// There is no more to do than to print less at once.
-    #[error("the document is too large: it may have {MOST_PAGES} pages at most")]
+    /// The caller must print less at once.
+    #[error("the document is too large: it may have {MAX_PAGES} pages at most")]
     TooLarge,
-    /// There is no more to do than to give another file.
+    /// The caller must supply another file.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// A fault of this crate: a template does not fit the data it is given.
+    /// A bug in this crate: a template does not match its data.
     #[error("the template failed: {0}")]
     Template(String),
-    /// A fault of this crate: the data cannot be written as JSON.
+    /// A bug in this crate: the data cannot be serialized to JSON.
     #[error("the data of the document cannot be written")]
     Data(#[from] serde_json::Error),
-    /// A fault of the build.
+    /// A broken build.
     #[error("the embedded fonts cannot be read: {0}")]
     Fonts(&'static std::io::Error),
 }

@@ -16,7 +16,7 @@ pub(crate) struct Fonts {
 }
 
 impl Fonts {
-    /// Whether any face can draw the character.
+    /// Returns true if any face has a glyph for the character.
     pub(crate) fn cover(&self, c: char) -> bool {
         self.faces.iter().any(|face| face.info().coverage.contains(c as u32))
     }
@@ -40,5 +40,5 @@ fn unpack(mut entry: tar::Entry<'_, impl Read>) -> io::Result<Font> {
     Font::new(Bytes::new(data), 0).ok_or_else(|| io::Error::other(format!("{} is not a font", name())))
 }
 
-/// The order of the fonts is that of preference where several have a character and fit equally well.
+/// The fonts in order of preference: the first one wins where several have a character and fit equally well.
 static PACKED: &[u8] = include_bytes!("../fonts/fonts.tar.xz");

@@ -1,4 +1,4 @@
-//! What each template is given: `data.json`.
+//! The input of each template: `data.json`.
 
 use serde::Serialize;
 
@@ -6,13 +6,13 @@ use crate::blocks::{self, Node};
 use crate::document::{Approval, Collection, Document, Signature};
 use crate::text::{self, Line, Text};
 
-/// Words longer than this may be broken: in a title on a cover, and elsewhere.
+/// The maximum length of words that are never broken: in a title on a cover, and elsewhere.
 pub(crate) const TITLE_WORD: usize = 22;
 pub(crate) const WORD: usize = 30;
-/// What fits beside the page number.
+/// The maximum number of characters next to the page number.
 const FOOTER: usize = 75;
 
-/// What describes the file rather than stands on its pages.
+/// Metadata of the file, and the footer.
 #[derive(Debug, Serialize)]
 pub(crate) struct Meta {
     title: String,
@@ -29,7 +29,7 @@ impl Meta {
         Self { title, organization, footer }
     }
 
-    /// Of a document whose pages lie on their side: there is room for its version as well.
+    /// Metadata of a document in landscape orientation, whose footer has room for the version.
     pub(crate) fn of_version(title: &str, organization: &str, version: u32, text: &mut Text) -> Self {
         let organization = text.clean(organization);
         let footer = format!("{} · {title} · Version {version}", text::shortened(&organization, FOOTER / 2));
@@ -69,7 +69,7 @@ struct Policy {
     blocks: Vec<Node>,
 }
 
-/// Who gave approval or a signature, and when.
+/// An approval or a signature: its author and its date.
 #[derive(Debug, Serialize)]
 pub(crate) struct Mark {
     by: Line,

@@ -1,11 +1,11 @@
-//! Documents as PDF: one policy, or all of an organization in one file, the statement of applicability, and
-//! confidentiality agreements. And stamps on PDFs that somebody gave.
+//! Prints documents as PDF: a single policy, all policies of an organization, the statement of applicability, and
+//! confidentiality agreements. Also stamps uploaded PDFs.
 //!
-//! A document is a template of ours in Typst's language plus data. The data reaches the template as a virtual
-//! JSON file and as nothing else, so what people write is always a string and never markup or code. Fonts are
-//! embedded and unpacked on first use; the same input gives the same bytes, since no clock is read.
+//! A document is one of our Typst templates plus data. The data reaches the template only as a virtual JSON file, so
+//! user text is always a string and never markup or code. Fonts are embedded and unpacked on first use; the same
+//! input produces the same bytes, since no clock is read.
 //!
-//! Everything here computes and nothing waits: call it on a thread for blocking work.
+//! All functions are CPU-bound and synchronous: call them on a thread for blocking work.
 
 mod agreements;
 mod blocks;
@@ -20,7 +20,7 @@ mod text;
 mod world;
 
 pub use document::{
-    Agreement, Approval, Collection, Document, Pdf, Signature, Signer, Statement, StatementRow,
+    Agreement, Approval, Collection, Document, Pdf, Signature, Signer, SoaReport, StatementRow,
 };
 pub use failure::Failure;
 pub use stamping::{Inspected, Stamp, Unreadable, inspect, stamp};
@@ -36,23 +36,23 @@ pub fn policy(document: &Document) -> Result<Pdf, Failure> {
     print(Template::Policy, |text| PolicyInput::new(document, text))
 }
 
-/// Prints many policies as one file, with one cover and one table of contents. Each begins on a page of its own.
+/// Prints many policies as one file, with one cover and one table of contents. Each policy starts on a new page.
 pub fn collection(collection: &Collection) -> Result<Pdf, Failure> {
     print(Template::Collection, |text| CollectionInput::new(collection, text))
 }
 
-/// Prints a statement of applicability: title page, then a table for each theme on pages that lie on their side.
-pub fn statement(statement: &Statement) -> Result<Pdf, Failure> {
-    print(Template::Statement, |text| StatementInput::new(statement, text))
+/// Prints a statement of applicability: title page, then a table for each theme in landscape orientation.
+pub fn statement(statement: &SoaReport) -> Result<Pdf, Failure> {
+    print(Template::SoaReport, |text| StatementInput::new(statement, text))
 }
 
-/// Prints a confidentiality agreement: its text, and who signed it or where that is still to be done.
+/// Prints a confidentiality agreement: its text, and the signature or blank lines for it.
 pub fn agreement(agreement: &Agreement) -> Result<Pdf, Failure> {
     print(Template::Agreement, |text| AgreementInput::new(agreement, text))
 }
 
-/// Whether a combination of characters can be drawn shows only on the finished pages, although each of them can.
-/// Such combinations are replaced, and the pages made again: that is as rare as it is dear.
+/// Prints a document. A sequence of characters may have no glyph although each character has one, and this shows only
+/// after layout. Such sequences are replaced and the layout is repeated, which is expensive but rare.
 fn print<I: serde::Serialize>(template: Template, input: impl Fn(&mut Text) -> I) -> Result<Pdf, Failure> {
     let mut text = Text::new()?;
     let mut pages = Pages::new(template, serde_json::to_vec(&text.read(&input)?)?)?;

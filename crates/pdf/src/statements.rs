@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use attestry_domain::content::{Cell, Inline, Marks};
 use serde::Serialize;
 
-use crate::document::{Approval, Statement, StatementRow};
+use crate::document::{Approval, SoaReport, StatementRow};
 use crate::input::{Mark, Meta, TITLE_WORD, WORD};
 use crate::tables::{self, Table};
 use crate::text::{self, Line, Text};
@@ -13,7 +13,7 @@ use crate::text::{self, Line, Text};
 const TITLE: &str = "Statement of Applicability";
 
 const HEAD: [&str; 6] = ["Number", "Title", "Applicable", "Justification", "Status", "Owner"];
-/// The width of each column, in points: together that of a page on its side.
+/// The width of each column, in points; their sum is the width of a landscape page.
 const COLUMNS: [f64; 6] = [54.0, 150.0, 60.0, 284.0, 80.0, 88.0];
 
 /// The heading of rows without a theme.
@@ -53,9 +53,9 @@ struct Theme {
 }
 
 impl StatementInput {
-    pub(crate) fn new(statement: &Statement, text: &mut Text) -> Self {
-        let Statement { organization, framework, status, version, date, .. } = statement;
-        let Statement { prepared_by, approval, attribution, rows, .. } = statement;
+    pub(crate) fn new(statement: &SoaReport, text: &mut Text) -> Self {
+        let SoaReport { organization, framework, status, version, date, .. } = statement;
+        let SoaReport { prepared_by, approval, attribution, rows, .. } = statement;
         Self {
             meta: Meta::of_version(TITLE, organization, *version, text),
             organization: text.line(organization, TITLE_WORD),
@@ -135,7 +135,7 @@ fn cells(row: &StatementRow) -> Vec<Cell> {
     ]
 }
 
-/// The text with its own line breaks, of which no more than two stand together.
+/// Preserves the line breaks of a text, at most two in a row.
 fn lines(text: &str) -> Cell {
     let mut cell = Vec::new();
     let mut was_empty = false;

@@ -1,4 +1,4 @@
-//! Tables: how the width of the page is shared among the columns.
+//! Tables: distributes the width of the page among the columns.
 
 use attestry_domain::content::{Cell, Inline};
 use serde::Serialize;
@@ -6,35 +6,35 @@ use serde::Serialize;
 use crate::blocks::{self, Span};
 use crate::text::{self, Text};
 
-/// Between the margins, in points: of a page, and of one on its side.
+/// The width between the margins, in points: portrait and landscape.
 const PAGE_WIDTH: f64 = 470.0;
 const WIDE_PAGE_WIDTH: f64 = 716.0;
-/// What a level of a list takes of it.
+/// The width of one list indentation, in points.
 const INDENT: f64 = 20.0;
-/// The width of a letter, in parts of its height.
+/// The average width of a letter, relative to the font size.
 const LETTER: f64 = 0.57;
-/// Columns with a lot of text share what is left; more than this does not make one wider.
+/// The maximum length of text that makes a column wider; columns with more share the remaining width.
 const WIDEST: usize = 60;
-/// Words up to this length are kept whole if the page is wide enough.
+/// The maximum length of words that are kept whole if the page is wide enough.
 const WHOLE_WORD: usize = 16;
-/// A longer row of headings is printed once and not on every page, where it would leave no room for the rows.
-const LONGEST_HEAD: usize = 300;
-/// Rows with as many lines are not kept together on one page.
+/// The maximum length of a header row that is repeated on every page; a longer one would leave no room for the rows.
+const MAX_HEAD_CHARS: usize = 300;
+/// The minimum number of lines of a row that may be split across pages.
 const TALL_ROW: f64 = 15.0;
-/// More than fits any page, and any document.
-const MOST_LETTERS: f64 = 1_000.0;
-const MOST_LINES: f64 = 1_000_000.0;
+/// Upper bounds, above what fits on any page or in any document.
+const MAX_LETTERS: f64 = 1_000.0;
+const MAX_LINES: f64 = 1_000_000.0;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Table {
     pub rtl: bool,
-    /// Whether its words fit only on a page that lies on its side.
+    /// True if its words fit only in landscape orientation.
     #[serde(skip)]
     pub wide: bool,
-    /// The height of letters and the room on each side of a cell, in points.
+    /// The font size and the horizontal padding of a cell, in points.
     size: f64,
     inset: f64,
-    /// The share of each column.
+    /// The relative width of each column.
     columns: Vec<f64>,
     head: Option<Vec<Field>>,
     repeat: bool,
@@ -53,7 +53,7 @@ struct Field {
     text: Vec<Span>,
 }
 
-/// Nothing, if the table has no columns.
+/// Builds a table; `None` if it has no columns.
 pub(crate) fn table(
     head: Option<&Vec<Cell>>,
     rows: &[Vec<Cell>],
@@ -63,23 +63,23 @@ pub(crate) fn table(
     Some(Measure::new(head, rows, depth)?.table(head, rows, text))
 }
 
-/// A table for a page that lies on its side, with columns of these widths in points. Its text is in few of the
-/// columns, so it takes more room than its size.
+/// Builds a table for a landscape page with columns of these widths in points. The text is concentrated in few
+/// columns, so the table takes more room than the size of its text.
 pub(crate) fn fixed(columns: &[f64], head: &Vec<Cell>, rows: &[Vec<Cell>], text: &mut Text) -> Table {
     let measure = Measure::fixed(columns);
     for row in rows {
         let size = row.iter().map(|cell| width(cell).0).sum();
-        text.lines(whole(measure.lines(row), MOST_LINES), size);
+        text.lines(whole(measure.lines(row), MAX_LINES), size);
     }
     measure.table(Some(head), rows, text)
 }
 
-/// The measures of a table: the look and the width of each column.
+/// The measurements of a table: font size, padding and column widths.
 struct Measure {
     wide: bool,
     size: f64,
     inset: f64,
-    /// The width of each column in letters, and how much of it the room between columns takes.
+    /// The width of each column in letters, and the part of it used by padding.
     columns: Vec<f64>,
     beside: f64,
 }
@@ -125,7 +125,7 @@ impl Measure {
             size: self.size,
             inset: self.inset,
             repeat: head
-                .is_some_and(|head| head.iter().map(|cell| width(cell).0).sum::<usize>() <= LONGEST_HEAD),
+                .is_some_and(|head| head.iter().map(|cell| width(cell).0).sum::<usize>() <= MAX_HEAD_CHARS),
             head: head_fields,
             rows,
             columns: self.columns,
@@ -138,7 +138,7 @@ impl Measure {
             .iter()
             .zip(&self.columns)
             .map(|(cell, letters)| {
-                let (rtl, text) = blocks::spans(cell, whole(letters - self.beside, MOST_LETTERS), text);
+                let (rtl, text) = blocks::spans(cell, whole(letters - self.beside, MAX_LETTERS), text);
                 Field { rtl, text }
             })
             .collect();
@@ -146,7 +146,7 @@ impl Measure {
         fields
     }
 
-    /// About how many lines the row has.
+    /// Estimates the number of lines of a row.
     fn lines(&self, cells: &[Cell]) -> f64 {
         let lines = cells.iter().zip(&self.columns).map(|(cell, letters)| {
             let breaks = cell.iter().filter(|part| matches!(part, Inline::Break)).count();
@@ -156,7 +156,7 @@ impl Measure {
     }
 }
 
-/// The height of letters and the room on each side of a cell, for so many columns.
+/// Returns the font size and the horizontal padding for a number of columns.
 fn look(columns: usize) -> (f64, f64) {
     match columns {
         ..=5 => (9.0, 5.0),
@@ -166,13 +166,13 @@ fn look(columns: usize) -> (f64, f64) {
     }
 }
 
-/// The room between columns, in letters.
+/// The padding between columns, in letters.
 fn beside(inset: f64, letter: f64) -> f64 {
-    // A letter more, since bold ones are wider.
+    // One letter more, since bold letters are wider.
     1.0 + 2.0 * inset / letter
 }
 
-/// Shares the room among columns: each gets what its longest word needs, then those that want more share the rest.
+/// Distributes the width among columns: each gets enough for its longest word, and the rest in proportion to demand.
 fn share(least: &[f64], wanted: &[f64], room: f64) -> Vec<f64> {
     let (least_sum, wanted_sum): (f64, f64) = (least.iter().sum(), wanted.iter().sum());
     if least_sum >= room {

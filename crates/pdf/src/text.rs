@@ -1,4 +1,5 @@
-//! Text on its way to paper: characters that can be drawn, places where a line may break, the direction of reading.
+//! Prepares text for layout: replaces characters without a glyph, adds line break opportunities, detects the
+//! direction.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -7,42 +8,43 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use serde::Serialize;
 
 use crate::Failure;
-use crate::failure::MOST_PAGES;
+use crate::failure::MAX_PAGES;
 use crate::fonts::{self, Fonts};
 
-/// What is drawn for a character that no font has.
+/// Printed instead of a character that no font has.
 const REPLACEMENT: char = '\u{FFFD}';
 
-/// About as many characters as a full page holds. Text that would not fit the most pages even so is refused
-/// before any time is spent on its layout.
+/// The number of characters of a full page, roughly. Text that exceeds the page limit even at this density is
+/// rejected before layout.
 const FULL_PAGE: usize = 4_000;
 
-/// The room that a block takes at least, in characters: a line.
+/// The minimum size of a block, in characters: one line.
 const LINE: usize = 80;
 
-/// No writing has longer words or more marks on a letter. Laying them out would take minutes.
-const LONGEST_WORD: usize = 400;
-const MOST_STACKED: usize = 8;
+/// The maximum length of a word and number of combining marks on a letter, above those of any script. Laying out
+/// longer ones would take minutes.
+const MAX_WORD_CHARS: usize = 400;
+const MAX_STACKED_MARKS: usize = 8;
 
-/// Whether a character is put on the one before it.
+/// Returns true for combining marks.
 fn is_stacked(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
         | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
 }
 
-/// A line of text, as the templates take it.
+/// A line of text in the form the templates expect.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Line {
-    /// A line may break between two pieces.
+    /// Pieces of the text; a line may break between two of them.
     t: Vec<String>,
     rtl: bool,
 }
 
-/// Reads all text of one document and keeps account of it.
+/// Prepares all text of one document and keeps track of its size and of missing characters.
 pub(crate) struct Text {
     fonts: &'static Fonts,
     drawable: HashMap<char, bool>,
-    /// Combinations that no font has, and what is drawn for them.
+    /// Sequences that no font has, and their replacements.
     replaced: Vec<(String, String)>,
     missing: BTreeSet<char>,
     size: usize,
@@ -54,7 +56,7 @@ impl Text {
         Ok(Self { fonts, drawable: HashMap::new(), replaced: Vec::new(), missing: BTreeSet::new(), size: 0 })
     }
 
-    /// Reads a document from its beginning. Refuses one that is too long.
+    /// Prepares a document from its start; fails if it is too long.
     pub(crate) fn read<I>(&mut self, input: impl Fn(&mut Self) -> I) -> Result<I, Failure> {
         self.size = 0;
         let input = input(self);
@@ -62,10 +64,10 @@ impl Text {
     }
 
     fn is_too_large(&self) -> bool {
-        self.size > MOST_PAGES * FULL_PAGE
+        self.size > MAX_PAGES * FULL_PAGE
     }
 
-    /// Has these combinations of characters replaced from now on: all but the first, which can be drawn alone.
+    /// Replaces these sequences of characters from now on, except for the first character, which has a glyph.
     pub(crate) fn replace(&mut self, undrawn: BTreeSet<String>) {
         for text in undrawn {
             let mut chars = text.chars();
@@ -84,12 +86,12 @@ impl Text {
         self.missing.into_iter().collect()
     }
 
-    /// Accounts for one block, however little text it has.
+    /// Adds the minimum size of one block.
     pub(crate) fn block(&mut self) {
         self.size += LINE;
     }
 
-    /// Accounts for the room that a text of this size takes beyond it, if it has so many lines.
+    /// Adds the extra room that a text of this size takes if it has this many lines.
     pub(crate) fn lines(&mut self, lines: usize, size: usize) {
         self.size += (lines * LINE).saturating_sub(size);
     }
@@ -100,7 +102,7 @@ impl Text {
         Line { rtl: is_right_to_left(&text), t: pieces(&text, longest) }
     }
 
-    /// The text with nothing in it but what can be drawn, on one line.
+    /// Returns the text on one line, without characters that have no glyph.
     pub(crate) fn clean(&mut self, text: &str) -> String {
         self.size += text.len();
         if self.is_too_large() {
@@ -114,12 +116,12 @@ impl Text {
         for c in composed.chars() {
             let Some(c) = self.drawn(c) else { continue };
             stacked = if is_stacked(c) { stacked + 1 } else { 0 };
-            if stacked > MOST_STACKED {
+            if stacked > MAX_STACKED_MARKS {
                 self.missing.insert(c);
                 continue;
             }
             solid = if c.is_whitespace() { 0 } else { solid + 1 };
-            if solid > LONGEST_WORD {
+            if solid > MAX_WORD_CHARS {
                 out.push(' ');
                 solid = 1;
             }
@@ -144,7 +146,7 @@ impl Text {
     }
 }
 
-/// Characters that steer the text around them and are never drawn themselves.
+/// Returns true for characters that control the text around them and have no glyph.
 fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
@@ -152,7 +154,7 @@ fn is_ignorable(c: char) -> bool {
         | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Whether the first letter belongs to a script that is written from right to left.
+/// Returns true if the first letter belongs to a right-to-left script.
 pub(crate) fn is_right_to_left(text: &str) -> bool {
     text.chars().find(|c| c.is_alphabetic()).is_some_and(|c| {
         matches!(c, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFF}'
@@ -160,8 +162,8 @@ pub(crate) fn is_right_to_left(text: &str) -> bool {
     })
 }
 
-/// Cuts the text where a line may break although its writing has no place for it: in words longer than `longest`.
-/// Between letters only if there is no punctuation at which to cut. The pieces together are the text.
+/// Splits words longer than `longest` so that a line may break within them: at punctuation if there is any, else
+/// between letters. The pieces concatenate to the text.
 pub(crate) fn pieces(text: &str, longest: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for word in words(text) {
@@ -188,7 +190,7 @@ pub(crate) fn pieces(text: &str, longest: usize) -> Vec<String> {
     pieces
 }
 
-/// The text in parts between which Typst breaks a line anyway. It does so after a hyphen, but not before a digit.
+/// Splits the text where Typst breaks lines anyway: at spaces, and after a hyphen unless a digit follows.
 fn words(text: &str) -> Vec<&str> {
     let (mut words, mut start) = (Vec::new(), 0);
     let mut chars = text.char_indices().peekable();
@@ -210,19 +212,19 @@ fn push(pieces: &mut [String], text: &str) {
     }
 }
 
-/// Characters before which a word can be cut without harm: no marks, no joined scripts, and none of the scripts
-/// that have no spaces, since Typst knows where their lines break.
+/// Returns true for characters before which a word can be split: no marks, no joined scripts, and no scripts without
+/// spaces, since Typst knows their line breaks.
 fn is_solid(c: char) -> bool {
     matches!(c, '!'..='~' | '\u{A1}'..='\u{2FF}' | '\u{370}'..='\u{482}' | '\u{48A}'..='\u{590}'
         | '\u{5D0}'..='\u{5EA}' | '\u{10A0}'..='\u{10FF}' | '\u{1E00}'..='\u{1FFF}' | '\u{2100}'..='\u{2BFF}')
 }
 
-/// How wide the text is, in letters.
+/// The width of the text, in letters.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| if matches!(c, '\u{1100}'..='\u{11FF}' | '\u{2E80}'..) { 2 } else { 1 }).sum()
 }
 
-/// The text, cut to a number of characters.
+/// Truncates the text to a number of characters.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -1,7 +1,7 @@
-//! The world that Typst sees: our templates, our fonts and one file of data. There is no file system, no package,
-//! no network and no clock in it.
+//! The environment of Typst: our templates, our fonts and one data file. It has no file system, no packages, no
+//! network and no clock.
 //!
-//! A new kind of document is a source file beside the others, a variant of [`Template`] and a type in
+//! To add a kind of document, add a source file next to the others, a variant of [`Template`] and a type in
 //! [`crate::input`] for its data.
 
 use std::collections::BTreeSet;
@@ -18,21 +18,21 @@ use typst_layout::PagedDocument;
 use typst_pdf::{PdfOptions, PdfStandard, PdfStandards};
 
 use crate::Failure;
-use crate::failure::MOST_PAGES;
+use crate::failure::MAX_PAGES;
 use crate::fonts::{self, Fonts};
 
-/// Generations of documents for which Typst remembers what it computed. It pays within one document, where the
-/// contents and page numbers need the layout to be made again; beyond, it would only hold memory.
-const REMEMBERED: usize = 1;
+/// The number of documents for which Typst caches intermediate results. The cache pays off within one document, where
+/// the contents and page numbers need several layout passes; beyond that it would only hold memory.
+const CACHED_GENERATIONS: usize = 1;
 
 /// One kind of document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Template {
     Policy,
     Collection,
-    Statement,
+    SoaReport,
     Agreement,
-    /// Of a stamp.
+    /// The label of a stamp.
     Label,
 }
 
@@ -41,7 +41,7 @@ impl Template {
         match self {
             Self::Policy => "policy.typ",
             Self::Collection => "collection.typ",
-            Self::Statement => "statement.typ",
+            Self::SoaReport => "statement.typ",
             Self::Agreement => "agreement.typ",
             Self::Label => "label.typ",
         }
@@ -62,7 +62,7 @@ const SOURCES: [(&str, &str); 8] = [
 
 const DATA: &str = "data.json";
 
-/// What all documents share. Typst never forgets the name of a file, so there is one set of names for all.
+/// State shared by all documents. Typst never frees a file name, so all documents use the same set of names.
 struct Shared {
     library: LazyHash<Library>,
     sources: Vec<Source>,
@@ -126,29 +126,29 @@ fn absent(id: FileId) -> FileError {
     FileError::NotFound(id.get().vpath().get_without_slash().into())
 }
 
-/// A document with its layout made.
+/// A laid-out document.
 pub(crate) struct Pages {
     document: PagedDocument,
     template: Template,
 }
 
 impl Pages {
-    /// Lays the template out with this data.
+    /// Lays out the template with this data.
     pub(crate) fn new(template: Template, data: Vec<u8>) -> Result<Self, Failure> {
         let shared = SHARED.as_ref().ok_or_else(|| Failure::Template("bad name of a file".into()))?;
         let main = shared.id(template.path()).ok_or_else(|| Failure::Template("no such template".into()))?;
         let desk = Desk { shared, fonts: fonts::get()?, main, data: Bytes::new(data) };
         let document = typst::compile::<PagedDocument>(&desk).output;
-        comemo::evict(REMEMBERED);
+        comemo::evict(CACHED_GENERATIONS);
         let document = document.map_err(|errors| template_failure(&errors))?;
-        if document.pages().len() > MOST_PAGES {
+        if document.pages().len() > MAX_PAGES {
             Err(Failure::TooLarge)
         } else {
             Ok(Self { document, template })
         }
     }
 
-    /// The combinations of characters for which there is an empty box on the pages.
+    /// Returns the sequences of characters that were laid out without a glyph.
     pub(crate) fn undrawn(&self) -> BTreeSet<String> {
         let mut undrawn = BTreeSet::new();
         for page in self.document.pages() {
@@ -160,9 +160,9 @@ impl Pages {
     pub(crate) fn write(&self) -> Result<Vec<u8>, Failure> {
         let options = PdfOptions {
             creator: Smart::Custom(Some("Attestry".into())),
-            // A label is no document but part of one, in which it is no text to be read aloud on every page.
+            // A label is part of another document, and a screen reader must not read it aloud on every page.
             tagged: !matches!(self.template, Template::Label),
-            // The first version in which a title is more than a paragraph to a screen reader.
+            // The first version in which screen readers can tell a title from a paragraph.
             standards: PdfStandards::new(&[PdfStandard::V_2_0])
                 .map_err(|error| Failure::Template(error.message().to_string()))?,
             ..PdfOptions::default()
@@ -179,7 +179,7 @@ fn find_undrawn(frame: &Frame, undrawn: &mut BTreeSet<String>) {
                 let mut ranges: Vec<_> =
                     item.glyphs.iter().filter(|glyph| glyph.id == 0).map(Glyph::range).collect();
                 ranges.sort_by_key(|range| range.start);
-                // Boxes side by side stand for one combination.
+                // Adjacent missing glyphs belong to one sequence.
                 for together in ranges.chunk_by(|one, next| one.end >= next.start) {
                     let text = together.first().zip(together.last());
                     undrawn.extend(

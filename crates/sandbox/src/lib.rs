@@ -1,9 +1,10 @@
-//! Runs a tenant's script in a process of its own, which gives up everything but memory, processor time and a socket before
-//! it reads the script. The same binary, started with a hidden command, gets the engine ready once; the processes of the
-//! scripts are forked from it.
+//! Runs a tenant's script in a process of its own, which drops every privilege except memory, CPU time and a socket
+//! before it reads the script. The same binary, started with a hidden command, initializes the engine once; the
+//! script processes are forked from it.
 //!
-//! What a script may do beyond computing, it asks the [`Host`] for. The server believes nothing the child says: it counts
-//! calls and bytes itself, and has the child killed when the time is up or the [`run`](Sandbox::run) is dropped.
+//! A script reaches anything beyond its own computation through the [`Host`]. The server trusts nothing the child
+//! sends: it counts calls and bytes itself, and has the child killed when the time is up or the [`run`](Sandbox::run)
+//! is dropped.
 
 mod child;
 mod limits;
@@ -18,27 +19,27 @@ use serde_json::value::RawValue;
 
 pub use crate::child::child;
 #[doc(hidden)]
-pub use crate::child::confine::{Confinement, Walls, confinement};
+pub use crate::child::confine::{Confinement, PreparedConfinement, confinement};
 #[doc(hidden)]
 pub use crate::child::forks::forks;
 pub use crate::limits::{Code, Failure, Limits};
 pub use crate::pool::{Sandbox, Settings};
 
-/// What a script may ask for while it runs.
+/// The functions that a running script may call.
 pub trait Host: Send + Sync + 'static {
-    /// Answers a call of the script: `fetch`, `secret`, `dns` or `tls`. The script gets an `Err` as an error with this
-    /// message.
+    /// Handles a call of the script: `fetch`, `secret`, `dns` or `tls`. The script gets an `Err` as an error with
+    /// this message.
     fn call(
         &self,
         operation: String,
         argument: Box<RawValue>,
     ) -> BoxFuture<'_, Result<Box<RawValue>, String>>;
 
-    /// Takes a line of the script's log.
+    /// Receives a line of the script's log.
     fn log(&self, line: String);
 }
 
-/// What is to be run.
+/// A script and its input.
 #[derive(Clone, Debug)]
 pub struct Script {
     /// An ES module whose default export is a function of one argument.
@@ -54,7 +55,7 @@ pub enum Verdict {
     Fail,
 }
 
-/// What a script returned.
+/// The result of a script.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub verdict: Verdict,
@@ -62,11 +63,11 @@ pub struct Outcome {
     pub evidence: Option<Box<RawValue>>,
 }
 
-/// Why a source is not a script.
+/// An error in a source, found before it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mistake {
     pub message: String,
-    /// Both count from 1, columns in characters.
+    /// Line and column count from 1, columns in characters.
     pub line: Option<u32>,
     pub column: Option<u32>,
 }

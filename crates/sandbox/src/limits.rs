@@ -1,24 +1,24 @@
-//! What a script may use, and how a run ends that does not end well.
+//! Limits of a script, and the failures of a run.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What one run may use.
+/// The limits of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of the script's heap.
     pub memory: usize,
-    /// Processor time.
+    /// CPU time.
     pub cpu: Duration,
-    /// Time from the start to the result, calls included.
+    /// Time from start to result, including calls.
     pub wall: Duration,
     /// Bytes of summary and evidence together.
     pub output: usize,
-    /// Bytes of all lines of the log together, one for the end of each included.
+    /// Bytes of all log lines together, including one per line end.
     pub log: usize,
-    /// Calls of the host in all.
+    /// The total number of calls to the host.
     pub calls: u32,
     /// Bytes of one call's argument.
     pub message: usize,
@@ -39,7 +39,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The end of a run that went beyond a limit.
+    /// The failure of a run that exceeded a limit.
     pub(crate) fn exceeded(&self, code: Code) -> Failure {
         let message = match code {
             Code::WallTimeLimit => format!("The script took more than {}.", time(self.wall)),
@@ -64,7 +64,7 @@ impl Limits {
         Failure { code, message }
     }
 
-    /// No honest message of a child is larger: a character takes at most six bytes in JSON.
+    /// The maximum size of a valid message of a child: a character takes at most six bytes in JSON.
     pub(crate) fn frame(&self) -> usize {
         const ROOM: usize = 64 << 10;
         6 * self.output.max(self.log).max(self.message) + ROOM
@@ -88,15 +88,15 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// Why a run has no outcome.
+/// The reason why a run has no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// The script threw, or is not JavaScript.
+    /// The script threw an exception, or is not valid JavaScript.
     ScriptError,
-    /// It returned something else than a result.
+    /// It returned something other than a result.
     BadResult,
-    /// It waits for something that cannot happen.
+    /// It waits for a promise that cannot be settled.
     NeverSettles,
     WallTimeLimit,
     CpuTimeLimit,
@@ -106,9 +106,9 @@ pub enum Code {
     LogLimit,
     CallLimit,
     MessageLimit,
-    /// Its process tried what no script can ask for.
+    /// Its process attempted something the sandbox does not allow.
     Confinement,
-    /// It was not the script's fault.
+    /// The cause is not the script.
     Unavailable,
 }
 
@@ -133,7 +133,7 @@ impl Code {
 }
 
 impl Code {
-    /// Whether a script went beyond a limit.
+    /// Returns true if a limit was exceeded.
     pub(crate) fn is_limit(self) -> bool {
         use Code::{CallLimit, CpuTimeLimit, LogLimit, MemoryLimit, MessageLimit, OutputLimit, StackLimit};
         matches!(
@@ -142,7 +142,7 @@ impl Code {
         )
     }
 
-    /// Whether a script is wrong.
+    /// Returns true if the script is faulty.
     pub(crate) fn is_of_the_script(self) -> bool {
         matches!(self, Self::ScriptError | Self::BadResult | Self::NeverSettles)
     }
@@ -154,7 +154,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// The end of a run without an outcome, told to the author of the script.
+/// The end of a run without an outcome, with a message for the script's author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub code: Code,

@@ -1,4 +1,5 @@
-//! Children that wait for a script. Each runs one; another is started as soon as one is taken.
+//! The pool of children that wait for a script. Each runs one; a replacement is started as soon as a child is
+//! assigned.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -14,14 +15,14 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use crate::template::{Process, Template};
 use crate::{Failure, Host, Limits, Mistake, Outcome, Script, run};
 
-/// How children are started, and what their scripts may use.
+/// The command that starts children, and the limits of their scripts.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The program that calls [`child`](crate::child()).
     pub program: PathBuf,
     /// The arguments that make it do so.
     pub arguments: Vec<OsString>,
-    /// How many children are started ahead.
+    /// The number of children started in advance.
     pub ready: usize,
     pub limits: Limits,
 }
@@ -37,7 +38,7 @@ impl Default for Settings {
     }
 }
 
-/// This program. On Linux the link still leads to it when an upgrade has replaced the file.
+/// The path of this program. On Linux the link stays valid when an upgrade replaces the file.
 fn own_program() -> PathBuf {
     if cfg!(target_os = "linux") {
         return PathBuf::from("/proc/self/exe");
@@ -48,14 +49,14 @@ fn own_program() -> PathBuf {
     })
 }
 
-/// Runs scripts. Clones share their children; the last one that is dropped kills those that wait.
+/// Runs scripts. Clones share their children; dropping the last clone kills the waiting ones.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     pool: Arc<Pool>,
 }
 
 impl Sandbox {
-    /// Starts children at once if there is a runtime, else with the first run.
+    /// Starts children immediately if there is a runtime, otherwise with the first run.
     pub fn new(settings: Settings) -> Self {
         let pool = Arc::new(Pool { settings, waiting: Mutex::default() });
         if tokio::runtime::Handle::try_current().is_ok() {
@@ -69,7 +70,7 @@ impl Sandbox {
         run::run(&self.pool, script, host).await
     }
 
-    /// Whether a source is a script: its syntax, its imports, and that it has a default export. Nothing of it runs.
+    /// Checks a source without running it: its syntax, its imports, and its default export.
     pub async fn check(&self, source: &str) -> Result<Result<(), Mistake>, Failure> {
         run::check(&self.pool, source).await
     }
@@ -88,11 +89,11 @@ pub(crate) struct Pool {
 #[derive(Debug, Default)]
 struct Waiting {
     workers: VecDeque<Worker>,
-    /// What children are forked from, once there was one.
+    /// The process that children are forked from; started with the first child.
     template: Option<Arc<Template>>,
 }
 
-/// A child, killed when it is dropped.
+/// A child, killed on drop.
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) process: Process,
@@ -105,7 +106,7 @@ impl Pool {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A child that waits, or a new one; another takes its place.
+    /// Returns a waiting child, or a new one, and starts a replacement.
     pub(crate) fn take(&self) -> Result<Worker, Failure> {
         let mut waiting = self.waiting();
         let waits =
@@ -115,7 +116,7 @@ impl Pool {
         worker
     }
 
-    /// Starts as many children as are missing. None is waited for.
+    /// Starts children up to the configured number, without waiting for them.
     fn refill(&self, waiting: &mut Waiting) {
         while waiting.workers.len() < self.settings.ready {
             match self.start(waiting) {

@@ -1,4 +1,4 @@
-//! One script in one child, seen from the server.
+//! Runs one script in one child, on the server's side.
 
 use std::os::unix::process::ExitStatusExt;
 use std::panic::AssertUnwindSafe;
@@ -22,19 +22,19 @@ use crate::template::Process;
 use crate::wire::{self, Down, Up};
 use crate::{Code, Failure, Host, Limits, Mistake, Outcome, Script};
 
-/// How long a child may take until it is ready.
+/// The maximum time until a child is ready.
 const START: Duration = Duration::from_secs(10);
 
-/// How many children are tried before the server gives up.
+/// The maximum number of children that are tried for one script.
 const ATTEMPTS: usize = 5;
 
-/// How many calls of one script are answered at the same time; the others wait.
-const AT_ONCE: usize = 8;
+/// The maximum number of concurrent calls of one script; the others wait.
+const MAX_CONCURRENT_CALLS: usize = 8;
 
-/// How deeply evidence may be nested: readers of JSON stop at 128.
+/// The maximum nesting depth of evidence: JSON parsers stop at 128.
 const DEPTH: usize = 100;
 
-/// Bytes of a message that a child made up.
+/// The maximum number of bytes of a child's own error message.
 const MESSAGE: usize = 4 << 10;
 
 pub(crate) async fn run<H: Host>(pool: &Pool, script: Script, host: Arc<H>) -> Result<Outcome, Failure> {
@@ -47,27 +47,27 @@ pub(crate) async fn run<H: Host>(pool: &Pool, script: Script, host: Arc<H>) -> R
 
 pub(crate) async fn check(pool: &Pool, source: &str) -> Result<Result<(), Mistake>, Failure> {
     let message = Down::Check { source: source.to_owned() };
-    match converse(pool, &message, &Arc::new(Nobody)).await? {
+    match converse(pool, &message, &Arc::new(NoHost)).await? {
         Up::Checked(mistake) => Ok(mistake.map_or(Ok(()), Err)),
         _ => Err(broken()),
     }
 }
 
-/// Hands the work to a child and waits for its end. A child whose template was replaced is replaced itself, as long as
-/// it has done nothing that somebody could notice.
+/// Sends the work to a child and waits for its end. A child whose template was replaced is replaced itself, as long
+/// as it has had no visible effect.
 async fn converse<H: Host>(pool: &Pool, message: &Down<'_>, host: &Arc<H>) -> Result<Up, Failure> {
     for _ in 1..ATTEMPTS {
-        let mut talk = Talk::begin(pool, message).await?;
+        let mut talk = Conversation::begin(pool, message).await?;
         let ended = talk.listen(host).await;
         if !talk.can_be_repeated() {
             return ended;
         }
         tracing::warn!("a script is handed to another process, because its own was replaced");
     }
-    Talk::begin(pool, message).await?.listen(host).await
+    Conversation::begin(pool, message).await?.listen(host).await
 }
 
-/// Holds an outcome against the limits.
+/// Checks an outcome against the limits.
 fn received(mut outcome: Outcome, limits: &Limits) -> Result<Outcome, Failure> {
     let evidence = outcome.evidence.as_deref().map_or("", RawValue::get);
     if outcome.summary.len() + evidence.len() > limits.output {
@@ -85,16 +85,16 @@ fn mended(json: &RawValue) -> Result<Box<RawValue>, Failure> {
     RawValue::from_string(wire::mend(json.get())).map_err(|_| broken())
 }
 
-/// A child that does not keep to the language of the socket is no longer the program that was started.
+/// The failure of a child that violates the protocol: it is no longer the program that was started.
 fn broken() -> Failure {
     let message = "The script tried something that its sandbox does not allow, and was stopped.".to_owned();
     Failure { code: Code::Confinement, message }
 }
 
-/// The host of a check: nothing of the source runs, so there is nothing to answer.
-struct Nobody;
+/// The host of a check, which is never called because nothing of the source runs.
+struct NoHost;
 
-impl Host for Nobody {
+impl Host for NoHost {
     fn call(
         &self,
         _operation: String,
@@ -110,7 +110,7 @@ fn not_started() -> Failure {
     Failure::unavailable("The server could not start a process for the script.")
 }
 
-/// A child that waits for its script. One that has ended before it saw one is replaced.
+/// Returns a child that waits for its script. Replaces one that has ended before it received one.
 async fn ready(pool: &Pool) -> Result<(Listener, OwnedWriteHalf), Failure> {
     for _ in 0..ATTEMPTS {
         let Worker { process, input, output } = pool.take()?;
@@ -123,7 +123,7 @@ async fn ready(pool: &Pool) -> Result<(Listener, OwnedWriteHalf), Failure> {
                     "The server cannot confine scripts, so it runs none. Its log tells the operator why.",
                 ));
             }
-            // Its template may be gone, and then all that wait are.
+            // Its template may be gone, and with it all waiting children.
             _ => worker.process.retire_template(),
         }
     }
@@ -132,36 +132,36 @@ async fn ready(pool: &Pool) -> Result<(Listener, OwnedWriteHalf), Failure> {
 }
 
 /// The conversation with one child.
-struct Talk<'a> {
+struct Conversation<'a> {
     worker: Listener,
     limits: &'a Limits,
     started: Instant,
     replies: mpsc::UnboundedSender<Vec<u8>>,
     places: Arc<Semaphore>,
-    /// The task that writes and the calls under way. They end with the conversation.
+    /// The writing task and the pending calls. They end with the conversation.
     tasks: JoinSet<()>,
     calls: u32,
     logged: usize,
-    /// The child ended with its template.
+    /// True if the child ended with its template.
     is_orphan: bool,
 }
 
-/// What is left of a worker when a task of its own writes.
+/// The rest of a worker whose socket another task writes to.
 struct Listener {
     process: Process,
     output: BufReader<OwnedReadHalf>,
 }
 
-/// Why there is no message.
+/// The reason why there is no message.
 enum Lost {
     /// The child ended, or closed its socket.
     Ended,
-    /// It sent too much, or something else than a message.
+    /// It sent too much, or an invalid message.
     Garbage,
 }
 
-impl<'a> Talk<'a> {
-    /// Hands the work to a child that is ready.
+impl<'a> Conversation<'a> {
+    /// Sends the work to a child that is ready.
     async fn begin(pool: &'a Pool, message: &Down<'_>) -> Result<Self, Failure> {
         let message = wire::frame(message).map_err(|error| {
             tracing::error!(%error, "a script could not be handed over");
@@ -175,19 +175,19 @@ impl<'a> Talk<'a> {
     fn with(worker: Listener, input: OwnedWriteHalf, limits: &'a Limits, message: Vec<u8>) -> Self {
         let (replies, queue) = mpsc::unbounded_channel();
         let mut tasks = JoinSet::new();
-        // Never in the task that reads: each side would wait for the other to read.
+        // Never in the reading task: each side would wait for the other to read.
         tasks.spawn(write(input, message, queue));
-        let places = Arc::new(Semaphore::new(AT_ONCE));
+        let places = Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS));
         let started = Instant::now();
         Self { worker, limits, started, replies, places, tasks, calls: 0, logged: 0, is_orphan: false }
     }
 
-    /// Tells if the child ended with its template before it called or logged anything.
+    /// Returns true if the child ended with its template before it called or logged anything.
     fn can_be_repeated(&self) -> bool {
         self.is_orphan && self.calls == 0 && self.logged == 0
     }
 
-    /// Answers calls until the child says how it ended, or time is up.
+    /// Handles calls until the child reports its end or the time is up.
     async fn listen<H: Host>(&mut self, host: &Arc<H>) -> Result<Up, Failure> {
         match timeout(self.limits.wall, self.until_the_end(host)).await {
             Ok(end) => end,
@@ -220,7 +220,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Lets the host answer in a task of its own.
+    /// Starts a task in which the host handles the call.
     async fn call<H: Host>(
         &mut self,
         host: &Arc<H>,
@@ -248,7 +248,7 @@ impl<'a> Talk<'a> {
                 Ok(Err(reason)) => Down::Refusal(number, reason.clone()),
                 Err(_) => Down::Refusal(number, "The server could not answer the call.".to_owned()),
             };
-            // Nobody listens any more when the child has ended.
+            // The receiver is gone once the child has ended.
             if let Ok(frame) = wire::frame(&reply) {
                 let _ = replies.send(frame);
             }
@@ -257,14 +257,14 @@ impl<'a> Talk<'a> {
         Ok(())
     }
 
-    /// Why a child ended without a word.
+    /// Returns the reason why a child ended without a final message.
     async fn died(&mut self) -> Failure {
         let Some(status) = self.worker.process.end().await else {
             self.is_orphan = true;
             return Failure::unavailable("The process of the script ended.");
         };
         tracing::warn!(%status, "a sandbox died");
-        // Whoever crashed it may know more now about the memory of the next one.
+        // A script that crashed its process may have learned about the memory layout of the next one.
         self.worker.process.retire_template();
         match status.signal().and_then(|signal| Signal::try_from(signal).ok()) {
             Some(Signal::SIGSYS) => broken(),
@@ -286,10 +286,10 @@ impl<'a> Talk<'a> {
 }
 
 impl Listener {
-    /// Whether a child that was ready still is: it may have been killed from outside while it waited.
+    /// Returns true if a ready child is still alive: it may have been killed from outside while it waited.
     fn is_alive(&self) -> bool {
         let socket: &UnixStream = self.output.get_ref().as_ref();
-        // The runtime may not have noticed yet.
+        // Reads the socket directly, because the runtime may not have noticed yet.
         let peeked = recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
         matches!(peeked, Ok((1.., _)) | Err(Errno::WOULDBLOCK))
     }
@@ -306,7 +306,7 @@ impl Listener {
     }
 }
 
-/// Writes until there is nothing more to say or nobody reads.
+/// Writes until the queue is closed or the child stops reading.
 async fn write(mut input: OwnedWriteHalf, first: Vec<u8>, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
     let mut next = Some(first);
     while let Some(frame) = next {

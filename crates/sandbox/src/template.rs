@@ -1,4 +1,4 @@
-//! The process that children are forked from, seen from the server.
+//! The process that children are forked from, on the server's side.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
@@ -18,15 +18,16 @@ use tokio::sync::oneshot;
 use crate::wire::{self, Order};
 use crate::{Limits, Settings};
 
-// Children of one template have the same addresses in memory, and what one script found out about them must not serve
-// many others.
-const MOST_CHILDREN: u32 = 250;
-const MOST_TIME: Duration = Duration::from_hours(1);
+// Limits of one template. Its children share one memory layout, and knowledge that one script gains about it must not
+// help many others.
+const MAX_CHILDREN: u32 = 250;
+const MAX_AGE: Duration = Duration::from_hours(1);
 
-/// How long the process may take to answer: less than a run waits for its child, so that another can take over.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The maximum time for the process to respond: less than a run waits for its child, so that another template can
+/// take over.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Ends when it is dropped, and every child that is left with it.
+/// The template process. Dropping it ends the process and all remaining children.
 #[derive(Debug)]
 pub(crate) struct Template {
     tasks: Sender<Task>,
@@ -35,14 +36,14 @@ pub(crate) struct Template {
     is_retired: AtomicBool,
 }
 
-/// What the thread has to do that talks to the process.
+/// A task of the thread that communicates with the process.
 #[derive(Debug)]
 enum Task {
     Start(u32, UnixStream),
     End(u32, Option<oneshot::Sender<ExitStatus>>),
 }
 
-/// A child. Killed when it is dropped.
+/// A child. Killed on drop.
 #[derive(Debug)]
 pub(crate) struct Process {
     template: Arc<Template>,
@@ -51,11 +52,11 @@ pub(crate) struct Process {
 }
 
 impl Template {
-    /// The program is started by a thread of its own. If it cannot be, the children end before they are ready.
+    /// Starts the program in a thread of its own. If that fails, the children end before they are ready.
     pub(crate) fn start(settings: &Settings) -> io::Result<Arc<Self>> {
         let (own, theirs) = UnixStream::pair()?;
-        own.set_read_timeout(Some(PATIENCE))?;
-        own.set_write_timeout(Some(PATIENCE))?;
+        own.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
+        own.set_write_timeout(Some(RESPONSE_TIMEOUT))?;
         let command = command(settings, theirs.into())?;
         let (tasks, queue) = channel();
         thread::Builder::new().name("sandbox".to_owned()).spawn(move || run(command, own, queue))?;
@@ -63,16 +64,16 @@ impl Template {
         Ok(Arc::new(Self { tasks, began: Instant::now(), forked, is_retired }))
     }
 
-    /// Whether another is to take over.
+    /// Returns true if another template must take over.
     pub(crate) fn is_used_up(&self) -> bool {
-        self.forked.load(Ordering::Relaxed) >= MOST_CHILDREN || !self.is_trusted()
+        self.forked.load(Ordering::Relaxed) >= MAX_CHILDREN || !self.is_trusted()
     }
 
     fn is_trusted(&self) -> bool {
-        !self.is_retired.load(Ordering::Relaxed) && self.began.elapsed() < MOST_TIME
+        !self.is_retired.load(Ordering::Relaxed) && self.began.elapsed() < MAX_AGE
     }
 
-    /// Has a child forked that gets the other end of the socket. A broken pipe says that the process has ended.
+    /// Requests a child that gets the other end of the socket. Fails with a broken pipe if the process has ended.
     pub(crate) fn fork(self: &Arc<Self>) -> io::Result<(Process, UnixStream)> {
         let (own, theirs) = UnixStream::pair()?;
         own.set_nonblocking(true)?;
@@ -83,7 +84,7 @@ impl Template {
 }
 
 impl Process {
-    /// Kills the child, unless it has ended already. How it ended is unknown if its template has ended, too.
+    /// Kills the child, unless it has ended already. Its status is unknown if its template has ended too.
     pub(crate) async fn end(&mut self) -> Option<ExitStatus> {
         let (answer, status) = oneshot::channel();
         self.has_ended = true;
@@ -91,12 +92,12 @@ impl Process {
         status.await.ok()
     }
 
-    /// Whether its template may still serve.
+    /// Returns true if its template may still be used.
     pub(crate) fn is_trusted(&self) -> bool {
         self.template.is_trusted()
     }
 
-    /// Has another template take over: this one is gone, or a script may have learnt too much about it.
+    /// Replaces the template: it is gone, or a script may have learned too much about it.
     pub(crate) fn retire_template(&self) {
         self.template.is_retired.store(true, Ordering::Relaxed);
     }
@@ -105,7 +106,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.has_ended {
-            // It fails only if the template has ended, and every child with it.
+            // Fails only if the template has ended, and all its children with it.
             let _ = self.template.tasks.send(Task::End(self.number, None));
         }
     }
@@ -121,7 +122,7 @@ fn command(settings: &Settings, control: OwnedFd) -> io::Result<Command> {
         // Otherwise the allocator maps a gigabyte, more than a child may.
         .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
         .current_dir("/")
-        // A Ctrl-C in the terminal is for the server, which may want to wait for its scripts.
+        // A Ctrl-C in the terminal is for the server, which may wait for its scripts to end.
         .process_group(0)
         .stdin(control)
         .stdout(Stdio::null())
@@ -129,10 +130,10 @@ fn command(settings: &Settings, control: OwnedFd) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Starts the process and passes on what is to be done, until nobody is left who could ask for something.
+/// Starts the process and passes on tasks until all senders are dropped.
 fn run(mut command: Command, control: UnixStream, tasks: Receiver<Task>) {
     let started = command.spawn();
-    // It holds the other end of the socket.
+    // The command holds the other end of the socket.
     drop(command);
     match started {
         Ok(process) => serve(process, control, tasks),
@@ -144,12 +145,12 @@ fn serve(mut process: Child, mut control: UnixStream, tasks: Receiver<Task>) {
     while let Ok(task) = tasks.recv() {
         if let Err(error) = pass_on(&mut control, task) {
             tracing::warn!(%error, "the process that scripts are forked from does not answer; another takes over");
-            // It may be stuck. Its children die with it.
+            // The process may be stuck. Its children die with it.
             let _ = process.kill();
             break;
         }
     }
-    // Nobody waits for an answer any more, and without the socket the process ends by itself.
+    // Callers stop waiting, and without the socket the process ends by itself.
     drop((tasks, control));
     if let Err(error) = process.wait() {
         tracing::debug!(%error, "the process that scripts are forked from cannot be waited for");
@@ -172,7 +173,7 @@ fn pass_on(control: &mut UnixStream, task: Task) -> io::Result<()> {
             control.read_exact(&mut status)?;
             let status = i32::from_le_bytes(status);
             if let Some(answer) = answer.filter(|_| status != wire::UNKNOWN) {
-                // Whoever asked may have lost interest.
+                // The caller may have stopped waiting.
                 let _ = answer.send(ExitStatus::from_raw(status));
             }
         }

@@ -1,32 +1,32 @@
-//! What server and child say to each other: a length of four bytes, then JSON. And what the server orders from the
-//! template that children are forked from.
+//! Messages between server and child: a length of four bytes, then JSON. Also the orders of the server to the
+//! template.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{Code, Mistake, Outcome};
 
-/// The variable of the child's environment that holds its limits.
+/// The environment variable with the child's limits.
 pub(crate) const LIMITS: &str = "SANDBOX_LIMITS";
 
 /// The exit code of a child that ran out of memory outside of the script's heap.
 pub(crate) const OUT_OF_MEMORY: i32 = 3;
 
-/// The bytes of a frame before its JSON.
+/// The number of bytes of a frame before its JSON.
 pub(crate) const HEADER: usize = 4;
 
-/// The bytes of an [`Order`].
+/// The number of bytes of an [`Order`].
 pub(crate) const ORDER: usize = 5;
 
-/// Stands for the status of a process that was never started.
+/// The status of a process that was never started.
 pub(crate) const UNKNOWN: i32 = -1;
 
-/// What the server wants from the template. The server numbers the children.
+/// An order of the server to the template. The server numbers the children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Fork a child. Its end of a socket comes along.
+    /// Forks a child, which gets the socket sent with the order.
     Start(u32),
-    /// Kill a child and answer with its status, as `wait` gives it: four bytes.
+    /// Kills a child and responds with its status as returned by `wait`: four bytes.
     End(u32),
 }
 
@@ -50,7 +50,7 @@ impl Order {
     }
 }
 
-/// From the server to the child.
+/// A message from the server to the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Down<'a> {
     Run {
@@ -61,30 +61,30 @@ pub(crate) enum Down<'a> {
     Check {
         source: String,
     },
-    /// The answer of the call with this number.
+    /// The response to the call with this number.
     Answer(u32, &'a RawValue),
     /// The call with this number failed.
     Refusal(u32, String),
 }
 
-/// From the child to the server.
+/// A message from the child to the server.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Up {
     /// Confined, and ready to read a script.
     Ready,
-    /// Not confined, and why.
+    /// Not confined, with the reason.
     Refused(String),
     Log(String),
     /// Number, operation and argument of a call.
     Call(u32, String, Box<RawValue>),
-    /// The script went beyond a limit.
+    /// The script exceeded a limit.
     Exceeded(Code),
     Failed(Code, String),
     Done(Outcome),
     Checked(Option<Mistake>),
 }
 
-/// A message as it goes over the socket.
+/// Serializes a message for the socket.
 pub(crate) fn frame(message: &impl Serialize) -> Result<Vec<u8>, String> {
     let mut frame = vec![0; HEADER];
     serde_json::to_writer(&mut frame, message).map_err(|error| error.to_string())?;
@@ -93,8 +93,8 @@ pub(crate) fn frame(message: &impl Serialize) -> Result<Vec<u8>, String> {
     Ok(frame)
 }
 
-/// Replaces halves of surrogate pairs, which JavaScript has and UTF-8 has not. `JSON.stringify` writes a whole pair as one
-/// character, so an escaped surrogate is always a half.
+/// Replaces lone surrogates, which JavaScript allows and UTF-8 does not. `JSON.stringify` writes a pair as one
+/// character, so an escaped surrogate is always alone.
 pub(crate) fn mend(json: &str) -> String {
     let mut mended = String::with_capacity(json.len());
     let mut rest = json;
@@ -111,7 +111,7 @@ pub(crate) fn mend(json: &str) -> String {
     mended
 }
 
-/// How deeply arrays and objects are nested.
+/// The nesting depth of arrays and objects.
 pub(crate) fn depth(json: &str) -> usize {
     let (mut depth, mut deepest, mut quoted, mut escaped) = (0_usize, 0, false, false);
     for byte in json.bytes() {

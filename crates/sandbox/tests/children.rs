@@ -1,4 +1,4 @@
-//! Children: started ahead, used once, never left behind.
+//! Child processes: started in advance, used once, never leaked.
 #![cfg(target_os = "linux")]
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -15,17 +15,17 @@ use nix::unistd::Pid;
 use serde_json::value::RawValue;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// These tests look at all children of this process, so they take turns.
+/// These tests inspect all children of this process, so they run one at a time.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// Waits for a turn, and for what the test before has killed.
+/// Waits for the lock, and until the processes of the previous test are gone.
 async fn turn() -> MutexGuard<'static, ()> {
     let turn = TURN.lock().await;
     eventually("none is left of the test before", || templates().is_empty()).await;
     turn
 }
 
-/// Answers `dns` and nothing else.
+/// Handles `dns` and nothing else.
 #[derive(Default)]
 struct Peer {
     called: AtomicBool,
@@ -47,7 +47,7 @@ impl Host for Peer {
     fn log(&self, _line: String) {}
 }
 
-/// The living processes that one of these has started.
+/// Running processes with one of these parents.
 fn started_by(parents: &BTreeSet<i32>) -> BTreeSet<i32> {
     let processes = std::fs::read_dir("/proc").expect("there is /proc").flatten();
     processes
@@ -60,7 +60,7 @@ fn started_by(parents: &BTreeSet<i32>) -> BTreeSet<i32> {
         .collect()
 }
 
-/// The processes from which children are forked.
+/// The template processes.
 fn templates() -> BTreeSet<i32> {
     started_by(&BTreeSet::from([std::process::id().cast_signed()]))
 }
@@ -69,7 +69,7 @@ fn children() -> BTreeSet<i32> {
     started_by(&templates())
 }
 
-/// Whether they have ended; who waits for them is another matter.
+/// Returns true if the processes have ended, even if they were not waited for.
 fn are_gone(processes: &BTreeSet<i32>) -> bool {
     processes.iter().all(|pid| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -77,7 +77,7 @@ fn are_gone(processes: &BTreeSet<i32>) -> bool {
     })
 }
 
-/// Looks again until it is so.
+/// Polls until the condition holds.
 async fn eventually(what: &str, so: impl Fn() -> bool) {
     let started = Instant::now();
     while !so() {
@@ -311,7 +311,7 @@ async fn a_child_is_not_believed() {
         (r#"{"Failed":["unavailable","x"]}"#, 0, Code::Confinement),
         (r#"{"Exceeded":"wall_time_limit"}"#, 0, Code::Confinement),
         (r#"{"Checked":null}"#, 0, Code::Confinement),
-        // Longer than any message, and cut off in the middle of one.
+        // Longer than any message, and truncated in the middle of one.
         ("", u32::MAX, Code::Confinement),
         (r#"{"Exceeded""#, 7, Code::ScriptError),
     ] {

@@ -1,4 +1,5 @@
-//! A program that is its own sandbox, as the server is: with its allocator, and started again through the default settings.
+//! A program that is its own sandbox, like the server: with its allocator, and restarted through the default
+//! settings.
 
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "test code")]
 
@@ -13,7 +14,7 @@ use serde_json::value::RawValue;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Gives back what it is asked.
+/// Returns the argument of each call.
 struct Echo;
 
 impl Host for Echo {

@@ -1,5 +1,5 @@
-//! Configuration: the embedded defaults, then a file, then the environment, then flags. Every setting
-//! is one row of one table; a wrong or unknown one stops the start with its name and what is allowed.
+//! Configuration: the embedded defaults, then a file, then the environment, then flags. Every setting is one row of
+//! one table; an invalid or unknown one stops the start with its name and the allowed values.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::RunnerSettings;
 use attestry_app::assistant::Assistant;
-use attestry_app::feed::Most;
+use attestry_app::feed::StreamLimits;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 mod features;
@@ -19,7 +19,7 @@ use features::{assistant, domains, runner};
 
 const DEFAULTS: &str = include_str!("../config.default.toml");
 
-/// A setting: its name in a file, its environment variable, whether it is a secret.
+/// A setting: its key in the configuration file, its environment variable, and its secrecy.
 struct Setting {
     key: &'static str,
     env: &'static str,
@@ -83,15 +83,16 @@ const SETTINGS: &[Setting] = &[
     setting("log.format", "ATTESTRY_LOG_FORMAT"),
 ];
 
-/// Also understood, because hosting platforms set it.
+/// Alternative variable for the database URL, because hosting platforms set it.
 const DATABASE_URL: &str = "DATABASE_URL";
 
-/// What Kubernetes sets in every container beside a service named `attestry`: none of our business.
+/// Returns true for variables that Kubernetes sets in every container for a service named `attestry`; they are
+/// ignored.
 fn is_of_kubernetes(name: &str) -> bool {
     name == "ATTESTRY_PORT" || name.starts_with("ATTESTRY_PORT_") || name.starts_with("ATTESTRY_SERVICE_")
 }
 
-/// What was given on the command line.
+/// Command-line flags.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flags {
     pub(crate) config: Option<PathBuf>,
@@ -106,7 +107,7 @@ struct Found {
     from: String,
 }
 
-/// Where to listen: a host name or an address, and a port.
+/// The address to listen on: a host name or an IP address, and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listen {
     pub(crate) host: String,
@@ -136,7 +137,7 @@ impl std::fmt::Display for Listen {
     }
 }
 
-/// All settings, understood.
+/// All settings, parsed.
 #[derive(Debug)]
 pub(crate) struct Config {
     found: BTreeMap<&'static str, Found>,
@@ -154,7 +155,7 @@ pub(crate) struct Config {
     pub(crate) response_memory: usize,
     pub(crate) request_timeout: Duration,
     pub(crate) read_timeout: Duration,
-    pub(crate) event_streams: Most,
+    pub(crate) event_streams: StreamLimits,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) trusted_proxies: Vec<IpAddr>,
     pub(crate) rate_per_credential: u32,
@@ -241,7 +242,7 @@ impl Config {
             response_memory: read.number::<usize>("http.response_memory_mib", 24..=65_536)? << 20,
             read_timeout: Duration::from_secs(read.number("http.read_timeout_seconds", 1..=3600)?),
             request_timeout: Duration::from_secs(read.number("http.request_timeout_seconds", 1..=3600)?),
-            event_streams: Most {
+            event_streams: StreamLimits {
                 in_all: read.number("http.event_streams", 0..=1_000_000)?,
                 of_one_organization: read.number("http.event_streams_per_organization", 0..=1_000_000)?,
             },
@@ -272,8 +273,7 @@ impl Config {
         })
     }
 
-    /// Tries what can be tried without reaching for anything: a setting that only fails when it is used is found out
-    /// too late.
+    /// Builds everything that needs no network: a setting that fails only when it is used is noticed too late.
     fn checked(self) -> Result<Self> {
         crate::start::mailer(&self)?;
         crate::start::hosting(&self, None)?;
@@ -283,7 +283,7 @@ impl Config {
         Ok(self)
     }
 
-    /// The folder files are kept in.
+    /// The folder of stored files.
     pub(crate) fn blobs_dir(&self) -> PathBuf {
         self.data_dir.join("blobs")
     }
@@ -293,7 +293,7 @@ impl Config {
         self.data_dir.join("mail")
     }
 
-    /// Every value with where it came from, secrets hidden.
+    /// Every setting with its value and source; secrets are hidden.
     pub(crate) fn show(&self) -> Vec<(String, String, String)> {
         let row = |setting: &Setting| {
             let found = &self.found[setting.key];
@@ -379,7 +379,7 @@ fn take_flags(found: &mut BTreeMap<&'static str, Found>, flags: &Flags) {
     }
 }
 
-/// Reads values and says what is wrong with them.
+/// Parses values and reports invalid ones.
 struct Reader<'a>(&'a BTreeMap<&'static str, Found>);
 
 impl Reader<'_> {
@@ -416,7 +416,7 @@ impl Reader<'_> {
         self.text(key).split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
     }
 
-    /// Origins of web pages: scheme, host and port, and nothing behind them.
+    /// Parses a list of web origins: scheme, host and port, nothing else.
     fn origins(&self, key: &str) -> Result<Vec<String>> {
         let origins = self.list(key);
         let is_origin = |text: &String| {
@@ -431,7 +431,8 @@ impl Reader<'_> {
         Ok(origins)
     }
 
-    /// A level, or several for parts of the program. The library takes any word for the name of a part.
+    /// Parses a log level, or several by target. Checks the levels itself, because the library accepts any word as a
+    /// target.
     fn log_level(&self, key: &str) -> Result<Targets> {
         const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
         let is_level = |text: &str| LEVELS.contains(&text.trim().to_lowercase().as_str());
@@ -441,7 +442,7 @@ impl Reader<'_> {
         };
         let text = self.text(key);
         match text.to_lowercase().parse::<Targets>() {
-            // The pool warns of each connection that is lost; what follows from that is logged once.
+            // The pool warns about each lost connection; the effects of that are logged once.
             Ok(targets) if text.split(',').all(is_known) => Ok(match text.contains("deadpool") {
                 true => targets,
                 false => targets.with_target("deadpool", LevelFilter::OFF),
@@ -464,7 +465,7 @@ impl Reader<'_> {
     }
 }
 
-/// Makes the data folder, readable by its owner alone.
+/// Creates the data folder, readable by its owner only.
 pub(crate) fn make_data_dir(path: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()

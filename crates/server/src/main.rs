@@ -2,11 +2,11 @@
 
 mod commands;
 mod config;
-mod patience;
 mod privileges;
 mod serve;
 mod start;
 mod telemetry;
+mod write_timeout;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,7 +53,7 @@ enum Command {
     Worker,
     /// Bring the database's schema up to date
     Migrate {
-        /// Only tell what is missing; exit 1 if anything is
+        /// Only report missing migrations; exit 1 if there are any
         #[arg(long)]
         check: bool,
     },
@@ -65,7 +65,7 @@ enum Command {
     /// Show or check the settings
     #[command(subcommand)]
     Config(commands::settings::Settings),
-    /// Check database, key, files and mail, and say what to do
+    /// Check database, key, files and mail, and report what to do
     Doctor,
     /// Verify the audit log
     #[command(subcommand)]
@@ -75,12 +75,12 @@ enum Command {
         /// The file
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// The keys of the server that signed it, from its /.well-known/attestry-keys.json; this installation's own if
-        /// left out
+        /// The keys of the server that signed it, from its /.well-known/attestry-keys.json; this installation's own
+        /// if left out
         #[arg(long, value_name = "FILE")]
         keys: Option<PathBuf>,
     },
-    /// Write database and files into one archive, while serving
+    /// Write database and files into one archive, also while a server is running
     Backup {
         /// The archive to write
         #[arg(long, value_name = "FILE")]
@@ -99,16 +99,16 @@ enum Command {
     },
 }
 
-/// The command with which the server starts the process that scripts are forked from. It is handled before everything else:
-/// whatever is open by then would have to be closed again.
+/// The command that starts the process from which script processes are forked. It is handled before everything else,
+/// because every file open by then would have to be closed again.
 const SANDBOX_CHILD: &str = "sandbox-child";
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|first| first == SANDBOX_CHILD) {
         attestry_sandbox::child();
     }
-    // The allocator asks for huge pages, of which a little use counts in full: at rest 44 MB instead of 27. A kernel
-    // that does not know the wish loses nothing.
+    // Without huge pages, which the allocator asks for and which count in full even if little of them is used, the
+    // idle server takes 27 MB instead of 44. The call does no harm on a kernel that does not support it.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_thp_disable(true);
     match run() {
@@ -140,7 +140,7 @@ fn run() -> anyhow::Result<ExitCode> {
     // One provider for all TLS in the process.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    // Checking the settings builds what they describe, and some of that lives in a runtime.
+    // Checking the settings builds the clients they configure, and some of those need a runtime.
     let inside = runtime.enter();
     let config = Config::load(&flags)?;
     if let Command::Config(command) = &command {

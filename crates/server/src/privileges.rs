@@ -1,5 +1,5 @@
-//! A command that root runs beside a service must not leave files behind that the service cannot write: it runs as the
-//! owner of the data folder.
+//! Drops root. A command that root runs next to a service must not leave files that the service cannot write, so it
+//! runs as the owner of the data folder.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use nix::unistd::{Gid, Uid, geteuid, setgid, setgroups, setuid};
 
-/// Becomes the owner of the data folder, if root runs this and the folder is somebody else's.
+/// Switches to the owner of the data folder, if the process runs as root and another user owns the folder.
 pub(crate) fn adopt_owner(data_dir: &Path) -> Result<()> {
     if !geteuid().is_root() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Serving: accept, answer, and on SIGTERM finish what was begun and stop.
+//! The server loop: accepts connections, responds, and on SIGTERM finishes open requests and stops.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -22,16 +22,16 @@ use tokio::sync::watch;
 use tower::Service;
 
 use crate::config::Config;
-use crate::patience::Patient;
 use crate::start;
+use crate::write_timeout::WriteTimeoutStream;
 
-/// How long requests may take to end once the server was told to stop.
+/// The maximum time for open requests to finish after a stop signal.
 const DRAIN: Duration = Duration::from_secs(25);
-/// How long a stream is silent before a comment shows proxies that it lives.
+/// The interval of the comments that keep an idle event stream alive through proxies.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How long a client may take to send the head of a request.
+/// The maximum time for a client to send a request head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// What a connection holds at most of the head of a request, and of an answer that waits to be read.
+/// The maximum size of a connection's buffers: for the request head, and for the response bytes not yet written.
 const BUFFER: usize = 128 << 10;
 
 pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
@@ -43,7 +43,7 @@ pub(crate) async fn serve(config: &Config) -> Result<ExitCode> {
     let ctx = start::migrated(config, port).await?;
     let url = start::public_url(config, port);
     if let Some(token) = setup::offer(&ctx).await? {
-        // Without the console there is no page to set it up with.
+        // Without the console there is no setup page.
         match attestry_api::has_console() {
             true => say(&format!("First start: set it up at {url}/setup?token={token}")),
             false => say("First start: set it up with `attestry admin bootstrap` (see --help)"),
@@ -85,7 +85,7 @@ fn http_settings(config: &Config, url: &str) -> HttpSettings {
     }
 }
 
-/// Says so where scripts cannot be shut in.
+/// Logs the confinement of scripts, as a warning if the system offers none.
 fn note_confinement() {
     let confinement = attestry_sandbox::confinement();
     if confinement.is_confined() {
@@ -100,8 +100,7 @@ fn say(line: &str) {
     println!("{line}");
 }
 
-/// The signals that ask for an orderly end. They are caught from the moment this is made, so it is made
-/// before anybody is told that the server is ready.
+/// The stop signals. They are caught from creation on, so this is created before the server reports that it is ready.
 struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
@@ -123,7 +122,7 @@ impl StopSignals {
 async fn accept(
     listener: TcpListener,
     router: Router,
-    patience: Duration,
+    write_timeout: Duration,
     mut signals: StopSignals,
     feed: &Feed,
 ) {
@@ -135,7 +134,7 @@ async fn accept(
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Out of file descriptors, most likely: those in use will be given back.
+                    // Probably out of file descriptors: wait until some are closed.
                     tracing::warn!(%error, "a connection was not accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -143,15 +142,16 @@ async fn accept(
             },
             () = signals.told_to_stop() => break,
         };
-        // Answers are small and written whole: waiting for more to send would only delay them.
+        // Responses are small and written whole, so Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
         let router = router.clone();
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             router.clone().call(request)
         });
-        let connection =
-            graceful.watch(server.serve_connection(TokioIo::new(Patient::new(stream, patience)), service));
+        let connection = graceful.watch(
+            server.serve_connection(TokioIo::new(WriteTimeoutStream::new(stream, write_timeout)), service),
+        );
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%peer, %error, "a connection broke");
@@ -159,7 +159,7 @@ async fn accept(
         });
     }
     drop(listener);
-    // These would go on for ever.
+    // Event streams would never end by themselves.
     feed.close();
     tracing::info!("shutting down: finishing the open connections");
     tokio::select! {
@@ -168,7 +168,7 @@ async fn accept(
     }
 }
 
-/// Jobs alone.
+/// Runs jobs without serving HTTP.
 pub(crate) async fn worker(config: &Config) -> Result<ExitCode> {
     let mut signals = StopSignals::catch()?;
     let ctx: Ctx = start::current(config).await?;

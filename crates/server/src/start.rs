@@ -1,4 +1,4 @@
-//! From settings to a working context.
+//! Builds the application context from the settings.
 
 use std::io::{ErrorKind, Write};
 use std::net::IpAddr;
@@ -26,7 +26,7 @@ pub(crate) fn key_file(config: &Config) -> PathBuf {
     config.data_dir.join("attestry.key")
 }
 
-/// The secret of this installation: the setting, or a file that is made at the first start.
+/// The secret of this installation: the setting, or the key file, which is created at the first start.
 fn secret(config: &Config) -> Result<Vec<u8>> {
     if let Some(key) = &config.secret_key {
         return Ok(key.clone().into_bytes());
@@ -48,7 +48,7 @@ fn make_key_file(path: &Path) -> Result<Vec<u8>> {
     Ok(text.into_bytes())
 }
 
-/// Writes a file that only its owner can read, and that is whole or not there.
+/// Creates a file that only its owner can read and syncs it to disk; fails if it exists.
 pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<()> {
     let write = || -> std::io::Result<()> {
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
@@ -67,7 +67,8 @@ pub(crate) fn mailer(config: &Config) -> Result<Mailer> {
     made.map_err(|error| anyhow::anyhow!("mail: {error}"))
 }
 
-/// Who says whether the domains of portals lead here. `port`: where the server listens.
+/// Builds the client that checks whether portal domains point to this server. `port` is the port the server listens
+/// on.
 pub(crate) fn hosting(config: &Config, port: Option<u16>) -> Result<Hosting> {
     let wrong = |error: HostingError| anyhow::anyhow!("domains: {error}");
     let (servers, target, addresses) = match &config.domains {
@@ -102,8 +103,8 @@ pub(crate) fn blobs(config: &Config) -> Result<Blobs> {
     opened.context("files: blobs.url or the data folder cannot be used")
 }
 
-/// The URL people use: the setting, or where the server listens. `port`: the one it got, where the setting leaves that
-/// open.
+/// The public URL: the setting, or the address the server listens on. `port` is the bound port, if the setting leaves
+/// it to the system.
 pub(crate) fn public_url(config: &Config, port: Option<u16>) -> String {
     if let Some(url) = &config.public_url {
         return url.clone();
@@ -117,7 +118,7 @@ pub(crate) fn public_url(config: &Config, port: Option<u16>) -> String {
     }
 }
 
-/// Whether there is a database already. PostgreSQL's is made by somebody else.
+/// Returns true if the database exists; always true for PostgreSQL, whose database is created by its administrator.
 pub(crate) fn database_exists(config: &Config) -> bool {
     match &config.database {
         attestry_db::Config::Sqlite { path, .. } => path.exists(),
@@ -125,7 +126,7 @@ pub(crate) fn database_exists(config: &Config) -> bool {
     }
 }
 
-/// The keys of this installation, if it has any.
+/// The keys of this installation. Fails if there are none, instead of creating them.
 pub(crate) fn own_keys(config: &Config) -> Result<Keys> {
     if config.secret_key.is_none() && !key_file(config).exists() {
         bail!("there is no key file at {}; give --keys", key_file(config).display());
@@ -133,7 +134,7 @@ pub(crate) fn own_keys(config: &Config) -> Result<Keys> {
     Ok(Keys::new(&secret(config)?, Arc::new(SystemEntropy))?)
 }
 
-/// Opens what is there already: a command that only looks must not make a database by a mistyped path.
+/// Opens an existing database: a read-only command must not create one because of a mistyped path.
 pub(crate) fn existing(config: &Config) -> Result<Ctx> {
     if let attestry_db::Config::Sqlite { path, .. } = &config.database
         && !database_exists(config)
@@ -149,11 +150,11 @@ pub(crate) fn existing(config: &Config) -> Result<Ctx> {
     open(config, None)
 }
 
-/// The same, with the schema of this version.
+/// Opens an existing database, which must have the schema of this version.
 pub(crate) async fn current(config: &Config) -> Result<Ctx> {
     let ctx = existing(config)?;
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
-    must_not_be_newer(&pending)?;
+    must_be_known(&pending)?;
     if !pending.missing.is_empty() {
         bail!("the database is of an older version; run `attestry migrate`, or start the server");
     }
@@ -162,25 +163,29 @@ pub(crate) async fn current(config: &Config) -> Result<Ctx> {
     Ok(ctx)
 }
 
-fn must_not_be_newer(pending: &Pending) -> Result<()> {
+/// Rejects a schema with migrations that this version does not know.
+pub(crate) fn must_be_known(pending: &Pending) -> Result<()> {
     if pending.unknown.is_empty() {
         return Ok(());
     }
-    bail!("the database was migrated by a newer version ({}); run that version", pending.unknown.join(", "))
+    bail!(
+        "the schema is of another version, newer or from before the first release ({}); run that version",
+        pending.unknown.join(", ")
+    )
 }
 
-/// What a context takes from the world around it.
-pub(crate) struct World {
+/// The external dependencies of a context.
+pub(crate) struct Dependencies {
     pub(crate) clock: Arc<dyn Clock>,
-    /// The random part of ids; secrets are made by the system alone.
+    /// Random source of ids; secrets always come from the system's.
     pub(crate) ids: Arc<dyn Entropy>,
     pub(crate) mailer: Mailer,
     pub(crate) runner: RunnerSettings,
     pub(crate) assistant: Assistant,
 }
 
-impl World {
-    /// The world as it is.
+impl Dependencies {
+    /// The dependencies in production.
     fn real(config: &Config) -> Result<Self> {
         Ok(Self {
             clock: Arc::new(SystemClock),
@@ -192,13 +197,13 @@ impl World {
     }
 }
 
-/// Opens everything, without touching the schema.
+/// Opens the context without changing the schema.
 pub(crate) fn open(config: &Config, port: Option<u16>) -> Result<Ctx> {
-    open_in(World::real(config)?, config, port)
+    open_in(Dependencies::real(config)?, config, port)
 }
 
-fn open_in(world: World, config: &Config, port: Option<u16>) -> Result<Ctx> {
-    let World { clock, ids, mailer, runner, assistant } = world;
+fn open_in(world: Dependencies, config: &Config, port: Option<u16>) -> Result<Ctx> {
+    let Dependencies { clock, ids, mailer, runner, assistant } = world;
     make_data_dir(&config.data_dir)?;
     let keys = Keys::new(&secret(config)?, Arc::new(SystemEntropy))?;
     let db = Db::open(&config.database).context("the database cannot be opened")?;
@@ -215,16 +220,16 @@ fn open_in(world: World, config: &Config, port: Option<u16>) -> Result<Ctx> {
     Ok(Ctx::assemble(clock, ids, db, keys, mailer, blobs(config)?, settings))
 }
 
-/// Opens everything and brings the schema up to date; a database is made if there is none. `port`: where the server
-/// listens.
+/// Opens the context and migrates the schema, creating the database if there is none. `port` is the port the server
+/// listens on.
 pub(crate) async fn migrated(config: &Config, port: Option<u16>) -> Result<Ctx> {
-    migrated_in(World::real(config)?, config, port).await
+    migrated_in(Dependencies::real(config)?, config, port).await
 }
 
-pub(crate) async fn migrated_in(world: World, config: &Config, port: Option<u16>) -> Result<Ctx> {
+pub(crate) async fn migrated_in(world: Dependencies, config: &Config, port: Option<u16>) -> Result<Ctx> {
     let ctx = open_in(world, config, port)?;
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
-    must_not_be_newer(&pending)?;
+    must_be_known(&pending)?;
     if !pending.missing.is_empty() {
         ctx.db.migrate(MIGRATIONS).await?;
     }

@@ -1,4 +1,4 @@
-//! API keys. A key is found by its public part through one index, and by nothing else.
+//! API keys. A key is looked up by its public prefix only, through one index.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::{Roles, Scope};
@@ -79,7 +79,7 @@ pub async fn lock(t: &Tx<'_>, scope: &Scope, key: ApiKeyId) -> Result<Option<Api
     t.opt(LOCK, &[id(scope.organization()), id(key)], read).await
 }
 
-/// The live keys of a member, held until the transaction ends.
+/// Locks and returns the live keys of a member.
 pub async fn of_member(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Vec<ApiKey>, Error> {
     t.all(OF_MEMBER, &[id(scope.organization()), id(member)], read).await
 }
@@ -88,7 +88,7 @@ pub async fn revoke(t: &Tx<'_>, scope: &Scope, key: ApiKeyId, at: Time) -> Resul
     t.execute(REVOKE, &[id(scope.organization()), id(key), time(at)]).await.map(|_| ())
 }
 
-/// A key and the member it acts as: what the check of a request needs.
+/// A key and the member that it acts as, for the authentication of a request.
 #[derive(Clone, Debug)]
 pub struct FoundKey {
     pub key: ApiKey,
@@ -99,7 +99,7 @@ pub struct FoundKey {
     pub zone: Zone,
 }
 
-/// A live key of an active member, by its public part. Precedes every scope.
+/// Finds a live key of an active member by its prefix. Runs before a scope exists.
 pub async fn find(t: &Tx<'_>, prefix: &str) -> Result<Option<FoundKey>, Error> {
     t.opt(FIND, &[Value::from(prefix)], |row| {
         Ok(FoundKey {
@@ -114,7 +114,7 @@ pub async fn find(t: &Tx<'_>, prefix: &str) -> Result<Option<FoundKey>, Error> {
     .await
 }
 
-/// Notes that a key was used. Not history: no entry, no scope.
+/// Records that a key was used. No journal entry and no scope: this is not part of the history.
 pub async fn touch(t: &Tx<'_>, key: ApiKeyId, at: Time) -> Result<(), Error> {
     t.execute(TOUCH, &[id(key), time(at)]).await.map(|_| ())
 }

@@ -1,6 +1,5 @@
-//! Tables as lines of JSON, one row a line: the portable form of a whole database. A backup is
-//! taken from one snapshot while the server serves; a restore fills an empty database of either engine that has the
-//! schema of the archive.
+//! Tables as JSON Lines, one row per line: the portable form of a whole database. A backup is taken from one snapshot
+//! while the server runs; a restore fills an empty database of either engine that has the schema of the archive.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -13,7 +12,6 @@ use serde_json::{Map, Value as Json};
 
 use crate::schema::TABLES;
 
-/// One column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub name: String,
@@ -52,7 +50,7 @@ pub async fn columns(t: &Tx<'_>, engine: attestry_db::Engine, table: &str) -> Re
     Ok(columns)
 }
 
-/// A statement made at run time lives as long as the program, and is kept once.
+/// Interns a statement that is built at run time, for the lifetime of the program.
 fn keep(sql: String) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +66,7 @@ fn broken(error: impl std::fmt::Display) -> Error {
     Error::Other(format!("archive: {error}"))
 }
 
-/// Writes all rows of a table and tells how many there were.
+/// Writes all rows of a table and returns their number.
 pub async fn dump(t: &Tx<'_>, table: &str, columns: &[Column], out: &mut dyn Write) -> Result<u64, Error> {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let sql = keep(format!("SELECT {} FROM {table}", names.join(", ")));
@@ -95,7 +93,7 @@ pub async fn dump(t: &Tx<'_>, table: &str, columns: &[Column], out: &mut dyn Wri
     Ok(count)
 }
 
-/// Puts rows back into a table.
+/// Inserts rows into a table.
 pub async fn load(t: &Tx<'_>, table: &str, columns: &[Column], lines: &[String]) -> Result<(), Error> {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let places: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
@@ -127,7 +125,7 @@ pub async fn load(t: &Tx<'_>, table: &str, columns: &[Column], lines: &[String])
     Ok(())
 }
 
-/// Empties every table there is, of what migrations put into it.
+/// Empties every existing table, including the rows that migrations inserted.
 pub async fn clear(t: &Tx<'_>, engine: attestry_db::Engine) -> Result<(), Error> {
     for table in TABLES.iter().rev() {
         // An earlier schema has fewer tables.
@@ -138,7 +136,7 @@ pub async fn clear(t: &Tx<'_>, engine: attestry_db::Engine) -> Result<(), Error>
     Ok(())
 }
 
-/// Drops every table, and what is known of the migrations that made them.
+/// Drops every table, including the migration history.
 pub async fn drop_tables(t: &Tx<'_>) -> Result<(), Error> {
     for table in TABLES.iter().rev() {
         t.execute(keep(format!("DROP TABLE IF EXISTS {}", table.name)), &[]).await?;

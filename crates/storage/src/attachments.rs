@@ -1,4 +1,4 @@
-//! What is known of attached files; the files themselves are in object storage.
+//! The metadata of attached files; the files themselves are in object storage.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
@@ -79,17 +79,16 @@ pub async fn get(t: &Tx<'_>, scope: &Scope, attachment: AttachmentId) -> Result<
     t.opt(GET, &[id(scope.organization()), id(attachment)], read).await
 }
 
-/// The attachment, held until the transaction ends.
 pub async fn lock(t: &Tx<'_>, scope: &Scope, attachment: AttachmentId) -> Result<Option<Attachment>, Error> {
     t.opt(LOCK, &[id(scope.organization()), id(attachment)], read).await
 }
 
-/// All that is attached to something, oldest first.
+/// Returns all attachments of an entity, oldest first.
 pub async fn of_entity(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Vec<Attachment>, Error> {
     t.all(OF_ENTITY, &[id(scope.organization()), Value::from(entity_id)], read).await
 }
 
-/// All that the comments about something bring along, of those from `first` to `last`.
+/// Returns the attachments of an entity's comments from `first` to `last`.
 pub async fn of_comments(
     t: &Tx<'_>,
     scope: &Scope,
@@ -105,7 +104,7 @@ pub async fn count(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<i64, Er
     t.one(COUNT, &[id(scope.organization()), Value::from(entity_id)], |row| row.int(0)).await
 }
 
-/// All that the runs of an automation left, oldest first.
+/// Returns all attachments that the runs of an automation made, oldest first.
 pub async fn of_automation(
     t: &Tx<'_>,
     scope: &Scope,
@@ -114,7 +113,7 @@ pub async fn of_automation(
     t.all(OF_AUTOMATION, &[id(scope.organization()), id(automation)], read).await
 }
 
-/// The latest day that something attached is evidence of.
+/// Returns the latest effective date of an entity's attachments.
 pub async fn latest(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Option<Date>, Error> {
     let params = [id(scope.organization()), Value::from(entity_id)];
     t.one(LATEST, &params, |row| row.opt_parse(0)).await

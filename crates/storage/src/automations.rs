@@ -1,4 +1,4 @@
-//! Automations, their scripts, and what starts them.
+//! Automations, their scripts, and their schedules and events.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
@@ -67,7 +67,7 @@ fn read(row: &Row<'_>) -> Result<Automation, Error> {
         is_enabled: row.bool(5)?,
         schedule: row.opt_text(6)?.map(Schedule::stored),
         time_zone: row.opt_parse(7)?,
-        // One that no longer exists starts nothing.
+        // Events that no longer exist are ignored.
         events: events.filter_map(|event| Event::parse(event).ok()).collect(),
         evaluation_criteria: row.opt_text(9)?,
         check: row.opt_text(10)?,
@@ -89,7 +89,7 @@ fn words(events: &[Event]) -> String {
     events.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// What both writing statements set.
+/// Returns the values that `INSERT` and `UPDATE` share.
 fn values<'a>(scope: &Scope, one: &'a Automation) -> Vec<Value<'a>> {
     vec![
         id(scope.organization()),
@@ -143,17 +143,16 @@ pub async fn get(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<Option<
     t.opt(GET, &[id(scope.organization()), id(one)], read).await
 }
 
-/// The automation, held until the transaction ends.
 pub async fn lock(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<Option<Automation>, Error> {
     t.opt(LOCK, &[id(scope.organization()), id(one)], read).await
 }
 
-/// The automations of a task, held until the transaction ends.
+/// Locks the automations of a task and returns their ids.
 pub async fn of_task(t: &Tx<'_>, scope: &Scope, task: &str) -> Result<Vec<AutomationId>, Error> {
     t.all(OF_TASK, &[id(scope.organization()), Value::from(task)], |row| row.parse(0)).await
 }
 
-/// Those that have a schedule, held until the transaction ends.
+/// Locks and returns the automations that have a schedule.
 pub async fn scheduled(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Automation>, Error> {
     t.all(SCHEDULED, &[id(scope.organization())], read).await
 }
@@ -175,22 +174,22 @@ pub async fn count(t: &Tx<'_>, scope: &Scope, task: TaskId) -> Result<i64, Error
     t.one(COUNT, &[id(scope.organization()), id(task)], |row| row.int(0)).await
 }
 
-/// How many other automations wait for an action.
+/// Counts the other automations that listen for an event.
 pub async fn count_listeners(t: &Tx<'_>, scope: &Scope, but: AutomationId) -> Result<i64, Error> {
     t.one(COUNT_LISTENERS, &[id(scope.organization()), id(but)], |row| row.int(0)).await
 }
 
-/// Notes when the schedule comes next. Not history: no entry.
+/// Sets the time of the next scheduled run. No journal entry: this is not part of the history.
 pub async fn set_next(t: &Tx<'_>, scope: &Scope, one: AutomationId, at: Option<Time>) -> Result<(), Error> {
     t.execute(SET_NEXT, &[id(scope.organization()), id(one), opt_time(at)]).await.map(|_| ())
 }
 
-/// Notes whether the last run went wrong. Not history: no entry.
+/// Records whether the last run failed. No journal entry: this is not part of the history.
 pub async fn set_failing(t: &Tx<'_>, scope: &Scope, one: AutomationId, is: bool) -> Result<(), Error> {
     t.execute(SET_FAILING, &[id(scope.organization()), id(one), Value::Bool(is)]).await.map(|_| ())
 }
 
-/// The automations of any organization whose schedule has come, in the order of their ids. For the job that starts them.
+/// Returns the automations of all organizations whose schedule is due, ordered by id, for the job that starts them.
 pub async fn due(
     t: &Tx<'_>,
     now: Time,
@@ -209,7 +208,7 @@ pub async fn delete(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<(), 
     t.execute(LISTEN, &own[..1]).await.map(|_| ())
 }
 
-/// An automation that waits for an action.
+/// An automation that listens for an event.
 #[derive(Clone, Debug)]
 pub struct Listener {
     pub action: String,
@@ -218,7 +217,7 @@ pub struct Listener {
     pub script: i64,
 }
 
-/// Every automation of an organization that waits for an action. For the journal, which precedes every scope.
+/// Returns every automation of an organization that listens for an event. Used by the journal, before a scope exists.
 pub async fn listeners(t: &Tx<'_>, organization: OrganizationId) -> Result<Vec<Listener>, Error> {
     t.all(LISTENERS, &[id(organization)], |row| {
         Ok(Listener {
@@ -283,7 +282,7 @@ pub async fn count_versions(t: &Tx<'_>, scope: &Scope, automation: AutomationId)
     t.one(COUNT_VERSIONS, &[id(scope.organization()), id(automation)], |row| row.int(0)).await
 }
 
-/// The hosts that automations may reach, and how often they were set.
+/// Returns the hosts that automations may reach, and the version of the list.
 pub async fn hosts(t: &Tx<'_>, scope: &Scope) -> Result<(AllowedHosts, i64), Error> {
     let own = [id(scope.organization())];
     let found = t.opt(HOSTS, &own, |row| Ok((from_json(row, 0)?, row.int(1)?)));

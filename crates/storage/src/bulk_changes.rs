@@ -1,4 +1,4 @@
-//! Changes of many rows at once that can still be undone.
+//! Bulk changes that can still be undone.
 
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
@@ -13,7 +13,7 @@ statements! {
     TAKE = "DELETE FROM bulk_changes WHERE org_id = $1 AND id = $2 AND register = $3 AND actor_id = $4 RETURNING changed";
 }
 
-/// Keeps the rows that a change has changed, each with the version it has got, and forgets changes made before `since`.
+/// Stores the changed rows, each with its new version, and deletes changes made before `since`.
 pub async fn insert(
     t: &Tx<'_>,
     scope: &Scope,
@@ -30,7 +30,7 @@ pub async fn insert(
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
-/// Takes a change of the same actor, to undo it; there is none a second time.
+/// Removes and returns a change of the same actor, to undo it; a second call finds none.
 pub async fn take(
     t: &Tx<'_>,
     scope: &Scope,
@@ -39,5 +39,5 @@ pub async fn take(
 ) -> Result<Option<Vec<(String, i64)>>, Error> {
     let (_, actor) = scope.actor();
     let params = [id(scope.organization()), id(change), Value::from(register), Value::from(actor)];
-    t.opt(TAKE, &params, |row| from_json(row, 0)).await
+    Ok(t.returning(TAKE, &params, |row| from_json(row, 0)).await?.pop())
 }

@@ -1,4 +1,4 @@
-//! Comments, always together with who wrote them and what they bring along.
+//! Comments, always with their authors and attachments.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
@@ -68,12 +68,11 @@ pub async fn insert(t: &Tx<'_>, scope: &Scope, comment: &Comment) -> Result<(), 
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
-/// The comment alone.
+/// Returns the comment without its author and attachments.
 pub async fn get(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Option<Comment>, Error> {
     t.opt(GET, &[id(scope.organization()), id(comment)], |row| Ok(read(row)?.comment)).await
 }
 
-/// The comment, held until the transaction ends.
 pub async fn lock(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<Option<CommentWithAuthor>, Error> {
     let Some(mut remark) = t.opt(LOCK, &[id(scope.organization()), id(comment)], read).await? else {
         return Ok(None);
@@ -97,7 +96,7 @@ pub async fn delete(t: &Tx<'_>, scope: &Scope, comment: CommentId) -> Result<(),
     t.execute(DELETE, &[id(scope.organization()), id(comment)]).await.map(|_| ())
 }
 
-/// The ids of everything that was said about something, held until the transaction ends.
+/// Locks all comments on an entity and returns their ids.
 pub async fn of_entity(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Vec<CommentId>, Error> {
     t.all(OF_ENTITY, &[id(scope.organization()), Value::from(entity_id)], |row| row.parse(0)).await
 }

@@ -1,4 +1,4 @@
-//! The table of what is known of the organization.
+//! The table of context entries: facts about the organization.
 
 use attestry_domain::context_fields;
 use attestry_domain::registers::context_entries::ContextEntry;

@@ -42,7 +42,7 @@ pub async fn delete(t: &Tx<'_>, scope: &Scope, framework: FrameworkId) -> Result
     t.execute(DELETE, &[id(scope.organization()), id(framework)]).await.map(|_| ())
 }
 
-/// All of an organization, in the order of their ids.
+/// Returns all frameworks of an organization, ordered by id.
 pub async fn all(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Arc<Framework>>, Error> {
     t.all(ALL, &[id(scope.organization())], read).await
 }
@@ -55,7 +55,6 @@ pub async fn by_alias(t: &Tx<'_>, scope: &Scope, alias: &str) -> Result<Option<A
     t.opt(BY_ALIAS, &[id(scope.organization()), alias.into()], read).await
 }
 
-/// The framework, held until the transaction ends.
 pub async fn lock(
     t: &Tx<'_>,
     scope: &Scope,

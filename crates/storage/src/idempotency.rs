@@ -1,5 +1,5 @@
-//! Claims of `Idempotency-Key`s. A claim is taken before the work (`running`), settled in the
-//! transaction of the change (`applied`), and completed with the answer (`answered`).
+//! Claims of `Idempotency-Key`s. A claim is made before the work (`running`), settled in the transaction of the
+//! change (`applied`), and completed with the response (`answered`).
 
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
@@ -22,15 +22,15 @@ statements! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     Running,
-    /// The change is made; its answer is on its way until then, and lost after.
+    /// The change is committed; its response is pending until `locked_until`, and lost after.
     Applied {
         locked_until: Time,
     },
     Answered(Vec<u8>),
 }
 
-/// Takes the claim; `false` when somebody has it. A claim older than `expired`, or one whose holder
-/// died before it changed anything, can be taken over.
+/// Acquires the claim; `false` when another request has it. A claim older than `expired`, or one whose holder died
+/// before it changed anything, can be taken over.
 pub async fn take(
     t: &Tx<'_>,
     claim: &Claim,
@@ -47,7 +47,7 @@ pub async fn take(
         time(expired),
         Value::from(&claim.holder),
     ];
-    Ok(t.opt(TAKE, &params, |_| Ok(())).await?.is_some())
+    Ok(!t.returning(TAKE, &params, |_| Ok(())).await?.is_empty())
 }
 
 pub async fn get(t: &Tx<'_>, claim: &str) -> Result<Option<(Hash, Standing)>, Error> {
@@ -72,8 +72,8 @@ pub async fn answer(t: &Tx<'_>, claim: &Claim, answer: &[u8]) -> Result<(), Erro
     t.execute(ANSWER, &params).await.map(|_| ())
 }
 
-/// Gives the claim back if nothing was changed; otherwise its answer is lost. A commit that is still under way holds the
-/// row, so this waits until it is known how that ended.
+/// Releases the claim if nothing was changed; otherwise marks its response as lost. A commit in progress locks the
+/// row, so this waits for its outcome.
 pub async fn release(t: &Tx<'_>, claim: &Claim) -> Result<(), Error> {
     let own = [Value::from(&claim.name), Value::from(&claim.holder)];
     if t.execute(RELEASE, &own).await? == 0 {

@@ -1,4 +1,4 @@
-//! Facts about this installation: which secret key it was made with, whether it was set up.
+//! Settings of this installation, such as its secret key's fingerprint and its setup state.
 
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
@@ -24,22 +24,22 @@ pub async fn put(t: &Tx<'_>, name: &str, value: &str) -> Result<(), Error> {
     t.execute(PUT, &[Value::from(name), Value::from(value)]).await.map(|_| ())
 }
 
-/// Sets a fact unless it is set; two processes that start at once agree on the first.
+/// Sets a value unless it is set; of two processes that start at the same time, the first wins.
 pub async fn put_new(t: &Tx<'_>, name: &str, value: &str) -> Result<(), Error> {
     t.execute(PUT_NEW, &[Value::from(name), Value::from(value)]).await.map(|_| ())
 }
 
-/// Removes a fact; `true` when it was there.
+/// Removes a value; `true` when it existed.
 pub async fn delete(t: &Tx<'_>, name: &str) -> Result<bool, Error> {
     Ok(t.execute(DELETE, &[Value::from(name)]).await? > 0)
 }
 
-/// Whether the database answers at all.
+/// Checks that the database responds.
 pub async fn ping(t: &Tx<'_>) -> Result<(), Error> {
     t.opt(PING, &[], |_| Ok(())).await.map(|_| ())
 }
 
-/// Until when each backup that runs, or died, has asked that no file be removed.
+/// Returns the time until which each running or dead backup asks to keep all files.
 pub async fn backups(t: &Tx<'_>) -> Result<Vec<Time>, Error> {
     t.all(BACKUPS, &[], |row| row.parse(0)).await
 }
@@ -52,7 +52,7 @@ pub async fn delete_backup(t: &Tx<'_>, id: BackupId) -> Result<(), Error> {
     delete(t, &format!("backup:{id}")).await.map(|_| ())
 }
 
-/// Forgets what was asked when an archive was made.
+/// Deletes the backup markers that were restored from an archive.
 pub async fn delete_backups(t: &Tx<'_>) -> Result<(), Error> {
     t.execute(DELETE_BACKUPS, &[]).await.map(|_| ())
 }

@@ -57,7 +57,7 @@ pub async fn insert(
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
-/// The invitation a link carries. The link is the proof; a scope follows from it.
+/// Finds the invitation of a link. The token is the credential; the scope follows from it.
 pub async fn find(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<Invitation>, Error> {
     t.opt(FIND, &[Value::from(token_hash)], read).await
 }
@@ -66,7 +66,7 @@ pub async fn lock(t: &Tx<'_>, scope: &Scope, invitation: &Invitation) -> Result<
     t.opt(LOCK, &[id(scope.organization()), id(invitation.id)], read).await
 }
 
-/// Notes who accepted: whoever was invited may have had an account.
+/// Records the user who accepted, since the invited person may already have had an account.
 pub async fn accept(
     t: &Tx<'_>,
     scope: &Scope,
@@ -77,7 +77,7 @@ pub async fn accept(
     t.execute(ACCEPT, &[id(scope.organization()), id(invitation.id), time(at), id(user)]).await.map(|_| ())
 }
 
-/// Voids what was sent to this member and not used.
+/// Deletes the unused invitations of this member.
 pub async fn delete_open(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<u64, Error> {
     t.execute(DELETE_OPEN, &[id(scope.organization()), id(member)]).await
 }

@@ -1,4 +1,4 @@
-//! The queue: rows enqueued in the caller's transaction, claimed with a lease.
+//! The job queue: rows are enqueued in the caller's transaction and claimed with a lease.
 
 use attestry_db::{Engine, Error, Tx, Value};
 use attestry_domain::Time;
@@ -7,7 +7,7 @@ use futures_util::future::try_join_all;
 
 use crate::sql::{Columns, id, opt_id, time};
 
-/// A job that is due and nobody's.
+/// The condition for a job that is due and not leased.
 macro_rules! due {
     ($job:literal, $now:literal) => {
         concat!(
@@ -27,7 +27,7 @@ macro_rules! due {
     };
 }
 
-/// Takes the oldest jobs of one queue.
+/// Claims the oldest due jobs of one queue.
 macro_rules! claim {
     ($whose:literal) => {
         concat!(
@@ -59,10 +59,10 @@ statements! {
     DELETE_FAILED = "DELETE FROM jobs WHERE state = 'failed' AND created_at < $1";
 }
 
-/// Only where several processes share a database have they different clocks.
+/// Only processes that share a PostgreSQL database can have different clocks.
 const POSTGRES_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
-/// The time of the database; none where it is that of the process.
+/// Returns the database's time; `None` on SQLite, which uses the clock of the process.
 pub async fn database_time(t: &Tx<'_>, engine: Engine) -> Result<Option<Time>, Error> {
     match engine {
         Engine::Sqlite => Ok(None),
@@ -70,35 +70,35 @@ pub async fn database_time(t: &Tx<'_>, engine: Engine) -> Result<Option<Time>, E
     }
 }
 
-/// Makes jobs due that wait until after `latest`; how many.
+/// Makes jobs due that are scheduled after `latest`, and returns their number.
 pub async fn pull_back(t: &Tx<'_>, now: Time, latest: Time) -> Result<u64, Error> {
     t.execute(PULL_BACK, &[time(now), time(latest)]).await
 }
 
-/// The same of a recurring job.
+/// Makes a recurring job due if it is scheduled after `latest`.
 pub async fn pull_back_recurring(t: &Tx<'_>, key: &str, now: Time, latest: Time) -> Result<u64, Error> {
     t.execute(PULL_BACK_RECURRING, &[Value::from(key), time(now), time(latest)]).await
 }
 
-/// Ends leases that would last until after `latest`; how many.
+/// Ends leases that expire after `latest`, and returns their number.
 pub async fn pull_back_leases(t: &Tx<'_>, now: Time, latest: Time) -> Result<u64, Error> {
     t.execute(PULL_BACK_LEASES, &[time(now), time(latest)]).await
 }
 
-/// A job to be done.
+/// A job to enqueue.
 #[derive(Clone, Debug)]
 pub struct NewJob<'a> {
     pub id: JobId,
     pub kind: &'a str,
     pub organization: Option<OrganizationId>,
     pub payload: &'a [u8],
-    /// At most one waiting job has this key: a second one is the same job.
+    /// At most one waiting job has this key: a duplicate is not enqueued.
     pub unique_key: Option<&'a str>,
     pub run_at: Time,
     pub created_at: Time,
 }
 
-/// A job that is ours until its lease ends.
+/// A job that is leased to this worker.
 #[derive(Clone, Debug)]
 pub struct ClaimedJob {
     pub id: JobId,
@@ -121,31 +121,31 @@ pub async fn enqueue(t: &Tx<'_>, job: &NewJob<'_>) -> Result<(), Error> {
     t.execute(ENQUEUE, &params).await.map(|_| ())
 }
 
-/// The kinds of which a job is due.
+/// Returns the kinds that have a job due.
 pub async fn due(t: &Tx<'_>, now: Time) -> Result<Vec<String>, Error> {
     t.all(DUE, &[time(now)], |row| row.text(0)).await
 }
 
-/// How many jobs are taken.
+/// The limits of a claim.
 #[derive(Clone, Copy, Debug)]
-pub struct Most {
+pub struct ClaimLimits {
     pub in_all: i64,
-    /// Of one organization, those that are held already included.
+    /// Per organization, including jobs that are already leased.
     pub of_one: i64,
 }
 
-/// The jobs of one kind that one organization waits for.
+/// The jobs of one kind and organization.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     organization: Option<OrganizationId>,
-    /// Since when the oldest waits.
+    /// The due time of the oldest job.
     first: Time,
     due: i64,
     held: i64,
 }
 
-/// How many jobs to take from each queue: one of each organization before a second of any, those that are held counted.
-fn shares(queues: Vec<Queue>, most: Most) -> Vec<(Queue, i64)> {
+/// Distributes the claim over the queues: one job of each organization before a second of any, including leased jobs.
+fn shares(queues: Vec<Queue>, most: ClaimLimits) -> Vec<(Queue, i64)> {
     let mut shares: Vec<(Queue, i64)> = queues.into_iter().map(|queue| (queue, 0)).collect();
     for _ in 0..most.in_all {
         let next = shares
@@ -161,14 +161,14 @@ fn shares(queues: Vec<Queue>, most: Most) -> Vec<(Queue, i64)> {
     shares
 }
 
-/// Takes jobs of a kind for as long as the lease lasts.
+/// Claims jobs of a kind until `lease_until`.
 pub async fn claim(
     t: &Tx<'_>,
     kind: &str,
     lease: &str,
     now: Time,
     lease_until: Time,
-    most: Most,
+    most: ClaimLimits,
 ) -> Result<Vec<ClaimedJob>, Error> {
     let asked = [Value::from(kind), time(now)];
     let queues = t.all(QUEUES, &asked, |row| {
@@ -180,7 +180,7 @@ pub async fn claim(
             vec![Value::from(lease), time(lease_until), time(now), Value::Int(taken), Value::from(kind)];
         params.extend(queue.organization.map(id));
         let sql = if queue.organization.is_some() { CLAIM } else { CLAIM_OWN };
-        t.all(sql, &params, |row| {
+        t.returning(sql, &params, |row| {
             Ok(ClaimedJob {
                 id: row.parse(0)?,
                 kind: row.text(1)?,
@@ -191,11 +191,11 @@ pub async fn claim(
         })
         .await
     });
-    // On PostgreSQL all of them travel together.
+    // On PostgreSQL the statements are pipelined.
     Ok(try_join_all(claims).await?.concat())
 }
 
-/// Keeps a long job ours; `false` when it no longer is.
+/// Extends the lease of a long job; `false` when it was lost.
 pub async fn extend(t: &Tx<'_>, job: JobId, lease: &str, until: Time) -> Result<bool, Error> {
     Ok(t.execute(EXTEND, &[id(job), Value::from(lease), time(until)]).await? > 0)
 }
@@ -208,7 +208,7 @@ pub async fn retry(t: &Tx<'_>, job: JobId, lease: &str, run_at: Time, error: &st
     Ok(t.execute(RETRY, &[id(job), Value::from(lease), time(run_at), Value::from(error)]).await? > 0)
 }
 
-/// Lets a job come again as if it were new.
+/// Reschedules a job with its attempts reset.
 pub async fn again(t: &Tx<'_>, job: JobId, lease: &str, run_at: Time) -> Result<bool, Error> {
     Ok(t.execute(AGAIN, &[id(job), Value::from(lease), time(run_at)]).await? > 0)
 }
@@ -217,12 +217,12 @@ pub async fn fail(t: &Tx<'_>, job: JobId, lease: &str, error: &str) -> Result<bo
     Ok(t.execute(FAIL, &[id(job), Value::from(lease), Value::from(error)]).await? > 0)
 }
 
-/// When the next job can be claimed.
+/// Returns the time at which the next job can be claimed.
 pub async fn next(t: &Tx<'_>) -> Result<Option<Time>, Error> {
     t.one(NEXT, &[], |row| row.opt_time(0)).await
 }
 
-/// How many jobs there are, and how many of them failed for good.
+/// Returns the number of jobs and the number of failed ones.
 pub async fn counts(t: &Tx<'_>) -> Result<(i64, i64), Error> {
     t.one(COUNTS, &[], |row| Ok((row.int(0)?, row.opt_int(1)?.unwrap_or(0)))).await
 }

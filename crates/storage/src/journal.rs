@@ -1,5 +1,4 @@
-//! The journal's rows. Only `app::core::sealing` appends; nothing updates an entry but the erasure of a
-//! state.
+//! The journal's rows. Only `app::core::sealing` appends; the only update of an entry is the erasure of its state.
 
 use std::sync::LazyLock;
 
@@ -52,7 +51,7 @@ const COLUMNS: &[&str] = &[
     "hash",
 ];
 
-/// By [`SIZES`].
+/// One statement for each of [`SIZES`].
 static INSERT: LazyLock<[&str; SIZES.len()]> =
     LazyLock::new(|| SIZES.map(|rows| kept(insert("journal", COLUMNS, rows))));
 
@@ -115,18 +114,17 @@ pub struct SignedHead {
     pub signature: Vec<u8>,
 }
 
-/// The last entry of a chain, as far as the next one needs it.
+/// The fields of a chain's last entry that the next one needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Last {
     pub sequence: i64,
     pub hash: Hash,
     pub at: Time,
-    /// Whether an automation waits for what happens in the organization.
+    /// True when an automation listens for events of the organization.
     pub listens: bool,
 }
 
-/// The end of the chain, held until the transaction ends: writers of one organization take turns
-/// here, and only here.
+/// Locks the head of the chain. This is the one lock on which the writers of an organization serialize.
 pub async fn lock_head(t: &Tx<'_>, organization: OrganizationId) -> Result<Option<Last>, Error> {
     t.opt(LOCK_HEAD, &[id(organization)], |row| {
         Ok(Last { sequence: row.int(0)?, hash: row.hash(1)?, at: row.time(2)?, listens: row.bool(3)? })
@@ -160,7 +158,7 @@ pub(crate) fn inserts() -> Vec<&'static str> {
     INSERT.to_vec()
 }
 
-/// The statements that append entries and move the head behind them.
+/// Returns the statements that append entries and move the head.
 pub fn append(entries: Vec<Entry>, head: SignedHead) -> Vec<Statement> {
     let mut statements = RowChange::Batched(*INSERT).statements(entries.into_iter().map(values));
     statements.push(Statement { sql: SET_HEAD, params: head_values(head).into() });
@@ -199,7 +197,7 @@ pub async fn head(t: &Tx<'_>, organization: OrganizationId) -> Result<Option<Sig
     .await
 }
 
-/// Entries in order, from after a sequence: how a chain is walked.
+/// Returns the entries after a sequence, in order, for walking the chain.
 pub async fn walk(
     t: &Tx<'_>,
     organization: OrganizationId,
@@ -209,9 +207,9 @@ pub async fn walk(
     t.all(WALK, &[id(organization), Value::Int(after), Value::Int(most)], read).await
 }
 
-/// That something happened, without what it came to.
+/// An event of the journal, without its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct EntrySummary {
     pub sequence: i64,
     pub at: Time,
     pub action: String,
@@ -219,15 +217,15 @@ pub struct Told {
     pub entity_id: String,
 }
 
-/// What happened after a sequence, in order.
+/// Returns the events after a sequence, in order.
 pub async fn follow(
     t: &Tx<'_>,
     organization: OrganizationId,
     after: i64,
     most: i64,
-) -> Result<Vec<Told>, Error> {
+) -> Result<Vec<EntrySummary>, Error> {
     let read = |row: &Row<'_>| {
-        Ok(Told {
+        Ok(EntrySummary {
             sequence: row.int(0)?,
             at: row.time(1)?,
             action: row.text(2)?,
@@ -238,11 +236,11 @@ pub async fn follow(
     t.all(FOLLOW, &[id(organization), Value::Int(after), Value::Int(most)], read).await
 }
 
-/// The state of a thing before something happened to it, and after.
+/// Returns the states of an entity before and after an event.
 pub async fn states_around(
     t: &Tx<'_>,
     scope: &Scope,
-    told: &Told,
+    told: &EntrySummary,
 ) -> Result<(Option<String>, Option<String>), Error> {
     let params = [
         id(scope.organization()),
@@ -258,7 +256,7 @@ pub async fn states_around(
     Ok((before, after))
 }
 
-/// The state of a thing before the last thing that happened to it.
+/// Returns the state of an entity before its last event.
 pub async fn state_before_last(
     t: &Tx<'_>,
     scope: &Scope,
@@ -269,7 +267,7 @@ pub async fn state_before_last(
     Ok(t.opt(STATE_BEFORE_LAST, &params, |row| row.opt_text(0)).await?.flatten())
 }
 
-/// Which states of the past are wanted: of one kind, at a moment, from some id on.
+/// A query for historical states: of one kind, at a time, after an id.
 #[derive(Clone, Debug)]
 pub struct StatesAt {
     pub prefix: &'static str,
@@ -279,10 +277,10 @@ pub struct StatesAt {
     pub most: i64,
 }
 
-/// The last state each entity of a kind had at a moment, by id; those deleted by then are left out.
+/// Returns the last state of each entity of a kind at a time, ordered by id, without those deleted by then.
 pub async fn states_at(t: &Tx<'_>, scope: &Scope, wanted: &StatesAt) -> Result<Vec<(String, String)>, Error> {
     let StatesAt { prefix, at, order, after, most } = wanted;
-    // All ids of a kind lie between its prefix and the next character.
+    // All ids of a kind sort between its prefix and the next character.
     let (from, to) = (format!("{prefix}_"), format!("{prefix}`"));
     let mut params =
         vec![id(scope.organization()), Value::from(from), Value::from(to), time(*at), Value::Int(*most)];
@@ -291,7 +289,7 @@ pub async fn states_at(t: &Tx<'_>, scope: &Scope, wanted: &StatesAt) -> Result<V
     t.all(sql, &params, |row| Ok((row.text(0)?, row.text(1)?))).await
 }
 
-/// The last state one entity had at a moment, unless it was deleted by then.
+/// Returns the last state of an entity at a time, unless it was deleted by then.
 pub async fn state_at(t: &Tx<'_>, scope: &Scope, entity: &str, at: Time) -> Result<Option<String>, Error> {
     let params = [id(scope.organization()), Value::from(entity), time(at)];
     Ok(t.opt(STATE_AT, &params, |row| row.opt_text(0)).await?.flatten())
@@ -315,7 +313,7 @@ pub async fn count(t: &Tx<'_>, scope: &Scope, filter: &EntryFilter) -> Result<i6
     t.one(COUNT, &conditions(scope, filter, None), |row| row.int(0)).await
 }
 
-/// Entries, newest first, each with the state its entity had before.
+/// Returns entries, newest first, each with the previous state of its entity.
 pub async fn list(
     t: &Tx<'_>,
     scope: &Scope,

@@ -1,6 +1,6 @@
-//! All SQL. A file a resource: its statements as constants, then functions over a transaction and,
-//! for tenant data, the [`Scope`](attestry_domain::access::Scope) that proves the permission.
-//! Statements are portable text; every one is prepared on both databases by a test.
+//! All SQL. One file per resource: its statements as constants, then functions that take a transaction and, for
+//! tenant data, the [`Scope`](attestry_domain::access::Scope) that proves the permission. Statements are portable; a
+//! test prepares every one on both databases.
 
 #[macro_use]
 mod sql;

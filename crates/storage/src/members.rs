@@ -1,4 +1,4 @@
-//! Members, always together with the user they are.
+//! Members, always with their users.
 
 use attestry_db::{Error, Row, RowChange, Tx, Value};
 use attestry_domain::Zone;
@@ -39,7 +39,7 @@ macro_rules! narrowed {
     };
 }
 
-/// The list nobody narrowed down: without the optional conditions both planners find the short way.
+/// The unfiltered list: without the optional conditions, both query planners choose the fast plan.
 macro_rules! whole_list {
     () => {
         concat!(person!(), " WHERE m.org_id = $1 AND m.is_active = $2")
@@ -117,7 +117,6 @@ pub async fn get(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<P
     t.opt(GET, &[id(scope.organization()), id(member)], read).await
 }
 
-/// The member, held until the transaction ends.
 pub async fn lock(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Person>, Error> {
     t.opt(LOCK, &[id(scope.organization()), id(member)], read).await
 }
@@ -181,7 +180,6 @@ pub async fn directory(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(MemberId, Strin
     t.all(DIRECTORY, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.text(1)?, row.text(2)?))).await
 }
 
-/// The ids of all active members.
 pub async fn active(t: &Tx<'_>, scope: &Scope) -> Result<Vec<MemberId>, Error> {
     t.all(ACTIVE, &[id(scope.organization())], |row| row.parse(0)).await
 }
@@ -210,14 +208,13 @@ pub async fn list(
     read_page(t, sql, &params, page.limit, read, |person| person.place(page.sort)).await
 }
 
-/// Whether the organization has an active owner besides this member. Take the organization's lock
-/// first.
+/// Returns true when the organization has an active owner other than this member. Lock the organization first.
 pub async fn has_other_owner(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<bool, Error> {
     let roles = t.all(OTHER_OWNERS, &[id(scope.organization()), id(member)], |row| row.text(0)).await?;
     Ok(roles.into_iter().any(|role| Roles::stored(role).is_owner()))
 }
 
-/// A user's place in one organization.
+/// A user's membership in one organization.
 #[derive(Clone, Debug)]
 pub struct Membership {
     pub member: MemberId,
@@ -239,7 +236,7 @@ pub async fn of_user(t: &Tx<'_>, user: UserId) -> Result<Vec<Membership>, Error>
     .await
 }
 
-/// Whether and as what a user belongs to an organization: how a session finds its member.
+/// Returns a user's membership in an organization, for the authentication of a session.
 pub async fn membership(
     t: &Tx<'_>,
     organization: OrganizationId,

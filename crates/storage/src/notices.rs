@@ -1,4 +1,4 @@
-//! What people want to be told, and whose day has begun.
+//! Notification settings, and the queries for the daily digests.
 
 use std::collections::HashSet;
 
@@ -32,12 +32,12 @@ fn read(row: &Row<'_>) -> Result<Notices, Error> {
     })
 }
 
-/// What a user wants to be told. Belongs to the user, so it takes no scope.
+/// Returns a user's notification settings. They belong to the user, so no scope is needed.
 pub async fn get(t: &Tx<'_>, user: UserId) -> Result<Option<Notices>, Error> {
     t.opt(GET, &[id(user)], read).await
 }
 
-/// Members who want to be told of policies.
+/// Returns the members who have policy notifications enabled.
 pub async fn readers_of_policies(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<MemberId>, Error> {
     let found = t.all(READERS_OF_POLICIES, &[id(scope.organization())], |row| row.parse(0)).await?;
     Ok(found.into_iter().collect())
@@ -58,18 +58,18 @@ pub async fn set(t: &Tx<'_>, user: UserId, notices: Notices) -> Result<(), Error
     t.execute(SET, &params).await.map(|_| ())
 }
 
-/// Every organization, where it is, and the last day its digests were sent. For the job that sends them.
+/// Returns every organization with its time zone and the last day its digests were sent, for the job that sends them.
 pub async fn organizations(t: &Tx<'_>) -> Result<Vec<(OrganizationId, Zone, Option<Date>)>, Error> {
     t.all(ORGANIZATIONS, &[], |row| Ok((row.parse(0)?, row.parse(1)?, row.opt_parse(2)?))).await
 }
 
-/// Notes that the digests of a day are sent; false when they have been.
+/// Records that the digests of a day are sent; `false` when they were sent before.
 pub async fn begin_digest(t: &Tx<'_>, scope: &Scope, on: Date) -> Result<bool, Error> {
     let params = [id(scope.organization()), Value::from(on.to_string())];
     Ok(t.execute(DIGEST_ON, &params).await? > 0)
 }
 
-/// A task somebody should look at.
+/// A task that is due or overdue.
 #[derive(Clone, Debug)]
 pub struct DueTask {
     pub assignee: MemberId,
@@ -79,7 +79,7 @@ pub struct DueTask {
     pub due: Date,
 }
 
-/// The open tasks that are due by a day, by who has to do them.
+/// Returns the open tasks that are due by a day, ordered by assignee.
 pub async fn due(t: &Tx<'_>, scope: &Scope, by: Date) -> Result<Vec<DueTask>, Error> {
     let params = [id(scope.organization()), Value::from(by.to_string())];
     t.all(DUE, &params, |row| {

@@ -48,7 +48,7 @@ fn read(row: &Row<'_>) -> Result<Organization, Error> {
     })
 }
 
-/// Makes the tenant itself: the one insert on tenant data that no scope can precede.
+/// Creates the tenant itself: the one insert of tenant data for which no scope can exist.
 pub async fn insert(t: &Tx<'_>, organization: &Organization) -> Result<(), Error> {
     let Organization { id: own, name, website, time_zone, created_at, updated_at, version, .. } =
         organization;
@@ -70,7 +70,7 @@ pub async fn get(t: &Tx<'_>, scope: &Scope) -> Result<Option<Organization>, Erro
     t.opt(GET, &[id(scope.organization())], read).await
 }
 
-/// The organization, held until the transaction ends: rules that span its members take this first.
+/// Locks the organization. Rules that span its members take this lock first.
 pub async fn lock(t: &Tx<'_>, scope: &Scope) -> Result<Option<Organization>, Error> {
     t.opt(LOCK, &[id(scope.organization())], read).await
 }
@@ -90,23 +90,24 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, organization: &Organization) -> R
     t.execute(UPDATE, &params).await.map(|_| ())
 }
 
-/// Marks the organization as deleted, and ends the sessions that lead nowhere else. What it holds stays for a while.
+/// Marks the organization as deleted, and ends the sessions of users without another organization. Its data remains
+/// for a retention period.
 pub async fn delete(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
     t.execute(DELETE_SESSIONS, &[id(scope.organization())]).await?;
     t.execute(DELETE, &[id(scope.organization()), time(at)]).await.map(|_| ())
 }
 
-/// An organization that was deleted and is not yet removed, held until the transaction ends.
+/// Locks an organization that is deleted and not yet removed.
 pub async fn lock_deleted(t: &Tx<'_>, scope: &Scope) -> Result<Option<Organization>, Error> {
     t.opt(LOCK_DELETED, &[id(scope.organization())], read).await
 }
 
-/// Brings a deleted organization back.
+/// Restores a deleted organization.
 pub async fn restore(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
     t.execute(RESTORE, &[id(scope.organization()), time(at)]).await.map(|_| ())
 }
 
-/// Those that were deleted before `before` and still hold what they held.
+/// Returns the organizations that were deleted before `before` and whose data still exists.
 pub async fn to_remove(t: &Tx<'_>, before: Time) -> Result<Vec<OrganizationId>, Error> {
     t.all(TO_REMOVE, &[time(before)], |row| row.parse(0)).await
 }
@@ -114,8 +115,8 @@ pub async fn to_remove(t: &Tx<'_>, before: Time) -> Result<Vec<OrganizationId>, 
 /// Time limit for emptying one table of a large organization.
 const REMOVAL_DEADLINE: Duration = Duration::from_mins(5);
 
-/// Removes what the organization holds. Its journal stays, emptied of states, so that the chain
-/// still proves what happened and when.
+/// Removes the organization's data. Its journal remains without the states, so that the chain still proves which
+/// events occurred and when.
 pub async fn remove(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
     let own = [id(scope.organization())];
     t.extend_deadline(REMOVAL_DEADLINE).await?;
@@ -127,9 +128,9 @@ pub async fn remove(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
     t.execute(REMOVE, &[id(scope.organization()), time(at)]).await.map(|_| ())
 }
 
-/// An organization as the operator sees it.
+/// An organization in the operator's list.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct OrganizationSummary {
     pub id: OrganizationId,
     /// Empty once it is removed.
     pub name: String,
@@ -137,10 +138,10 @@ pub struct Listed {
     pub removed_at: Option<Time>,
 }
 
-/// Every organization there is or was. For the operator's commands.
-pub async fn all(t: &Tx<'_>) -> Result<Vec<Listed>, Error> {
+/// Returns every organization, including removed ones, for the operator's commands.
+pub async fn all(t: &Tx<'_>) -> Result<Vec<OrganizationSummary>, Error> {
     t.all(ALL, &[], |row| {
-        Ok(Listed {
+        Ok(OrganizationSummary {
             id: row.parse(0)?,
             name: row.text(1)?,
             deleted_at: row.opt_time(2)?,

@@ -1,4 +1,4 @@
-//! Links that let a user choose a new password, once.
+//! Single-use links to set a new password.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
@@ -16,12 +16,12 @@ statements! {
     DELETE_EXPIRED = "DELETE FROM password_resets WHERE expires_at < $1";
 }
 
-/// A link of a user.
+/// A password reset link of a user.
 #[derive(Clone, Copy, Debug)]
 pub struct PasswordReset {
     pub user: UserId,
     pub expires_at: Time,
-    /// The link went by mail.
+    /// True when the link was sent by mail.
     pub by_mail: bool,
 }
 
@@ -35,7 +35,7 @@ pub async fn insert(t: &Tx<'_>, token_hash: &Hash, link: &PasswordReset, at: Tim
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
-/// How many links a user was sent lately and has not used.
+/// Counts a user's unused links that were created after `since`.
 pub async fn count_since(t: &Tx<'_>, user: UserId, since: Time) -> Result<i64, Error> {
     t.one(COUNT_SINCE, &[id(user), time(since)], |row| row.int(0)).await
 }
@@ -44,9 +44,9 @@ pub async fn find(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<PasswordReset>
     t.opt(FIND, &[Value::from(token_hash)], read).await
 }
 
-/// Uses up a link.
+/// Consumes a link.
 pub async fn take(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<PasswordReset>, Error> {
-    t.opt(TAKE, &[Value::from(token_hash)], read).await
+    Ok(t.returning(TAKE, &[Value::from(token_hash)], read).await?.pop())
 }
 
 pub async fn delete_of_user(t: &Tx<'_>, user: UserId) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! The table of policies, their versions, and who signed them.
+//! The table of policies, their versions and signatures.
 
 use std::collections::HashSet;
 
@@ -93,7 +93,7 @@ fn read_signature(row: &Row<'_>) -> Result<PolicySignature, Error> {
     })
 }
 
-/// What a member has to sign, oldest first.
+/// Returns the policies that a member has to sign, oldest first.
 pub async fn to_sign(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Vec<PolicyId>, Error> {
     t.all(TO_SIGN, &[id(scope.organization()), id(member)], |row| row.parse(0)).await
 }
@@ -103,23 +103,23 @@ pub async fn awaiting(t: &Tx<'_>, scope: &Scope, approver: MemberId) -> Result<V
     t.all(APPROVED_BY, &[id(scope.organization()), id(approver)], |row| row.parse(0)).await
 }
 
-/// Every policy that members can read, by name.
+/// Returns every published policy, ordered by name.
 pub async fn published(t: &Tx<'_>, scope: &Scope) -> Result<Vec<PolicyId>, Error> {
     t.all(PUBLISHED, &[id(scope.organization())], |row| row.parse(0)).await
 }
 
-/// All policies there are.
+/// Returns the ids of all policies.
 pub async fn ids(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<PolicyId>, Error> {
     let all = t.all(IDS, &[id(scope.organization())], |row| row.parse(0)).await?;
     Ok(all.into_iter().collect())
 }
 
-/// The same with the names under which they were published.
+/// Returns every published policy with its published name, ordered by name.
 pub async fn published_names(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(PolicyId, String)>, Error> {
     t.all(PUBLISHED_NAMES, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.text(1)?))).await
 }
 
-/// Policies of any organization whose review may be due, in the order of their ids. For the job that sees to it.
+/// Returns the policies of all organizations whose review may be due, ordered by id, for the review job.
 pub async fn due(
     t: &Tx<'_>,
     by: Date,
@@ -130,7 +130,7 @@ pub async fn due(
     t.all(DUE, &params, |row| Ok((row.parse(0)?, row.parse(1)?))).await
 }
 
-/// Whether a file is the text of a policy, or of a version of one.
+/// Returns true when a file is the text of a policy or of a policy version.
 pub async fn uses_file(t: &Tx<'_>, scope: &Scope, file: AttachmentId) -> Result<bool, Error> {
     Ok(t.one(OF_FILE, &[id(scope.organization()), id(file)], |row| row.int(0)).await? > 0)
 }
@@ -174,7 +174,7 @@ pub async fn version_numbered(
     t.opt(VERSION_NUMBERED, &params, read_version).await
 }
 
-/// The versions that are published of the policies from `first` to `last`.
+/// Returns the published versions of the policies from `first` to `last`.
 pub async fn current_versions(
     t: &Tx<'_>,
     scope: &Scope,
@@ -216,7 +216,7 @@ pub async fn insert_signature(t: &Tx<'_>, scope: &Scope, signature: &PolicySigna
     t.execute(INSERT_SIGNATURE, &params).await.map(|_| ())
 }
 
-/// A member's signature, if it still counts.
+/// Returns a member's signature, if it is still valid.
 pub async fn own_signature(
     t: &Tx<'_>,
     scope: &Scope,
@@ -226,12 +226,12 @@ pub async fn own_signature(
     t.opt(OWN_SIGNATURE, &[id(scope.organization()), id(policy), id(member)], read_signature).await
 }
 
-/// All signatures of a policy, oldest first, of any version.
+/// Returns the signatures of all versions of a policy, oldest first.
 pub async fn signatures(t: &Tx<'_>, scope: &Scope, policy: PolicyId) -> Result<Vec<PolicySignature>, Error> {
     t.all(SIGNATURES, &[id(scope.organization()), id(policy)], read_signature).await
 }
 
-/// Whose signatures counted at a moment, of the policies from `first` to `last`.
+/// Returns the members whose signatures were valid at a time, for the policies from `first` to `last`.
 pub async fn signed_by(
     t: &Tx<'_>,
     scope: &Scope,
@@ -243,12 +243,12 @@ pub async fn signed_by(
     t.all(SIGNED_BY, &params, |row| Ok((row.parse(0)?, row.parse(1)?))).await
 }
 
-/// No signature of a policy counts any longer.
+/// Ends all valid signatures of a policy.
 pub async fn end_signatures(t: &Tx<'_>, scope: &Scope, policy: PolicyId, at: Time) -> Result<(), Error> {
     t.execute(END_SIGNATURES, &[id(scope.organization()), id(policy), time(at)]).await.map(|_| ())
 }
 
-/// Removes the versions of a policy with their signatures; says which there were.
+/// Deletes the versions of a policy with their signatures, and returns the version ids.
 pub async fn delete_versions(
     t: &Tx<'_>,
     scope: &Scope,

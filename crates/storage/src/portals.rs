@@ -1,4 +1,4 @@
-//! Portals, their certificates and posts, and who subscribed.
+//! Portals, their certificates, posts and subscribers.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
@@ -95,32 +95,32 @@ fn read(row: &Row<'_>) -> Result<Portal, Error> {
     })
 }
 
-/// The portal, if somebody has touched it.
+/// Returns the portal, if it was ever configured.
 pub async fn get(t: &Tx<'_>, scope: &Scope) -> Result<Option<Portal>, Error> {
     t.opt(GET, &[id(scope.organization())], read).await
 }
 
-/// The portal whose address this is. What is public needs no scope.
+/// Finds a portal by its friendly URL. Public data needs no scope.
 pub async fn by_friendly_url(t: &Tx<'_>, friendly_url: &str) -> Result<Option<Portal>, Error> {
     t.opt(BY_FRIENDLY_URL, &[Value::from(friendly_url)], read).await
 }
 
-/// Whose domain it is proven to be.
+/// Finds the portal with this verified domain.
 pub async fn by_domain(t: &Tx<'_>, domain: &DomainName) -> Result<Option<Portal>, Error> {
     t.opt(BY_DOMAIN, &[Value::from(domain.as_str())], read).await
 }
 
-/// Every domain that is proven to be an organization's.
+/// Returns every verified domain with its organization.
 pub async fn domains(t: &Tx<'_>) -> Result<Vec<(String, OrganizationId)>, Error> {
     t.all(DOMAINS, &[], |row| Ok((row.text(0)?, row.parse(1)?))).await
 }
 
-/// Every portal with a domain that is proven. For the job that looks after them.
+/// Returns every portal with a verified domain, for the job that checks them.
 pub async fn verified(t: &Tx<'_>) -> Result<Vec<Portal>, Error> {
     t.all(VERIFIED, &[], read).await
 }
 
-/// Writes the portal; its organization is held, and `is_new` says whether it is there yet.
+/// Inserts the portal if `is_new`, or updates it. The caller has locked its organization.
 pub async fn save(t: &Tx<'_>, scope: &Scope, portal: &Portal, is_new: bool) -> Result<(), Error> {
     let params = [
         id(scope.organization()),
@@ -169,7 +169,6 @@ pub async fn certificate(
     t.opt(CERTIFICATE, &params, read_certificate).await
 }
 
-/// Whether there is such a certificate.
 pub async fn has_certificate(t: &Tx<'_>, scope: &Scope, certificate: &str) -> Result<bool, Error> {
     let params = [id(scope.organization()), Value::from(certificate)];
     Ok(t.opt(CERTIFICATE_BY_ID, &params, |_| Ok(())).await?.is_some())
@@ -228,7 +227,6 @@ pub async fn post(t: &Tx<'_>, scope: &Scope, post: PortalPostId) -> Result<Optio
     t.opt(POST, &[id(scope.organization()), id(post)], read_post).await
 }
 
-/// The post, held until the transaction ends.
 pub async fn lock_post(t: &Tx<'_>, scope: &Scope, post: PortalPostId) -> Result<Option<PortalPost>, Error> {
     t.opt(LOCK_POST, &[id(scope.organization()), id(post)], read_post).await
 }
@@ -255,7 +253,7 @@ pub async fn count_posts(t: &Tx<'_>, scope: &Scope, kind: Option<PostKind>) -> R
     t.one(COUNT_POSTS, &of_kind(scope, kind), |row| row.int(0)).await
 }
 
-/// What the public sees, newest first.
+/// Returns the published posts, newest first.
 pub async fn published_posts(
     t: &Tx<'_>,
     scope: &Scope,
@@ -278,7 +276,7 @@ pub async fn delete_post(t: &Tx<'_>, scope: &Scope, post: PortalPostId) -> Resul
     t.execute(DELETE_POST, &[id(scope.organization()), id(post)]).await.map(|_| ())
 }
 
-/// A vendor as the public sees it.
+/// A vendor in its public form.
 #[derive(Clone, Debug)]
 pub struct SubProcessor {
     pub name: String,
@@ -287,7 +285,7 @@ pub struct SubProcessor {
     pub website: Option<String>,
 }
 
-/// The vendors that process customers' data.
+/// Returns the vendors that are sub-processors.
 pub async fn sub_processors(t: &Tx<'_>, scope: &Scope) -> Result<Vec<SubProcessor>, Error> {
     t.all(SUB_PROCESSORS, &[id(scope.organization())], |row| {
         Ok(SubProcessor {
@@ -300,7 +298,7 @@ pub async fn sub_processors(t: &Tx<'_>, scope: &Scope) -> Result<Vec<SubProcesso
     .await
 }
 
-/// Tells if anything on the public page may have changed after a journal entry.
+/// Returns true when the public page may have changed after a journal entry.
 pub async fn is_changed_since(t: &Tx<'_>, scope: &Scope, sequence: i64) -> Result<bool, Error> {
     let params = [id(scope.organization()), Value::Int(sequence)];
     Ok(t.opt(CHANGED_SINCE, &params, |_| Ok(())).await?.is_some())
@@ -316,7 +314,6 @@ fn read_subscriber(row: &Row<'_>) -> Result<Subscriber, Error> {
     })
 }
 
-/// A subscriber, held until the transaction ends.
 pub async fn lock_subscriber(
     t: &Tx<'_>,
     scope: &Scope,
@@ -325,7 +322,7 @@ pub async fn lock_subscriber(
     t.opt(SUBSCRIBER, &[id(scope.organization()), id(subscriber)], read_subscriber).await
 }
 
-/// The same, by the address.
+/// Locks a subscriber by email address.
 pub async fn lock_subscriber_by_email(
     t: &Tx<'_>,
     scope: &Scope,
@@ -335,7 +332,7 @@ pub async fn lock_subscriber_by_email(
     t.opt(SUBSCRIBER_BY_EMAIL, &params, read_subscriber).await
 }
 
-/// Some of those who confirmed, in the order of their ids.
+/// Returns confirmed subscribers, ordered by id.
 pub async fn subscribers(
     t: &Tx<'_>,
     scope: &Scope,
@@ -375,7 +372,7 @@ pub async fn delete_subscriber(t: &Tx<'_>, scope: &Scope, subscriber: Subscriber
     t.execute(DELETE_SUBSCRIBER, &[id(scope.organization()), id(subscriber)]).await.map(|_| ())
 }
 
-/// Forgets who never said that it was them.
+/// Deletes subscribers who did not confirm their address.
 pub async fn delete_unconfirmed(t: &Tx<'_>, before: Time) -> Result<(), Error> {
     t.execute(DELETE_UNCONFIRMED, &[time(before)]).await.map(|_| ())
 }

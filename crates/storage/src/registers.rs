@@ -1,5 +1,5 @@
-//! The rows of registers. A register's own file names its table and its columns; every statement follows from the two
-//! lists (and the conditions and orders in the domain), put together once, and so do reading and binding.
+//! The rows of registers. A register's own file names its table and its columns; every statement is built once from
+//! these two lists (and the conditions and orders in the domain), and so are reading and binding.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use attestry_domain::registers::{
 use crate::sql::{Columns, contains, id, owned, page_params, read_page, time};
 use crate::text::{Pages, kept, rows};
 
-/// Rows that are read by their ids at a time.
-const SOME: usize = 100;
+/// The number of rows that one statement reads by their ids.
+const IDS_PER_STATEMENT: usize = 100;
 
-/// A register whose rows are kept in a table.
+/// A register that is stored in a table.
 pub trait Stored: Register {
     const TABLE: &'static str;
     /// The columns of its fields, in the order in which they are read and bound.
     const COLUMNS: &'static [&'static str];
 
-    /// Its statements: one copy of them, wherever they are used.
+    /// Returns its statements, which are built once.
     fn sql() -> &'static Statements;
 
     fn read(cells: &mut Cells<'_, '_>) -> Result<Self, Error>;
@@ -33,7 +33,7 @@ pub trait Stored: Register {
     fn bind<'a>(&'a self, values: &mut Vec<Value<'a>>);
 }
 
-/// Makes a register's table of fields its columns.
+/// Implements [`Stored`] from a register's field table.
 macro_rules! stored {
     (
         [$name:ident in $table:literal]
@@ -63,7 +63,7 @@ macro_rules! stored {
     };
 }
 
-/// The cells of a row, one after the other.
+/// A cursor over the columns of a row.
 #[derive(Debug)]
 pub struct Cells<'r, 's> {
     row: &'r Row<'s>,
@@ -88,7 +88,7 @@ impl Cells<'_, '_> {
     }
 }
 
-/// A plain value as a parameter.
+/// Converts a plain value to a parameter.
 pub fn value(plain: Plain<'_>) -> Value<'_> {
     match plain {
         Plain::Null => Value::Null,
@@ -103,23 +103,23 @@ pub fn value(plain: Plain<'_>) -> Value<'_> {
 /// Every statement of a register.
 #[derive(Debug)]
 pub struct Statements {
-    /// By [`SIZES`].
+    /// One statement for each of [`SIZES`].
     insert: [&'static str; SIZES.len()],
     get: &'static str,
     lock: &'static str,
     lock_assigned: &'static str,
-    /// [`SOME`] rows by their ids.
+    /// Reads up to [`IDS_PER_STATEMENT`] rows by their ids.
     some: &'static str,
     lock_some: &'static str,
     update: &'static str,
     delete: &'static str,
     whole: Listing,
     narrowed: Listing,
-    /// The matrix of a register whose rows are rated: before treatment, and after.
+    /// The rating matrix, if the register is rated: before treatment and after.
     matrix: Vec<&'static str>,
 }
 
-/// A list: how many there are, and its pages in each order.
+/// The statements of a list: its count, and its pages in each order.
 #[derive(Debug)]
 struct Listing {
     count: &'static str,
@@ -130,7 +130,7 @@ const BEFORE: &str = "id, org_id, number";
 const AFTER: &str = "created_at, updated_at, version";
 const ONE: &str = " WHERE org_id = $1 AND id = $2";
 
-/// An insert of so many rows; the number comes last.
+/// Builds an insert of `count` rows; the number comes last.
 fn inserted<R: Stored>(count: usize) -> String {
     let computed = R::COMPUTED.iter().map(|computed| computed.column);
     let names: Vec<&str> = R::COLUMNS.iter().copied().chain(computed).collect();
@@ -145,7 +145,7 @@ fn set<R: Stored>() -> String {
     format!("UPDATE {} SET {}{ONE}", R::TABLE, sets.join(", "))
 }
 
-/// The rows nobody narrowed down: without the optional conditions both planners find the short way.
+/// Builds the unfiltered list: without the optional conditions, both query planners choose the fast plan.
 fn everything<R: Register>(sql: &str) -> String {
     let hidden = R::HIDDEN.map_or_else(String::new, |column| format!(" AND {column} = $2"));
     format!("{sql} WHERE org_id = $1{hidden}")
@@ -161,7 +161,7 @@ fn narrowed<R: Register>(sql: &str) -> String {
     for Condition { column, compare, kind } in R::Filter::CONDITIONS {
         let holds = match compare {
             Compare::Is => format!("{column} = ${number}"),
-            // A wildcard in the pattern is the underscore of a known word or id, which matches itself.
+            // The only wildcard in the pattern is the underscore of a known word or id, which matches itself.
             Compare::AnyOf => format!("${number} LIKE '%,' || {column} || ',%'"),
             Compare::AtLeast => format!("{column} >= ${number}"),
             Compare::Has => format!("{column} LIKE '%' || ${number} || '%'"),
@@ -174,7 +174,7 @@ fn narrowed<R: Register>(sql: &str) -> String {
     sql + &optional(number + 2, PlainKind::Text, &format!("{} <= ${}", R::DUE.column, number + 2))
 }
 
-/// A condition that holds if its parameter is not given.
+/// Builds a condition that is true if its parameter is null.
 fn optional(number: usize, kind: PlainKind, holds: &str) -> String {
     let kind = match kind {
         PlainKind::Text | PlainKind::Words | PlainKind::Date => "TEXT",
@@ -184,7 +184,7 @@ fn optional(number: usize, kind: PlainKind, holds: &str) -> String {
     format!(" AND (CAST(${number} AS {kind}) IS NULL OR {holds})")
 }
 
-/// The expression that a list is ordered by; none if that is the id alone.
+/// Returns the sort expression of a list; `None` if it is sorted by id alone.
 fn sort_key(key: SortKey) -> Option<String> {
     Some(match key {
         SortKey::Id => return None,
@@ -213,7 +213,7 @@ impl Statements {
         let table = R::TABLE;
         let rows = format!("SELECT {BEFORE}, {}, {AFTER} FROM {table}", R::COLUMNS.join(", "));
         let count = format!("SELECT COUNT(*) FROM {table}");
-        let some: Vec<String> = (2..SOME + 2).map(|number| format!("${number}")).collect();
+        let some: Vec<String> = (2..IDS_PER_STATEMENT + 2).map(|number| format!("${number}")).collect();
         let some = format!("{rows} WHERE org_id = $1 AND id IN ({}) ORDER BY id", some.join(", "));
         let assigned = format!("{rows} WHERE org_id = $1 AND assignee_id = $2 ORDER BY id FOR UPDATE");
         Self {
@@ -231,7 +231,7 @@ impl Statements {
         }
     }
 
-    /// All of them, for the test that prepares every statement.
+    /// Returns all statements, for the test that prepares them.
     pub fn texts(&self) -> Vec<&'static str> {
         let Self {
             insert,
@@ -263,6 +263,12 @@ statements! {
     SET_NUMBER = "UPDATE register_numbers SET last = $3 WHERE org_id = $1 AND register = $2";
 }
 
+/// Reserves numbers of a register and returns the last of them.
+async fn bump(t: &Tx<'_>, params: &[Value<'_>; 3]) -> Result<i64, Error> {
+    let last = t.returning(BUMP, params, |row| row.int(0)).await?.pop();
+    last.ok_or_else(|| Error::Other(format!("no row: {BUMP}")))
+}
+
 fn read<R: Stored>(row: &Row<'_>) -> Result<Record<R>, Error> {
     let mut cells = Cells { row, next: 0 };
     Ok(Record {
@@ -276,7 +282,7 @@ fn read<R: Stored>(row: &Row<'_>) -> Result<Record<R>, Error> {
     })
 }
 
-/// What both writing statements set, after the organization and the id.
+/// Binds the values that the insert and the update share, after the organization and the id.
 fn bind<'a, R: Stored>(record: &'a Record<R>, values: &mut Vec<Value<'a>>) {
     record.fields.bind(values);
     values.extend(R::COMPUTED.iter().map(|computed| value((computed.of)(&record.fields))));
@@ -289,8 +295,8 @@ fn row_values<'a, R: Stored>(scope: &Scope, record: &'a Record<R>, values: &mut 
     values.push(Value::Int(record.number));
 }
 
-/// The last number a transaction has given to a row of a register. The first one it gives is written at once, and the
-/// row of the register held with it; those after it are only counted, and the last one is written with the commit.
+/// The last number that a transaction has assigned in a register. The first number is written immediately, which
+/// locks the register's counter row; later ones are only counted, and the last one is written with the commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastNumber {
     organization: OrganizationId,
@@ -300,7 +306,7 @@ pub struct LastNumber {
 }
 
 impl LastNumber {
-    /// What writes the numbers that the bodies of a transaction have given, in order.
+    /// Returns the statements that write the numbers that a transaction's bodies have assigned, in order.
     pub fn statements(given: impl Iterator<Item = Self>) -> Vec<Statement> {
         let last: BTreeMap<_, _> = given.map(|one| ((one.organization, one.register), one)).collect();
         let statement = |one: Self| Statement {
@@ -311,31 +317,31 @@ impl LastNumber {
     }
 }
 
-/// Takes the next numbers of a register, and says which is the last of them.
+/// Reserves the next numbers of a register and returns the last of them.
 async fn take_numbers<R: Stored>(t: &Tx<'_>, scope: &Scope, count: usize) -> Result<i64, Error> {
     let count = i64::try_from(count).map_err(|error| Error::Other(error.to_string()))?;
     let (organization, register) = (scope.organization(), R::ENTITY);
-    let known = t.last_note(|given: &LastNumber| {
+    let known = t.last_commit_record(|given: &LastNumber| {
         (given.organization == organization && given.register == register).then_some(given.last)
     });
     let last = match known {
         Some(last) => last + count,
         None => {
             let params = [id(organization), Value::from(register), Value::Int(count)];
-            t.one(BUMP, &params, |row| row.int(0)).await?
+            bump(t, &params).await?
         }
     };
-    t.leave(LastNumber { organization, register, last, is_written: known.is_none() });
+    t.defer_to_commit(LastNumber { organization, register, last, is_written: known.is_none() });
     Ok(last)
 }
 
-/// Whoever else wants to hold the same thing of an organization waits until the transaction ends.
+/// Takes a named lock of an organization until the transaction ends.
 pub async fn hold(t: &Tx<'_>, scope: &Scope, what: &str) -> Result<(), Error> {
     let params = [id(scope.organization()), Value::from(what), Value::Int(0)];
-    t.one(BUMP, &params, |row| row.int(0)).await.map(drop)
+    bump(t, &params).await.map(drop)
 }
 
-/// Adds a row and gives it the next number.
+/// Inserts a row with the next number.
 pub async fn insert<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &mut Record<R>) -> Result<(), Error> {
     record.number = take_numbers::<R>(t, scope, 1).await?;
     let mut values = Vec::with_capacity(32);
@@ -343,7 +349,7 @@ pub async fn insert<R: Stored>(t: &Tx<'_>, scope: &Scope, record: &mut Record<R>
     t.execute_later(RowChange::Batched(R::sql().insert), owned(values)).await
 }
 
-/// Adds many rows and numbers them in their order.
+/// Inserts rows with consecutive numbers.
 pub async fn insert_many<R: Stored>(
     t: &Tx<'_>,
     scope: &Scope,
@@ -375,7 +381,6 @@ pub async fn get<R: Stored>(
     t.opt(R::sql().get, &[id(scope.organization()), id(record)], read).await
 }
 
-/// The row, held until the transaction ends.
 pub async fn lock<R: Stored>(
     t: &Tx<'_>,
     scope: &Scope,
@@ -384,7 +389,7 @@ pub async fn lock<R: Stored>(
     t.opt(R::sql().lock, &[id(scope.organization()), id(record)], read).await
 }
 
-/// What a member is responsible for, held until the transaction ends.
+/// Locks and returns the rows that are assigned to a member.
 pub async fn lock_assigned<R: Stored>(
     t: &Tx<'_>,
     scope: &Scope,
@@ -393,7 +398,7 @@ pub async fn lock_assigned<R: Stored>(
     t.all(R::sql().lock_assigned, &[id(scope.organization()), id(member)], read).await
 }
 
-/// Rows by their ids, in the order of the ids; those that are not there are left out.
+/// Returns rows by their ids, ordered by id; missing ones are skipped.
 pub async fn some_of<R: Stored>(
     t: &Tx<'_>,
     scope: &Scope,
@@ -402,7 +407,7 @@ pub async fn some_of<R: Stored>(
     by_ids(t, scope, R::sql().some, ids).await
 }
 
-/// The same rows, held until the transaction ends.
+/// Locks and returns rows by their ids, ordered by id; missing ones are skipped.
 pub async fn lock_some<R: Stored>(
     t: &Tx<'_>,
     scope: &Scope,
@@ -418,10 +423,10 @@ async fn by_ids<R: Stored>(
     ids: &[Id<R::Kind>],
 ) -> Result<Vec<Record<R>>, Error> {
     let mut rows = Vec::with_capacity(ids.len());
-    for chunk in ids.chunks(SOME) {
+    for chunk in ids.chunks(IDS_PER_STATEMENT) {
         let mut params = vec![id(scope.organization())];
         params.extend(chunk.iter().map(|one| id(*one)));
-        params.resize(SOME + 1, Value::Null);
+        params.resize(IDS_PER_STATEMENT + 1, Value::Null);
         rows.append(&mut t.all(sql, &params, read).await?);
     }
     Ok(rows)
@@ -473,7 +478,7 @@ pub async fn list<R: Stored>(
     let sql = listing.pages[page.sort.index()].pick(page.order, page.after.is_some());
     let place = |record: &Record<R>| record.place(page.sort, |member| member.to_string());
     let mut found = read_page(t, sql, &values, page.limit, read, place).await?;
-    // The next page starts after the name of the last row's member.
+    // The cursor of the next page contains the name of the last row's member.
     if let (SortKey::Member(_), Some(next)) = (page.sort.key(), &mut found.next) {
         let member = found.items.last().and_then(|record| record.assignee());
         let name = match member {
@@ -502,7 +507,7 @@ fn cells<R: Stored>(side: &RatingSide) -> &'static str {
     kept(format!("{sql} GROUP BY {columns}"))
 }
 
-/// The matrix of the rows that are wanted.
+/// Returns the matrix of the filtered rows.
 pub async fn matrix<R: StoredRating>(t: &Tx<'_>, scope: &Scope, wanted: &Wanted<R>) -> Result<Matrix, Error> {
     let values = conditions(scope, wanted);
     let cell = |row: &Row<'_>| {

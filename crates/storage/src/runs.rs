@@ -68,7 +68,7 @@ fn read(row: &Row<'_>) -> Result<Run, Error> {
     })
 }
 
-/// Adds a run that waits. The journal starts runs too, and precedes every scope.
+/// Inserts a waiting run. It takes no scope, because the journal also starts runs.
 pub async fn insert(t: &Tx<'_>, organization: OrganizationId, run: &Run) -> Result<(), Error> {
     let params = [
         id(organization),
@@ -88,7 +88,6 @@ pub async fn get(t: &Tx<'_>, scope: &Scope, run: RunId) -> Result<Option<Run>, E
     t.opt(GET, &[id(scope.organization()), id(run)], read).await
 }
 
-/// The run, held until the transaction ends.
 pub async fn lock(t: &Tx<'_>, scope: &Scope, run: RunId) -> Result<Option<Run>, Error> {
     t.opt(LOCK, &[id(scope.organization()), id(run)], read).await
 }
@@ -97,12 +96,12 @@ pub async fn status(t: &Tx<'_>, scope: &Scope, run: RunId) -> Result<Option<RunS
     t.opt(STATUS, &[id(scope.organization()), id(run)], |row| row.parse(0)).await
 }
 
-/// Notes that a run that is held has begun.
+/// Marks a locked run as started.
 pub async fn begin(t: &Tx<'_>, scope: &Scope, run: RunId, at: Time) -> Result<(), Error> {
     t.execute(BEGIN, &[id(scope.organization()), id(run), time(at)]).await.map(|_| ())
 }
 
-/// Keeps what a run has written so far. False: it runs no more.
+/// Stores the log of a run so far; `false` when it is no longer running.
 pub async fn log(t: &Tx<'_>, scope: &Scope, run: RunId, lines: &[String]) -> Result<bool, Error> {
     let params = [id(scope.organization()), id(run), Value::from(lines.join("\n"))];
     Ok(t.execute(LOG, &params).await? > 0)
@@ -126,7 +125,7 @@ pub async fn finish(t: &Tx<'_>, scope: &Scope, run: &Run) -> Result<(), Error> {
     t.execute(FINISH, &params).await.map(|_| ())
 }
 
-/// Which runs are wanted.
+/// A filter for runs.
 #[derive(Clone, Copy, Debug)]
 pub enum RunsOf {
     Task(TaskId),
@@ -151,7 +150,7 @@ pub async fn list(
     read_page(t, sql, &params, limit, read, |run| by_id(run.id)).await
 }
 
-/// Where a page of so many runs ends, if more follow: without reading what they left.
+/// Returns the cursor after a page of runs, if more follow, without reading their results.
 pub async fn next(
     t: &Tx<'_>,
     scope: &Scope,
@@ -169,7 +168,7 @@ pub async fn next(
     Ok(Page::cut(ids, limit, |id| After { key: Key::Id, id: id.clone() }).next)
 }
 
-/// Deletes the runs of an automation, and those of them that wait in the queue from there.
+/// Deletes the runs of an automation and their queued jobs.
 pub async fn delete(t: &Tx<'_>, scope: &Scope, automation: AutomationId) -> Result<(), Error> {
     let own = [id(scope.organization()), id(automation)];
     t.execute(DELETE_JOBS, &own).await?;

@@ -1,52 +1,36 @@
-//! The migrations, and what the tests need to know of the schema: which tables belong to a tenant.
+//! The migrations, and the list of tables with their tenancy.
 
 use attestry_db::Migration;
 
 macro_rules! migrations {
-    ($($number:literal $file:literal $name:literal)*) => {
+    ($($number:literal $name:literal $file:literal)*) => {
         &[$(Migration {
             number: $number,
             name: $name,
-            sqlite: include_str!(concat!("../migrations/sqlite/", $file, ".sql")),
-            postgres: include_str!(concat!("../migrations/postgres/", $file, ".sql")),
+            sql: include_str!(concat!("../migrations/", $file)),
         }),*]
     };
 }
 
 pub const MIGRATIONS: &[Migration] = migrations! {
-    1 "0001_identity" "identity"
-    2 "0002_journal" "journal"
-    3 "0003_work" "work"
-    4 "0004_registers" "registers"
-    5 "0005_comments" "comments"
-    6 "0006_attachments" "attachments"
-    7 "0007_titles" "titles"
-    8 "0008_invited" "invited"
-    9 "0009_removal" "removal"
-    10 "0010_claims" "claims"
-    11 "0011_references" "references"
-    12 "0012_tasks" "tasks"
-    13 "0013_automations" "automations"
-    14 "0014_notices" "notices"
-    15 "0015_policies" "policies"
-    16 "0016_controls" "controls"
-    17 "0017_soa" "soa"
-    18 "0018_portal" "portal"
-    19 "0019_sessions" "sessions"
-    20 "0020_invitations_and_ratings" "invitations and ratings"
-    21 "0021_views" "views"
-    22 "0022_documents_and_approvals" "documents and approvals"
+    1 "accounts" "0001_accounts.sql"
+    2 "journal" "0002_journal.sql"
+    3 "work" "0003_work.sql"
+    4 "registers" "0004_registers.sql"
+    5 "tasks" "0005_tasks.sql"
+    6 "policies" "0006_policies.sql"
+    7 "frameworks" "0007_frameworks.sql"
+    8 "portals" "0008_portals.sql"
 };
 
-/// What becomes of a table's rows with their organization.
+/// The relation of a table's rows to an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Belongs {
-    /// To no organization: the tenant itself, what belongs to a user across organizations, what belongs to the
-    /// installation.
+    /// Belongs to no organization: the tenant itself, or data of a user across organizations or of the installation.
     ToNone,
-    /// To one, and goes with it.
+    /// Belongs to one organization and is removed with it.
     ToOne,
-    /// To one, and stays as the proof of what happened.
+    /// Belongs to one organization and remains as a record after it is removed.
     ForTheRecord,
 }
 
@@ -54,7 +38,7 @@ pub enum Belongs {
 pub struct Table {
     pub name: &'static str,
     pub belongs: Belongs,
-    /// Removes what an organization has in it.
+    /// The statement that deletes an organization's rows.
     pub(crate) remove: &'static str,
 }
 
@@ -119,7 +103,7 @@ pub const TABLES: &[Table] = tables! {
     "idempotency_keys" ToNone
 };
 
-/// The tables whose rows go with their organization, in an order in which they can be removed.
+/// Returns the tables whose rows are removed with their organization, in an order that respects foreign keys.
 pub(crate) fn of_an_organization() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().rev().filter(|table| table.belongs == Belongs::ToOne)
 }

@@ -1,4 +1,4 @@
-//! The secrets of an organization. Their values are encrypted before they come here.
+//! The secrets of an organization. The caller encrypts their values.
 
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
@@ -19,32 +19,32 @@ statements! {
     RESEAL = "UPDATE secrets SET sealed = $3 WHERE org_id = $1 AND name = $2";
 }
 
-/// What is known of a secret.
+/// The metadata of a secret.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct SecretMetadata {
     pub name: String,
     pub created_at: Time,
     pub updated_at: Time,
 }
 
-pub async fn list(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Known>, Error> {
+pub async fn list(t: &Tx<'_>, scope: &Scope) -> Result<Vec<SecretMetadata>, Error> {
     t.all(LIST, &[id(scope.organization())], |row| {
-        Ok(Known { name: row.text(0)?, created_at: row.time(1)?, updated_at: row.time(2)? })
+        Ok(SecretMetadata { name: row.text(0)?, created_at: row.time(1)?, updated_at: row.time(2)? })
     })
     .await
 }
 
-/// A secret as it is kept, and the key it is kept under.
+/// Returns an encrypted secret and the stored form of its key.
 pub async fn get(t: &Tx<'_>, scope: &Scope, name: &str) -> Result<Option<(Vec<u8>, String)>, Error> {
     t.opt(GET, &[id(scope.organization()), Value::from(name)], |row| Ok((row.bytes(0)?, row.text(1)?))).await
 }
 
-/// The key of all secrets as it is kept, held until the transaction ends. Precedes every scope.
+/// Locks and returns the stored form of the key of all secrets. Runs before a scope exists.
 pub async fn lock_key(t: &Tx<'_>) -> Result<Option<String>, Error> {
     t.opt(LOCK_KEY, &[], |row| row.text(0)).await
 }
 
-/// Keeps the first key, unless there is one.
+/// Stores the first key, unless there is one.
 pub async fn new_key(t: &Tx<'_>, kept: &str) -> Result<(), Error> {
     t.execute(NEW_KEY, &[Value::from(kept)]).await.map(|_| ())
 }
@@ -53,22 +53,23 @@ pub async fn set_key(t: &Tx<'_>, kept: &str) -> Result<(), Error> {
     t.execute(SET_KEY, &[Value::from(kept)]).await.map(|_| ())
 }
 
-/// Sets a secret; says since when there is one of this name.
+/// Sets a secret and returns the time at which a secret with this name was first created.
 pub async fn set(t: &Tx<'_>, scope: &Scope, name: &str, sealed: &[u8], at: Time) -> Result<Time, Error> {
     let params = [id(scope.organization()), Value::from(name), Value::from(sealed), time(at)];
-    t.one(SET, &params, |row| row.time(0)).await
+    let made = t.returning(SET, &params, |row| row.time(0)).await?.pop();
+    made.ok_or_else(|| Error::Other(format!("no row: {SET}")))
 }
 
 pub async fn delete(t: &Tx<'_>, scope: &Scope, name: &str) -> Result<bool, Error> {
     Ok(t.execute(DELETE, &[id(scope.organization()), Value::from(name)]).await? > 0)
 }
 
-/// Every secret of every organization, for a new key.
+/// Returns every secret of every organization, for a key rotation.
 pub async fn all(t: &Tx<'_>) -> Result<Vec<(OrganizationId, String, Vec<u8>)>, Error> {
     t.all(ALL, &[], |row| Ok((row.parse(0)?, row.text(1)?, row.bytes(2)?))).await
 }
 
-/// The same secret under a new key.
+/// Replaces the ciphertext of a secret after a key rotation.
 pub async fn reseal(
     t: &Tx<'_>,
     organization: OrganizationId,

@@ -54,7 +54,7 @@ pub async fn insert(t: &Tx<'_>, session: &Session, token_hash: &Hash) -> Result<
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
-/// The session with this token, and its user's address.
+/// Finds a session by its token, with its user's email address.
 pub async fn find(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<(Session, String)>, Error> {
     t.opt(FIND, &[Value::from(token_hash)], |row| Ok((read(row)?, row.text(8)?))).await
 }
@@ -63,12 +63,12 @@ pub async fn get(t: &Tx<'_>, session: SessionId) -> Result<Option<Session>, Erro
     t.opt(GET, &[id(session)], read).await
 }
 
-/// A user's sessions that still work, the last used first.
+/// Returns a user's valid sessions, the last used first.
 pub async fn of_user(t: &Tx<'_>, user: UserId, now: Time, idle_since: Time) -> Result<Vec<Session>, Error> {
     t.all(OF_USER, &[id(user), time(now), time(idle_since)], read).await
 }
 
-/// Notes that the user entered the password. False: the session has ended.
+/// Records that the user confirmed the password; `false` when the session has ended.
 pub async fn confirm(t: &Tx<'_>, session: SessionId, at: Time) -> Result<bool, Error> {
     Ok(t.execute(CONFIRM, &[id(session), time(at)]).await? > 0)
 }
@@ -82,7 +82,7 @@ pub async fn delete(t: &Tx<'_>, session: SessionId, user: UserId) -> Result<bool
     Ok(t.execute(DELETE, &[id(session), id(user)]).await? > 0)
 }
 
-/// Ends a user's sessions, all but one.
+/// Ends all sessions of a user except `but`.
 pub async fn delete_of_user(t: &Tx<'_>, user: UserId, but: Option<SessionId>) -> Result<u64, Error> {
     t.execute(DELETE_OF_USER, &[id(user), Value::from(but.map_or_else(String::new, |own| own.to_string()))])
         .await

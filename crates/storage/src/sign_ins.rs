@@ -18,7 +18,7 @@ pub async fn fail(t: &Tx<'_>, subject: &Hash, now: Time, window: Time) -> Result
     t.execute(FAIL, &[Value::from(subject), time(now), time(window)]).await.map(|_| ())
 }
 
-/// How many failures there are since the window opened, and when the first was.
+/// Returns the number of failures in the current window and the time of the first.
 pub async fn failures(t: &Tx<'_>, subject: &Hash, window: Time) -> Result<Option<(i64, Time)>, Error> {
     t.opt(GET, &[Value::from(subject), time(window)], |row| Ok((row.int(0)?, row.time(1)?))).await
 }

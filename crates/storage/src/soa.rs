@@ -1,4 +1,4 @@
-//! Statements of applicability, their answers, and what was approved.
+//! Statements of applicability, their answers and approvals.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
@@ -6,7 +6,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{FrameworkId, MemberId, RequirementId, SoaAnswerId, SoaApprovalId, SoaDocumentId};
 use attestry_domain::page::{After, Order, Page};
 use attestry_domain::soa::{
-    Frozen, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
+    ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaSnapshot, SoaStatus,
 };
 
 use crate::sql::{Columns, by_id, id, number, opt_id, opt_time, page_params, read_page, time};
@@ -119,7 +119,6 @@ pub async fn get(t: &Tx<'_>, scope: &Scope, document: SoaDocumentId) -> Result<O
     t.opt(GET, &[id(scope.organization()), id(document)], read).await
 }
 
-/// The document, held until the transaction ends.
 pub async fn lock(t: &Tx<'_>, scope: &Scope, document: SoaDocumentId) -> Result<Option<SoaDocument>, Error> {
     t.opt(LOCK, &[id(scope.organization()), id(document)], read).await
 }
@@ -129,7 +128,6 @@ pub async fn latest(t: &Tx<'_>, scope: &Scope, framework: FrameworkId) -> Result
     t.opt(LATEST, &[id(scope.organization()), id(framework)], read).await
 }
 
-/// The same, held until the transaction ends.
 pub async fn lock_latest(
     t: &Tx<'_>,
     scope: &Scope,
@@ -138,7 +136,7 @@ pub async fn lock_latest(
     t.opt(LOCK_LATEST, &[id(scope.organization()), id(framework)], read).await
 }
 
-/// What waits for a member's approval, held until the transaction ends.
+/// Locks and returns the documents that await a member's approval.
 pub async fn lock_awaiting(t: &Tx<'_>, scope: &Scope, approver: MemberId) -> Result<Vec<SoaDocument>, Error> {
     t.all(AWAITING, &[id(scope.organization()), id(approver)], read).await
 }
@@ -148,14 +146,14 @@ pub async fn uses_framework(t: &Tx<'_>, scope: &Scope, framework: FrameworkId) -
     Ok(t.one(USES_FRAMEWORK, &own, |row| row.int(0)).await? > 0)
 }
 
-/// Which documents are wanted.
+/// A filter for documents.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
+pub struct SoaFilter {
     pub framework: Option<FrameworkId>,
     pub status: Option<SoaStatus>,
 }
 
-impl Wanted {
+impl SoaFilter {
     fn params(self, scope: &Scope) -> Vec<Value<'static>> {
         let status = Value::from(self.status.map(|status| status.as_str().to_owned()));
         vec![id(scope.organization()), opt_id(self.framework), status]
@@ -166,7 +164,7 @@ impl Wanted {
 pub async fn list(
     t: &Tx<'_>,
     scope: &Scope,
-    wanted: Wanted,
+    wanted: SoaFilter,
     limit: u16,
     after: Option<&After>,
 ) -> Result<Page<SoaDocument>, Error> {
@@ -176,7 +174,7 @@ pub async fn list(
     read_page(t, sql, &params, limit, read, |one| by_id(one.id)).await
 }
 
-pub async fn count(t: &Tx<'_>, scope: &Scope, wanted: Wanted) -> Result<i64, Error> {
+pub async fn count(t: &Tx<'_>, scope: &Scope, wanted: SoaFilter) -> Result<i64, Error> {
     t.one(COUNT, &wanted.params(scope), |row| row.int(0)).await
 }
 
@@ -240,19 +238,19 @@ pub async fn delete_answer(t: &Tx<'_>, scope: &Scope, answer: SoaAnswerId) -> Re
     t.execute(DELETE_ANSWER, &[id(scope.organization()), id(answer)]).await.map(|_| ())
 }
 
-/// The answers a member owns in statements that still change, held until the transaction ends.
+/// Locks and returns the answers that a member owns in documents that can still change.
 pub async fn lock_owned(t: &Tx<'_>, scope: &Scope, owner: MemberId) -> Result<Vec<SoaAnswer>, Error> {
     t.all(OWNED, &[id(scope.organization()), id(owner)], read_answer).await
 }
 
-/// How many answers of a document a person stands behind.
+/// Counts the confirmed answers of a document.
 pub async fn count_confirmed(t: &Tx<'_>, scope: &Scope, document: SoaDocumentId) -> Result<i64, Error> {
     t.one(CONFIRMED, &[id(scope.organization()), id(document)], |row| row.int(0)).await
 }
 
 fn read_approval(row: &Row<'_>) -> Result<SoaApproval, Error> {
     let wrong = |error: serde_json::Error| Error::Column { column: 6, message: error.to_string() };
-    let content: Frozen = serde_json::from_str(row.str(6)?).map_err(wrong)?;
+    let content: SoaSnapshot = serde_json::from_str(row.str(6)?).map_err(wrong)?;
     Ok(SoaApproval {
         id: row.parse(0)?,
         document_id: row.parse(1)?,
@@ -283,7 +281,7 @@ pub async fn insert_approval(
     t.execute(INSERT_APPROVAL, &params).await.map(|_| ())
 }
 
-/// How often a document was approved, newest first.
+/// Returns the approvals of a document, newest first.
 pub async fn approvals(
     t: &Tx<'_>,
     scope: &Scope,
@@ -292,7 +290,7 @@ pub async fn approvals(
     t.all(APPROVALS, &[id(scope.organization()), id(document)], read_approval).await
 }
 
-/// What had been approved for a framework last at a moment.
+/// Returns the last approval for a framework as of a time.
 pub async fn approved_at(
     t: &Tx<'_>,
     scope: &Scope,
@@ -320,7 +318,7 @@ pub async fn insert_file(
     t.execute(INSERT_FILE, &params).await.map(|_| ())
 }
 
-/// The files of all approvals of a document: which, of what kind, and their SHA-256.
+/// Lists the files of all approvals of a document: approval, format and SHA-256.
 pub async fn files(
     t: &Tx<'_>,
     scope: &Scope,

@@ -1,5 +1,5 @@
-//! What every file of this crate shares: naming statements, turning domain values into parameters
-//! and columns into domain values, keyset pages, and the one table from constraints to conflicts.
+//! Shared code of this crate: naming statements, converting domain values to parameters and columns to domain values,
+//! keyset pagination, and the table that maps constraints to conflicts.
 
 use attestry_db::{Constraint, Error, Row, RowValues, Tx, Value};
 use attestry_domain::id::{Id, Kind};
@@ -25,8 +25,8 @@ macro_rules! statements {
     };
 }
 
-/// Adds the parameters of a page to those of the filter: one row more than asked for, to learn
-/// whether more follow.
+/// Adds the parameters of a page to those of the filter. The limit is one row more than requested, to detect whether
+/// more follow.
 pub(crate) fn page_params<'a>(params: &mut Vec<Value<'a>>, limit: u16, after: Option<&'a After>) {
     params.push(Value::Int(i64::from(limit) + 1));
     if let Some(After { key, id }) = after {
@@ -39,7 +39,6 @@ pub(crate) fn page_params<'a>(params: &mut Vec<Value<'a>>, limit: u16, after: Op
     }
 }
 
-/// Reads a page.
 pub(crate) async fn read_page<T>(
     t: &Tx<'_>,
     sql: &'static str,
@@ -58,7 +57,7 @@ pub(crate) fn days(row: &Row<'_>, column: usize) -> Result<Days, Error> {
     Days::new(days).ok_or_else(|| Error::Column { column, message: format!("{days} is no number of days") })
 }
 
-/// The place of a row in a list that is sorted by id.
+/// The cursor of a row in a list that is sorted by id.
 pub(crate) fn by_id(id: impl std::fmt::Display) -> After {
     After { key: Key::Id, id: id.to_string() }
 }
@@ -79,7 +78,7 @@ pub(crate) fn opt_time(value: Option<Time>) -> Value<'static> {
     value.map_or(Value::Null, time)
 }
 
-/// A column that holds JSON.
+/// Parses a JSON column.
 pub(crate) fn from_json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, Error> {
     serde_json::from_str(row.str(column)?)
         .map_err(|error| Error::Column { column, message: error.to_string() })
@@ -90,7 +89,7 @@ pub(crate) fn to_json(column: usize, value: &impl serde::Serialize) -> Result<Va
     text.map(Value::from).map_err(|error| Error::Column { column, message: error.to_string() })
 }
 
-/// A `LIKE` pattern for "contains", with the pattern's own characters taken literally.
+/// Returns a `LIKE` pattern for "contains", with the pattern's own characters escaped.
 pub(crate) fn contains(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
@@ -104,7 +103,7 @@ pub(crate) fn contains(text: &str) -> String {
     pattern
 }
 
-/// Domain values out of a row.
+/// Reads domain values from a row.
 pub(crate) trait Columns {
     fn parse<T: Parse>(&self, column: usize) -> Result<T, Error>;
     fn opt_parse<T: Parse>(&self, column: usize) -> Result<Option<T>, Error>;
@@ -114,7 +113,7 @@ pub(crate) trait Columns {
     fn opt_hash(&self, column: usize) -> Result<Option<[u8; 32]>, Error>;
 }
 
-/// The number of a version.
+/// Reads a version number.
 pub(crate) fn number(row: &Row<'_>, column: usize) -> Result<VersionNumber, Error> {
     Keep::kept(Plain::Int(row.int(column)?)).map_err(|message| Error::Column { column, message })
 }
@@ -151,12 +150,12 @@ impl Columns for Row<'_> {
     }
 }
 
-/// Values that outlive what they were taken from.
+/// Converts values to owned ones.
 pub(crate) fn owned(values: Vec<Value<'_>>) -> RowValues {
     values.into_iter().map(Value::into_owned).collect()
 }
 
-/// What a broken constraint means to a person.
+/// The meaning of a violated constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conflict {
     AlreadyMember,

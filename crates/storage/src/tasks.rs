@@ -19,19 +19,19 @@ statements! {
     REOPENING = "SELECT org_id, id FROM tasks WHERE reopens_from <= $1 AND id > $2 ORDER BY id LIMIT $3";
 }
 
-/// The templates that tasks were made from.
+/// Returns the templates from which tasks were created.
 pub async fn templates(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<TaskTemplateId>, Error> {
     let all = t.all(TEMPLATES, &[id(scope.organization())], |row| row.parse(0)).await?;
     Ok(all.into_iter().collect())
 }
 
-/// The tasks that are done and have evidence, with how often they recur and of when the evidence is.
+/// Returns the tasks that are done and have evidence, with their frequency and the date of the latest evidence.
 pub async fn proven(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(TaskId, Option<Frequency>, Date)>, Error> {
     let read = |row: &Row<'_>| Ok((row.parse(0)?, row.opt_parse(1)?, row.parse(2)?));
     t.all(PROVEN, &[id(scope.organization())], read).await
 }
 
-/// Tasks of any organization that may have to open again, in the order of their ids. For the job that does it.
+/// Returns the tasks of all organizations that may have to reopen, ordered by id, for the job that reopens them.
 pub async fn reopening(
     t: &Tx<'_>,
     now: Time,

@@ -1,14 +1,14 @@
-//! SQL put together from lists: what is a list in one place becomes a statement, its parameters numbered by nobody's
-//! hand. It is made when it is first needed and kept as long as the program runs.
+//! SQL built from lists, with generated parameter numbers. A statement is built on first use and lives as long as the
+//! program.
 
 use attestry_domain::page::Order;
 
-/// Keeps a statement: it is found again by its address.
+/// Leaks a statement, because statements are cached by their address.
 pub(crate) fn kept(sql: String) -> &'static str {
     sql.leak()
 }
 
-/// `($1, $2), ($3, $4)`: so many rows of so many values.
+/// Returns the placeholders of several rows: `($1, $2), ($3, $4)`.
 pub(crate) fn rows(columns: usize, rows: usize) -> String {
     let row = |row: usize| {
         let parameters: Vec<String> =
@@ -18,7 +18,7 @@ pub(crate) fn rows(columns: usize, rows: usize) -> String {
     (0..rows).map(row).collect::<Vec<_>>().join(", ")
 }
 
-/// An insert of so many rows.
+/// Builds an insert of `count` rows.
 pub(crate) fn insert(table: &str, columns: &[&str], count: usize) -> String {
     format!("INSERT INTO {table} ({}) VALUES {}", columns.join(", "), rows(columns.len(), count))
 }
@@ -28,7 +28,7 @@ pub(crate) fn insert(table: &str, columns: &[&str], count: usize) -> String {
 pub(crate) struct Pages([&'static str; 4]);
 
 impl Pages {
-    /// The pages of `select`, sorted by an expression and the id, or by the id alone. The limit and where the page starts
+    /// Builds the pages of `select`, sorted by an expression and the id, or by the id alone. The limit and the cursor
     /// are the parameters after those of `select`: see [`crate::sql::page_params`].
     pub(crate) fn of(select: &str, id: &str, key: Option<&str>) -> Self {
         let limit = last_parameter(select) + 1;

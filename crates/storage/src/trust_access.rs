@@ -1,4 +1,4 @@
-//! Requests for access, agreements, what is granted, and what visitors did.
+//! Access requests, agreements, grants and visits.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
@@ -141,7 +141,6 @@ pub async fn get(
     t.opt(GET, &[id(scope.organization()), id(request)], read).await
 }
 
-/// The request, held until the transaction ends.
 pub async fn lock(
     t: &Tx<'_>,
     scope: &Scope,
@@ -233,22 +232,21 @@ pub async fn update_nda(t: &Tx<'_>, scope: &Scope, nda: &Nda) -> Result<(), Erro
     t.execute(UPDATE_NDA, &nda_params(scope, nda)).await.map(|_| ())
 }
 
-/// The agreement a link carries. The link is the proof; a scope follows from it.
+/// Finds the agreement of a link. The token is the credential; the scope follows from it.
 pub async fn nda_by_token(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<Nda>, Error> {
     t.opt(NDA_BY_TOKEN, &[Value::from(token_hash)], read_nda).await
 }
 
-/// The signed agreement whose file shows this code.
+/// Finds the signed agreement with this verification code.
 pub async fn nda_by_code(t: &Tx<'_>, code: &str) -> Result<Option<Nda>, Error> {
     t.opt(NDA_BY_CODE, &[Value::from(code)], read_nda).await
 }
 
-/// The signed agreement that is this file.
+/// Finds the signed agreement with this file hash.
 pub async fn nda_by_file(t: &Tx<'_>, sha256: &str) -> Result<Option<Nda>, Error> {
     t.opt(NDA_BY_FILE, &[Value::from(sha256)], read_nda).await
 }
 
-/// The agreement, held until the transaction ends.
 pub async fn lock_nda(t: &Tx<'_>, scope: &Scope, nda: NdaId) -> Result<Option<Nda>, Error> {
     t.opt(LOCK_NDA, &[id(scope.organization()), id(nda)], read_nda).await
 }
@@ -258,7 +256,7 @@ pub async fn nda_of(t: &Tx<'_>, scope: &Scope, request: AccessRequestId) -> Resu
     t.opt(NDA_OF_REQUEST, &[id(scope.organization()), id(request)], read_nda).await
 }
 
-/// Whether a file is a signed agreement.
+/// Returns true when a file is a signed agreement.
 pub async fn has_file(t: &Tx<'_>, scope: &Scope, file: &str) -> Result<bool, Error> {
     let params = [id(scope.organization()), Value::from(file)];
     Ok(t.opt(HAS_FILE, &params, |_| Ok(())).await?.is_some())
@@ -302,7 +300,6 @@ pub async fn grant(t: &Tx<'_>, scope: &Scope, grant: AccessGrantId) -> Result<Op
     t.opt(GRANT, &[id(scope.organization()), id(grant)], read_grant).await
 }
 
-/// The grant, held until the transaction ends.
 pub async fn lock_grant(
     t: &Tx<'_>,
     scope: &Scope,
@@ -311,12 +308,12 @@ pub async fn lock_grant(
     t.opt(LOCK_GRANT, &[id(scope.organization()), id(grant)], read_grant).await
 }
 
-/// What a link opens. The link is the proof; a scope follows from it.
+/// Finds the grant of a link. The token is the credential; the scope follows from it.
 pub async fn grant_by_token(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<AccessGrant>, Error> {
     t.opt(GRANT_BY_TOKEN, &[Value::from(token_hash)], read_grant).await
 }
 
-/// The access somebody has now; of several, what lasts longest.
+/// Returns the active grant of an email address; of several, the one that expires last.
 pub async fn live_grant(
     t: &Tx<'_>,
     scope: &Scope,
@@ -327,7 +324,7 @@ pub async fn live_grant(
     t.opt(GRANT_BY_EMAIL, &params, read_grant).await
 }
 
-/// The documents on request of all active grants of an address.
+/// Returns the on-request documents of all active grants of an email address.
 pub async fn granted_documents(
     t: &Tx<'_>,
     scope: &Scope,
@@ -343,7 +340,7 @@ fn grants_of(scope: &Scope, status: Option<GrantStatus>, now: Time) -> Vec<Value
     vec![id(scope.organization()), Value::from(status.map(|status| status.as_str().to_owned())), time(now)]
 }
 
-/// What is granted, newest first.
+/// Returns the grants, newest first.
 pub async fn grants(
     t: &Tx<'_>,
     scope: &Scope,
@@ -367,7 +364,7 @@ pub async fn count_grants(
     t.one(COUNT_GRANTS, &grants_of(scope, status, now), |row| row.int(0)).await
 }
 
-/// Ends a grant: none of its links opens anything any more.
+/// Revokes a grant, which invalidates all its links.
 pub async fn revoke(t: &Tx<'_>, scope: &Scope, grant: &AccessGrant) -> Result<(), Error> {
     let params = [
         id(scope.organization()),
@@ -379,11 +376,11 @@ pub async fn revoke(t: &Tx<'_>, scope: &Scope, grant: &AccessGrant) -> Result<()
     t.execute(REVOKE, &params).await.map(|_| ())
 }
 
-/// How many links to one grant wait to be used at the same time. Anybody can have some sent, so one that is used, or
-/// that a signature was answered with, is not among them.
-const LINKS: i64 = 10;
+/// The maximum number of unused links per grant. Anyone can request links, so those that were used, or that were
+/// returned for a signature, are not counted.
+const MAX_UNUSED_LINKS_PER_GRANT: i64 = 10;
 
-/// Another link to a grant; the oldest of too many goes.
+/// Adds a link to a grant and deletes the oldest unused ones above the limit.
 pub async fn insert_token(
     t: &Tx<'_>,
     scope: &Scope,
@@ -395,20 +392,22 @@ pub async fn insert_token(
     let own = id(scope.organization());
     let params = [own, Value::from(token_hash), id(grant), Value::Bool(is_kept), time(now)];
     t.execute(INSERT_TOKEN, &params).await?;
-    t.execute(TRIM_TOKENS, &[id(scope.organization()), id(grant), Value::Int(LINKS)]).await.map(|_| ())
+    t.execute(TRIM_TOKENS, &[id(scope.organization()), id(grant), Value::Int(MAX_UNUSED_LINKS_PER_GRANT)])
+        .await
+        .map(|_| ())
 }
 
-/// A link that is used works as long as its grant.
+/// Marks a link as used: from then on it is valid as long as its grant.
 pub async fn keep_token(t: &Tx<'_>, scope: &Scope, token_hash: &Hash) -> Result<(), Error> {
     t.execute(KEEP_TOKEN, &[id(scope.organization()), Value::from(token_hash)]).await.map(|_| ())
 }
 
-/// Forgets the links to what ended long ago.
+/// Deletes the links of grants that expired before `before`.
 pub async fn delete_dead_tokens(t: &Tx<'_>, before: Time) -> Result<(), Error> {
     t.execute(DELETE_DEAD_TOKENS, &[time(before)]).await.map(|_| ())
 }
 
-/// What a visitor did, and who it was.
+/// A visitor's action, with the visitor's name and address.
 #[derive(Clone, Debug)]
 pub struct Visit {
     pub id: VisitId,
@@ -441,7 +440,7 @@ pub async fn insert_visit(
     t.execute(INSERT_VISIT, &params).await.map(|_| ())
 }
 
-/// When a visitor opened the portal last.
+/// Returns the time at which a visitor last opened the portal.
 pub async fn last_opened(t: &Tx<'_>, scope: &Scope, grant: AccessGrantId) -> Result<Option<Time>, Error> {
     t.opt(LAST_OPENED, &[id(scope.organization()), id(grant)], |row| row.time(0)).await
 }
@@ -450,7 +449,7 @@ fn visits_of(scope: &Scope, grant: Option<AccessGrantId>) -> Vec<Value<'static>>
     vec![id(scope.organization()), opt_id(grant)]
 }
 
-/// What visitors did, newest first.
+/// Returns the visits, newest first.
 pub async fn visits(
     t: &Tx<'_>,
     scope: &Scope,

@@ -1,5 +1,5 @@
-//! Users. They belong to no organization: functions here take no scope (but for those an organization invited), and
-//! only the use cases of identity call them.
+//! Users. They belong to no organization: functions here take no scope (except for invited users), and only the
+//! identity use cases call them.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
@@ -9,7 +9,7 @@ use attestry_domain::identity::users::User;
 
 use crate::sql::{Columns, id, opt_id, opt_time, time};
 
-/// The columns of a user, as every statement that shows one selects them.
+/// The columns of a user, in every statement that selects one.
 macro_rules! user_columns {
     () => {
         "u.id, u.name, u.email, u.email_verified, u.image, u.created_at, u.updated_at, u.last_login, u.version, u.invited_to, u.account_id"
@@ -80,7 +80,7 @@ pub async fn insert(t: &Tx<'_>, user: &User, password_hash: Option<&str>) -> Res
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
-/// Holds a user until the transaction ends: who signs in and who loses their last membership take turns.
+/// Locks a user, which serializes a sign-in with the removal of the last membership.
 pub async fn lock(t: &Tx<'_>, user: UserId) -> Result<(), Error> {
     t.all(LOCK, &[id(user)], |_| Ok(())).await.map(drop)
 }
@@ -94,7 +94,7 @@ pub async fn by_email(t: &Tx<'_>, email_key: &str) -> Result<Option<(User, Optio
     t.opt(BY_EMAIL, &[Value::from(email_key)], |row| Ok((read(row, 0)?, row.opt_text(11)?))).await
 }
 
-/// The user that stands for an account which the organization invited by its id.
+/// Returns the organization's placeholder user for an account that was invited by its id.
 pub async fn invited(t: &Tx<'_>, scope: &Scope, account: UserId) -> Result<Option<User>, Error> {
     t.opt(INVITED, &[id(scope.organization()), id(account)], |row| read(row, 0)).await
 }
@@ -119,7 +119,7 @@ pub async fn set_name(t: &Tx<'_>, user: UserId, name: &str, at: Time) -> Result<
     t.execute(SET_NAME, &params).await.map(|_| ())
 }
 
-/// Makes somebody who was invited a user with an account.
+/// Turns an invited user into one with an account.
 pub async fn become_account(t: &Tx<'_>, user: &User, at: Time) -> Result<(), Error> {
     let params = [id(user.id), Value::from(user.email.to_lowercase()), time(at)];
     t.execute(BECOME_ACCOUNT, &params).await.map(|_| ())

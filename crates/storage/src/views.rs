@@ -1,4 +1,4 @@
-//! Lists as members have arranged them.
+//! Saved views of lists.
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::access::Scope;
@@ -39,7 +39,7 @@ fn read(row: &Row<'_>) -> Result<View, Error> {
     })
 }
 
-/// The views a member sees, oldest first.
+/// Returns a member's own views and the shared ones, oldest first.
 pub async fn list(
     t: &Tx<'_>,
     scope: &Scope,
@@ -50,7 +50,7 @@ pub async fn list(
     t.all(LIST, &[id(scope.organization()), id(member), list], read).await
 }
 
-/// The number of views a member has made.
+/// Counts the views that a member has created.
 pub async fn count(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<i64, Error> {
     t.one(COUNT, &[id(scope.organization()), id(member)], |row| row.int(0)).await
 }
@@ -59,7 +59,6 @@ pub async fn get(t: &Tx<'_>, scope: &Scope, view: ViewId) -> Result<Option<View>
     t.opt(GET, &[id(scope.organization()), id(view)], read).await
 }
 
-/// The view, held until the transaction ends.
 pub async fn lock(t: &Tx<'_>, scope: &Scope, view: ViewId) -> Result<Option<View>, Error> {
     t.opt(LOCK, &[id(scope.organization()), id(view)], read).await
 }

@@ -1,4 +1,4 @@
-//! What a browser gets: the built console of `web/`, the OpenAPI document with a page to browse it, and a few plain pages.
+//! Embedded web files: the built console of `web/`, the OpenAPI document with its viewer, and a few plain pages.
 
 use std::io::{self, Read};
 
@@ -20,21 +20,21 @@ pub enum Content {
     Packed { gzip: &'static [u8], brotli: Option<&'static [u8]> },
 }
 
-/// For the few clients that accept neither.
+/// Decompresses a file for the few clients that accept neither encoding.
 pub fn unpacked(gzip: &[u8]) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     GzDecoder::new(gzip).read_to_end(&mut text)?;
     Ok(text)
 }
 
-/// What `npm run build` made, unless this was built without Node, the OpenAPI document and Swagger UI; in the order of the
-/// paths.
+/// The output of `npm run build`, unless this was built without Node, the OpenAPI document and Swagger UI; sorted by
+/// path.
 pub static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// The page of the console; what it shows is up to its script.
+/// The path of the console's page, whose content its script renders.
 pub const CONSOLE: &str = "/index.html";
 
-/// Stands for the console in a binary that was built without it.
+/// Served instead of the console by a binary that was built without it.
 pub const WITHOUT_CONSOLE: &str = include_str!("../assets/without-console.html");
 
 #[must_use]
@@ -42,10 +42,10 @@ pub fn file(path: &str) -> Option<&'static File> {
     FILES.binary_search_by(|file| file.path.cmp(path)).ok().and_then(|at| FILES.get(at))
 }
 
-/// The OpenAPI document.
+/// The path of the OpenAPI document.
 pub const OPENAPI: &str = "/v1/openapi.json";
 
-/// What a file says, without its packing.
+/// Returns the uncompressed content of a file.
 #[must_use]
 pub fn text(path: &str) -> Option<Vec<u8>> {
     match file(path)?.content {

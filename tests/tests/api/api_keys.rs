@@ -112,7 +112,7 @@ async fn keys_are_paged(app: &TestApp) {
     );
 }
 
-/// The check of a remembered key does not touch the database: it works while the database is gone.
+/// The check of a cached key does not touch the database: it works while the database is unavailable.
 #[test]
 fn a_remembered_key_reads_and_writes_nothing() {
     attestry_tests::run(attestry_tests::Engine::Sqlite, async |app| {

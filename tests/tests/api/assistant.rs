@@ -25,9 +25,9 @@ fn ask(instructions: &str) -> Value {
     json!({"instructions": instructions})
 }
 
-/// The events of a stream, which ends as it should.
+/// Returns the events of a stream and checks that it ends correctly.
 fn events(text: &str) -> Vec<Value> {
-    // Comments come while the provider is silent.
+    // Keep-alive comments are sent while the provider is silent.
     let is_data = |frame: &&str| !frame.is_empty() && !frame.starts_with(':');
     let frames: Vec<&str> = text.split("\n\n").filter(is_data).collect();
     assert_eq!(frames.last(), Some(&"data: [DONE]"), "{text}");
@@ -249,7 +249,7 @@ fn answers_at_once_are_bounded() {
         let refused = app.post(&chat(&policy), &ask("Help.")).send().await;
         refused.problem(429, "rate_limited");
         assert!(refused.header("retry-after").is_some());
-        // Another member, and whoever closed one, can ask.
+        // Another member can start a chat, and so can one who closed a stream.
         let call =
             app.call("POST", &chat(&policy)).session(&other, &app.home.organization).json(&ask("Help."));
         assert_eq!(call.begin().await.status(), 200);

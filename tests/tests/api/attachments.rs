@@ -1,4 +1,4 @@
-//! `…/attachments`, `/v1/attachments`, `/v1/files`, and the files that comments bring along.
+//! `…/attachments`, `/v1/attachments`, `/v1/files`, and the attachments of comments.
 
 use std::time::Duration;
 
@@ -49,12 +49,12 @@ fn file(name: &str, kind: &str, content: &[u8]) -> Value {
     json!({"fileName": name, "fileType": kind, "fileData": STANDARD.encode(content)})
 }
 
-/// Attaches a text to something.
+/// Attaches a text file to an entity.
 async fn attach(app: &TestApp, to: &str) -> String {
     id(&app.post(&format!("{to}/attachments"), &file("a.txt", "text/plain", HELLO)).send().await.expect(201))
 }
 
-/// A form with these parts: name, what else its head says, content.
+/// Builds a form with these parts: name, further header text, content.
 fn form(parts: &[(&str, &str, &[u8])]) -> (&'static str, Vec<u8>) {
     let mut body = Vec::new();
     for (name, more, content) in parts {
@@ -73,7 +73,7 @@ async fn send_form(app: &TestApp, path: &str, parts: &[(&str, &str, &[u8])]) -> 
     app.call("POST", path).key(&app.home.key).raw(kind, body).send().await
 }
 
-/// The path of a link on this server.
+/// Returns the path of a download link on this server.
 async fn link(app: &TestApp, path: &str) -> String {
     let link = app.get(path).send().await.expect(200);
     assert_eq!(link["expiresIn"], 900);
@@ -191,7 +191,7 @@ async fn a_form_is_taken_as_well(app: &TestApp) {
     assert_eq!(made["name"], "the _final_ one.txt");
     app.delete(&format!("{all}/{}", id(&made))).send().await.expect(200);
     app.work().await;
-    // Without a type of its own a file says nothing about itself.
+    // A file without a media type is treated as binary data.
     let made = send_form(app, &all, &[("file", "; filename=\"a\"", b"\x01\x02")]).await.expect(201);
     assert_eq!(made["type"], "application/octet-stream");
     assert_eq!(stored(app).await.len(), 3);
@@ -274,7 +274,7 @@ async fn a_body_is_read_strictly(app: &TestApp) {
         app.post(&all, &wrong).send().await.wrong_fields(),
         ["description", "fileData", "fileName", "fileType", "more"]
     );
-    // Base64 in its standard form and no other.
+    // Only standard base64 is accepted.
     for data in [
         json!(""),
         json!("aGk"),
@@ -291,7 +291,7 @@ async fn a_body_is_read_strictly(app: &TestApp) {
         let body = json!({"fileName": "a.txt", "fileType": "text/plain", "fileData": data});
         assert_eq!(app.post(&all, &body).send().await.wrong_fields(), ["fileData"], "{data}");
     }
-    // Writers of JSON escape what they like.
+    // JSON encoders may escape any character.
     for data in [r"\/\/8=", r"\u002f/8\u003d", r"\u002F\u002f8="] {
         let body = format!(
             r#"{{"fileName": "a.bin", "fileType": "application/octet-stream", "fileData": "{data}"}}"#
@@ -356,7 +356,7 @@ async fn a_file_may_have_ten_mebibytes(app: &TestApp) {
     send_form(app, &all, &[("file", named, &most)]).await.expect(201);
     app.post(&all, &file("a.txt", "text/plain", &more)).send().await.problem(413, "file_too_large");
     send_form(app, &all, &[("file", named, &more)]).await.problem(413, "file_too_large");
-    // Larger than any body.
+    // Larger than the maximum body size.
     let huge = vec![b'x'; 17 << 20];
     send_form(app, &all, &[("file", named, &huge)]).await.problem(413, "payload_too_large");
     send_form(app, &all, &[("file", named, HELLO), ("description", "", &huge)])
@@ -502,7 +502,7 @@ async fn comments_bring_files_along(app: &TestApp) {
         .await
         .expect(200);
     assert_eq!(changed["attachments"], made["attachments"]);
-    // One bad file, and there is no comment.
+    // One invalid file rejects the whole comment.
     let entries = app.entries(&app.home).await;
     for (bad, code) in [
         (file("x.sh", "text/plain", HELLO), "validation_failed"),
@@ -519,7 +519,7 @@ async fn comments_bring_files_along(app: &TestApp) {
     app.post("/v1/comments", &nowhere).send().await.problem(404, "not_found");
     assert_eq!((app.entries(&app.home).await, stored(app).await.len()), (entries, 3));
     app.delete(&path).send().await.expect(200);
-    // If the process died here, whoever starts next would find the job.
+    // If the process died here, the next one would run the job.
     assert_eq!(stored(app).await.len(), 3);
     let (waiting, _) =
         app.ctx.db.read(async |t| attestry_storage::jobs::counts(t).await).await.expect("a count");
@@ -556,7 +556,7 @@ async fn only_the_author_attaches_to_a_comment(app: &TestApp) {
         .send()
         .await
         .expect(200);
-    // An auditor reads what is attached elsewhere and attaches nothing there.
+    // An auditor can read attachments elsewhere, but not add any.
     let elsewhere = format!("/v1/risks/{}/attachments", risk(app).await);
     app.call("GET", &elsewhere).session(&eve, &app.home.organization).send().await.expect(200);
     app.call("POST", &elsewhere)
@@ -583,7 +583,7 @@ async fn a_key_sees_no_attachment_of_what_it_may_not_see(app: &TestApp) {
         .send()
         .await
         .problem(403, "forbidden");
-    // What one may not see is refused before the body is looked at.
+    // A missing permission is reported before the body is parsed.
     let key = app.key(&["attachment:create", "vendor:read"]).await;
     app.post(&format!("/v1/risks/{risk}/attachments"), &json!({}))
         .key(&key)
@@ -641,7 +641,7 @@ async fn the_sweep_removes_files_that_nothing_refers_to(app: &TestApp) {
     let lost: attestry_domain::id::AttachmentId = app.ctx.ids.next();
     let organization = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
     let key = attestry_blobs::Key::new(organization, attestry_blobs::Folder::Attachments, lost);
-    // As if this were not the database that the files belong to.
+    // As if the files belonged to another database.
     let strange = attestry_blobs::Key::new(
         attestry_domain::id::OrganizationId::from_u128(7),
         attestry_blobs::Folder::Attachments,
@@ -671,7 +671,7 @@ async fn the_same_upload_sent_twice_is_one(app: &TestApp) {
     assert_eq!(again.header("idempotency-replayed"), Some("true"));
     assert_eq!(again.expect(201), first);
     assert_eq!(stored(app).await.len(), 1);
-    // A form is the same under another boundary, and another form with another file in it.
+    // A form with another boundary counts as the same request; one with another file does not.
     let send = async |boundary: &str, content: &[u8]| {
         let (_, body) = form(&[("file", "; filename=\"a.txt\"\r\nContent-Type: text/plain", content)]);
         let body = String::from_utf8(body).expect("text").replace("frontier", boundary);
@@ -699,7 +699,7 @@ async fn files_stay_while_a_backup_runs(app: &TestApp) {
     app.clock.advance(std::time::Duration::from_mins(1));
     app.work().await;
     assert_eq!(stored(app).await.len(), 1, "the rows of the backup name it");
-    // One that died keeps them only for a while.
+    // A backup that died protects the files only for a limited time.
     let died = attestry_app::files::backups::Backup::begin(&app.ctx).await.expect("begun");
     backup.end().await.expect("ended");
     app.clock.advance(std::time::Duration::from_mins(1));

@@ -1,4 +1,4 @@
-//! `/v1/audit-logs`: the journal, its chain, its proof.
+//! `/v1/audit-logs`: the journal, its chain and its verification.
 
 use attestry_app::core::verification::{Verdict, verify};
 use attestry_domain::id::OrganizationId;
@@ -119,7 +119,7 @@ async fn refused_attempts_are_entries(app: &TestApp) {
         (&json!("operation"), &json!("DELETE /v1/organization"))
     );
     assert_eq!((&entry["actor"]["type"], &entry["state"]["code"]), (&json!("key"), &json!("forbidden")));
-    // A member who was deactivated and comes back with a session.
+    // A deactivated member returns with a session.
     let eve = app.member(&app.home, "eve@example.com", "admin").await;
     let other = app.tenant("Other", "bob@example.com").await;
     app.call("POST", "/v1/people/invite")
@@ -161,12 +161,12 @@ async fn repeated_refusals_are_counted(app: &TestApp) {
     assert_eq!(state["count"], 199);
     assert_eq!(state["operations"], json!({"GET /v1/risks": 49, "GET /v1/tasks": 150}));
     assert_eq!(log["data"][0]["actor"]["type"], "key");
-    // Whoever goes on is counted on; whoever stopped begins anew.
+    // An active client stays in the counted window; one that stopped starts a new one.
     app.call("GET", "/v1/risks").key(&reader).send().await.problem(403, "forbidden");
     assert_eq!(app.entries(&app.home).await, before + 3);
     app.call("GET", "/v1/risks").key(&second).send().await.problem(403, "forbidden");
     assert_eq!(app.entries(&app.home).await, before + 4);
-    // A server that stops writes what it has.
+    // A server that stops writes its pending counts.
     attestry_app::core::refusals::write_counted(&app.ctx, true).await;
     assert_eq!(app.entries(&app.home).await, before + 5);
     assert!(matches!(verify(&app.ctx, home(app), &[]).await, Ok(Verdict::Intact { .. })));
@@ -231,7 +231,7 @@ async fn a_cut_tail_is_found_by_the_signed_head_and_by_an_exported_one(app: &Tes
     assert_eq!(head["sequence"], 8);
     tamper(app, "DELETE FROM journal WHERE sequence > 6").await;
     assert_eq!(broken_at(app).await, 7);
-    // Even if the head is set back: its signature is missing.
+    // Setting back the head does not help: its signature is missing.
     tamper(
         app,
         "UPDATE journal_heads SET sequence = 6, hash = (SELECT hash FROM journal WHERE sequence = 6)",
@@ -283,7 +283,7 @@ async fn a_chain_never_runs_backwards(app: &TestApp) {
     let path = format!("/v1/people/{}", app.home.member);
     let now = app.ctx.now();
     app.patch(&path, &json!({"department": "it"})).send().await.expect(200);
-    // As if the next change came from a server whose clock is behind.
+    // As if a server with a slow clock made the next change.
     app.clock.set(now.minus(std::time::Duration::from_hours(1)));
     app.patch(&path, &json!({"department": "hr"})).send().await.expect(200);
     app.clock.set(now);
@@ -314,7 +314,7 @@ async fn a_failed_change_leaves_no_entry_and_harms_nobody(app: &TestApp) {
 async fn a_change_that_cannot_be_recorded_is_not_kept(app: &TestApp) {
     let path = format!("/v1/people/{}", app.home.member);
     app.patch(&path, &json!({"department": "it"})).send().await.expect(200);
-    // Something is already where the next entry belongs.
+    // A row already exists at the next sequence.
     tamper(app, "INSERT INTO journal (org_id, sequence, id, at, actor_type, actor_id, action, entity_type, entity_id, request_id, hash) SELECT org_id, sequence + 1, 'aud_x', at, 'system', 'x', 'x', 'x', 'x', 'x', hash FROM journal_heads").await;
     for _ in 0..3 {
         let refused = app.patch(&path, &json!({"department": "hr"})).send().await;

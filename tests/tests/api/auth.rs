@@ -58,7 +58,7 @@ async fn signing_in_gives_a_cookie_and_the_same_token(app: &TestApp) {
     app.call("GET", "/v1/people").session(token, &app.home.organization).send().await.expect(200);
 }
 
-/// Signs in with a password that is wrong.
+/// Signs in with an invalid password.
 fn guess(app: &TestApp, number: usize) -> Call<'_> {
     let body = json!({"email": format!("nobody{number}@example.com"), "password": "a wrong password"});
     app.call("POST", "/v1/auth/login").json(&body)
@@ -88,14 +88,14 @@ async fn no_password_is_checked_for_a_client_that_has_gone(app: &TestApp) {
         assert!(call.as_mut().now_or_never().is_none(), "it waits");
     }
     drop(calls);
-    // Behind them in the same queue.
+    // These are queued behind the dropped calls.
     for number in 6..8 {
         guess(app, number).send().await.problem(401, "invalid_credentials");
     }
     let sql = "SELECT COUNT(*) FROM sign_in_failures";
     let failures = app.ctx.db.read(async move |t| t.one(sql, &[], |row| row.int(0)).await).await;
     let failures = failures.expect("a number");
-    // Two can have been checked before their clients left.
+    // Up to two may have been checked before their clients disconnected.
     assert!((2..=4).contains(&failures), "{failures}");
     app.work().await;
 }
@@ -242,7 +242,7 @@ async fn sessions_slide_and_end_when_idle(app: &TestApp) {
     for _ in 0..4 {
         app.clock.advance(Duration::from_hours(11));
         call().send().await.expect(200);
-        // The use is written down in the background: wait until it is.
+        // The last use is written in the background: wait for it.
         let (ctx, now) = (app.ctx.clone(), app.ctx.now());
         loop {
             let token_hash = attestry_domain::journal::sha256(token.as_bytes());
@@ -301,7 +301,7 @@ async fn failed_sign_ins_of_known_users_are_entries(app: &TestApp) {
         let wrong = json!({"email": email, "password": "wrong"});
         let call = app.call("POST", "/v1/auth/login").header("x-request-id", "try-1").json(&wrong);
         call.send().await.problem(401, "invalid_credentials");
-        // The same is left to a job for both, so that the time tells nothing.
+        // Both cases enqueue the same job, so that the response time reveals nothing.
         let (waiting, _) =
             app.ctx.db.read(async |t| attestry_storage::jobs::counts(t).await).await.expect("counted");
         assert_eq!(waiting, 1, "{email}");
@@ -411,7 +411,7 @@ async fn signing_and_approving_need_the_password_again(app: &TestApp) {
     confirm(PASSWORD).send().await.expect(200);
     call(&sign).send().await.expect(200);
     app.work().await;
-    // Ended by another process, and still remembered by this one.
+    // Ended by another process, but still cached by this one.
     tamper(app, "DELETE FROM sessions").await;
     confirm(PASSWORD).send().await.problem(401, "invalid_session");
 }

@@ -268,12 +268,12 @@ async fn runs_are_listed_and_linked(app: &TestApp) {
     for _ in 0..205 {
         app.call("POST", &format!("{own}/runs")).key(&app.home.key).send().await.expect(201);
     }
-    // In two pieces, and still one array.
+    // Read in two batches, and still one array.
     let all = app.get(&format!("{}/runs", path(&task))).send().await.expect(200);
     let all = all.as_array().expect("a bare array");
     assert_eq!(all.len(), 205);
     assert!(all.is_sorted_by(|a, b| a["id"].as_str() > b["id"].as_str()), "newest first");
-    // A client that takes gzip, as every browser does, gets it whole.
+    // A client that accepts gzip, as every browser does, gets the complete body.
     let packed = app.get(&format!("{own}/runs?limit=200")).header("accept-encoding", "gzip").begin().await;
     assert_eq!(packed.headers()["content-encoding"], "gzip");
     http_body_util::BodyExt::collect(packed.into_body()).await.expect("it comes to its end");
@@ -320,7 +320,7 @@ async fn a_run_can_be_cancelled(app: &TestApp) {
     app.work().await;
     let seen = app.get(&format!("{own}/runs/{}", id(&waiting))).send().await.expect(200);
     assert_eq!((&seen["status"], &seen["startedAt"]), (&json!("CANCELLED"), &Value::Null), "it never ran");
-    // One that is running is stopped, long before its own limit.
+    // A running run is stopped, long before its own time limit.
     let running = app.call("POST", &format!("{own}/runs")).key(&app.home.key).send().await.expect(201);
     let started = std::time::Instant::now();
     let stop = async {
@@ -342,7 +342,7 @@ async fn a_run_can_be_cancelled(app: &TestApp) {
 async fn an_interrupted_run_ends(app: &TestApp) {
     let (_, own) = scripted(app, PASS).await;
     let run = app.call("POST", &format!("{own}/runs")).key(&app.home.key).send().await.expect(201);
-    // As if a server had begun it and died: nobody holds the job any more.
+    // As if a server had started it and died: the job is no longer leased.
     let sql = "UPDATE automation_runs SET status = 'RUNNING', started_at = created_at";
     app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("begun");
     app.work().await;
@@ -411,10 +411,10 @@ async fn secrets_are_used_and_never_shown(app: &TestApp) {
     assert_eq!((&done["evaluationReason"], &done["logs"][0]), (&json!("used ***"), &json!("plain ***")));
     assert_eq!((&done["logs"][1], &done["logs"][2]), (&json!("reversed ***"), &json!("base64 ***")));
     assert_eq!(done["output"], json!({"***": ["***", "***", "***"]}));
-    // Under a new key it is still the same.
+    // A key rotation does not change the secret.
     assert_eq!(attestry_app::automations::secrets::rotate_key(&app.ctx).await.expect("a new key"), 1);
     assert_eq!(run(app, &own).await["status"], "COMPLETED");
-    // Nowhere: not in the answers, the journal, the file, or the database.
+    // The secret appears in no response, journal entry, file or table.
     let file = app
         .get(&format!(
             "/v1/tasks/{}/attachments/{}/download",
@@ -440,7 +440,7 @@ async fn secrets_are_used_and_never_shown(app: &TestApp) {
         done["error"]["message"].as_str().expect("a message").contains("There is no secret NOTHING"),
         "{done}"
     );
-    // Another organization has none of them.
+    // Secrets are not shared with another organization.
     let other = app.tenant("Other", "bob@example.com").await;
     let theirs = app.call("GET", "/v1/organization/secrets").key(&other.key).send().await.expect(200);
     assert_eq!(theirs["count"], 0);
@@ -453,8 +453,8 @@ async fn secrets_are_used_and_never_shown(app: &TestApp) {
     app.delete("/v1/organization/secrets/API_TOKEN").send().await.problem(404, "not_found");
 }
 
-/// The longest time for which the runtime, which is one thread here, did nothing else while `work` was done, and how long
-/// that took.
+/// Returns the longest time for which `work` blocked the runtime, which has one thread here, and the duration of
+/// `work`.
 async fn longest_gap(work: impl Future<Output = ()>) -> (Duration, Duration) {
     let began = std::time::Instant::now();
     let (mut longest, mut last) = (Duration::ZERO, began);
@@ -472,7 +472,7 @@ async fn longest_gap(work: impl Future<Output = ()>) -> (Duration, Duration) {
     (longest.max(last.elapsed()), began.elapsed())
 }
 
-/// As many lines as fit into one secret, each of which is a secret, too.
+/// Returns as many lines as fit into one secret; each line is a secret, too.
 fn lines(first: char) -> String {
     (0..1_400).map(|number| format!("{first}{number:05}")).collect::<Vec<_>>().join("\n")
 }
@@ -510,7 +510,7 @@ async fn secrets_that_cannot_be_masked_are_not_read(app: &TestApp) {
     assert!(message.contains("too large together"), "{message}");
 }
 
-/// A server that answers every request in the same way, in a thread of its own.
+/// Starts a server, in its own thread, that returns the same response to every request.
 fn server(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -589,7 +589,7 @@ async fn schedules_fire_once(app: &TestApp) {
     app.clock.advance(Duration::from_hours(10));
     app.housekeeping().await;
     assert_eq!(runs().await.len(), 2);
-    // When the clocks of the organization change, so does its schedule.
+    // When the organization's time zone changes, so does the schedule.
     app.patch(&own, &json!({"isEnabled": true, "schedule": "0 6 * * *"})).send().await.expect(200);
     app.patch("/v1/organization", &json!({"timeZone": "Asia/Kolkata"})).send().await.expect(200);
     assert_eq!(app.get(&own).send().await.expect(200)["nextRunAt"], "2026-11-17T00:30:00.000Z");
@@ -634,13 +634,13 @@ async fn events_start_automations_and_never_in_circles(app: &TestApp) {
     app.patch(&own, &json!({"isEnabled": true, "events": []})).send().await.expect(200);
     app.vendor(json!({})).await;
     assert_eq!(runs().await.len(), 2);
-    // Many at once: each row of an import is an event.
+    // Each row of an import is an event.
     app.patch(&own, &json!({"events": ["vendor.created"]})).send().await.expect(200);
     let table = "name,description\nA,B\nC,D\nE,F\n";
     app.call("POST", "/v1/vendors/import").key(&app.home.key).raw("text/csv", table).send().await.expect(200);
     assert_eq!(runs().await.len(), 5);
     app.work().await;
-    // Very many are started by a job, and none is lost.
+    // A job starts large numbers of runs, and none is lost.
     let table = format!("name,description\n{}", "V,B\n".repeat(150));
     app.call("POST", "/v1/vendors/import").key(&app.home.key).raw("text/csv", table).send().await.expect(200);
     assert_eq!(runs().await.len(), 5, "not in the commit itself");
@@ -743,7 +743,7 @@ async fn a_verdict_moves_the_task(app: &TestApp) {
 }
 
 async fn a_run_never_stays_running(app: &TestApp) {
-    // Small as it is, and many megabytes when it is indented.
+    // Small in itself, but many megabytes when it is indented.
     let script = "export default () => {
         let e = new Array(300000).fill(0);
         for (let i = 0; i < 15; i++) e = [e];
@@ -752,7 +752,7 @@ async fn a_run_never_stays_running(app: &TestApp) {
     let (_, own) = scripted(app, script).await;
     let done = run(app, &own).await;
     assert_eq!((&done["status"], &done["error"]), (&json!("COMPLETED"), &Value::Null));
-    // What the server itself cannot do is an end, too: whether the list of hosts is damaged, or the automation.
+    // A server error also ends the run, whether the list of hosts or the automation is damaged.
     let write = async |sql: &'static str| {
         app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("written");
     };
@@ -799,7 +799,7 @@ async fn a_limited_key_gains_nothing_by_an_automation(app: &TestApp) {
         .await
         .expect(200);
     app.patch(&own, &json!({"events": ["risk.created"], "statusOnPass": "done"})).send().await.expect(200);
-    // Nor by another script for what somebody else made so.
+    // Nor may it add a script to an automation whose events and status another caller has set.
     let version = app.call("POST", &format!("{own}/versions")).key(&key).json(&json!({"script": PASS}));
     version.send().await.problem(403, "forbidden");
 }

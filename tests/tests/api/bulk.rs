@@ -1,4 +1,4 @@
-//! Many rows at once, on several registers.
+//! Bulk changes, on several registers.
 
 use attestry_tests::{TestApp, both, id};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ async fn rows_are_changed_by_their_ids_or_a_filter(app: &TestApp) {
     }
     let outcome = bulk(app, "risks", &json!({"filter": {}, "change": {"department": null}})).await;
     assert_eq!(outcome["changed"], 3);
-    // Every register has it.
+    // Every register supports it.
     let vendor = app.vendor(json!({})).await;
     let outcome =
         bulk(app, "vendors", &json!({"ids": [id(&vendor)], "change": {"isSubProcessor": true}})).await;

@@ -71,7 +71,7 @@ async fn nobody_but_the_author_whatever_their_role(app: &TestApp) {
         .send()
         .await
         .problem(403, "not_the_author");
-    // In somebody else's name.
+    // In the name of another user.
     let mut forged = body.clone();
     forged["userId"] = json!(made["author"]["id"]);
     app.post("/v1/comments", &forged).send().await.problem(403, "not_the_author");
@@ -210,21 +210,21 @@ async fn whoever_is_mentioned_is_told(app: &TestApp) {
     assert_eq!(told.len(), 1, "nobody tells themselves: {told:?}");
     assert_eq!(told[0].to_address, "grace@example.com");
     assert!(told[0].subject.contains("mentioned you on R-1 Laptop stolen"), "{}", told[0].subject);
-    // Employees do not see risks, and nobody is told what they may not see. The comment is not made either.
+    // Employees do not see risks, and a mention must not reveal one. The comment is rejected as well.
     for nobody in [&employee["id"], &json!(neighbour.member), &json!("mem_01jcqg3v5mefzr7d0a6w3k9x2b")] {
         assert_eq!(say(json!([admin["id"], nobody])).await.wrong_fields(), ["mentions"]);
     }
     let about = format!("/v1/comments?entityType=risk&entityId={}", id(&risk));
     assert_eq!(app.get(&about).send().await.expect(200)["count"], 1);
     assert_eq!(app.mails().await.len(), 0);
-    // A task of theirs is an employee's business.
+    // An employee can be mentioned on a task that is assigned to them.
     let task = app.post("/v1/tasks", &json!({"title": "Test backups", "assigneeId": employee["id"]}));
     let task = task.send().await.expect(201);
     app.mails().await;
     let body = json!({"content": "Done?", "entityId": id(&task), "entityType": "task", "mentions": [employee["id"]]});
     app.post("/v1/comments", &body).send().await.expect(201);
     assert_eq!(app.mails().await.len(), 1);
-    // It can be switched off.
+    // The notification can be switched off.
     let session = app.sign_in("eve@example.com").await;
     app.call("PATCH", "/v1/auth/notifications")
         .session(&session, &app.home.organization)

@@ -1,4 +1,4 @@
-//! `/v1/controls`, `/v1/context`, and how ready the organization is.
+//! `/v1/controls`, `/v1/context`, and readiness.
 
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ async fn controls_come_from_a_framework_once(app: &TestApp) {
     let count = iso["createdCount"].as_u64().expect("a count");
     assert!(count > 90, "{count}");
     assert_eq!(make(json!({"frameworkId": "iso_27001"})).await.expect(201)["createdCount"], 0);
-    // What corresponds to controls that are there needs no new ones.
+    // Requirements that map to existing controls need no new ones.
     let soc =
         make(json!({"frameworkId": "soc_2"})).await.expect(201)["createdCount"].as_u64().expect("a count");
     let asked = app.get("/v1/frameworks/soc_2").send().await.expect(200);
@@ -134,7 +134,7 @@ async fn readiness_follows_policies_and_evidence(app: &TestApp) {
         all.into_iter().find(|one| one["requirementId"] == requirement).expect("it")["status"].clone()
     };
     assert_eq!(status().await, "in_progress");
-    // Done without evidence proves nothing.
+    // A completed task without evidence does not count.
     app.patch(&format!("/v1/tasks/{task}"), &json!({"status": "done"})).send().await.expect(200);
     assert_eq!(status().await, "in_progress");
     let file = json!({"fileName": "a.txt", "fileType": "text/plain", "fileData": "aGVsbG8="});
@@ -145,7 +145,7 @@ async fn readiness_follows_policies_and_evidence(app: &TestApp) {
     app.patch(&format!("/v1/policies/{policy}"), &json!({"isArchived": true})).send().await.expect(200);
     assert_eq!(status().await, "in_progress");
     app.patch(&format!("/v1/policies/{policy}"), &json!({"isArchived": false})).send().await.expect(200);
-    // Evidence grows old.
+    // Evidence expires.
     app.clock.advance(Duration::from_hours(24 * 120));
     assert_eq!(status().await, "in_progress");
 }
@@ -207,7 +207,7 @@ async fn controls_as_a_table(app: &TestApp) {
     assert_eq!(send("/v1/controls/import", &table).await.expect(200)["imported"], 1);
     let all = app.get(&format!("/v1/controls?riskId={one}")).send().await.expect(200);
     assert_eq!((&all["count"], &all["data"][0]["riskIds"]), (&json!(2), &all["data"][1]["riskIds"]));
-    // What is not there is said of its row, in a trial too.
+    // A missing reference is reported with its row, in a dry run as well.
     let wrong = format!("name,riskIds\nA,{one}\nB,rsk_01jcqg3v5mefzr7d0a6w3k9x2b\n");
     let trial = send("/v1/controls/import?dryRun=true", &wrong).await.expect(200);
     assert_eq!((&trial["errorCount"], &trial["errors"][0]["row"]), (&json!(1), &json!(2)));

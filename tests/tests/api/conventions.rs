@@ -1,4 +1,4 @@
-//! What holds for every operation, tried on `/v1/people`.
+//! Conventions of every operation, tested on `/v1/people`.
 
 use attestry_tests::{Engine, TestApp, both, run_with};
 use serde_json::json;
@@ -114,7 +114,7 @@ async fn bodies_are_json_objects(app: &TestApp) {
     ] {
         send("application/json", body).await.problem(400, "malformed_body");
     }
-    // Comparing each property with all the others is quick only while they are few.
+    // Checking for duplicate properties is quadratic, so their number is limited.
     let many: Vec<String> = (0..6000).map(|n| format!("\"{n}\":1")).collect();
     app.call("POST", "/v1/auth/login")
         .raw("application/json", format!("{{{}}}", many.join(",")))
@@ -125,7 +125,7 @@ async fn bodies_are_json_objects(app: &TestApp) {
     let reply =
         app.call("POST", "/v1/people/bulk").key(&app.home.key).raw("application/json", many).send().await;
     assert_eq!(reply.wrong_fields(), ["members"]);
-    // Half a character is no text, and the field is named.
+    // A lone surrogate is not text, and the error names the field.
     assert_eq!(
         send("application/json", b"{\"userId\":\"\\ud800\",\"role\":\"\\udc00x\"}").await.wrong_fields(),
         ["role", "userId"]
@@ -162,7 +162,7 @@ async fn the_order_of_checks_holds(app: &TestApp) {
         .problem(415, "unsupported_media_type");
     app.patch(path, &json!({"role": 1})).send().await.problem(400, "validation_failed");
     app.patch(path, &json!({})).send().await.problem(404, "not_found");
-    // A body whose size is not announced is cut off while it is read.
+    // A body without a content length is cut off while it is read.
     app.call("POST", "/v1/people")
         .key(&app.home.key)
         .raw("application/json", huge)
@@ -297,7 +297,7 @@ fn behind_https_browsers_are_told_to_stay_there() {
     );
 }
 
-/// What a client makes of a compressed body.
+/// Decompresses a body as a client does.
 fn unzipped(body: &[u8]) -> String {
     let mut text = String::new();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(body), &mut text).expect("a whole gzip");
@@ -326,7 +326,7 @@ async fn streamed_answers_are_whole_for_those_who_take_gzip(app: &TestApp) {
 }
 
 async fn bodies_are_limited_by_what_their_route_takes(app: &TestApp) {
-    // As long as a risk can be: every character of its texts as two escapes.
+    // The longest possible risk: every character of its texts as two escapes.
     let text = |count: usize| "\\ud83d\\ude00".repeat(count);
     let risk = format!(
         r#"{{"title":"{}","description":"{}","category":"other","treatmentStrategyDescription":"{}"}}"#,

@@ -1,15 +1,15 @@
-//! Tests that need no upkeep: they walk the OpenAPI document. Each operation refuses whoever has no
-//! credentials, does not show another organization's objects, and leaves one entry when it changes
-//! something. A new operation is in them as soon as it has a route.
+//! Tests that need no upkeep: they walk the OpenAPI document. Each operation rejects requests without credentials,
+//! does not expose another organization's objects, and writes one journal entry when it changes something. A new
+//! operation is covered as soon as it has a route.
 
 use attestry_domain::frameworks;
-use attestry_domain::journal::feed::SIGHT;
+use attestry_domain::journal::feed::VISIBILITY_RULES;
 use attestry_tests::{PASSWORD, Tenant, TestApp, both, token_in};
 use serde_json::{Value, json};
 
 use crate::portal;
 
-/// The operations that need no credentials. One that is added must be meant.
+/// The operations that need no credentials. An addition must be intentional.
 const PUBLIC: &[(&str, &str)] = &[
     ("get", "/v1/health"),
     ("get", "/v1/files/{ticket}"),
@@ -74,18 +74,18 @@ pub(crate) fn operations() -> Vec<Operation> {
     all
 }
 
-/// Real things of an organization, by the prefix of their ids. What has attachments is apart: deleting it
-/// takes them with it, each with an entry of its own.
+/// Real entities of an organization, by the prefix of their ids. Entities with attachments are separate: deleting one
+/// deletes its attachments, each with its own journal entry.
 pub(crate) struct Things {
     tenant: Tenant,
     ids: Vec<(&'static str, String)>,
     with_attachments: Vec<(&'static str, String)>,
-    /// By the prefix of what it is attached to.
+    /// By the prefix of the entity that has the attachment.
     attachments: Vec<(&'static str, String)>,
 }
 
 impl Things {
-    /// Makes one of everything that has an id in a path.
+    /// Creates one of every entity that has an id in a path.
     pub(crate) async fn of(app: &TestApp, tenant: &Tenant) -> Self {
         let name = tenant.email.split('@').next().expect("a name");
         let member = app.member(tenant, &format!("{name}-friend@example.com"), "employee").await;
@@ -165,7 +165,7 @@ impl Things {
             ("frk_", framework),
             ("ses_", session(app, tenant).await),
             ("pv_", "pv_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
-            // Templates are everybody's: this one does not exist.
+            // Templates are shared by all organizations: this one does not exist.
             ("frk_pt_", "frk_pt_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
         ];
         let with_attachments = vec![
@@ -213,7 +213,7 @@ impl Things {
         path
     }
 
-    /// The same, with something of its own where it is used up.
+    /// Returns the path with a new entity in it, for operations that consume theirs.
     async fn fresh_path(&self, app: &TestApp, operation: &Operation) -> String {
         let path = self.path(operation);
         if let Some(how) =
@@ -260,7 +260,7 @@ impl Things {
         format!("{runs}/{}/cancel", run["id"].as_str().expect("an id"))
     }
 
-    /// The documented example, with the ids of real things in it.
+    /// Returns the documented example with the ids of real entities.
     fn example(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => match text.rfind('_') {
@@ -275,11 +275,11 @@ impl Things {
         }
     }
 
-    /// The body of a good request: the documented example, or for operations that start with a secret
-    /// that was sent to somebody, a fresh one.
+    /// Returns the body of a valid request: the documented example, or a fresh secret for operations that need one
+    /// that was sent by mail.
     pub(crate) async fn body(&self, app: &TestApp, operation: &Operation) -> Option<Value> {
         let mut body = self.example(operation.details.get("example")?);
-        // What operations before this one left to jobs is not this one's mail.
+        // Discard the mail of earlier operations' jobs.
         app.mails().await;
         match operation.id.as_str() {
             "login" | "forgot_password" => body["email"] = json!(self.tenant.email),
@@ -309,7 +309,7 @@ impl Things {
             "create_members" => {
                 body["members"][0]["userId"] = json!(app.tenant("Spare", "spare@example.com").await.user);
             }
-            // On a risk of its own: deleting a risk takes its comments with it, each with an entry.
+            // Uses its own risk: deleting a risk deletes its comments, each with a journal entry.
             "create_comment" => {
                 let risk = json!({"title": "A", "description": "B", "category": "other"});
                 let risk =
@@ -322,7 +322,7 @@ impl Things {
                     app.call("POST", "/v1/tasks").key(&self.tenant.key).json(&task).send().await.expect(201);
                 body["taskIds"] = json!([task["id"]]);
             }
-            // The example is what updating has made of it already.
+            // The update operation has already applied the example.
             id if id.starts_with("bulk_") => body["change"] = json!({"assigneeId": self.tenant.member}),
             "submit_policy_for_approval" => body["approverId"] = json!(self.tenant.member),
             "sign_policy" => body = json!({}),
@@ -375,14 +375,14 @@ async fn post(app: &TestApp, tenant: &Tenant, path: &str, body: Value, status: u
     app.call("POST", path).key(&tenant.key).json(&body).send().await.expect(status)
 }
 
-/// A framework with one question.
+/// Creates a framework with one question.
 async fn framework(app: &TestApp, tenant: &Tenant, alias: &str) -> String {
     let body = json!({"name": "F", "alias": alias, "requirements": [{"code": "1", "title": "A"}]});
     let made = post(app, tenant, "/v1/frameworks", body, 201).await;
     made["id"].as_str().expect("an id").to_owned()
 }
 
-/// A framework with one question, and a statement for it.
+/// Creates a framework with one question and a statement of applicability for it.
 async fn statement(app: &TestApp, tenant: &Tenant, alias: &str) -> (String, String) {
     let framework = framework(app, tenant, alias).await;
     let body = json!({"organizationId": tenant.organization, "frameworkId": framework});
@@ -396,7 +396,7 @@ fn find<'a>(ids: &'a [(&str, String)], prefix: &str) -> &'a str {
         .map_or_else(|| panic!("no thing with an id {prefix}…"), |(_, id)| id)
 }
 
-/// The body of an operation that takes a table: one row with what is required.
+/// Returns the body of an operation that accepts a table: one row with the required fields.
 fn table(operation: &Operation) -> Option<&'static str> {
     match operation.id.as_str() {
         "import_risks" | "preview_import_of_risks" => Some("title,description,category\nA,B,other\n"),
@@ -408,7 +408,7 @@ fn table(operation: &Operation) -> Option<&'static str> {
     }
 }
 
-/// The example of a body, in nobody's name.
+/// Returns the example of a body without its user.
 fn without_user(example: &Value) -> Value {
     let mut body = example.clone();
     if let Some(fields) = body.as_object_mut() {
@@ -417,7 +417,7 @@ fn without_user(example: &Value) -> Value {
     body
 }
 
-/// Set-up has no organization to record in before it ran; it is tried in its own file.
+/// Before set-up there is no organization and no journal; it has its own test file.
 fn is_setup(operation: &Operation) -> bool {
     operation.id == "set_up"
 }
@@ -463,7 +463,7 @@ async fn another_organizations_things_are_404(app: &TestApp) {
 
 async fn each_change_leaves_one_entry(app: &TestApp) {
     let things = Things::of(app, &app.home).await;
-    // What takes the rest with it comes last.
+    // Operations that delete other entities come last.
     let mut all = operations();
     all.sort_by_key(|operation| match operation.id.as_str() {
         "delete_organization" => 4,
@@ -471,12 +471,12 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
         "delete_task" | "delete_tasks" => 2,
         id => u8::from(id.starts_with("delete_")),
     });
-    // Talking saves nothing, and nobody is there to talk to.
+    // A chat saves nothing, and no provider is configured.
     let changes = |operation: &&Operation| {
         operation.method != "GET" && !is_setup(operation) && operation.details.get("x-stream").is_none()
     };
     for operation in all.iter().filter(changes) {
-        // Operations that need something beforehand prepare it in `body`, so it is counted first.
+        // `body` creates the prerequisites, so it runs before the entries are counted.
         let body = things.body(app, operation).await;
         let session = match operation.details.get("x-session") {
             Some(_) => Some(app.sign_in(&app.home.email).await),
@@ -499,20 +499,20 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
         // Some leave the work, and so the entry, to a job.
         app.mails().await;
         let entries = match operation.id.as_str() {
-            // That it was asked for, and how it ended; a task, and its automation that goes with it.
+            // The request and the end of a run; a task and its automation.
             // A version and the policy; a comment and the policy.
             // An answer and the statement.
             "run_automation" | "delete_task" | "approve_policy" | "deny_policy" | "save_soa_answer"
             // A request and the agreement; a certificate and the one it replaces.
             | "approve_access_request" | "upload_certificate"
-            // Who has access already gets a link.
+            // A visitor who already has access gets a link.
             | "request_access"
             // The agreement, and the one it replaces.
             | "resend_nda" => 2,
             // The agreement, its request, and the grant.
             "sign_nda" => 3,
             // A comparison saves nothing.
-            // Nothing is proposed; a statement was made before.
+            // There are no proposals; the statement already exists.
             // Previews and lists save nothing.
             "compare_policy" | "confirm_soa_answers" | "ensure_soa_setup" | "list_certificates" | "preview_nda"
             | "preview_own_nda" | "verify_nda_file" => 0,
@@ -520,7 +520,7 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
             _ => 1,
         };
         assert_eq!(sequence(app).await, before + entries, "{} leaves its entry", operation.id);
-        // Passwords that changed are set back, so that the next operation can sign in.
+        // Restore changed passwords, so that the next operation can sign in.
         if matches!(operation.id.as_str(), "reset_password" | "change_password") {
             let email = attestry_domain::Parse::parse(&app.home.email).expect("an address");
             let password = attestry_domain::Parse::parse(PASSWORD).expect("a password");
@@ -532,23 +532,26 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
     each_kind_has_its_readers(app).await;
 }
 
-/// Whatever is recorded is of a kind that somebody is told of.
+/// Checks that every recorded entity type has a visibility rule.
 async fn each_kind_has_its_readers(app: &TestApp) {
     let sql = "SELECT DISTINCT entity_type FROM journal";
     let kinds = app.ctx.db.read(async |t| t.all(sql, &[], |row| row.text(0)).await).await;
     for kind in kinds.map_err(|error: attestry_db::Error| error).expect("kinds") {
-        assert!(SIGHT.iter().any(|(known, ..)| *known == kind), "{kind} is missing in domain/feed.rs");
+        assert!(
+            VISIBILITY_RULES.iter().any(|(known, ..)| *known == kind),
+            "{kind} is missing in domain/feed.rs"
+        );
     }
 }
 
-/// A session of the tenant's owner.
+/// Creates a session of the tenant's owner and returns its id.
 async fn session(app: &TestApp, tenant: &Tenant) -> String {
     let token = app.sign_in(&tenant.email).await;
     let call = app.call("GET", "/v1/auth/sessions").session(&token, &tenant.organization);
     call.send().await.expect(200)["data"][0]["id"].as_str().expect("an id").to_owned()
 }
 
-/// The head, without an API that could be gone.
+/// Returns the head's sequence without the API, which may be inaccessible.
 async fn sequence(app: &TestApp) -> i64 {
     let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
     let head = app.ctx.db.read(async move |t| attestry_storage::journal::head(t, id).await).await;

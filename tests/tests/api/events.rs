@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use attestry_app::feed::{MOST_BEHIND, Most};
+use attestry_app::feed::{MAX_CATCH_UP_ENTRIES, StreamLimits};
 use attestry_app::identity::setup::{self, NewInstallation};
 use attestry_domain::Parse;
 use attestry_tests::binary::{Server, command, wait_until};
@@ -30,11 +30,11 @@ both! {
 
 const EVENTS: &str = "/v1/events";
 
-/// What a client makes of the bytes of a stream.
+/// A client's parser of an event stream.
 #[derive(Default)]
 struct Parser {
     text: String,
-    /// The last id it was told, by an event or without one.
+    /// The last id received, with or without an event.
     last: Option<i64>,
 }
 
@@ -46,7 +46,7 @@ struct Event {
 }
 
 impl Parser {
-    /// The next event in what has come so far.
+    /// Returns the next event in the received text.
     fn next(&mut self) -> Option<Event> {
         while let Some((block, rest)) = self.text.split_once("\n\n") {
             let (mut action, mut data) = (None, None);
@@ -81,14 +81,14 @@ impl Stream {
         let response = call.begin().await;
         assert_eq!(response.status(), 200);
         let mut stream = Self { body: response.into_body(), parser: Parser::default() };
-        // It says where it begins before anything happens.
+        // The stream sends its position before the first event.
         assert!(stream.read().await);
         stream
     }
 
-    /// Takes more; whether there is more.
+    /// Reads more; `false` at the end of the stream.
     async fn read(&mut self) -> bool {
-        // The limit is only there so that a failure ends.
+        // The timeout only ends a failed test.
         let frame = tokio::time::timeout(Duration::from_mins(1), self.body.frame()).await.expect("something");
         let Some(frame) = frame else { return false };
         let frame = frame.expect("a frame");
@@ -107,7 +107,7 @@ impl Stream {
         }
     }
 
-    /// The next event, as what happened to what.
+    /// Returns the action and the entity id of the next event.
     async fn told(&mut self) -> (String, String) {
         let event = self.next().await.expect("an event");
         (event.action, event.data["entityId"].as_str().expect("an id").to_owned())
@@ -146,7 +146,7 @@ async fn whoever_was_away_misses_nothing(app: &TestApp) {
     let began = stream.parser.last.expect("where it begins");
     assert_eq!(began, app.entries(&app.home).await);
     drop(stream);
-    // More than is read, or kept, at a time.
+    // More than one read or one buffer holds.
     let rows: Vec<String> = (0..900).map(|number| format!("Risk {number},x,other\n")).collect();
     let table = format!("title,description,category\n{}", rows.concat());
     app.call("POST", "/v1/risks/import").key(&app.home.key).raw("text/csv", table).send().await.expect(200);
@@ -200,7 +200,7 @@ async fn an_employee_is_told_of_what_concerns_them(app: &TestApp) {
     let attached = format!("/v1/comments/{}/attachments", id(&comment));
     let attached = app.post(&attached, &file).send().await.expect(201);
     expected.push(about("attachment.created", &attached));
-    // What hangs on a task is shown as long as the task is hers.
+    // Events of a task's children are visible as long as the task is assigned to her.
     for expected in expected.drain(..) {
         assert_eq!(stream.told().await, expected);
     }
@@ -311,7 +311,7 @@ async fn a_member_has_only_so_many_streams(app: &TestApp) {
 #[test]
 fn an_organization_and_a_server_have_only_so_many_streams() {
     for engine in [Engine::Sqlite, Engine::Postgres] {
-        let most = Most { in_all: 2, of_one_organization: 1 };
+        let most = StreamLimits { in_all: 2, of_one_organization: 1 };
         run_with(
             engine,
             |http| http.event_streams = most,
@@ -349,14 +349,15 @@ async fn a_wrong_last_event_id_is_refused(app: &TestApp) {
 }
 
 async fn whoever_missed_too_much_reloads(app: &TestApp) {
-    // As if much had happened: nobody reads what is passed over.
+    // As if there had been many events: skipped entries are not read.
     let moved = app.ctx.db.write(async |t| {
-        t.execute("UPDATE journal_heads SET sequence = sequence + $1", &[(MOST_BEHIND + 1).into()]).await
+        t.execute("UPDATE journal_heads SET sequence = sequence + $1", &[(MAX_CATCH_UP_ENTRIES + 1).into()])
+            .await
     });
     moved.await.map_err(|error: attestry_db::Error| error).expect("moved");
     let head = app.entries(&app.home).await;
-    // From too long ago, and from a journal that was another.
-    for unknown in [head - MOST_BEHIND - 1, head + 1] {
+    // A position too far behind, and one of another journal.
+    for unknown in [head - MAX_CATCH_UP_ENTRIES - 1, head + 1] {
         let mut stream = Stream::open(resumed(app, unknown)).await;
         let reset = Event { id: head, action: "reset".to_owned(), data: json!({}) };
         assert_eq!(stream.next().await, Some(reset));
@@ -423,7 +424,7 @@ fn server(database: &Database, data: &TempDir) -> Server {
     Server::from(serve)
 }
 
-/// The next event that comes over a connection.
+/// Reads the next event from a connection.
 async fn next(response: &mut reqwest::Response, parser: &mut Parser) -> Event {
     loop {
         if let Some(event) = parser.next() {
@@ -463,10 +464,10 @@ async fn what_one_process_does_is_heard_in_another() {
         let event = next(&mut stream, &mut parser).await;
         assert_eq!((event.action.as_str(), &event.data["entityId"]), ("risk.created", &risk["id"]));
     }
-    // Every bell rings every 15 seconds: five in a row were not heard in this way.
+    // All followers are woken every 15 seconds in any case, which is too slow for five events in a row.
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 
-    // Whoever hangs up makes room.
+    // A client that disconnects frees its slot.
     let streams = async || {
         let metrics = client.get(format!("{}/metrics", here.url)).send().await.expect("an answer");
         let metrics = metrics.text().await.expect("text");
@@ -478,7 +479,7 @@ async fn what_one_process_does_is_heard_in_another() {
     drop(stream);
     wait_until(async || streams().await == "0").await;
 
-    // A stream does not hold up the end of the server.
+    // A stream does not delay the shutdown of the server.
     let mut stream = open().await;
     let began = Instant::now();
     assert!(here.stop());

@@ -124,7 +124,7 @@ async fn a_framework_of_ones_own(app: &TestApp) {
         .problem(400, "malformed_body");
     let profile = app.post("/v1/frameworks", &json!({"profile": {}})).send().await;
     assert!(profile.text().contains("a profile"), "{}", profile.text());
-    // Without an alias it gets one of its own, and keeps it.
+    // Without an alias, a framework gets its own and retains it.
     let nameless = json!({"name": "🎉", "requirements": [{"code": " 1 ", "title": "  A  "}]});
     let first = app.post("/v1/frameworks", &nameless).send().await.expect(201);
     let second = app.post("/v1/frameworks", &nameless).send().await.expect(201);
@@ -149,7 +149,7 @@ async fn a_framework_of_ones_own(app: &TestApp) {
         .await
         .expect(201);
     assert_eq!(controls["created"][0]["name"], "A");
-    // A new edition keeps the ids of what stays, and takes what goes off the controls.
+    // A new edition retains the ids of remaining requirements, and unlinks removed ones from controls.
     let path = format!("/v1/frameworks/{}", made["id"].as_str().expect("an id"));
     let requirements =
         async || app.get(&format!("{path}/requirements")).send().await.expect(200)["data"].clone();
@@ -212,7 +212,7 @@ async fn catalogs_come_and_go(app: &TestApp) {
             app.get(&format!("/v1/frameworks/{alias}/export?format=oscal")).send().await.expect(200);
         let wrong: Vec<String> = schema.iter_errors(&catalog).map(|error| error.to_string()).collect();
         assert!(wrong.is_empty(), "{alias}: {wrong:?}");
-        // What goes out comes in again, as the organization's own.
+        // An exported catalog can be imported as the organization's own.
         let made = app.post(&format!("/v1/frameworks?alias=our_{alias}"), &catalog).send().await.expect(201);
         let shipped = app.get(&format!("/v1/frameworks/{alias}")).send().await.expect(200);
         assert_eq!(
@@ -246,7 +246,7 @@ async fn what_is_used_or_ships_stays(app: &TestApp) {
         .send()
         .await
         .problem(409, "framework_in_use");
-    // Another organization neither sees it nor is kept from the alias.
+    // Another organization does not see it and can use the same alias.
     let other = app.tenant("Other", "bob@example.com").await;
     app.get("/v1/frameworks/ours").key(&other.key).send().await.problem(404, "not_found");
     app.post("/v1/frameworks", &own("ours")).key(&other.key).send().await.expect(201);
@@ -254,7 +254,7 @@ async fn what_is_used_or_ships_stays(app: &TestApp) {
     app.post("/v1/controls", &linked).key(&other.key).send().await.problem(400, "validation_failed");
 }
 
-/// Random numbers that are the same each time.
+/// Returns deterministic pseudo-random numbers.
 fn next(state: &mut u64) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     usize::try_from(*state >> 40).expect("a small number")

@@ -43,7 +43,7 @@ async fn the_same_key_and_body_act_once(app: &TestApp) {
         .send()
         .await
         .problem(422, "idempotency_mismatch");
-    // Another caller's key of the same name is another key.
+    // The same key of another caller is a different key.
     app.call("POST", "/v1/organization/api-keys")
         .key(&bob.key)
         .json(&body)
@@ -77,7 +77,7 @@ async fn the_header_is_no_way_around_a_check(app: &TestApp) {
         .send()
         .await
         .problem(401, "missing_credentials");
-    // Who lost the permission does not get the answer of the time when they had it.
+    // A caller who lost the permission does not get the earlier response.
     let eve = app.member(&app.home, "eve@example.com", "admin").await;
     let eve_token = app.sign_in("eve@example.com").await;
     let make = || {
@@ -169,7 +169,7 @@ async fn after_a_crash_a_repetition_learns_that_it_was_done(app: &TestApp) {
     let body = json!({"name": "once", "scopes": ["member:read"]});
     let call = || app.post("/v1/organization/api-keys", &body).header("idempotency-key", "k");
     call().send().await.expect(201);
-    // The process died between the commit and the answer.
+    // The process died between the commit and the response.
     app.ctx
         .db
         .write(async |t| t.execute("UPDATE idempotency_keys SET state = 'applied', answer = NULL", &[]).await)
@@ -178,7 +178,7 @@ async fn after_a_crash_a_repetition_learns_that_it_was_done(app: &TestApp) {
     call().send().await.problem(409, "idempotency_in_progress");
     app.clock.advance(Duration::from_mins(3));
     call().send().await.problem(409, "idempotency_answer_lost");
-    // It died before the commit: the claim can be taken over when its time is up.
+    // It died before the commit: the claim can be taken over once it expires.
     app.ctx
         .db
         .write(async |t| t.execute("UPDATE idempotency_keys SET state = 'running'", &[]).await)
@@ -195,7 +195,7 @@ async fn whoever_lost_a_claim_changes_nothing(app: &TestApp) {
         other => panic!("{other:?}"),
     };
     let slow = begin().await;
-    app.clock.advance(idempotency::LOCKED + Duration::from_secs(1));
+    app.clock.advance(idempotency::CLAIM_TIMEOUT + Duration::from_secs(1));
     let second = begin().await;
     let principal =
         attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");

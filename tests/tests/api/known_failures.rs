@@ -1,5 +1,5 @@
-//! Failures that are known of an interface like this one, a test each: the comment says what goes wrong elsewhere,
-//! the test what happens here. Those of people, keys and roles stand with their routes.
+//! Known failures of APIs like this one, with one test each: the comment describes the failure elsewhere, the test
+//! the behaviour here. Those of people, keys and roles are with their routes.
 
 use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn vendor() -> Value {
     json!({"name": "A", "description": "B"})
 }
 
-/// A path below a collection.
+/// Returns the path of an entity in a collection.
 fn path(of: &str, made: &Value) -> String {
     format!("{of}/{}", made["id"].as_str().expect("an id"))
 }
@@ -68,14 +68,14 @@ async fn comments_of_nothing_are_400(app: &TestApp) {
             .wrong_fields(),
         ["entityType"]
     );
-    // The right id under the wrong word is nothing.
+    // The right id with the wrong entity type is not found.
     app.get(&format!("/v1/comments?entityType=vendor&entityId={}", made["id"].as_str().expect("an id")))
         .send()
         .await
         .problem(404, "not_found");
 }
 
-// It hands out an attachment through any entity of the same kind.
+// It serves an attachment through any entity of the same kind.
 async fn an_attachment_is_reached_through_its_own_thing_alone(app: &TestApp) {
     let file = json!({"fileName": "a.txt", "fileType": "text/plain", "fileData": "aGVsbG8="});
     for (of, new) in [("/v1/risks", risk()), ("/v1/vendors", vendor())] {
@@ -89,7 +89,7 @@ async fn an_attachment_is_reached_through_its_own_thing_alone(app: &TestApp) {
     }
 }
 
-// It takes "false" for true and numbers for text; null, NUL and half a character reach the database as a 500.
+// It reads "false" as true and numbers as text; null, NUL and lone surrogates reach the database as a 500.
 async fn nothing_is_coerced_and_bad_text_is_400(app: &TestApp) {
     for (of, new, name) in [("/v1/risks", risk(), "title"), ("/v1/vendors", vendor(), "name")] {
         let made = path(of, &app.post(of, &new).send().await.expect(201));
@@ -129,7 +129,7 @@ async fn nothing_is_coerced_and_bad_text_is_400(app: &TestApp) {
     }
 }
 
-// It takes a file for what its name says, and base64 with anything in between.
+// It trusts the file name for the type, and accepts base64 with arbitrary characters in between.
 async fn a_file_is_what_it_says_and_base64_is_strict(app: &TestApp) {
     let all = format!(
         "{}/attachments",

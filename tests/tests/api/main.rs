@@ -1,4 +1,4 @@
-//! The interface, on SQLite and on PostgreSQL. The files mirror the URL tree.
+//! The API, on SQLite and on PostgreSQL. The files mirror the URL tree.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "test code")]
 

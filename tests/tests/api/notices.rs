@@ -1,4 +1,4 @@
-//! Notices by mail: assignments, automations, one digest a day, and how to stop them.
+//! Notifications by mail: assignments, automations, one digest a day, and unsubscribing.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn an_assignee_is_told_once_a_change(app: &TestApp) {
         ("eve@example.com", "Assigned to you: T-1 Review access")
     );
     assert!(mails[0].text.contains("T-1") && mails[0].text.contains("/unsubscribe?token="));
-    // What was theirs before, and what they take themselves, is no news.
+    // An unchanged assignment and one to oneself send no notification.
     app.patch(&format!("/v1/tasks/{}", id(&task)), &json!({"title": "x", "assigneeId": eve["id"]}))
         .send()
         .await
@@ -34,7 +34,7 @@ async fn an_assignee_is_told_once_a_change(app: &TestApp) {
     app.patch("/v1/tasks/bulk/assignee", &both).send().await.expect(200);
     let mails = app.mails().await;
     assert_eq!((mails.len(), mails[0].subject.as_str()), (1, "2 things were assigned to you"));
-    // A change that fails tells nobody anything.
+    // A failed change sends no notification.
     let other = app.tenant("Other", "bob@example.com").await;
     let wrong = json!({"taskIds": [id(&a), other.member.replace("mem_", "tsk_")], "assigneeId": eve["id"]});
     app.patch("/v1/tasks/bulk/assignee", &wrong).send().await.problem(400, "validation_failed");

@@ -153,7 +153,7 @@ async fn a_removed_organization_leaves_its_chain_and_nothing_else(app: &TestApp)
         })
         .await
         .expect("a dump");
-    // The row of the organization itself, without its name.
+    // Only the row of the organization itself remains, without its name.
     assert_eq!(text.matches(&id).count(), 1, "{text}");
     assert!(!text.contains("grace@example.com") && !text.contains("\"Home\""), "{text}");
     let verdict =

@@ -226,7 +226,7 @@ async fn the_last_owner_stays(app: &TestApp) {
         app.patch(&path, &body).send().await.problem(409, "last_owner");
     }
     app.delete(&path).send().await.problem(409, "last_owner");
-    // Somebody whose role only sounds like it does not count.
+    // A role that only resembles the owner's does not count.
     app.member(&app.home, "eve@example.com", "co-owner").await;
     app.patch(&path, &json!({"role": "admin"})).send().await.problem(409, "last_owner");
     app.member(&app.home, "bob@example.com", "owner,admin").await;
@@ -474,7 +474,8 @@ async fn an_account_of_another_organization_is_invited_and_not_shown(app: &TestA
     assert_eq!(made["invitationExpiresAt"], "2026-11-22T09:30:00.000Z");
     let mails = app.mails().await;
     assert_eq!(mails[0].to_address, "bob@example.com");
-    // They are not in, and nothing tells who they are: not the member, a search, the audit log, or the link.
+    // They have no access yet, and nothing reveals their identity: not the member, a search, the audit log, or the
+    // link.
     let session = app.sign_in("bob@example.com").await;
     let call = || app.call("GET", "/v1/people").session(&session, &app.home.organization);
     call().send().await.problem(403, "not_a_member");
@@ -494,7 +495,7 @@ async fn an_account_of_another_organization_is_invited_and_not_shown(app: &TestA
     assert_eq!(found["count"], 0);
     app.post("/v1/people", &body).send().await.problem(409, "invitation_pending");
     app.patch(&path, &json!({"isActive": true})).send().await.problem(409, "invitation_pending");
-    // Inviting the address is inviting the same member again.
+    // Inviting the address invites the same member again.
     let invite = json!({"email": "bob@example.com", "role": "auditor"});
     let again = app.post("/v1/people/invite", &invite).send().await.expect(201);
     assert_eq!((&again["id"], &again["role"]), (&made["id"], &json!("auditor")));
@@ -509,7 +510,7 @@ async fn an_account_of_another_organization_is_invited_and_not_shown(app: &TestA
     call().send().await.expect(200);
 }
 
-/// The answer to an invitation.
+/// Accepts an invitation with this body.
 async fn accept_with(app: &TestApp, body: Value) -> attestry_tests::Reply {
     app.call("POST", "/v1/auth/accept-invitation").json(&body).send().await
 }
@@ -526,7 +527,7 @@ async fn an_account_with_a_password_is_joined_by_its_user_alone(app: &TestApp) {
         assert_eq!(accept_with(app, wrong.clone()).await.wrong_fields(), ["password"]);
     }
     accept_with(app, wrong).await.problem(429, "rate_limited");
-    // Somebody else's session is no proof, and neither is a cookie that another site sent along.
+    // Another user's session is no proof, and neither is a cookie sent by another site.
     let accept = json!({"token": token, "name": "Mallory"});
     let theirs = app.sign_in(&stranger.email).await;
     let call = || app.call("POST", "/v1/auth/accept-invitation").json(&accept);
@@ -573,7 +574,7 @@ async fn a_withdrawn_invitation_admits_nobody(app: &TestApp) {
         app.accept(&token).await.expect(200);
         app.work().await;
     }
-    // Other changes leave it open.
+    // Other changes do not withdraw the invitation.
     let (invited, token) = invite(app, "joan@example.com").await;
     app.patch(&format!("/v1/people/{}", id(&invited)), &json!({"department": "it"})).send().await.expect(200);
     app.accept(&token).await.expect(200);
@@ -613,7 +614,7 @@ async fn an_invitation_shows_nothing_of_an_account(app: &TestApp) {
     let entries = app.entries(&app.home).await;
     app.sign_in("bob@example.com").await;
     assert_eq!(app.entries(&app.home).await, entries, "what they do elsewhere is not ours to know");
-    // Whoever accepts shows who they are, and keeps their password.
+    // The invited user proves their identity and retains their password.
     let accept = json!({"token": token, "name": "Bobby", "password": PASSWORD});
     app.call("POST", "/v1/auth/accept-invitation").json(&accept).send().await.expect(200);
     let joined = app.get(&path).send().await.expect(200);
@@ -703,7 +704,7 @@ async fn names_are_single_lines(app: &TestApp) {
         let risk = json!({"title": odd, "description": "a\nb", "category": "other"});
         assert_eq!(app.post("/v1/risks", &risk).send().await.wrong_fields(), ["title"]);
     }
-    // A name from before that rule does not stop the mail.
+    // A name that predates the rule does not prevent the mail.
     app.ctx
         .db
         .write(async |t| {
@@ -718,14 +719,14 @@ async fn names_are_single_lines(app: &TestApp) {
     invite(app, "grace@example.com").await;
 }
 
-/// Makes all open links such that were shown to whoever invited, as where mail is written to files.
+/// Marks all open links as shown to the inviting member, as when mail is written to files.
 async fn show_links(app: &TestApp) {
     for sql in ["UPDATE invitations SET by_mail = FALSE", "UPDATE password_resets SET by_mail = FALSE"] {
         app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("a statement");
     }
 }
 
-/// Tells if the address of a member's account is verified.
+/// Returns true when the address of a member's account is verified.
 async fn is_verified(app: &TestApp, member: &Value) -> bool {
     let person = app.get(&format!("/v1/people/{}", id(member))).send().await.expect(200);
     person["user"]["emailVerified"].as_bool().expect("a flag")
@@ -759,7 +760,7 @@ async fn an_account_with_an_unverified_address_gets_another_password(app: &TestA
     const NEW: &str = "a password of my own";
     for is_shown in [true, false] {
         let email = format!("grace{is_shown}@example.com");
-        // Somebody of another organization made the account and knows its password.
+        // A person in another organization created the account and knows its password.
         let other = app.tenant("Other", &format!("bob{is_shown}@example.com")).await;
         let invite_there = json!({"email": email, "role": "employee"});
         let call = app.call("POST", "/v1/people/invite").key(&other.key).json(&invite_there);
@@ -779,7 +780,8 @@ async fn an_account_with_an_unverified_address_gets_another_password(app: &TestA
             (&json!(false), &json!(is_shown), &json!(true))
         );
         let refused = |body: Value| async move { accept_with(app, body).await.wrong_fields() };
-        // The password that others know admits nobody; without it, a link that was shown takes over no account.
+        // The password that others know is not accepted; without it, a link that was shown cannot take over an
+        // account.
         assert_eq!(refused(json!({"token": token, "password": PASSWORD})).await, ["newPassword"]);
         let same = json!({"token": token, "password": PASSWORD, "newPassword": PASSWORD});
         assert_eq!(refused(same).await, ["newPassword"]);
@@ -793,7 +795,7 @@ async fn an_account_with_an_unverified_address_gets_another_password(app: &TestA
         };
         accept_with(app, accept).await.expect(200);
         app.work().await;
-        // Whoever knew the password before is out, in both organizations.
+        // Anyone who knew the old password is signed out, in both organizations.
         for organization in [&app.home.organization, &other.organization] {
             let call = app.call("GET", "/v1/risks").session(&theirs, organization);
             call.send().await.problem(401, "invalid_session");

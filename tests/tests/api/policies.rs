@@ -111,7 +111,7 @@ async fn texts_come_and_go_as_nodes_and_markdown(app: &TestApp) {
     let shown = app.get(&format!("{}?format=markdown", path(&made))).send().await.expect(200);
     assert_eq!(shown["contentMarkdown"], markdown);
     assert_eq!(shown["content"], made["content"]);
-    // What an editor sends back is the same text.
+    // The text that an editor sends back is unchanged.
     let same = app.patch(&path(&made), &json!({"content": made["content"]})).send().await.expect(200);
     assert_eq!(same, made);
     let doc = json!({"type": "doc", "content": [{"type": "paragraph", "content": [
@@ -235,7 +235,7 @@ async fn own_work_is_approved_by_another_where_that_is_required(app: &TestApp) {
     publish(app, &first).await;
     let versions = app.get(&under(&first, "versions")).send().await.expect(200);
     assert_eq!(versions["data"][0]["isSelfApproved"], true, "it is pointed out");
-    // Submitted to oneself before it was forbidden, it waits for somebody else.
+    // A policy submitted to oneself before that was forbidden needs another approver.
     let second = made(app, "Text.").await;
     let own = json!({"approverId": app.home.member});
     app.post(&under(&second, "submit-for-approval"), &own).send().await.expect(200);
@@ -417,7 +417,7 @@ async fn owners_see_who_has_signed_and_remind_the_others(app: &TestApp) {
     assert!(told.iter().all(|mail| mail.subject.contains("Please read and sign P-1 Access Control")));
     app.patch(&path(&made), &json!({"isRequiredToSign": false})).send().await.expect(200);
     assert_eq!(remind().await.expect(200), json!({"remindedCount": 0}));
-    // Whoever has switched such mails off gets none.
+    // A member who has switched off these mails gets none.
     app.patch(&path(&made), &json!({"isRequiredToSign": true})).send().await.expect(200);
     let token = app.sign_in("mallory@example.com").await;
     let switch =
@@ -430,7 +430,7 @@ async fn owners_see_who_has_signed_and_remind_the_others(app: &TestApp) {
     assert_eq!(remind().await.expect(200), json!({"remindedCount": 1}), "as many as get a mail");
     let mails = app.mails().await;
     assert_eq!(mails.len(), 1);
-    // The mail program can end such messages by itself.
+    // The mail client can unsubscribe by itself.
     let mail = &mails[0];
     let link = mail.unsubscribe.as_deref().expect("a link");
     assert!(mail.html.contains(&format!("<a href=\"{link}\">")), "{}", mail.html);
@@ -467,7 +467,7 @@ async fn reviews_come_due_by_the_organizations_calendar(app: &TestApp) {
     app.housekeeping().await;
     assert_eq!(status().await, "needs_review");
     assert_eq!(app.get("/v1/policies?reviewDue=true").send().await.expect(200)["count"], 1);
-    // The one who approved it confirms it.
+    // The approver confirms it.
     let again = app.call("POST", &under(&made, "approve")).key(&app.home.key).send().await.expect(200);
     assert_eq!((&again["currentVersion"], &again["reviewDate"]), (&json!(2), &json!("2027-01-15")));
     app.mails().await;
@@ -639,7 +639,7 @@ async fn whoever_leaves_approves_nothing(app: &TestApp) {
     app.work().await;
 }
 
-/// The text of a PDF's pages, as far as it can be had without laying them out.
+/// Returns true when the bytes start and end like a PDF.
 fn is_pdf(bytes: &[u8]) -> bool {
     bytes.starts_with(b"%PDF-2.0") && bytes.trim_ascii_end().ends_with(b"%%EOF")
 }
@@ -649,7 +649,7 @@ async fn organizations_take_turns_at_printing(app: &TestApp) {
     let body = json!({"name": "Theirs", "contentMarkdown": "Short."});
     let theirs = app.call("POST", "/v1/policies").key(&other.key).json(&body).send().await.expect(201);
     let made = made(app, "Text.").await;
-    // Nothing is printed before all of them wait, theirs behind ours.
+    // Block printing until all calls are queued, theirs behind ours.
     let nobody = attestry_domain::id::OrganizationId::from_u128(1);
     let held = app.ctx.printing.acquire(nobody).await;
     let next = app.ctx.printing.acquire(nobody).await;
@@ -672,7 +672,7 @@ async fn organizations_take_turns_at_printing(app: &TestApp) {
             () = tokio::task::yield_now() => {}
         }
     }
-    // One after the other, so that they end in the order in which they begin.
+    // Print one at a time, so that the calls end in the order in which they begin.
     drop(next);
     let (mut printed, mut refused, mut before_theirs) = (0, 0, None);
     replies.extend(calls.collect::<Vec<_>>().await);

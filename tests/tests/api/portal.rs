@@ -1,11 +1,11 @@
-//! What several files do with a portal: publish it, ask for access, sign, and read files.
+//! Shared steps with a portal: publishing, requesting access, signing, and reading files.
 
 use attestry_tests::{Reply, Tenant, TestApp, id};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// Who asks for access.
+/// The email address of the visitor who requests access.
 pub(crate) const GUEST: &str = "grace@customer.example";
 
 /// Publishes the portal of an organization.
@@ -14,26 +14,26 @@ pub(crate) async fn publish(app: &TestApp, tenant: &Tenant) {
     app.call("PATCH", "/v1/trust-portal/settings").key(&tenant.key).json(&body).send().await.expect(200);
 }
 
-/// Decides who may read a document.
+/// Sets the visibility of a document.
 pub(crate) async fn choose(app: &TestApp, tenant: &Tenant, document: &str, visibility: &str) -> Reply {
     let body = json!({"documents": [{"document": document, "visibility": visibility}]});
     app.call("PATCH", "/v1/trust-portal/settings").key(&tenant.key).json(&body).send().await
 }
 
-/// Asks for access in a published portal, and answers the request's id.
+/// Requests access in a published portal and returns the request's id.
 pub(crate) async fn request(app: &TestApp, tenant: &Tenant, email: &str) -> String {
     let path = format!("/v1/trust-access/{}/requests", tenant.organization);
     let body = json!({"name": "Grace Hopper", "email": email, "company": "Customer Inc."});
     id(&app.call("POST", &path).json(&body).send().await.expect(201)).to_owned()
 }
 
-/// Takes the link out of the only mail to an address.
+/// Returns the token of the link in the only mail to an address.
 pub(crate) async fn token_for(app: &TestApp, email: &str) -> String {
     let mails: Vec<_> = app.mails().await.into_iter().filter(|mail| mail.to_address == email).collect();
     attestry_tests::token_in(&mails)
 }
 
-/// Asks for access and has it approved: the request's id, and the token of the agreement.
+/// Requests access and approves it; returns the request's id and the token of the agreement.
 pub(crate) async fn approved(app: &TestApp, tenant: &Tenant, email: &str) -> (String, String) {
     let request = request(app, tenant, email).await;
     app.mails().await;
@@ -53,7 +53,7 @@ pub(crate) fn token_of(link: &Value) -> String {
     token.to_owned()
 }
 
-/// Asks, is approved and signs: the token that opens the documents, and the grant's id.
+/// Requests access, approves and signs; returns the token that opens the documents and the grant's id.
 pub(crate) async fn granted(app: &TestApp, tenant: &Tenant, email: &str) -> (String, String) {
     let (_, nda) = approved(app, tenant, email).await;
     let signed = sign(app, &nda, email).await.expect(200);
@@ -61,7 +61,7 @@ pub(crate) async fn granted(app: &TestApp, tenant: &Tenant, email: &str) -> (Str
     (token_of(&signed["portalUrl"]), id(&signed["grant"]).to_owned())
 }
 
-/// A PDF with so many pages.
+/// Builds a PDF with this number of pages.
 pub(crate) fn pdf(pages: usize) -> Vec<u8> {
     let mut objects = vec!["<</Type/Catalog/Pages 2 0 R>>".to_owned()];
     let kids: Vec<String> = (0..pages).map(|page| format!("{} 0 R", page + 4)).collect();
@@ -95,7 +95,7 @@ pub(crate) async fn upload(app: &TestApp, tenant: &Tenant, framework: &str, file
     app.call("POST", "/v1/trust-portal/compliance-resources/upload").key(&tenant.key).json(&body).send().await
 }
 
-/// How often a text is in what programs find on the pages of a file that was marked.
+/// Counts the occurrences of a text in the extractable text of a watermarked file.
 pub(crate) fn marks(file: &[u8], text: &str) -> usize {
     let document = lopdf::Document::load_mem(file).expect("a PDF");
     let hex = text.encode_utf16().map(|unit| format!("{unit:04X}")).collect::<Vec<_>>().concat();
@@ -125,14 +125,14 @@ pub(crate) fn marks(file: &[u8], text: &str) -> usize {
     document.get_pages().values().filter(|page| shows(page)).count()
 }
 
-/// The text of a file that we laid out.
+/// Extracts the text of a file that we generated.
 pub(crate) fn text(file: &[u8]) -> String {
     let document = lopdf::Document::load_mem(file).expect("a PDF");
     let pages: Vec<u32> = document.get_pages().keys().copied().collect();
     document.extract_text(&pages).expect("text").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Fetches the file that a link of ours leads to.
+/// Downloads the file of a link to this server.
 pub(crate) async fn fetch(app: &TestApp, link: &Value) -> Vec<u8> {
     let path =
         link.as_str().expect("a link").strip_prefix("https://compliance.example.com").expect("our link");

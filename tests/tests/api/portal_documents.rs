@@ -1,4 +1,4 @@
-//! Who may read the documents of a portal: hidden, on request, after the agreement, public.
+//! The visibility of portal documents: hidden, on request, after the agreement, public.
 
 use attestry_tests::{TestApp, both, id};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ async fn published_policy(app: &TestApp, name: &str) -> String {
     policy
 }
 
-/// What the public portal lists.
+/// Returns the documents that the public portal lists.
 async fn listed(app: &TestApp) -> Vec<(String, String)> {
     let path = format!("/v1/trust-access/{}", app.home.organization);
     let portal = app.call("GET", &path).send().await.expect(200);
@@ -36,13 +36,13 @@ async fn listed(app: &TestApp) -> Vec<(String, String)> {
     documents.iter().map(|one| (word(&one["document"]), word(&one["visibility"]))).collect()
 }
 
-/// The status of a download by anybody.
+/// Returns the status of an unauthenticated download.
 async fn open(app: &TestApp, document: &str) -> u16 {
     let path = format!("/v1/trust-access/{}/documents/{document}", app.home.organization);
     app.call("GET", &path).send().await.status.as_u16()
 }
 
-/// What a link opens.
+/// Returns the numbers of policies and certificates that a link opens.
 async fn readable(app: &TestApp, token: &str) -> (usize, usize) {
     let seen = app.call("GET", &format!("/v1/trust-access/access/{token}")).send().await.expect(200);
     let count = |name: &str| seen[name].as_array().map_or(0, Vec::len);
@@ -66,7 +66,7 @@ async fn documents_are_hidden_until_somebody_chooses(app: &TestApp) {
             {"document": policy, "title": "Access Control Policy", "visibility": "hidden"}
         ])
     );
-    // A page in front of the list is told that a policy was published.
+    // The ETag of the settings changes when a policy is published.
     published_policy(app, "Backup Policy").await;
     assert_ne!(app.get(SETTINGS).send().await.header("etag").map(str::to_owned), tag);
     for document in ["iso_27001", &policy] {
@@ -78,7 +78,7 @@ async fn documents_are_hidden_until_somebody_chooses(app: &TestApp) {
     let all = app.call("GET", &format!("/v1/trust-access/access/{token}/policies/download-all")).send().await;
     let all = crate::portal::text(&all.body);
     assert!(all.contains("Access Control Policy") && !all.contains("Backup Policy"), "{all}");
-    // Hidden again, it is gone for those who had read it.
+    // Once hidden again, it is not found, even for those who had access.
     choose(app, &app.home, &policy, "hidden").await.expect(200);
     assert_eq!(readable(app, &token).await, (0, 1));
     let file = format!("/v1/trust-access/access/{token}/policies/{policy}");
@@ -104,7 +104,7 @@ async fn public_documents_need_no_access(app: &TestApp) {
     assert!(page.text().contains(&path), "{}", page.text());
     assert_eq!(open(app, "iso_27001").await, 404);
     assert_eq!(open(app, "nonsense").await, 404);
-    // A framework that is not shown hides its certificate, and a draft everything.
+    // A framework that is not shown hides its certificate, and a draft portal hides everything.
     let hide = json!({"frameworks": [{"framework": "gdpr", "enabled": false, "status": "compliant"}]});
     app.patch(SETTINGS, &hide).send().await.expect(200);
     assert_eq!((open(app, "gdpr").await, open(app, &policy).await), (404, 200));
@@ -124,7 +124,7 @@ async fn documents_on_request_are_granted_one_by_one(app: &TestApp) {
     {
         choose(app, &app.home, document, visibility).await.expect(200);
     }
-    // Who asked for nothing in particular reads what the agreement opens.
+    // A visitor who requested no specific document can read those that the agreement opens.
     let (token, _) = granted(app, &app.home, GUEST).await;
     assert_eq!(readable(app, &token).await, (0, 1));
     let requests = format!("/v1/trust-access/{}/requests", app.home.organization);
@@ -132,7 +132,8 @@ async fn documents_on_request_are_granted_one_by_one(app: &TestApp) {
         let body = json!({"name": "Grace Hopper", "email": GUEST, "documents": documents});
         app.call("POST", &requests).json(&body).send()
     };
-    // Asking for a document on request is reviewed, even with access; what the agreement opens needs no review.
+    // A request for an on-request document is reviewed, even with access; a document that the agreement opens needs
+    // no review.
     let asked = ask(json!(["soc2_type2", "iso_27001", "gdpr"])).await.expect(201);
     app.mails().await;
     let path = format!("/v1/trust-access/admin/requests/{}", id(&asked));
@@ -149,18 +150,18 @@ async fn documents_on_request_are_granted_one_by_one(app: &TestApp) {
     let signed = sign(app, &nda, GUEST).await.expect(200);
     app.mails().await;
     let second = token_of(&signed["portalUrl"]);
-    // Both links lead to all that was granted.
+    // Both links open all granted documents.
     assert_eq!((readable(app, &token).await, readable(app, &second).await), ((0, 2), (0, 2)));
     let file = app.call("GET", &format!("/v1/trust-access/access/{second}/compliance-resources/soc2_type2"));
     assert_eq!(marks(&file.send().await.body, GUEST), 1);
     let file = app.call("GET", &format!("/v1/trust-access/access/{second}/compliance-resources/iso_27001"));
     file.send().await.problem(404, "not_found");
-    // Asked for again, it needs no review.
+    // A second request for it needs no review.
     let again = ask(json!(["soc2_type2"])).await.expect(201);
     app.mails().await;
     let again = app.get(&format!("/v1/trust-access/admin/requests/{}", id(&again))).send().await.expect(200);
     assert_eq!(again["status"], "approved");
-    // Revoked, both end, and others had nothing of it.
+    // After the revocation neither link opens it, and other visitors never had access to it.
     let grant = id(&signed["grant"]).to_owned();
     let revoke = format!("/v1/trust-access/admin/grants/{grant}/revoke");
     app.post(&revoke, &json!({"reason": "Over."})).send().await.expect(200);
@@ -186,7 +187,7 @@ async fn choices_are_checked(app: &TestApp) {
         let problem = refused.problem(400, "validation_failed");
         assert!(problem["errors"][0]["message"].as_str().expect("a message").contains(message), "{problem}");
     }
-    // Nobody learns by asking which documents are hidden.
+    // The response does not reveal which documents are hidden.
     let path = format!("/v1/trust-access/{}/requests", app.home.organization);
     for document in ["gdpr", "iso_27001", "pol_01jcqg3v5mefzr7d0a6w3k9x2b"] {
         let body = json!({"name": "Grace", "email": GUEST, "documents": [document]});
@@ -196,7 +197,7 @@ async fn choices_are_checked(app: &TestApp) {
             json!([{"field": "documents[0]", "message": "is not a document of this portal"}])
         );
     }
-    // What was asked for can have been hidden meanwhile: nothing is granted that nobody may read.
+    // A requested document may have been hidden meanwhile: hidden documents are not granted.
     choose(app, &app.home, "gdpr", "on_request").await.expect(200);
     let body = json!({"name": "Grace", "email": GUEST, "documents": ["gdpr"]});
     let asked = app.call("POST", &path).json(&body).send().await.expect(201);
@@ -214,7 +215,7 @@ async fn a_neighbour_learns_nothing(app: &TestApp) {
     publish(app, &neighbour).await;
     let policy = published_policy(app, "Access Control Policy").await;
     choose(app, &app.home, &policy, "public").await.expect(200);
-    // Another organization's policy is as little there as one that never was.
+    // Another organization's policy gets the same response as a nonexistent one.
     for nothing in [policy.as_str(), "pol_01jcqg3v5mefzr7d0a6w3k9x2b"] {
         let refused = choose(app, &neighbour, nothing, "public").await;
         assert_eq!(refused.wrong_fields(), ["documents[0].document"]);

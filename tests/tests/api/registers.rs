@@ -1,4 +1,4 @@
-//! What every register has, tried on risks and vendors.
+//! Features of every register, tested on risks and vendors.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -114,7 +114,7 @@ async fn rows_made_at_once_are_numbered_without_gaps(app: &TestApp) {
 async fn a_rating_is_somebodys_or_a_default(app: &TestApp) {
     let plain = app.risk(json!({})).await;
     assert_eq!((&plain["isAssessed"], &plain["likelihood"]), (&json!(false), &json!("very_unlikely")));
-    // Many clients always send the defaults, which says nothing.
+    // Many clients always send the defaults, which does not count as an assessment.
     let defaults = json!({
         "title": "Sent", "status": "open", "likelihood": "very_unlikely", "impact": "insignificant",
         "residualLikelihood": "very_unlikely", "residualImpact": "insignificant", "treatmentStrategy": "accept"
@@ -147,7 +147,7 @@ async fn a_rating_is_somebodys_or_a_default(app: &TestApp) {
         let own = app.patch(&path, &json!({flag: false})).send().await;
         assert_eq!(own.wrong_fields(), [flag], "nobody sets it by hand");
     }
-    // What nobody has rated after treatment is empty in a table.
+    // A missing residual rating is empty in a table.
     let table = app.get("/v1/risks/export?order=asc").send().await.text();
     let column = |name: &str| {
         let place = table.lines().next().expect("a header").split(',').position(|one| one == name);
@@ -185,7 +185,7 @@ async fn a_treatment_is_decided_or_a_default(app: &TestApp) {
     let decided = app.vendor(json!({"name": "Y", "treatmentStrategy": "transfer"})).await;
     assert_ne!(decided["treatmentDecidedAt"], Value::Null);
     assert_eq!(each(app, "vendors", "treatmentStrategy=transfer", "name").await, ["Y"]);
-    // A default does not become a decision on its way through a table.
+    // Exporting and importing a default does not turn it into a decision.
     let table = app.get("/v1/vendors/export?order=asc").send().await;
     app.vendor(json!({"name": "Undecided"})).await;
     import(app, "vendors", "text/csv", table.body).await.expect(200);
@@ -434,7 +434,7 @@ async fn a_workbook_that_is_none_or_too_large_is_refused(app: &TestApp) {
     assert_eq!(app.get("/v1/risks").send().await.expect(200)["count"], 0);
 }
 
-/// A workbook whose first sheet has this XML in place of its rows, and these shared strings.
+/// Builds a workbook with this XML as the rows of its first sheet, and these shared strings.
 fn workbook(rows: &str, strings: &str) -> Vec<u8> {
     let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     workbook_of(rows, &format!(r#"<sst xmlns="{main}">{strings}</sst>"#), "")
@@ -471,7 +471,7 @@ async fn a_hostile_workbook_is_refused_in_little_memory(app: &TestApp) {
     let refused = import(app, "risks", XLSX, workbook(&format!("{header}{rows}"), &strings)).await;
     let problem = refused.problem(400, "malformed_body");
     assert!(problem.to_string().contains("MiB of text"), "{problem}");
-    // Cells nobody named are not read.
+    // Cells without a column header are not read.
     let unnamed = r#"<row r="2"><c r="A2" t="s"><v>0</v></c><c r="Z2" t="e"><v>#REF!</v></c></row>"#;
     let refused = import(app, "risks", XLSX, workbook(&format!("{header}{unnamed}"), &strings)).await;
     assert_eq!(refused.wrong_fields(), ["category", "description"]);
@@ -485,7 +485,7 @@ async fn a_hostile_workbook_is_refused_in_little_memory(app: &TestApp) {
         let reply = import(app, "risks", XLSX, workbook(&format!("{header}{strange}"), &strings)).await;
         assert_eq!(reply.status.as_u16(), 400, "{}", reply.text());
     }
-    // Nothing is reserved because the file says so, and what repeats a few bytes is counted.
+    // Memory is not reserved by a count in the file, and repeated small elements count toward the limits.
     let promised = r#"<sst xmlns="x" uniqueCount="9999999999"><si><t>title</t></si></sst>"#;
     let refused = import(app, "risks", XLSX, workbook_of(header, promised, "")).await;
     assert!(refused.problem(400, "malformed_body").to_string().contains("no rows"));
@@ -594,7 +594,7 @@ async fn tables_are_read_as_people_write_them(app: &TestApp) {
     assert_eq!((&first["likelihood"], &first["impact"]), (&json!("very_likely"), &json!("major")));
     assert_eq!((&first["assigneeId"], &first["reviewDate"]), (&zoe["id"], &json!("2026-12-31")));
     assert_eq!((&second["assigneeId"], &second["reviewDate"]), (&zoe["id"], &json!("2027-03-04")));
-    // An export with the names alone is read again.
+    // An export with the names alone can be imported.
     let export = app.get("/v1/risks/export").send().await.text();
     let named = export.replacen("assigneeId", "x", 1).replacen("assigneeName", "Risk owner", 1);
     assert!(named.contains(",x,Risk owner,"), "{named}");
@@ -606,7 +606,7 @@ async fn tables_are_read_as_people_write_them(app: &TestApp) {
         problem["errors"].as_array().expect("errors").iter().map(Value::to_string).collect();
     assert_eq!(told.len(), 4, "{told:?}");
     assert!(told[0].contains("nobody in this organization") && told[1].contains("two ways"), "{told:?}");
-    // A column by another name does not replace one that is there.
+    // An alias of a column does not replace a column that is present.
     let both = "title,name,description,category\na,b,c,other\n";
     import(app, "risks", "text/csv", both).await.problem(400, "validation_failed");
     let vendors =

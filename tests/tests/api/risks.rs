@@ -123,7 +123,7 @@ async fn an_assignee_is_an_active_member_of_the_same_organization(app: &TestApp)
         app.patch(&path(&made), &json!({"assigneeId": other.member})).send().await.wrong_fields(),
         ["assigneeId"]
     );
-    // Deactivation clears what the member was responsible for, and records it.
+    // Deactivation clears the member's assignments and records it.
     app.delete(&format!("/v1/people/{}", eve["id"].as_str().expect("an id"))).send().await.expect(200);
     assert_eq!(app.get(&path(&made)).send().await.expect(200)["assigneeId"], Value::Null);
     let history = app.get(&format!("{}/history", path(&made))).send().await.expect(200);
@@ -185,7 +185,7 @@ async fn lists_are_filtered_sorted_and_paged_while_rows_change(app: &TestApp) {
     assert_eq!(found("").await, ["charlie", "Alpha", "delta"], "archived ones are left out");
     assert_eq!(found("status=archived").await, ["bravo"]);
     assert_eq!(found("category=other&status=open").await, ["charlie"]);
-    // Several values: any of them. Archived risks come with the others when both are named.
+    // Several values match any of them. Archived risks are included when their status is named.
     assert_eq!(found("status=open,pending&category=other,people").await, ["charlie", "Alpha", "delta"]);
     assert_eq!(found("status=pending,%20archived").await, ["bravo", "Alpha"]);
     assert_eq!(found("category=fraud,people").await, ["delta"]);
@@ -213,7 +213,7 @@ async fn lists_are_filtered_sorted_and_paged_while_rows_change(app: &TestApp) {
     ] {
         assert_eq!(app.get(&format!("/v1/risks?{query}")).send().await.wrong_fields(), [field], "{query}");
     }
-    // A row added and one deleted between two pages change neither what follows nor what came.
+    // Inserting and deleting rows between two pages changes neither page.
     let first = app.get("/v1/risks?limit=1").send().await.expect(200);
     add(app, json!({"title": "newer"})).await;
     let cursor = first["nextCursor"].as_str().expect("more");
@@ -338,7 +338,7 @@ async fn what_was_exported_can_be_imported(app: &TestApp) {
             .all(|risk| risk["treatmentStrategyDescription"] == "- x; y"),
         "{all}"
     );
-    // As spreadsheets of many countries write it.
+    // A semicolon-separated table, as spreadsheets of many countries write it.
     let table = "title;description;category\nd;one, two;other\n";
     app.call("POST", "/v1/risks/import").key(&app.home.key).raw("text/csv", table).send().await.expect(200);
     assert_eq!(app.get("/v1/risks?q=one,%20two").send().await.expect(200)["count"], 1);

@@ -1,5 +1,5 @@
-//! Role × operation: the document says which permission an operation needs, the table below which
-//! roles have it, and the running server must agree with both.
+//! Role × operation: the document declares which permission an operation needs, the table below which roles have it,
+//! and the running server must agree with both.
 
 use attestry_domain::access::{Permission, Roles};
 use attestry_domain::text::Parse;
@@ -246,7 +246,7 @@ async fn each_operation_is_allowed_to_exactly_the_roles_that_have_its_permission
         let token = app.sign_in(&email).await;
         for operation in operations() {
             let Some(permission) = operation.details["x-permission"].as_str() else { continue };
-            // A wrong body stops those who are allowed before anything happens.
+            // An invalid body stops permitted requests before they change anything.
             let call =
                 app.call(&operation.method, &things.path(&operation)).session(&token, &app.home.organization);
             let call = call.header("if-match", "\"no such version\"").header("last-event-id", "none");
@@ -273,7 +273,7 @@ async fn each_operation_is_allowed_to_exactly_the_roles_that_have_its_permission
                 or => or.as_str().is_some_and(|or| words.contains(&or)),
             };
             let allowed = (words.contains(&permission) || or) && also && !is_others;
-            // Not being the author is another matter than the role.
+            // A 403 because the caller is not the author does not count.
             let refused = reply.status.as_u16() == 403 && reply.json()["code"] == "forbidden";
             assert_eq!(refused, !allowed, "{role} {}: {}", operation.id, reply.text());
         }
@@ -334,7 +334,7 @@ async fn bringing_back_or_replacing_somebody_is_granting_their_role(app: &TestAp
     app.delete(&path).send().await.expect(200);
     app.patch(&path, &json!({"isActive": true})).key(&limited).send().await.problem(403, "role_exceeds_own");
     app.patch(&path, &json!({"isActive": true})).send().await.expect(200);
-    // Whoever takes a member's place does not inherit the keys.
+    // When a member's user is replaced, the new user does not inherit the API keys.
     let token = app.sign_in("eve@example.com").await;
     let made = app
         .call("POST", "/v1/organization/api-keys")

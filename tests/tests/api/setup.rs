@@ -13,7 +13,7 @@ fn first(token: &str) -> Value {
     json!({"token": token, "organization": "First", "email": "first@example.com", "password": PASSWORD})
 }
 
-/// Empties the installation, as it is before anybody was there.
+/// Empties the installation, as before set-up.
 async fn empty(app: &attestry_tests::TestApp) {
     app.ctx
         .db

@@ -38,7 +38,7 @@ fn id(of: &Value) -> String {
     of["id"].as_str().expect("an id").to_owned()
 }
 
-/// A statement of an organization.
+/// A statement of applicability of an organization.
 struct Soa<'a> {
     app: &'a TestApp,
     tenant: &'a Tenant,
@@ -127,7 +127,7 @@ async fn answering_completes_a_statement(app: &TestApp) {
         (&one["document"]["status"], &one["document"]["answeredQuestions"]),
         (&json!("in_progress"), &json!(1))
     );
-    // The same again changes nothing; what is left out stays.
+    // Repeating an answer changes nothing; omitted fields stay unchanged.
     let before = app.entries(&app.home).await;
     let again = soa.answer(&soa.questions[0], json!({})).await.expect(200);
     assert_eq!(again["data"], one["data"]);
@@ -163,7 +163,7 @@ async fn not_applicable_needs_a_reason(app: &TestApp) {
         .await
         .problem(400, "validation_failed");
     soa.answer(question, json!({"isApplicable": false, "justification": "No premises."})).await.expect(200);
-    // Turned into its opposite, it needs its own reason.
+    // A reversed answer needs its own justification.
     let yes = soa.answer(question, json!({})).await.expect(200);
     assert_eq!(yes["data"]["justification"], Value::Null);
     soa.answer(question, no).await.problem(400, "validation_failed");
@@ -231,7 +231,7 @@ async fn answering_after_a_decision_takes_it_back(app: &TestApp) {
     let soa = Soa::of(app, &app.home).await;
     soa.answer_all().await;
     soa.submit().await;
-    // While it is awaited, too.
+    // Also while it awaits approval.
     let back = soa.answer(&soa.questions[0], json!({"justification": "Now."})).await.expect(200);
     assert_eq!(
         (&back["document"]["status"], &back["document"]["approverId"]),
@@ -378,7 +378,7 @@ async fn rows_say_what_drives_them_and_what_they_lack(app: &TestApp) {
     assert_eq!(row["drivers"]["evidence"], json!({"tasks": 1, "fresh": 1}));
     assert_eq!(row["drivers"]["risks"][0]["id"], risk["id"]);
     assert!(row["drivers"]["controls"][0]["label"].as_str().expect("a label").starts_with("C-1 "));
-    // Whoever may not see risks and controls is not told what they are called.
+    // Labels of risks and controls are hidden without the permission to read them.
     let key = app.key(&["soa:read"]).await;
     let rows =
         app.get(&format!("/v1/soa/documents/{}/rows", soa.document)).key(&key).send().await.expect(200);
@@ -506,7 +506,7 @@ async fn rules_fill_a_statement_in(app: &TestApp) {
     let mine =
         now["answers"].as_array().expect("answers").iter().find(|one| one["questionId"] == soa.questions[1]);
     assert_eq!(mine.expect("mine")["justification"], "Mine.");
-    // Again: nothing is new.
+    // A second run proposes nothing new.
     let again = events(&soa.call("auto-fill", json!({})).await.text());
     assert_eq!(again.last(), Some(&json!({"type": "finish", "proposed": 0, "unanswered": 83})));
     let confirm = soa.call("confirm-answers", json!({"questionIds": [soa.questions[0]]})).await.expect(200);
@@ -589,14 +589,14 @@ fn a_model_fills_in_what_the_rules_leave_open() {
                 (&now["answeredQuestions"], &now["answers"].as_array().map(Vec::len)),
                 (&json!(79), &Some(81))
             );
-            // What a person confirms is no longer the model's to change.
+            // The model cannot change an answer that a person confirmed.
             soa.call("confirm-answers", json!({})).await.expect(200);
             fake.play([Answer::text([
                 "{\"code\": \"5.1\", \"isApplicable\": false, \"justification\": \"No.\"}",
             ])]);
             let all = events(&soa.call("auto-fill", json!({})).await.text());
             assert_eq!(all.last().expect("an event")["proposed"], 0);
-            // A model that can decide nothing says nothing.
+            // A model that can decide nothing returns an empty answer.
             for nothing in [Answer::text([]), Answer::text([" ", "\n"])] {
                 fake.play([nothing]);
                 let all = events(&soa.call("auto-fill", json!({})).await.text());
@@ -616,7 +616,7 @@ async fn proposals_follow_what_is_known(app: &TestApp) {
     let now = soa.get("").await;
     assert_ne!(now.header("etag"), Some(tag.as_str()), "proposals show");
     assert_eq!(now.expect(200)["answers"].as_array().map(Vec::len), Some(8));
-    // A new version does not make more of them than they are.
+    // A new version does not turn proposals into confirmed answers.
     let body = json!({"organizationId": app.home.organization, "frameworkId": "iso_27001"});
     let next = app.post("/v1/soa/create-document", &body).send().await.expect(200)["data"].clone();
     assert!(next["answers"].as_array().expect("answers").iter().all(|one| one["source"] == "rule"));
@@ -625,7 +625,7 @@ async fn proposals_follow_what_is_known(app: &TestApp) {
     app.patch(&path, &json!({"answer": "Yes, in Lisbon."})).send().await.expect(200);
     next.call("auto-fill", json!({})).await;
     assert_eq!(next.get("").await.expect(200)["answers"], json!([]));
-    // Whoever may not see controls is not told what they are called.
+    // The names of controls are hidden without the permission to read them.
     let control = json!({"name": "Secret name", "requirementIds": [next.questions[0]]});
     app.post("/v1/controls", &control).send().await.expect(201);
     let key = app.key(&["soa:update"]).await;
@@ -643,7 +643,7 @@ async fn a_statement_that_waits_does_not_wait_for_nobody(app: &TestApp) {
     assert_eq!(soa.get("").await.expect(200)["status"], "completed");
     soa.submit().await;
     soa.call("decline", json!({})).await.expect(200);
-    // The same answer again is an answer.
+    // Repeating an answer also reopens a declined document.
     let again = soa.answer(&soa.questions[0], json!({})).await.expect(200);
     assert_eq!(again["document"]["status"], "in_progress");
     let submitted = soa.submit().await;
@@ -655,7 +655,7 @@ async fn a_statement_that_waits_does_not_wait_for_nobody(app: &TestApp) {
     app.work().await;
 }
 
-/// What somebody with the database might do.
+/// A forgery that needs direct access to the database.
 const FORGE: &str = "UPDATE soa_files SET sha256 = 'abababababababababababababababababababababababababababababababab' WHERE format = 'pdf'";
 
 async fn files_are_told_apart(app: &TestApp) {
@@ -670,7 +670,7 @@ async fn files_are_told_apart(app: &TestApp) {
     let verify = async |bytes: &[u8]| soa.get(&format!("/verify?sha256={}", sha256(bytes))).await.expect(200);
     assert_eq!(verify(&before).await["isApproved"], false);
     assert_eq!(verify(&after).await["isCurrent"], true);
-    // What was approved names whoever owned it then.
+    // An approved statement names the owners at that time.
     app.delete(&format!("/v1/people/{}", id(&eve))).send().await.expect(200);
     let first = soa.get("").await.expect(200)["answers"].as_array().expect("answers").clone();
     assert!(first.iter().any(|one| one["ownerId"] == id(&eve)));
@@ -678,7 +678,7 @@ async fn files_are_told_apart(app: &TestApp) {
     app.post("/v1/soa/create-document", &body).send().await.expect(200);
     let old = verify(&after).await;
     assert_eq!((&old["isApproved"], &old["isCurrent"]), (&json!(true), &json!(false)));
-    // The journal knows the files: one that was put into the database is none of them.
+    // The journal contains the hashes of the files: one that was forged in the database is not approved.
     tamper(app, FORGE).await;
     let forged = "ab".repeat(32);
     let found = soa.get(&format!("/verify?sha256={forged}")).await.expect(200);

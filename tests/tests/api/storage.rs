@@ -1,4 +1,4 @@
-//! What no request shows: statements, schemas, transactions.
+//! Behaviour below the API: statements, schemas, transactions.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,14 @@ use attestry_domain::registers::vendors::{VendorCategory, VendorStatus};
 use attestry_domain::words::Department;
 use attestry_storage::schema::{Belongs, MIGRATIONS, TABLES};
 use attestry_storage::{archive, instance, jobs, statements};
-use attestry_tests::database::Database;
 use attestry_tests::{Engine, TestApp, both, run};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join_all, select};
 use tempfile::TempDir;
 
-/// So many, whosever they are.
-fn most(in_all: i64) -> jobs::Most {
-    jobs::Most { in_all, of_one: i64::MAX }
+/// Limits a claim in total, but not per organization.
+fn most(in_all: i64) -> jobs::ClaimLimits {
+    jobs::ClaimLimits { in_all, of_one: i64::MAX }
 }
 
 both! {
@@ -67,7 +66,7 @@ async fn schema(app: &TestApp) -> BTreeMap<String, Vec<(String, String, bool)>> 
     tables
 }
 
-/// Indexes and keys as sets of columns, with whether they are unique.
+/// Returns the indexes and keys with their columns and uniqueness.
 async fn indexes(app: &TestApp) -> Vec<(String, String, bool)> {
     let sql = match app.engine() {
         Engine::Sqlite => {
@@ -91,7 +90,7 @@ async fn indexes(app: &TestApp) -> Vec<(String, String, bool)> {
     rows
 }
 
-/// Foreign keys as table, column, table.
+/// Returns the foreign keys as table, column, referenced table.
 async fn references(app: &TestApp) -> Vec<(String, String, String)> {
     let sql = match app.engine() {
         Engine::Sqlite => {
@@ -125,16 +124,12 @@ fn both_databases_have_the_same_schema() {
     assert_eq!(sqlite.0.len(), TABLES.len());
 }
 
-/// The lists of words that the migrations of an engine allow: by table and column.
-fn allowed_words(engine: &str) -> BTreeMap<(String, String), Vec<String>> {
-    let folder = format!("{}/../crates/storage/migrations/{engine}", env!("CARGO_MANIFEST_DIR"));
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path()).collect();
-    files.sort();
+/// Returns the words that the schema's checks allow, by table and column.
+fn allowed_words() -> BTreeMap<(String, String), Vec<String>> {
     let mut found = BTreeMap::new();
-    for file in files {
+    for step in MIGRATIONS {
         let mut table = String::new();
-        for line in std::fs::read_to_string(file).expect("text").lines() {
+        for line in step.sql.lines() {
             if let Some(rest) = line.strip_prefix("CREATE TABLE ") {
                 rest.trim_end_matches(" (").clone_into(&mut table);
             }
@@ -166,56 +161,16 @@ fn the_databases_allow_the_words_of_the_program() {
         "attachments" "entity_type" Subject;
         "comments" "entity_type" Subject;
     };
-    let both = [allowed_words("sqlite"), allowed_words("postgres")];
-    assert_eq!(both[0], both[1], "the databases allow the same");
+    let all = allowed_words();
     for (table, column, mut words) in known {
-        let allowed = &both[0][&(table.to_owned(), column.to_owned())];
+        let allowed = &all[&(table.to_owned(), column.to_owned())];
         if table == "comments" {
             words.retain(|word| *word != "comment");
         }
-        // What comments and files can be about is still to grow.
+        // The schema may allow more entity types for comments and files than are in use.
         let is_open = column == "entity_type";
         assert!(words.iter().all(|word| allowed.iter().any(|known| known == word)), "{table}.{column}");
         assert!(is_open || allowed.len() == words.len(), "{table}.{column}: {allowed:?}");
-    }
-}
-
-/// A database of the version before rows had numbers is brought up to date.
-#[tokio::test]
-async fn rows_that_exist_get_a_reference() {
-    const RISK: &str = "INSERT INTO risks (id, org_id, title, title_key, description, search_text, category, status, archived, likelihood, impact, inherent_score, residual_likelihood, residual_impact, residual_score, treatment_strategy, created_at, updated_at, version) VALUES ($1, $2, 't', 't', 'd', 't', 'other', 'open', FALSE, 'likely', 'major', $3, 'unlikely', 'minor', 1, 'accept', 1, 1, 1)";
-    for engine in [Engine::Sqlite, Engine::Postgres] {
-        let database = Database::create(engine).await;
-        let db = database.open();
-        let before = MIGRATIONS.iter().position(|known| known.name == "references").expect("the migration");
-        db.migrate(&MIGRATIONS[..before]).await.expect("the schema before");
-        let filled = db.write(async |t| {
-            for organization in ["org_a", "org_b"] {
-                let sql = "INSERT INTO organizations (id, name, created_at, updated_at, version) VALUES ($1, 'x', 1, 1, 1)";
-                t.execute(sql, &[Value::from(organization)]).await?;
-            }
-            for (id, organization, score) in [("rsk_2", "org_a", 1), ("rsk_1", "org_a", 16), ("rsk_3", "org_b", 1)] {
-                t.execute(RISK, &[Value::from(id), Value::from(organization), Value::Int(score)]).await?;
-            }
-            Ok::<_, DbError>(())
-        });
-        filled.await.expect("rows");
-        db.migrate(MIGRATIONS).await.expect("the schema now");
-        let read = db.read(async |t| {
-            let rows = t
-                .all("SELECT id, number, is_assessed FROM risks ORDER BY id", &[], |row| {
-                    Ok((row.text(0)?, row.int(1)?, row.bool(2)?))
-                })
-                .await?;
-            let sql = "SELECT last FROM register_numbers WHERE org_id = 'org_a' AND register = 'risk'";
-            Ok::<_, DbError>((rows, t.one(sql, &[], |row| row.int(0)).await?))
-        });
-        let (rows, last) = read.await.expect("rows");
-        let own = |id: &str, number, rated| (id.to_owned(), number, rated);
-        assert_eq!(rows, [own("rsk_1", 1, true), own("rsk_2", 2, false), own("rsk_3", 1, false)]);
-        assert_eq!(last, 2, "the next one is 3");
-        drop(db);
-        database.remove().await;
     }
 }
 
@@ -249,7 +204,7 @@ async fn an_error_rolls_back_its_own_transaction_alone(app: &TestApp) {
         assert!(!app_is_there(), "on purpose");
         Ok::<_, Error>(())
     });
-    // On PostgreSQL a body runs in its caller's task: its panic is its caller's.
+    // On PostgreSQL a body runs in its caller's task, so its panic reaches the caller.
     let panics = std::panic::AssertUnwindSafe(panics).catch_unwind();
     let (first, bad, panicked, second) = futures_util::join!(good("first"), bad, panics, good("second"));
     let reason = match panicked {
@@ -268,7 +223,7 @@ async fn an_error_rolls_back_its_own_transaction_alone(app: &TestApp) {
 async fn a_swallowed_error_is_not_told_as_success(app: &TestApp) {
     let swallowed = app.ctx.db.write(async |t| {
         instance::put(t, "swallowed", "1").await?;
-        // A body that goes on after a failed statement.
+        // A body that continues after a failed statement.
         let _ = t.execute("INSERT INTO organizations (id) VALUES (NULL)", &[]).await;
         Ok::<_, DbError>(())
     });
@@ -291,7 +246,7 @@ async fn a_cancelled_write_leaves_the_connection_usable(app: &TestApp) {
 
 const SET: RowChange = RowChange::Single("UPDATE instance SET value = $2 WHERE name = $1");
 
-/// A counter that is read and then written, at once or later: two that run at once would lose a count.
+/// Reads a counter and then writes it, immediately or queued: two concurrent ones would lose a count.
 async fn count_up(t: &Tx<'_>, counter: &'static str, later: bool) -> Result<(), Error> {
     let found = instance::get(t, counter).await?;
     let now = found.as_ref().map_or(0, |count| count.parse::<i64>().expect("a number")) + 1;
@@ -327,7 +282,7 @@ async fn writers_of_a_lane_do_not_harm_each_other(app: &TestApp) {
             Ok(())
         });
         if number % 13 == 6 {
-            // Whoever waited for it hangs up.
+            // The caller stops waiting.
             let some = async {
                 for _ in 0..number {
                     tokio::task::yield_now().await;
@@ -352,10 +307,10 @@ async fn writers_of_a_lane_do_not_harm_each_other(app: &TestApp) {
     for (counter, told) in told {
         let found = db.read(async move |t| instance::get(t, counter).await).await.expect("a read");
         let kept: i64 = found.expect("a count").parse().expect("a number");
-        // Those who hung up may have been in time; there are at most four of them for each counter.
+        // Cancelled writes may have been committed; there are at most four for each counter.
         assert!((told..=told + 4).contains(&kept), "{counter}: {told} were told, {kept} are kept");
     }
-    // Alone, with nothing but the commit after it.
+    // Alone, followed only by the commit.
     let breaks = db.write_in(7, async |t| {
         count_up(t, "counter 4", false).await?;
         t.execute_later(RowChange::Single(BREAKS), Vec::new()).await?;
@@ -367,14 +322,14 @@ async fn writers_of_a_lane_do_not_harm_each_other(app: &TestApp) {
     assert_eq!(kept.as_deref(), Some("1"));
 }
 
-/// How far bodies that share a transaction have counted.
+/// The count so far of bodies that share a transaction.
 struct Counted(i64);
 
 async fn what_a_failed_body_noted_is_gone(app: &TestApp) {
     let db = &app.ctx.db;
     let write = |number: usize| {
         db.write_in(7, async move |t| {
-            let noted = t.last_note(|counted: &Counted| Some(counted.0));
+            let noted = t.last_commit_record(|counted: &Counted| Some(counted.0));
             let before = match noted {
                 Some(counted) => counted,
                 None => {
@@ -382,7 +337,7 @@ async fn what_a_failed_body_noted_is_gone(app: &TestApp) {
                 }
             };
             let now = before + 1;
-            t.leave(Counted(now));
+            t.defer_to_commit(Counted(now));
             let value = now.to_string();
             match before {
                 0 => instance::put(t, "counted", &value).await?,
@@ -403,7 +358,7 @@ async fn what_a_failed_body_noted_is_gone(app: &TestApp) {
 }
 
 async fn what_is_found_is_the_newest_and_complete(app: &TestApp) {
-    // Longer than a read is run where it was asked for.
+    // Longer than the limit of inline reads.
     const SLOW: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT COUNT(*) FROM n";
     let db = &app.ctx.db;
     for round in 0..20 {
@@ -466,7 +421,7 @@ async fn jobs_are_claimed_once(app: &TestApp) {
     let total = ids.len();
     ids.dedup();
     assert_eq!((ids.len(), total), (20, 20));
-    // A lease that ran out is claimed again.
+    // An expired lease can be claimed again.
     let later = now.plus(std::time::Duration::from_secs(61));
     let again = ctx
         .db
@@ -503,9 +458,9 @@ async fn organizations_take_turns_in_the_queue(app: &TestApp) {
     first.sort();
     assert_eq!(first, [one, two], "one of each before a second of any");
     assert_eq!(claim("second").await, [one, one]);
-    // Three are held, and no more of one organization are wanted.
+    // Three are leased, which is the limit per organization.
     let until = now.plus(std::time::Duration::from_mins(1));
-    let capped = jobs::Most { in_all: 10, of_one: 3 };
+    let capped = jobs::ClaimLimits { in_all: 10, of_one: 3 };
     let claimed = app.ctx.db.write(async move |t| jobs::claim(t, "test", "third", now, until, capped).await);
     assert_eq!(claimed.await.expect("claimed").len(), 0);
     assert_eq!(claim("fourth").await, [one]);

@@ -142,7 +142,7 @@ async fn lists_can_be_narrowed_down(app: &TestApp) {
     assert_eq!(found("q=t-3").await, "done");
     assert_eq!(found("sort=dueDate&order=asc").await, "done late today");
     assert_eq!(app.get("/v1/tasks?status=open").send().await.wrong_fields(), ["status"]);
-    // Where it is tomorrow already, what is due today is late.
+    // In a time zone where it is already tomorrow, a task due today is overdue.
     app.patch("/v1/organization", &json!({"timeZone": "Pacific/Kiritimati"})).send().await.expect(200);
     app.clock.advance(Duration::from_hours(2));
     assert_eq!(found("overdue=true").await, "late today");
@@ -336,7 +336,7 @@ async fn an_employee_sees_and_moves_their_own_tasks_and_nothing_else(app: &TestA
     call("PATCH", "/v1/tasks/reorder").json(&order).send().await.problem(403, "forbidden");
     call("POST", "/v1/tasks").json(&json!({"title": "x"})).send().await.problem(403, "forbidden");
     call("DELETE", &path(&own)).send().await.problem(403, "forbidden");
-    // What is taken from them is no longer theirs.
+    // A task that is unassigned is no longer visible to the former assignee.
     app.patch(&path(&own), &json!({"assigneeId": null})).send().await.expect(200);
     call("GET", &path(&own)).send().await.problem(404, "not_found");
     assert_eq!(call("GET", "/v1/tasks").send().await.expect(200), json!([]));

@@ -1,4 +1,4 @@
-//! `/v1/trust-access`: from asking for access to reading, and every way it is refused.
+//! `/v1/trust-access`: from the access request to reading, and every kind of rejection.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ async fn the_whole_journey(app: &TestApp) {
         preview["previewId"].as_str().expect("an id")
     );
     assert_eq!(preview["s3Key"], key);
-    // However often somebody looks, few files are kept.
+    // Repeated previews do not accumulate files.
     for _ in 0..5 {
         let again = app.call("POST", &format!("{path}/preview-nda")).key(&app.home.key).send().await;
         assert_eq!(again.expect(200)["s3Key"], key);
@@ -241,7 +241,7 @@ async fn requests_are_reviewed_once(app: &TestApp) {
     assert!(mails.len() == 1 && mails[0].text.contains("Customers only."), "{mails:?}");
     approve(first.clone(), json!({})).await.problem(409, "request_reviewed");
     deny(first.clone(), json!({"reason": "Twice."})).await.problem(409, "request_reviewed");
-    // Whatever became of it, there is a preview.
+    // A reviewed request still has a preview.
     app.call("POST", &format!("{first}/preview-nda")).key(&app.home.key).send().await.expect(200);
     let second = format!("{REQUESTS}/{}", request(app, &app.home, GUEST).await);
     app.mails().await;
@@ -407,7 +407,7 @@ async fn an_own_agreement_is_used(app: &TestApp) {
     let nda = token_for(app, GUEST).await;
     let offer = app.call("GET", &format!("/v1/trust-access/nda/{nda}")).send().await.expect(200);
     assert!(offer["text"].as_str().expect("a text").contains("for 5 days. {{ nothing }}"), "{offer}");
-    // What was sent does not change any more.
+    // An agreement that was sent does not change any more.
     app.patch("/v1/trust-portal/settings", &json!({"ndaText": "# Other"})).send().await.expect(200);
     let preview =
         app.call("POST", &format!("/v1/trust-access/nda/{nda}/preview-nda")).send().await.expect(200);
@@ -430,11 +430,11 @@ async fn access_ends(app: &TestApp) {
     let reclaim = format!("/v1/trust-access/{}/reclaim", app.home.organization);
     app.call("POST", &reclaim).json(&json!({"email": GUEST})).send().await.expect(200);
     assert!(app.mails().await.is_empty(), "what has ended is not given again");
-    // A certificate that is replaced or deleted is so for readers at once.
+    // Replacing or deleting a certificate takes effect immediately.
     let (token, _) = granted(app, &app.home, "ada@customer.example").await;
     let file = format!("/v1/trust-access/access/{token}/compliance-resources/gdpr");
     assert_eq!(app.call("GET", &file).send().await.status.as_u16(), 200);
-    // A portal that is a draft again serves nobody, and those who had access when it is published once more.
+    // A portal that is a draft again serves no visitor; once republished, existing access works again.
     let settings = "/v1/trust-portal/settings";
     app.patch(settings, &json!({"status": "draft"})).send().await.expect(200);
     for path in ["", "/compliance-resources", "/compliance-resources/gdpr", "/policies"] {
@@ -468,7 +468,7 @@ async fn reviewers_are_told(app: &TestApp) {
     app.work().await;
     request(app, &app.home, GUEST).await;
     assert_eq!(app.mails().await.len(), 1);
-    // An auditor looks, and decides nothing.
+    // An auditor can read, but not decide.
     let session = app.sign_in("auditor@example.com").await;
     let list = app.call("GET", REQUESTS).session(&session, &app.home.organization).send().await.expect(200);
     let path = format!("{REQUESTS}/{}/approve", id(&list["data"][0]));
@@ -480,7 +480,7 @@ async fn mail_to_an_address_is_limited(app: &TestApp) {
     app.patch("/v1/trust-portal/settings", &published).send().await.expect(200);
     let path = format!("/v1/trust-access/{}/reclaim", app.home.organization);
     for count in 0..5 {
-        // By whichever name it is the same portal.
+        // The id and the friendly URL of a portal share the limit.
         let path = if count % 2 == 0 { &path } else { "/v1/trust-access/engines/reclaim" };
         app.call("POST", path).json(&json!({"email": GUEST})).send().await.expect(200);
     }
@@ -491,12 +491,12 @@ async fn mail_to_an_address_is_limited(app: &TestApp) {
     app.work().await;
 }
 
-/// Anybody can have links sent; they do not push out the one that somebody uses.
+/// Anyone can request links; they do not displace a link that is in use.
 async fn links_that_are_used_stay(app: &TestApp) {
     publish(app, &app.home).await;
     let (first, grant) = granted(app, &app.home, GUEST).await;
     let fresh = async || {
-        // Without the limit of the interface.
+        // Bypasses the API's rate limit.
         let id = attestry_domain::id::OrganizationId::read(&app.home.organization).expect("an id");
         let grant = attestry_domain::id::AccessGrantId::read(&grant).expect("an id");
         let scope = attestry_domain::access::Scope::system(id, "test");
@@ -523,13 +523,13 @@ async fn links_that_are_used_stay(app: &TestApp) {
     assert_eq!((open(&first).await, open(&used).await, open(&unused).await), (200, 200, 404));
 }
 
-/// Only so many files are in memory for readers, however slowly they read.
+/// The number of files in memory is limited, however slowly clients read.
 async fn files_on_their_way_are_few(app: &TestApp) {
     publish(app, &app.home).await;
     upload(app, &app.home, "gdpr", &pdf(1)).await.expect(201);
     choose(app, &app.home, "gdpr", "nda").await.expect(200);
     let path = |token: &str| format!("/v1/trust-access/access/{token}/compliance-resources/gdpr");
-    // Readers who do not read. None of them takes more than a share.
+    // Clients that do not read. None of them gets more than its share.
     let mut slow = Vec::new();
     for reader in 0..4 {
         let (token, _) = granted(app, &app.home, &format!("reader{reader}@customer.example")).await;
@@ -542,7 +542,7 @@ async fn files_on_their_way_are_few(app: &TestApp) {
         refused.problem(429, "rate_limited");
         assert!(refused.header("retry-after").is_some());
     }
-    // The next one waits, and everybody else is served meanwhile.
+    // The next download waits, and all other requests are served meanwhile.
     let (token, _) = granted(app, &app.home, GUEST).await;
     let mut waiting = Box::pin(app.call("GET", &path(&token)).send());
     let others = Box::pin(async {
@@ -556,7 +556,7 @@ async fn files_on_their_way_are_few(app: &TestApp) {
     assert_eq!(waiting.await.status.as_u16(), 200);
 }
 
-/// What cannot be printed is noticed by whoever approves, and names turn nothing around.
+/// An agreement that cannot be printed fails on approval, and names cannot reverse the text direction.
 async fn agreements_can_be_printed(app: &TestApp) {
     let own = json!({"status": "published", "ndaText": "{{name}}".repeat(5500)});
     app.patch("/v1/trust-portal/settings", &own).send().await.expect(200);

@@ -122,7 +122,7 @@ async fn the_public_sees_what_is_published(app: &TestApp) {
     assert_eq!(shown["subProcessors"][0]["name"], "Cloudy");
     assert_eq!(shown["questions"][0]["title"], "Where is our data?");
     assert_eq!(shown["updates"], json!([]));
-    // What is decided counts more than what follows from a certificate.
+    // An explicit setting takes precedence over one derived from a certificate.
     let hide = json!({"frameworks": [{"framework": "soc2_type2", "enabled": false, "status": "compliant"}]});
     app.patch(SETTINGS, &hide).send().await.expect(200);
     let shown = app.call("GET", "/v1/trust-access/engines").send().await.expect(200);
@@ -142,7 +142,7 @@ async fn a_portal_is_rendered_again_when_something_on_it_changed(app: &TestApp) 
     let shown = futures_util::future::join_all(views).await;
     assert!(shown.iter().all(|(status, _)| *status == 200));
     assert_eq!(app.ctx.portal_pages().rendered() - rendered, 2, "once for each form");
-    // What is not on the page does not change it.
+    // Changes to data that is not on the page do not invalidate it.
     app.risk(json!({})).await;
     for path in forms {
         view(path).await;
@@ -225,7 +225,7 @@ async fn blobs(app: &TestApp) -> usize {
     app.ctx.blobs.list(None).count().await
 }
 
-/// A file that does something by itself is refused with the reason.
+/// A file with active content is rejected with the reason.
 async fn certificates_are_passive(app: &TestApp) {
     let file = String::from_utf8(pdf(1)).expect("text");
     for (action, word) in [
@@ -252,7 +252,7 @@ async fn certificates_are_checked(app: &TestApp) {
     };
     let missing = app.post(path, &json!({})).send().await.wrong_fields();
     assert_eq!(missing, ["fileData", "fileName", "fileType", "framework", "organizationId"]);
-    // The organization comes before the file.
+    // The organization is checked before the file.
     let mut foreign = with("fileData", json!("not base64!"));
     foreign["organizationId"] = json!(other.organization);
     app.post(path, &foreign).send().await.problem(403, "organization_mismatch");
@@ -293,7 +293,7 @@ async fn certificates_are_checked(app: &TestApp) {
         let refused = refused.problem(400, "file_refused");
         assert!(refused["detail"].as_str().expect("a text").contains(says), "{refused}");
     }
-    // A path in the name is dropped, a program's name refused.
+    // A path in the name is removed, and an executable's name is rejected.
     let odd = with("fileName", json!("../../etc/Zertifikat \u{202e}2026.pdf"));
     assert_eq!(app.post(path, &odd).send().await.expect(201)["fileName"], "Zertifikat 2026.pdf");
     assert_eq!(app.post(path, &with("fileName", json!("x.exe"))).send().await.wrong_fields(), ["fileName"]);
@@ -358,7 +358,7 @@ async fn news_reach_those_who_confirmed(app: &TestApp) {
     app.call("POST", "/v1/trust-access/subscriptions/confirm").json(&confirm).send().await.expect(200);
     app.call("POST", "/v1/trust-access/subscriptions/confirm").json(&confirm).send().await.expect(200);
     assert_eq!(app.get(SETTINGS).send().await.expect(200)["subscriberCount"], 1);
-    // Whoever is on the list gets the same answer after the same work, and no mail.
+    // An existing subscriber gets the same response after the same work, and no mail.
     let jobs = async || {
         let sql = "SELECT COUNT(*) FROM jobs";
         app.ctx.db.read(async move |t| t.one(sql, &[], |row| row.int(0)).await).await.expect("a number")
@@ -374,7 +374,7 @@ async fn news_reach_those_who_confirmed(app: &TestApp) {
     assert_eq!(mails.len(), 1);
     assert_eq!(mails[0].to_address, "grace@customer.example");
     assert!(mails[0].subject.contains("A new report") && mails[0].text.contains("Read it."), "{mails:?}");
-    // Changing what is out already tells nobody again.
+    // Editing a published post sends no second notification.
     let posts = app.get("/v1/trust-portal/posts?kind=update&total=true").send().await.expect(200);
     assert_eq!(posts["total"], 2);
     let path = format!("/v1/trust-portal/posts/{}", id(&posts["data"][0]));
@@ -388,7 +388,7 @@ async fn news_reach_those_who_confirmed(app: &TestApp) {
     app.call("POST", "/v1/trust-access/subscriptions/unsubscribe").json(&leave).send().await.expect(200);
     app.call("POST", "/v1/trust-access/subscriptions/unsubscribe").json(&leave).send().await.expect(200);
     assert!(publish("Too late").await.is_empty());
-    // Whoever has left can leave again, by the mail program, too.
+    // Unsubscribing again succeeds, also through the mail client.
     let form = "application/x-www-form-urlencoded";
     let again = app.call("POST", &link).raw(form, "List-Unsubscribe=One-Click").send().await;
     assert_eq!((again.status.as_u16(), again.text().as_str()), (200, "You are unsubscribed.\n"));
@@ -401,7 +401,7 @@ async fn news_reach_those_who_confirmed(app: &TestApp) {
     assert!(!entries.to_string().contains("grace@customer.example"), "who left is forgotten");
     app.delete(&path).send().await.expect(200);
     app.get(&path).send().await.problem(404, "not_found");
-    // What nobody confirms is forgotten after a week.
+    // Unconfirmed subscriptions are deleted after a week.
     app.clock.advance(std::time::Duration::from_hours(8 * 24));
     app.housekeeping().await;
     let known =
@@ -435,14 +435,14 @@ async fn a_page_of_a_portal_is_escaped(app: &TestApp) {
     assert!(policy.contains("script-src 'self'; style-src 'self';"), "{policy}");
     let german = app.call("GET", "/trust/engines").header("accept-language", "de-CH, en;q=0.5").send().await;
     assert!(german.text().contains("<html lang=\"de\">"), "{}", german.text());
-    // A browser that finds nothing gets a page too.
+    // A browser gets a page for a 404, too.
     let nothing = app.call("GET", "/trust/nobody").header("accept", "text/html").send().await;
     assert_eq!(nothing.status.as_u16(), 404);
     assert!(nothing.text().contains("<h1>Nothing here</h1>"), "{}", nothing.text());
     app.call("GET", "/trust/nobody").send().await.problem(404, "not_found");
 }
 
-/// Whose portal a host name means is in the database; that a process answers is not.
+/// Host names are resolved through the database, but the liveness check does not depend on it.
 async fn a_process_lives_without_its_database(app: &TestApp) {
     let run = async |sql: &'static str| {
         app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("it runs");
@@ -453,7 +453,7 @@ async fn a_process_lives_without_its_database(app: &TestApp) {
     live.expect(200);
 }
 
-/// A domain of its own, with a real name server.
+/// A custom domain with a real name server.
 mod a_domain_is_verified_by_dns {
     use super::*;
 
@@ -485,7 +485,7 @@ async fn verify(app: &TestApp, names: &NameServer) {
     let challenge = records.iter().find(|one| one["type"] == "TXT").expect("a challenge");
     assert!(challenge["reason"].as_str().expect("a reason").contains("No TXT record"), "{challenge}");
     let value = challenge["value"].as_str().expect("a value").to_owned();
-    // Another organization is told to make another record.
+    // Another organization gets a different record to create.
     let other = app.tenant("Other", "bob@example.com").await;
     let theirs = app.call("GET", &path).key(&other.key).send().await.expect(200);
     assert!(!theirs.to_string().contains(&value));
@@ -536,7 +536,7 @@ async fn verify(app: &TestApp, names: &NameServer) {
     ] {
         assert_eq!(at("GET", hidden).key(&app.home.key).begin().await.status().as_u16(), 404, "{hidden}");
     }
-    // A portal that is not published shows nothing, not even the rest of the server.
+    // An unpublished portal's domain serves nothing, not even the rest of the server.
     app.patch(SETTINGS, &json!({"status": "draft"})).send().await.expect(200);
     for path in ["/", "/sign-in", "/v1/health"] {
         assert_eq!(at("GET", path).begin().await.status().as_u16(), 404, "{path}");
@@ -549,7 +549,7 @@ async fn verify(app: &TestApp, names: &NameServer) {
     app.call("GET", &format!("/v1/trust-access/access/{theirs}")).send().await.expect(200);
     app.mails().await;
 
-    // Its records go wrong: whoever reviews is told once, and the domain is given up after a while.
+    // When its records become invalid, the reviewers are notified once, and the domain is released after a while.
     names.set("customer.example", "trust A 203.0.113.7\n").await.expect("a zone");
     let told = async |app: &TestApp| {
         app.clock.advance(std::time::Duration::from_hours(1));
@@ -572,7 +572,7 @@ async fn verify(app: &TestApp, names: &NameServer) {
     assert_eq!(at("GET", "/v1/health").send().await.status.as_u16(), 200, "a host like any other");
 }
 
-/// A name server that does not answer is somebody else's failure.
+/// A name server that does not respond is an upstream error.
 #[test]
 fn a_domain_that_cannot_be_looked_up_is_a_502() {
     let silent = async || {
@@ -589,7 +589,7 @@ fn a_domain_that_cannot_be_looked_up_is_a_502() {
     }
 }
 
-/// The hosting provider says whether a domain is right.
+/// The hosting provider verifies the domain.
 #[test]
 fn a_domain_is_verified_by_vercel() {
     let vercel = async || {
@@ -624,7 +624,7 @@ fn a_domain_is_verified_by_vercel() {
     }
 }
 
-/// A watermark is drawn on each page, whatever name the reader has.
+/// A watermark is drawn on each page, whatever the script of the reader's name.
 #[test]
 fn names_of_all_scripts_are_marked() {
     attestry_tests::run(Engine::Sqlite, async |app| {

@@ -1,4 +1,4 @@
-//! When the database is busy, full or away: 503 with `Retry-After`, and it recovers by itself.
+//! A busy, full or unreachable database: 503 with `Retry-After`, and automatic recovery.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Lists as members have arranged them.
+//! Saved views of lists.
 
 use attestry_tests::{TestApp, both, id};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is done with one request, step by step.
+//! Scripted replies to a request.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::MODEL;
 use crate::Kind;
 
-/// One reply. Built by saying what happens, in order; a reply that neither hangs nor breaks off ends in good order.
+/// One reply. Built from its steps, in order; a reply that neither hangs nor breaks off ends the body properly.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// None if not even that is answered.
+    /// `None` if not even the head is sent.
     pub(super) head: Option<Head>,
     pub(super) acts: Vec<Act>,
-    /// Each byte is sent by itself.
+    /// Sends each byte separately.
     pub(super) slowly: bool,
 }
 
@@ -37,32 +37,32 @@ pub(super) enum Act {
 }
 
 impl Reply {
-    /// A whole answer in pieces, as a provider streams it.
+    /// A complete answer in pieces, streamed like a provider does.
     pub fn text<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         pieces.into_iter().fold(Self::stream().begins(), Self::says).ends()
     }
 
-    /// The beginning of a stream of events without any.
+    /// The head of an event stream without events.
     pub fn stream() -> Self {
         Self::with(200, "text/event-stream; charset=utf-8", Vec::new())
     }
 
-    /// A body that is not streamed, as JSON.
+    /// A JSON body that is not streamed.
     pub fn status(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self::with(status, "application/json", vec![Act::Raw(body.into())])
     }
 
-    /// A page for people, as web servers send it that are not a provider.
+    /// An HTML page, as sent by web servers that are not a provider.
     pub fn page(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self::with(status, "text/html", vec![Act::Raw(body.into())])
     }
 
-    /// Takes the request and never says anything.
+    /// Accepts the request and never responds.
     pub fn silence() -> Self {
         Self { head: None, acts: vec![Act::Hang], slowly: false }
     }
 
-    /// Takes the request and closes the connection.
+    /// Accepts the request and closes the connection.
     pub fn no_answer() -> Self {
         Self { head: None, acts: vec![Act::BreakOff], slowly: false }
     }
@@ -72,7 +72,7 @@ impl Reply {
         Self { head: Some(Head { status, headers }), acts, slowly: false }
     }
 
-    /// Adds a header, or replaces it.
+    /// Adds or replaces a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         if let Some(head) = &mut self.head {
@@ -82,7 +82,7 @@ impl Reply {
         self
     }
 
-    /// What a provider sends before any text.
+    /// Sends the events before any text.
     #[must_use]
     pub fn begins(self) -> Self {
         self.then(Act::Begin)
@@ -93,25 +93,25 @@ impl Reply {
         self.then(Act::Text(text.to_owned()))
     }
 
-    /// What a provider sends after the last text.
+    /// Sends the events after the last text.
     #[must_use]
     pub fn ends(self) -> Self {
         self.then(Act::Finish(None))
     }
 
-    /// The same, with another reason to stop than that everything was said, in the provider's own word.
+    /// Sends the events after the last text, with the provider's own name of another finish reason.
     #[must_use]
     pub fn ends_because(self, reason: &'static str) -> Self {
         self.then(Act::Finish(Some(reason)))
     }
 
-    /// An error within the stream.
+    /// Sends an error within the stream.
     #[must_use]
     pub fn errs(self, name: &str, message: &str) -> Self {
         self.then(Act::Error(name.to_owned(), message.to_owned()))
     }
 
-    /// Bytes as they are.
+    /// Sends these bytes verbatim.
     #[must_use]
     pub fn raw(self, bytes: impl Into<Vec<u8>>) -> Self {
         self.then(Act::Raw(bytes.into()))
@@ -122,13 +122,13 @@ impl Reply {
         self.then(Act::Pause(pause))
     }
 
-    /// Goes on after [`super::FakeProvider::cue`].
+    /// Waits for [`super::FakeProvider::cue`].
     #[must_use]
     pub fn waits(self) -> Self {
         self.then(Act::Wait)
     }
 
-    /// Says no more and keeps the connection.
+    /// Sends no more and leaves the connection open.
     #[must_use]
     pub fn hangs(self) -> Self {
         self.then(Act::Hang)
@@ -140,7 +140,7 @@ impl Reply {
         self.then(Act::BreakOff)
     }
 
-    /// Sends each byte by itself.
+    /// Sends each byte separately.
     #[must_use]
     pub fn slowly(mut self) -> Self {
         self.slowly = true;
@@ -154,7 +154,7 @@ impl Reply {
 }
 
 impl Act {
-    /// What it sends, if anything.
+    /// The bytes that this step sends, if any.
     pub(super) fn bytes(&self, kind: Kind) -> Option<Vec<u8>> {
         let events = match (kind, self) {
             (_, Self::Raw(bytes)) => return Some(bytes.clone()),

@@ -1,4 +1,4 @@
-//! As much of an HTTP server as it takes, by hand, so that it can break its own rules.
+//! A minimal HTTP server, written by hand so that it can violate the protocol.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,7 +13,7 @@ use super::reply::{Act, Reply};
 use super::{Seen, Stage, held};
 
 pub(super) async fn listen(listener: TcpListener, stage: Arc<Stage>) {
-    // Ends all connections with it.
+    // Dropping it ends all connections.
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         stage.count(|counts| counts.connections += 1);
@@ -21,17 +21,17 @@ pub(super) async fn listen(listener: TcpListener, stage: Arc<Stage>) {
     }
 }
 
-/// How a reply went.
+/// The result of a reply.
 #[derive(PartialEq)]
 enum Outcome {
-    /// The connection may take another request.
+    /// The connection can be used for another request.
     Whole,
     BrokenOff,
     HungUp,
 }
 
 async fn converse(stream: TcpStream, stage: Arc<Stage>) {
-    // Bytes are meant to be sent as they are written, one by one if the script says so.
+    // Bytes must be sent as they are written, one by one if the script requires it.
     if stream.set_nodelay(true).is_err() {
         return;
     }
@@ -53,7 +53,7 @@ async fn converse(stream: TcpStream, stage: Arc<Stage>) {
     }
 }
 
-/// Waits until the client closes its side. It has nothing more to say before it has an answer.
+/// Waits until the client closes its side. The client sends nothing before it has a response.
 async fn gone(reader: &mut BufReader<OwnedReadHalf>) {
     while matches!(reader.fill_buf().await, Ok(bytes) if !bytes.is_empty()) {
         let read = reader.buffer().len();
@@ -85,7 +85,7 @@ async fn perform(reply: &Reply, writer: &mut OwnedWriteHalf, stage: &Stage) -> i
     if let Some(head) = &reply.head {
         let mut text = format!("HTTP/1.1 {} Scripted\r\ntransfer-encoding: chunked\r\n", head.status);
         for (name, value) in &head.headers {
-            // Writing into a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(text, "{name}: {value}\r\n");
         }
         writer.write_all(format!("{text}\r\n").as_bytes()).await?;
@@ -105,7 +105,7 @@ async fn perform(reply: &Reply, writer: &mut OwnedWriteHalf, stage: &Stage) -> i
             chunk.extend_from_slice(b"\r\n");
             writer.write_all(&chunk).await?;
             if reply.slowly {
-                // Lets the other side read before the next byte is here.
+                // Lets the client read before the next byte is sent.
                 tokio::task::yield_now().await;
             }
         }

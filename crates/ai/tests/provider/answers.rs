@@ -1,4 +1,4 @@
-//! Answers that end well.
+//! Answers that succeed.
 
 use attestry_ai::Kind;
 use attestry_ai::fake::{MODEL, Reply};
@@ -103,7 +103,7 @@ async fn a_reason_to_stop_is_an_end_without_done() {
         Reply::stream().says("a").raw(finish),
         Reply::stream().says("a").raw(finish).breaks_off(),
         Reply::stream().says("a").raw(finish).hangs(),
-        // Some repeat the reason with every chunk.
+        // Some providers repeat the finish reason with every chunk.
         Reply::stream().raw(finish.replace("\"b\"", "\"a\"")).raw(finish).raw("data: [DONE]\n\n"),
     ] {
         let (_fake, provider) = meet(Kind::OpenAi, [reply.clone()]).await;
@@ -118,7 +118,7 @@ async fn a_connection_serves_one_answer_after_the_other() {
         for _ in 0..20 {
             assert_eq!(ask(&provider).await, (vec!["yes".to_owned()], None));
         }
-        // It is given back beside the caller, so now and then one more is opened.
+        // The connection is returned by a background task, so occasionally another one is opened.
         assert_eq!(fake.requests().len(), 20);
         assert!(fake.connections() < 20, "{}", fake.connections());
     }

@@ -1,4 +1,4 @@
-//! Answers that end badly, and refusals.
+//! Answers that fail, and error responses.
 
 use attestry_ai::fake::Reply;
 use attestry_ai::{Failure, Kind};
@@ -135,7 +135,7 @@ async fn a_wrong_base_url_leads_to_a_page() {
 #[tokio::test]
 async fn only_the_beginning_of_a_refusal_is_read() {
     for kind in KINDS {
-        // More than is read, and then the connection stays open: whoever reads on waits for ever.
+        // More bytes than are read, then the connection stays open: a client that kept reading would wait forever.
         let reply = Reply::status(400, vec![b' '; 64 * 1024]).hangs();
         let (fake, provider) = meet(kind, [reply]).await;
         assert_eq!(refused(&provider).await, Failure::Refused { status: Some(400), message: None });
@@ -149,7 +149,7 @@ async fn nobody_listens() {
         let (fake, provider) = meet(kind, [Reply::silence()]).await;
         let address = fake.base_url();
         drop(fake);
-        // The port stays closed once the listener is gone, which another task sees to.
+        // The port closes once the listener is dropped, which happens in another task.
         let failure = loop {
             match refused(&provider).await {
                 Failure::Unreachable { reason: Some(reason), .. } if !reason.contains("refused") => {}

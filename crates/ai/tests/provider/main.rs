@@ -1,5 +1,5 @@
-//! Against a provider on this machine that speaks the real protocols and misbehaves as real ones do. Each test
-//! asks both kinds of provider.
+//! Tests against a local fake provider with the real protocols, which misbehaves as real ones do. Each test uses both
+//! kinds of provider.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "test code")]
 
@@ -18,7 +18,7 @@ use attestry_ai::{Answer, Failure, Kind, Prompt, Provider, Settings, Turn};
 
 pub(crate) const KINDS: [Kind; 2] = [Kind::OpenAi, Kind::Anthropic];
 
-/// A fake provider and the way to it, with pauses too short to notice.
+/// Starts a fake provider and a client for it, with very short pauses.
 pub(crate) async fn meet(kind: Kind, script: impl Into<Vec<Reply>>) -> (FakeProvider, Provider) {
     meet_with(kind, script, |_| {}).await
 }
@@ -39,7 +39,7 @@ pub(crate) fn question() -> Prompt {
     Prompt { system: "Be brief.".to_owned(), turns: vec![Turn::user("Hello?")] }
 }
 
-/// The texts of an answer, and how it ended.
+/// Returns the texts of an answer, and its failure if it has one.
 pub(crate) async fn read(answer: &mut Answer) -> (Vec<String>, Option<Failure>) {
     let mut texts = Vec::new();
     while let Some(next) = answer.next().await {
@@ -55,7 +55,7 @@ pub(crate) async fn read(answer: &mut Answer) -> (Vec<String>, Option<Failure>) 
     (texts, None)
 }
 
-/// Asks and reads everything.
+/// Sends a prompt and reads the whole answer.
 pub(crate) async fn ask(provider: &Provider) -> (Vec<String>, Option<Failure>) {
     match provider.ask(&question()).await {
         Ok(mut answer) => read(&mut answer).await,
@@ -63,7 +63,7 @@ pub(crate) async fn ask(provider: &Provider) -> (Vec<String>, Option<Failure>) {
     }
 }
 
-/// Asks, and is told before any text that it failed.
+/// Sends a prompt and expects a failure before any text.
 pub(crate) async fn refused(provider: &Provider) -> Failure {
     match provider.ask(&question()).await {
         Ok(answer) => panic!("an answer: {answer:?}"),

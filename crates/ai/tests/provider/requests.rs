@@ -1,4 +1,4 @@
-//! What the provider receives.
+//! Requests as received by the provider.
 
 use attestry_ai::fake::{KEY, MODEL, Reply};
 use attestry_ai::{Error, Key, Kind, Prompt, Provider, Settings, Turn};

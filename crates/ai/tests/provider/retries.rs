@@ -1,4 +1,4 @@
-//! A question is asked again until the first event of an answer, and not too often.
+//! A request is retried until the first event of an answer, and not too often.
 
 use std::time::Duration;
 

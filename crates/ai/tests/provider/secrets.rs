@@ -1,4 +1,4 @@
-//! The key is sent, and shown nowhere else.
+//! The key is sent and appears nowhere else.
 
 use std::fmt::Debug;
 
@@ -6,7 +6,7 @@ use attestry_ai::fake::{KEY, Reply};
 
 use crate::{KINDS, meet, question, read};
 
-/// Neither the key nor a telling part of it.
+/// Asserts that the text contains neither the key nor a long part of it.
 fn hides_key(text: &str) {
     for part in [KEY, &KEY[..12], &KEY[KEY.len() - 12..]] {
         assert!(!text.contains(part), "{text}");

@@ -1,4 +1,4 @@
-//! Encrypted connections are checked against the authorities of the system.
+//! TLS certificates are checked against the authorities of the system.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;

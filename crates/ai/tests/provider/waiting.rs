@@ -1,4 +1,4 @@
-//! Time limits, and what happens when nobody waits any longer.
+//! Timeouts and cancellation.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -22,7 +22,7 @@ async fn nobody_accepts_the_connection() {
     socket.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a free port");
     let listener = socket.listen(1).expect("a listener");
     let address = listener.local_addr().expect("an address");
-    // Fills the queue of those who wait to be accepted; whoever comes then hears nothing.
+    // Fills the accept queue; later connection attempts get no response.
     let mut queue = Vec::new();
     while let Ok(stream) = timeout(SHORT, TcpStream::connect(address)).await {
         queue.push(stream.expect("a connection"));
@@ -157,14 +157,14 @@ async fn a_slow_reader_is_not_a_slow_provider() {
 #[tokio::test]
 async fn whoever_goes_away_stops_the_provider() {
     for kind in KINDS {
-        // In the middle of an answer, while nothing is said.
+        // In the middle of an answer, while the provider sends nothing.
         let (fake, provider) = meet(kind, [Reply::stream().begins().says("a").hangs()]).await;
         let mut answer = provider.ask(&question()).await.expect("an answer");
         assert_eq!(answer.next().await, Some(Ok("a".to_owned())));
         drop(answer);
         fake.hung_up(1).await;
 
-        // Before the answer has begun.
+        // Before the answer has started.
         fake.play([Reply::silence()]);
         let asking = {
             let provider = provider.clone();
@@ -174,7 +174,7 @@ async fn whoever_goes_away_stops_the_provider() {
         asking.abort();
         fake.hung_up(2).await;
 
-        // While more is said than anybody reads.
+        // While the provider sends more than the client reads.
         let endless = (0..10_000).fold(Reply::stream().begins(), |reply, _| reply.says(&"much ".repeat(100)));
         fake.play([endless]);
         drop(provider.ask(&question()).await.expect("an answer"));

@@ -12,14 +12,14 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AutomationCheck, example = json!(check_example()))]
 pub(crate) struct CheckView {
-    /// What an automation names in `check`.
+    /// The identifier to use as `check` of an automation.
     check: &'static str,
     title: &'static str,
     description: &'static str,
     /// A JSON Schema of the parameters.
     #[schema(value_type = Object)]
     parameters: Value,
-    /// What it runs.
+    /// The script that it runs.
     script: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! `/v1/organization/automation-hosts`: what scripts may reach.
+//! `/v1/organization/automation-hosts`: the hosts that scripts may reach.
 
 use attestry_app::automations;
 use attestry_domain::Parse;
@@ -65,7 +65,7 @@ pub(crate) async fn get_automation_hosts(
 
 /// Sets the hosts that automations can reach
 ///
-/// Addresses within private networks are refused whatever the list says, unless the operator allows them.
+/// Addresses within private networks are rejected regardless of the list, unless the operator allows them.
 #[utoipa::path(
     put, path = "/v1/organization/automation-hosts", tag = "Automations", request_body = SetHosts,
     responses((status = 200, body = HostsView, description = "The hosts as they are now."))

@@ -1,6 +1,6 @@
-//! `/v1/tasks/{taskId}/automations`: scripts that gather evidence for a task.
+//! `/v1/tasks/{taskId}/automations`: scripts that collect evidence for a task.
 
-use attestry_app::automations::{self, Does, Place};
+use attestry_app::automations::{self, AutomationRef, AutomationSource};
 use attestry_domain::access::grant;
 use attestry_domain::automations::schedules::Schedule;
 use attestry_domain::automations::{Automation, AutomationPatch, EVENTS, Event, Source};
@@ -36,8 +36,8 @@ pub(crate) mod versions;
 type TaskAt = ParentId<kind::Task>;
 type AutomationAt = IdAt<kind::Automation, 1>;
 
-fn place(task: &TaskAt, automation: &AutomationAt) -> Result<Place, Problem> {
-    Ok(Place { task: task.found()?, automation: automation.found()? })
+fn place(task: &TaskAt, automation: &AutomationAt) -> Result<AutomationRef, Problem> {
+    Ok(AutomationRef { task: task.found()?, automation: automation.found()? })
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,7 +51,7 @@ pub(crate) struct AutomationView {
     name: String,
     #[schema(required)]
     description: Option<String>,
-    /// Whether its schedule and its events start it. It can be run by hand in any case.
+    /// True if its schedule and its events start it. It can be run manually in any case.
     is_enabled: bool,
     /// A cron expression of five fields.
     #[schema(required, value_type = Option<String>, example = "0 6 * * 1")]
@@ -59,16 +59,16 @@ pub(crate) struct AutomationView {
     /// The time zone of the schedule; the organization's, if it is null.
     #[schema(required, value_type = Option<String>)]
     time_zone: Option<Zone>,
-    /// When the schedule comes next.
+    /// When the schedule runs it next.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     next_run_at: Option<Time>,
     /// The actions of the audit log that start it.
     #[schema(value_type = Vec<String>)]
     events: Vec<Event>,
-    /// What a pass means, in words.
+    /// A description of what a pass means.
     #[schema(required)]
     evaluation_criteria: Option<String>,
-    /// The built-in check it runs; null if it runs a script of its own.
+    /// The built-in check that it runs; null if it runs its own script.
     #[schema(required)]
     check: Option<String>,
     /// The parameters of the check.
@@ -80,9 +80,9 @@ pub(crate) struct AutomationView {
     /// The status the task gets when a run does not pass; null leaves it as it is.
     #[schema(required, inline)]
     status_on_fail: Option<TaskStatus>,
-    /// Whether the evidence of a run is attached to the task.
+    /// True if the evidence of a run is attached to the task.
     keep_evidence: bool,
-    /// The version that runs; null before there is one.
+    /// The version that runs; null if there is none yet.
     #[schema(required)]
     latest_version: Option<i64>,
     #[schema(value_type = String, format = DateTime)]
@@ -186,7 +186,7 @@ body! {
 }
 
 body! {
-    /// What to change. Fields that are left out stay as they are; null clears.
+    /// The fields to change. Fields that are left out stay as they are; null clears a field.
     UpdateAutomation (Large) {
         name "name": optional Name = "Its name.",
         description "description": nullable LongText = "What it is for.",
@@ -226,7 +226,7 @@ pub(crate) async fn list_automations(
 /// Adds an automation to a task
 ///
 /// A script is an ES module with `export default async function (ctx)` that returns
-/// `{status: "pass"|"fail", summary, evidence?}`. It runs in a process that reaches nothing but what `ctx` offers:
+/// `{status: "pass"|"fail", summary, evidence?}`. It runs in a process that can access only what `ctx` offers:
 /// `ctx.fetch`, `ctx.secret(name)`, `ctx.dns(name, type)`, `ctx.tls(host, port)`, `ctx.log`, `ctx.now`, `ctx.event`,
 /// `ctx.task`, `ctx.parameters`.
 #[utoipa::path(
@@ -244,14 +244,14 @@ pub(crate) async fn create_automation(
     let does = match (body.script, body.check, body.parameters) {
         (Some(_), Some(_), _) => return Err(wrong("check", "must not be given together with a script")),
         (_, None, Some(_)) => return Err(wrong("parameters", "belong to a check; name it in check")),
-        (Some(script), None, None) => Does::Script(script),
-        (None, Some(check), parameters) => Does::Check {
+        (Some(script), None, None) => AutomationSource::Script(script),
+        (None, Some(check), parameters) => AutomationSource::Check {
             name: check.into_string(),
             parameters: parameters.map(|parameters| parameters.0).unwrap_or_default(),
         },
-        (None, None, None) => Does::NothingYet,
+        (None, None, None) => AutomationSource::NothingYet,
     };
-    if body.name.is_none() && !matches!(does, Does::Check { .. }) {
+    if body.name.is_none() && !matches!(does, AutomationSource::Check { .. }) {
         return Err(wrong("name", "is required"));
     }
     let patch = AutomationPatch {

@@ -1,4 +1,4 @@
-//! `…/runs`: what automations did. Lists are bare arrays of everything.
+//! `…/runs`: the runs of automations. Lists are plain arrays, unpaged by default.
 
 use attestry_app::automations::runs;
 use attestry_domain::Time;
@@ -26,7 +26,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{AutomationAt, TaskAt, place};
 
-/// Why a run has no result.
+/// The reason why a run has no result.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"code": "cpu_time_limit", "message": "The script used more than 5 s of processor time."}))]
 pub(crate) struct RunProblem {
@@ -58,13 +58,13 @@ pub(crate) struct RunView {
     completed_at: Option<Time>,
     #[schema(required)]
     duration_ms: Option<i64>,
-    /// Whether the script came to its end; null until the run has ended.
+    /// True if the script finished; null until the run has ended.
     #[schema(required)]
     success: Option<bool>,
-    /// What the script found.
+    /// The result that the script returned.
     #[schema(required, inline)]
     evaluation_status: Option<Evaluation>,
-    /// Its summary.
+    /// The summary that the script returned.
     #[schema(required)]
     evaluation_reason: Option<String>,
     /// The evidence it returned: any JSON.
@@ -74,7 +74,7 @@ pub(crate) struct RunView {
     logs: Vec<String>,
     #[schema(required, value_type = Option<RunProblem>)]
     error: Option<RunProblem>,
-    /// Where the evidence is attached to the task.
+    /// The attachment of the task with the evidence.
     #[schema(required, value_type = Option<String>, example = "att_01jcqg3v5mefzr7d0a6w3k9x2b")]
     attachment_id: Option<AttachmentId>,
 }
@@ -115,7 +115,7 @@ fn run_example() -> Value {
     })
 }
 
-/// Bare: everything, unless a page is asked for.
+/// The query of a plain array, which returns a page only if one is requested.
 #[derive(Debug)]
 pub(crate) struct ListRuns {
     limit: Option<u16>,
@@ -137,7 +137,7 @@ impl IntoParams for ListRuns {
     }
 }
 
-/// How many runs are read at a time: their logs may be long.
+/// The number of runs per batch; small, because their logs may be long.
 const PIECE: u16 = 16;
 
 async fn runs_of(
@@ -163,7 +163,7 @@ async fn runs_of(
         None => None,
     };
     let (ctx, scope) = (api.ctx.clone(), scope.clone());
-    // The pieces of a page end where the page does.
+    // The batches stop at the last run of the page.
     let last = next.as_ref().map(|next| next.id.clone());
     let rows = lists::streamed(
         until(first, last.as_deref()),
@@ -179,7 +179,7 @@ async fn runs_of(
     Ok(lists::linked(uri, lists::next_id(next), rows))
 }
 
-/// A piece, cut off after the last run of its page.
+/// Truncates a batch after the last run of the page.
 fn until(mut piece: Page<Run>, last: Option<&str>) -> Page<Run> {
     if let Some(place) = last.and_then(|last| piece.items.iter().position(|run| run.id.to_string() == last)) {
         piece.items.truncate(place + 1);
@@ -190,7 +190,8 @@ fn until(mut piece: Page<Run>, last: Option<&str>) -> Page<Run> {
 
 /// Lists the runs of all automations of a task
 ///
-/// Everything, newest first, unless `limit` or `cursor` asks for a page; the `Link` header then leads to the next one.
+/// All runs, newest first, unless you request a page with `limit` or `cursor`; the `Link` header then points to the
+/// next one.
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations/runs", tag = "Automations",
     params(ListRuns),
@@ -208,7 +209,8 @@ pub(crate) async fn list_task_runs(
 
 /// Lists the runs of an automation
 ///
-/// Everything, newest first, unless `limit` or `cursor` asks for a page; the `Link` header then leads to the next one.
+/// All runs, newest first, unless you request a page with `limit` or `cursor`; the `Link` header then points to the
+/// next one.
 #[utoipa::path(
     get, path = "/v1/tasks/{taskId}/automations/{automationId}/runs", tag = "Automations",
     params(ListRuns),
@@ -222,13 +224,13 @@ pub(crate) async fn list_automation_runs(
     query: ValidQuery<ListRuns>,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let attestry_app::automations::Place { task, automation } = place(&task, &automation)?;
+    let attestry_app::automations::AutomationRef { task, automation } = place(&task, &automation)?;
     runs_of(&api, &scope, task, Some(automation), query.0, &uri).await
 }
 
 /// Runs an automation now
 ///
-/// The run is put into the queue; ask for it to learn how it ended.
+/// The run is added to the queue; request it to see the result.
 #[utoipa::path(
     post, path = "/v1/tasks/{taskId}/automations/{automationId}/runs", tag = "Automations",
     responses(

@@ -1,6 +1,6 @@
-//! `/v1/organization/secrets`: what scripts may use.
+//! `/v1/organization/secrets`: the secrets for scripts.
 
-use attestry_app::automations::secrets::{self, Known};
+use attestry_app::automations::secrets::{self, SecretMetadata};
 use attestry_domain::access::grant;
 use attestry_domain::automations::secrets::SecretName;
 use attestry_domain::{Parse, Time};
@@ -30,8 +30,8 @@ pub(crate) struct SecretView {
     updated_at: Time,
 }
 
-impl From<Known> for SecretView {
-    fn from(Known { name, created_at, updated_at }: Known) -> Self {
+impl From<SecretMetadata> for SecretView {
+    fn from(SecretMetadata { name, created_at, updated_at }: SecretMetadata) -> Self {
         Self { name, created_at, updated_at }
     }
 }
@@ -40,7 +40,7 @@ page_of! {
     pub(crate) SecretList = SecretView, "SecretList", json!({"name": "GITHUB_TOKEN", "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"}), HAS_TOTAL = false
 }
 
-/// A value to keep secret: taken as it is.
+/// The value of a secret, neither trimmed nor normalized.
 #[derive(Clone)]
 pub(crate) struct SecretValue(String);
 
@@ -74,7 +74,7 @@ body! {
     example json!({"value": "ghp_example"})
 }
 
-/// The name in the path; another shape names nothing that could be there.
+/// Parses the name in the path.
 fn name(text: &str) -> Result<SecretName, Problem> {
     SecretName::parse(text).map_err(|message| attestry_app::Error::field("name", message).into())
 }
@@ -94,7 +94,7 @@ pub(crate) async fn list_secrets(
 
 /// Sets a secret
 ///
-/// Scripts read it with `ctx.secret(name)`. Nobody can read it back.
+/// Scripts read it with `ctx.secret(name)`. The value cannot be read back.
 #[utoipa::path(
     put, path = "/v1/organization/secrets/{name}", tag = "Automations", request_body = SetSecret,
     params(("name" = String, Path, description = "The secret's name: capitals, digits and underscores.")),

@@ -34,7 +34,7 @@ pub(crate) struct VersionView {
     changelog: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
-    /// The member who made it.
+    /// The member who created it.
     #[schema(required, value_type = Option<String>, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
     created_by: Option<MemberId>,
 }
@@ -110,7 +110,7 @@ pub(crate) async fn list_automation_versions(
 
 /// Adds a version of an automation's script
 ///
-/// It runs from now on. A script that is not valid is refused with the line and the column of the mistake.
+/// It is used for all runs from now on. An invalid script is rejected with the line and the column of the error.
 #[utoipa::path(
     post, path = "/v1/tasks/{taskId}/automations/{automationId}/versions", tag = "Automations", request_body = CreateAutomationVersion,
     responses(

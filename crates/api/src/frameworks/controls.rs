@@ -1,4 +1,4 @@
-//! `/v1/controls`: what the organization does to meet requirements.
+//! `/v1/controls`: the measures of the organization that meet requirements.
 
 use attestry_app::frameworks::controls::{self, Linking};
 use attestry_app::frameworks::readiness;
@@ -32,26 +32,26 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::frameworks::RequirementIds;
-use crate::registers::{self, Beside, Exposed, Names, Shown, View};
+use crate::registers::{self, Extension, ExtensionView, Names, RegisterApi, View};
 
 control_fields!(wire Control);
 control_filters!(wire_filter ControlFilter);
 
-/// How far controls are.
+/// The extension of controls with their readiness.
 #[derive(Debug, Default)]
-pub(crate) struct HowFar;
+pub(crate) struct ReadinessExtension;
 
-impl FromQuery for HowFar {
+impl FromQuery for ReadinessExtension {
     fn read(_: &mut Query) -> Self {
         Self
     }
 }
 
-/// How far a control is.
+/// The readiness of a control.
 #[derive(Debug)]
 pub(crate) struct Far(ControlReadiness);
 
-impl Shown for Far {
+impl ExtensionView for Far {
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("readiness", &self.0)
     }
@@ -62,7 +62,7 @@ impl Shown for Far {
     }
 }
 
-/// What the document says of how far a control is.
+/// Returns the schema of the readiness of a control.
 pub(crate) fn readiness_schema() -> Value {
     let tally = |about: &str| {
         json!({
@@ -91,8 +91,8 @@ pub(crate) fn readiness_example() -> Value {
     json!({"status": "in_progress", "policies": {"linked": 1, "inPlace": 1}, "tasks": {"linked": 2, "inPlace": 1}, "missing": ["evidence"]})
 }
 
-impl Beside<Control> for HowFar {
-    type Shown = Far;
+impl Extension<Control> for ReadinessExtension {
+    type ExtensionView = Far;
 
     fn parameters() -> Vec<Parameter> {
         Vec::new()
@@ -114,13 +114,13 @@ impl Beside<Control> for HowFar {
     }
 }
 
-impl Exposed for Control {
+impl RegisterApi for Control {
     type Read = grant::ControlRead;
     type ReadAll = grant::ControlRead;
     type Create = grant::ControlCreate;
     type Update = grant::ControlUpdate;
     type Delete = grant::ControlDelete;
-    type Beside = HowFar;
+    type Extension = ReadinessExtension;
 
     const NAMES: Names = Names {
         schema: "Control",
@@ -149,7 +149,7 @@ impl Exposed for Control {
 }
 
 body! {
-    /// What a control is linked to.
+    /// Links of a control.
     LinkControl (Medium) {
         requirement_ids "requirementIds": optional IdSet<kind::Requirement> = "Requirements of any frameworks.",
         policy_ids "policyIds": optional IdSet<kind::Policy> = "Policies.",
@@ -176,13 +176,13 @@ async fn link(
     conditions: &Conditions,
 ) -> Result<Response, Problem> {
     let control = controls::link(&api.ctx, scope, id, links.into(), linking, conditions.if_match()).await?;
-    let (tag, row) = registers::answer(api, scope, &HowFar, control, None).await?;
+    let (tag, row) = registers::answer(api, scope, &ReadinessExtension, control, None).await?;
     Ok(with_tag(StatusCode::OK, &tag, row))
 }
 
 /// Links a control to requirements, policies, tasks, risks and vendors
 ///
-/// What it is linked to already stays. Linking twice changes nothing.
+/// Existing links are not removed. Linking twice changes nothing.
 #[utoipa::path(
     post, path = "/v1/controls/{id}/link", tag = "Controls", request_body = LinkControl,
     responses(
@@ -200,7 +200,7 @@ pub(crate) async fn link_control(
     link(&api, &scope, id.found()?, body.0, Linking::Add, &conditions).await
 }
 
-/// Takes links off a control
+/// Removes links from a control
 #[utoipa::path(
     post, path = "/v1/controls/{id}/unlink", tag = "Controls", request_body = LinkControl,
     responses(
@@ -219,7 +219,7 @@ pub(crate) async fn unlink_control(
 }
 
 body! {
-    /// The framework whose requirements become controls.
+    /// The framework to create controls from.
     CreateControlsFromFramework (Large) {
         framework "frameworkId": required FrameworkName = "The framework, by its id or alias.",
         requirement_ids "requirementIds": optional RequirementIds = "Only these; all of them, if it is left out.",
@@ -249,9 +249,10 @@ impl PartialSchema for ControlsFromFramework {
 
 impl ToSchema for ControlsFromFramework {}
 
-/// Makes a control of each requirement of a framework that no control meets yet
+/// Creates a control for each requirement of a framework that has none yet
 ///
-/// Each also meets what corresponds to the requirement in the other frameworks. Doing it again makes only what is missing.
+/// Each control is also linked to the corresponding requirements of the other frameworks. A repeated request creates
+/// only the missing controls.
 #[utoipa::path(
     post, path = "/v1/controls/from-framework", tag = "Controls", request_body = CreateControlsFromFramework,
     responses((status = 201, body = ControlsFromFramework, description = "The controls that were made."))
@@ -264,6 +265,6 @@ pub(crate) async fn create_controls_from_framework(
     let CreateControlsFromFramework { framework, requirement_ids } = body.0;
     let named = requirement_ids.map(|ids| ids.0);
     let made = controls::from_framework(&api.ctx, &scope, framework, named).await?;
-    let created = registers::views(&api, &scope, &HowFar, made, None).await?;
+    let created = registers::views(&api, &scope, &ReadinessExtension, made, None).await?;
     Ok((StatusCode::CREATED, Json(ControlsFromFramework { created_count: created.len(), created })))
 }

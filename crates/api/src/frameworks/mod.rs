@@ -1,11 +1,11 @@
-//! `/v1/frameworks`: what the frameworks ask for.
+//! `/v1/frameworks`: frameworks and their requirements.
 
 use std::sync::Arc;
 
 use attestry_app::frameworks;
 use attestry_domain::Parse;
 use attestry_domain::access::{Scope, grant};
-use attestry_domain::frameworks::drafts::MOST_REQUIREMENTS;
+use attestry_domain::frameworks::drafts::MAX_REQUIREMENTS;
 use attestry_domain::frameworks::{Framework, FrameworkName, FrameworkText, Requirement, mapped, shipped};
 use attestry_domain::id::{FrameworkId, RequirementId};
 use attestry_domain::text::Name;
@@ -39,19 +39,19 @@ pub(crate) mod readiness;
 pub(crate) struct FrameworkView {
     #[schema(value_type = String)]
     id: FrameworkId,
-    /// A name for programs that never changes; taken wherever the id is.
+    /// A name for programs that never changes; accepted wherever the id is.
     alias: String,
     name: String,
     description: String,
     version: String,
-    /// Who publishes it.
+    /// The publisher.
     source: String,
     licence: String,
     attribution: String,
     #[schema(inline)]
     text: FrameworkText,
     total_requirements: usize,
-    /// Whether the organization added it.
+    /// True if the organization added it.
     is_own: bool,
 }
 
@@ -94,18 +94,18 @@ page_of! {
     pub(crate) FrameworkList = FrameworkView, "FrameworkList", framework_example()
 }
 
-/// Some requirements.
+/// Ids of requirements.
 #[derive(Clone, Debug)]
 pub(crate) struct RequirementIds(pub(crate) Vec<RequirementId>);
 
 impl FromJson for RequirementIds {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        json.each(MOST_REQUIREMENTS, RequirementId::from_json).map(Self)
+        json.each(MAX_REQUIREMENTS, RequirementId::from_json).map(Self)
     }
 
     fn schema() -> RefOr<Schema> {
         schema(
-            json!({"type": "array", "maxItems": MOST_REQUIREMENTS, "items": <RequirementId as FromJson>::schema()}),
+            json!({"type": "array", "maxItems": MAX_REQUIREMENTS, "items": <RequirementId as FromJson>::schema()}),
         )
     }
 }
@@ -130,7 +130,7 @@ pub(crate) async fn list_frameworks(
     Ok(Json(PageView::new(data, next_cursor, total)))
 }
 
-/// The framework a path names, by its id or its alias.
+/// The framework that a path names, by its id or its alias.
 #[derive(Debug)]
 pub(crate) struct Named(Option<FrameworkName>);
 
@@ -169,7 +169,7 @@ pub(crate) async fn get_framework(
     Ok(conditions.respond(&[framework.tag()], FrameworkView::from(&*framework)))
 }
 
-/// What a requirement corresponds to in another framework.
+/// The corresponding requirement of another framework.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"framework": "soc_2", "code": "CC5.3", "requirementId": "frk_rq_01jcqg3v5mefzr7d0a6w3k9x2b"}))]
@@ -181,7 +181,7 @@ pub(crate) struct MappedRequirement {
     requirement_id: RequirementId,
 }
 
-/// Something a framework asks for.
+/// A requirement of a framework.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Requirement, example = json!(requirement_example()))]
@@ -192,14 +192,14 @@ pub(crate) struct RequirementView {
     code: String,
     title: String,
     theme: String,
-    /// What the framework calls it: control, clause, criterion …
+    /// The framework's term for it, such as control, clause or criterion.
     kind: String,
-    /// What it is for; in our own words for what ships with the product.
+    /// The purpose; for frameworks that ship with the product, in our own words.
     objective: String,
     /// Guidance for meeting it; empty for frameworks that ship with the product.
     guidance: String,
     tags: Vec<String>,
-    /// What corresponds to it in other frameworks.
+    /// The corresponding requirements of other frameworks.
     mappings: Vec<MappedRequirement>,
 }
 
@@ -266,9 +266,9 @@ impl ListRequirements {
     }
 }
 
-/// Lists what a framework asks for
+/// Lists the requirements of a framework
 ///
-/// In the framework's own order, with what corresponds to each in the other frameworks.
+/// In the framework's own order, each with the corresponding requirements of the other frameworks.
 #[utoipa::path(
     get, path = "/v1/frameworks/{id}/requirements", tag = "Frameworks",
     params(

@@ -1,9 +1,9 @@
-//! Frameworks that an organization adds: as JSON, as CSV, or as an OSCAL catalog; and any framework as a file.
+//! Custom frameworks, added as JSON, CSV or an OSCAL catalog; and the export of any framework as a file.
 
 use attestry_app::frameworks;
 use attestry_domain::access::grant;
 use attestry_domain::frameworks::drafts::{
-    LONGEST_CODE, LONGEST_KIND, LONGEST_TITLE, MOST_REQUIREMENTS, MOST_WRONG,
+    MAX_CODE_CHARS, MAX_KIND_CHARS, MAX_REPORTED_ERRORS, MAX_REQUIREMENTS, MAX_TITLE_CHARS,
 };
 use attestry_domain::frameworks::{Framework, FrameworkDraft, Requirement, RequirementDraft, oscal};
 use attestry_domain::id::{FrameworkId, kind};
@@ -36,11 +36,11 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use super::{FrameworkView, Named};
 use crate::registers::import::{Lines, read_csv};
 
-/// A framework as it came.
+/// A framework as received.
 #[derive(Debug)]
 pub(crate) enum Sent {
     Ours(Fields),
-    /// A catalog, or another document of OSCAL.
+    /// An OSCAL document, such as a catalog.
     Oscal(Value),
     Csv(Vec<RequirementDraft>),
 }
@@ -75,7 +75,7 @@ impl FromRequest<Api> for Sent {
             if !oscal::MODELS.iter().any(|model| fields.has(model)) {
                 return Ok(Self::Ours(fields));
             }
-            // A value of a few bytes takes many times as much.
+            // A parsed value takes many times the memory of its bytes.
             let values = memchr::memchr3_iter(b',', b'[', b'{', &bytes).count();
             meter.charge(bytes.len() + values * 2 * size_of::<Value>())?;
             serde_json::from_slice(&bytes)
@@ -93,7 +93,7 @@ const COLUMNS: &[Column] = &[
     Column { name: "kind", width: 12 },
     Column { name: "objective", width: 60 },
     Column { name: "tags", width: 20 },
-    // The rest is written where something is in it.
+    // The columns from here on are written only if a requirement has a value in one of them.
     Column { name: "guidance", width: 60 },
     Column { name: "controlId", width: 12 },
     Column { name: "groupId", width: 12 },
@@ -144,39 +144,39 @@ fn rows(lines: Lines) -> Result<Vec<RequirementDraft>, Problem> {
 }
 
 body! {
-    /// Something a framework asks for.
+    /// A requirement of a framework.
     OwnRequirement {
-        code "code": required Line<1, LONGEST_CODE> = "Its number or short name.",
-        title "title": required Line<1, LONGEST_TITLE> = "What it is called.",
-        theme "theme": optional Line<0, LONGEST_TITLE> = "What it belongs to.",
-        kind "kind": optional Line<0, LONGEST_KIND> = "What the framework calls it; `control`, if it is left out.",
+        code "code": required Line<1, MAX_CODE_CHARS> = "Its number or short name.",
+        title "title": required Line<1, MAX_TITLE_CHARS> = "What it is called.",
+        theme "theme": optional Line<0, MAX_TITLE_CHARS> = "What it belongs to.",
+        kind "kind": optional Line<0, MAX_KIND_CHARS> = "What the framework calls it; `control`, if it is left out.",
         objective "objective": optional AnyText = "What it is for.",
         guidance "guidance": optional AnyText = "How to meet it.",
         tags "tags": optional Tags = "What it is about.",
-        control_id "controlId": optional Line<0, LONGEST_KIND> = "Its id in an OSCAL catalog; made of the code, if it is left out.",
-        group_id "groupId": optional Line<0, LONGEST_KIND> = "The id of its theme there; made of the theme, if it is left out.",
+        control_id "controlId": optional Line<0, MAX_KIND_CHARS> = "Its id in an OSCAL catalog; made of the code, if it is left out.",
+        group_id "groupId": optional Line<0, MAX_KIND_CHARS> = "The id of its theme there; made of the theme, if it is left out.",
     }
     example json!({"code": "1", "title": "Backups", "theme": "Operations", "objective": "Data can be restored."})
 }
 
-/// What a framework asks for, each to be read later.
+/// The requirements of a framework, parsed later.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnRequirements(Vec<JsonValue>);
 
 impl FromJson for OwnRequirements {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        json.items(MOST_REQUIREMENTS).map(Self)
+        json.items(MAX_REQUIREMENTS).map(Self)
     }
 
     fn schema() -> RefOr<Schema> {
         schema(
-            json!({"type": "array", "minItems": 1, "maxItems": MOST_REQUIREMENTS, "items": OwnRequirement::schema()}),
+            json!({"type": "array", "minItems": 1, "maxItems": MAX_REQUIREMENTS, "items": OwnRequirement::schema()}),
         )
     }
 }
 
 body! {
-    /// A framework of one's own.
+    /// A custom framework.
     OwnFramework {
         name "name": required Name = "What it is called.",
         alias "alias": nullable Line<1, 50> = "A name for programs: lowercase letters, digits and underscores. Made of the name, if it is left out.",
@@ -198,7 +198,7 @@ fn own(text: Option<impl Into<String>>) -> String {
     text.map(Into::into).unwrap_or_default()
 }
 
-/// Reads a framework, with all that is wrong at once.
+/// Parses a framework, and returns all its errors together.
 fn read_own(fields: Fields) -> Result<FrameworkDraft, Vec<FieldProblem>> {
     let OwnFramework { name, alias, description, version, source, licence, attribution, requirements } =
         fields.read()?;
@@ -223,7 +223,7 @@ fn read_own(fields: Fields) -> Result<FrameworkDraft, Vec<FieldProblem>> {
                 false => FieldProblem { field: format!("{at}.{}", one.field), ..one },
             })),
         }
-        if wrong.len() > MOST_WRONG {
+        if wrong.len() > MAX_REPORTED_ERRORS {
             break;
         }
     }
@@ -242,7 +242,7 @@ fn read_own(fields: Fields) -> Result<FrameworkDraft, Vec<FieldProblem>> {
     })
 }
 
-/// What the query says of a framework.
+/// The query parameters of an import.
 #[derive(Debug)]
 pub(crate) struct ImportFramework {
     dry_run: bool,
@@ -278,7 +278,7 @@ impl IntoParams for ImportFramework {
 }
 
 impl ImportFramework {
-    /// The framework that was sent, or what is wrong with it.
+    /// Builds the framework from the request, or returns its errors.
     fn draft(&self, sent: Sent) -> Result<FrameworkDraft, Vec<FieldProblem>> {
         let mut draft = match sent {
             Sent::Csv(_) if self.name.is_none() => {
@@ -306,7 +306,7 @@ impl ImportFramework {
     }
 }
 
-/// A framework to add, or a catalog.
+/// A framework to add, or an OSCAL catalog.
 #[derive(Debug)]
 pub(crate) struct AddFramework;
 
@@ -321,7 +321,7 @@ impl PartialSchema for AddFramework {
     }
 }
 
-/// The forms in which a framework is added, by their names.
+/// Returns the schemas of the formats in which a framework is added, by name.
 pub(crate) fn schemas() -> Vec<(&'static str, RefOr<Schema>)> {
     let catalog = json!({
         "type": "object", "description": "An OSCAL document with a catalog.", "required": ["catalog"],
@@ -332,13 +332,13 @@ pub(crate) fn schemas() -> Vec<(&'static str, RefOr<Schema>)> {
 
 impl ToSchema for AddFramework {}
 
-/// What would become of a framework.
+/// The result of a dry run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"dryRun": true, "framework": null, "errors": [{"field": "requirements[1].code", "message": "\"1\" is the code of requirements[0] too"}]}))]
 pub(crate) struct FrameworkTrial {
     dry_run: bool,
-    /// What it would be; its id is not given yet.
+    /// The framework as it would be saved; it has no id yet.
     #[schema(required)]
     framework: Option<FrameworkView>,
     errors: Vec<FieldProblem>,
@@ -357,10 +357,11 @@ impl FrameworkTrial {
     }
 }
 
-/// Adds a framework of one's own
+/// Adds a custom framework
 ///
-/// As JSON, as an OSCAL catalog (JSON), or as CSV with the columns `code`, `title`, `theme`, `kind`, `objective`, `tags`, `guidance`, `controlId` and `groupId`.
-/// With `dryRun=true` nothing is saved, and the answer says what would become of it or what is wrong.
+/// As JSON, as an OSCAL catalog (JSON), or as CSV with the columns `code`, `title`, `theme`, `kind`, `objective`,
+/// `tags`, `guidance`, `controlId` and `groupId`. With `dryRun=true` nothing is saved, and the response is the
+/// resulting framework or its errors.
 #[utoipa::path(
     post, path = "/v1/frameworks", tag = "Frameworks", params(ImportFramework),
     request_body(content((AddFramework = "application/json"), (String = "text/csv"))),
@@ -387,7 +388,7 @@ pub(crate) async fn create_framework(
     Ok(with_tag(StatusCode::CREATED, &[framework.tag()], FrameworkView::from(&framework)))
 }
 
-/// The new edition, or what would become of it.
+/// The new edition, or the result of a dry run.
 #[derive(Debug)]
 pub(crate) struct FrameworkReplacement;
 
@@ -400,9 +401,10 @@ impl PartialSchema for FrameworkReplacement {
 
 impl ToSchema for FrameworkReplacement {}
 
-/// Replaces a framework of one's own by a new edition
+/// Replaces a custom framework by a new edition
 ///
-/// Requirements keep their ids by their codes; what is gone is taken off the controls. With `dryRun=true` nothing is saved.
+/// Requirements keep their ids by their codes; removed requirements are unlinked from controls. With `dryRun=true`
+/// nothing is saved.
 #[utoipa::path(
     put, path = "/v1/frameworks/{id}", tag = "Frameworks",
     params(ImportFramework),
@@ -450,7 +452,7 @@ pub(crate) struct DeletedFramework {
     name: String,
 }
 
-/// Deletes a framework of one's own
+/// Deletes a custom framework
 #[utoipa::path(
     delete, path = "/v1/frameworks/{id}", tag = "Frameworks",
     responses(
@@ -471,11 +473,11 @@ pub(crate) async fn delete_framework(
 }
 
 attestry_domain::words! {
-    /// What a framework is written as.
+    /// The file format of a framework.
     FrameworkFormat {
         /// A catalog of the Open Security Controls Assessment Language.
         Oscal = "oscal",
-        /// As it can be added.
+        /// The JSON format in which a framework can be added.
         Json = "json",
         Csv = "csv",
     }
@@ -518,7 +520,7 @@ fn as_given(framework: &Framework) -> Value {
 
 /// Downloads a framework
 ///
-/// As an OSCAL catalog, or in one of the forms in which a framework can be added.
+/// As an OSCAL catalog, or in one of the formats in which a framework can be added.
 #[utoipa::path(
     get, path = "/v1/frameworks/{id}/export", tag = "Frameworks",
     params(

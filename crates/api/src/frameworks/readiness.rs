@@ -1,4 +1,4 @@
-//! `/v1/frameworks/{id}/readiness`: how ready the organization is.
+//! `/v1/frameworks/{id}/readiness`: the organization's readiness.
 
 use attestry_app::frameworks::readiness::{self, FrameworkReadiness, Met};
 use attestry_domain::Time;
@@ -24,14 +24,14 @@ use crate::frameworks::controls::{readiness_example, readiness_schema};
 use crate::registers::as_of_parameter;
 
 attestry_domain::words! {
-    /// How far a requirement is.
+    /// The status of a requirement.
     RequirementStatus {
         Ready = "ready",
         InProgress = "in_progress",
         NotStarted = "not_started",
         /// No control is linked to it.
         Uncovered = "uncovered",
-        /// It does not apply, says the statement of applicability that is approved.
+        /// The approved statement of applicability excludes it.
         NotApplicable = "not_applicable",
     }
 }
@@ -48,7 +48,7 @@ impl From<Met> for RequirementStatus {
     }
 }
 
-/// How many requirements are how far.
+/// The number of requirements in each status.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"ready": 1, "inProgress": 0, "notStarted": 0, "uncovered": 0, "notApplicable": 0}))]
@@ -84,7 +84,7 @@ fn meeting_example() -> Value {
     })
 }
 
-/// How far one requirement is.
+/// The status of one requirement.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!(met_example()))]
@@ -96,7 +96,7 @@ pub(crate) struct MetRequirement {
     theme: String,
     #[schema(inline)]
     status: RequirementStatus,
-    /// The pieces that its controls lack before it is ready.
+    /// The items that its controls lack before it is ready.
     #[schema(inline)]
     missing: Vec<Missing>,
     /// The controls that meet it. It is ready when all of them are.
@@ -111,7 +111,7 @@ fn met_example() -> Value {
     })
 }
 
-/// How ready the organization is for a framework.
+/// The organization's readiness for a framework.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = FrameworkReadiness, example = json!({
@@ -123,10 +123,10 @@ fn met_example() -> Value {
 pub(crate) struct ReadinessView {
     #[schema(value_type = String)]
     framework_id: FrameworkId,
-    /// The moment it is about.
+    /// The time that the readiness refers to.
     #[schema(value_type = String, format = DateTime)]
     at: Time,
-    /// How many of a hundred requirements that apply are ready, rounded down.
+    /// The percentage of applicable requirements that are ready, rounded down.
     score: usize,
     total_requirements: usize,
     counts: ReadinessCounts,
@@ -187,9 +187,9 @@ impl IntoParams for AskReadiness {
     }
 }
 
-/// Shows how ready the organization is for a framework
+/// Shows the organization's readiness for a framework
 ///
-/// From what is linked to the controls: published policies, and tasks that are done with fresh evidence.
+/// Computed from the records linked to the controls: published policies, and tasks that are done with fresh evidence.
 #[utoipa::path(
     get, path = "/v1/frameworks/{id}/readiness", tag = "Frameworks",
     params(

@@ -31,16 +31,16 @@ pub(crate) struct ApiKeyView {
     name: String,
     /// The public part, to tell keys apart.
     prefix: String,
-    /// What the key can do; `*` means everything its owner can.
+    /// The permissions of the key; `*` grants everything its owner can do.
     scopes: Vec<&'static str>,
-    /// The member who made it and as whom it acts.
+    /// The member who created the key and as whom it acts.
     #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
     member_id: MemberId,
     #[schema(value_type = Option<String>, format = DateTime, required)]
     expires_at: Option<Time>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
-    /// When it was used, to the minute.
+    /// When it was last used, to the minute.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     last_used_at: Option<Time>,
 }
@@ -93,7 +93,7 @@ pub(crate) async fn list_api_keys(
 }
 
 body! {
-    /// A new API key. It acts as you and can do no more than you.
+    /// A new API key. It acts as you, with your permissions at most.
     CreateApiKey (Large) {
         name "name": required Name = "What the key is for.",
         scopes "scopes": optional Scopes = "What the key can do; everything you can (`*`) by default.",

@@ -29,11 +29,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::identity::members::{UserView, user_example};
 
-/// How much of a browser's name for itself is kept.
-const LONGEST_USER_AGENT: usize = 300;
+/// The maximum stored length of a `User-Agent` header, in characters.
+const MAX_USER_AGENT_CHARS: usize = 300;
 
 body! {
-    /// Who signs in.
+    /// The credentials of an account.
     Login {
         email "email": required Email = "The account's address.",
         password "password": required Secret = "The account's password.",
@@ -64,10 +64,10 @@ fn cookie(api: &Api, value: &str, seconds: i64) -> String {
         .to_string()
 }
 
-/// What the browser or the program calls itself.
+/// Returns the `User-Agent` header, cut to the maximum length.
 fn user_agent(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(USER_AGENT)?.to_str().ok()?;
-    Some(text.chars().take(LONGEST_USER_AGENT).collect())
+    Some(text.chars().take(MAX_USER_AGENT_CHARS).collect())
 }
 
 fn lifetime(api: &Api) -> i64 {
@@ -180,7 +180,7 @@ pub(crate) async fn get_session(
         expires_at: caller.session.session.expires_at,
         organizations: memberships.into_iter().map(Into::into).collect(),
     };
-    // A session in use lives on, and so must the cookie that carries it.
+    // The session is extended while in use, so its cookie must be extended too.
     Ok(match session_cookie(&headers).filter(|_| caller.by_cookie) {
         Some(token) => ([(SET_COOKIE, cookie(&api, &token, lifetime(&api)))], Json(view)).into_response(),
         None => Json(view).into_response(),
@@ -188,7 +188,7 @@ pub(crate) async fn get_session(
 }
 
 body! {
-    /// A new password for one's own account.
+    /// A new password for your account.
     ChangePassword {
         current_password "currentPassword": required Secret = "The current password.",
         new_password "newPassword": required Password = "The new password.",
@@ -213,7 +213,7 @@ pub(crate) async fn change_password(
 }
 
 body! {
-    /// What others see of you.
+    /// Your public profile.
     UpdateProfile {
         name "name": required Name = "Your name.",
     }
@@ -234,7 +234,7 @@ pub(crate) async fn update_profile(
     Ok(Json(sessions::rename(&api.ctx, session, body.0.name, caller.origin).await?.into()))
 }
 
-/// Which notices the user gets by mail.
+/// The kinds of notices that the user receives by mail.
 #[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -250,7 +250,8 @@ pub(crate) struct NotificationsView {
     automations: bool,
     /// A policy waits to be approved, revised, reviewed or signed by them.
     policies: bool,
-    /// Somebody asked for access to the trust portal, or its domain broke; for those who review requests.
+    /// A visitor requested access to the trust portal, or its domain stopped working; for members who review
+    /// requests.
     portal: bool,
     /// A comment mentioned them.
     mentioned: bool,
@@ -264,7 +265,7 @@ impl From<Notices> for NotificationsView {
 }
 
 body! {
-    /// Which notices to get. Fields that are left out stay as they are.
+    /// The kinds of notices to receive. Fields that are left out stay as they are.
     UpdateNotifications {
         assigned "assigned": optional bool = "A task was assigned to you.",
         due_soon "dueSoon": optional bool = "Tasks of yours are due within seven days.",
@@ -306,14 +307,14 @@ pub(crate) async fn update_notifications(
 }
 
 body! {
-    /// The token of a link in a mail.
+    /// The token from a link in a mail.
     Unsubscribe {
         token "token": required Secret = "The token of the link.",
     }
     example json!({"token": "nonsense"})
 }
 
-/// Stops the kind of mail a link came with
+/// Unsubscribes from the kind of mail that contained the link
 #[utoipa::path(
     post, path = "/v1/auth/unsubscribe", tag = "Sign-in", request_body = Unsubscribe,
     responses(
@@ -339,7 +340,7 @@ impl FromQuery for LinkToken {
     }
 }
 
-/// The same by a mail program, whose body says `List-Unsubscribe=One-Click` and nothing else.
+/// Unsubscribes a user for a mail program, which posts only `List-Unsubscribe=One-Click` (RFC 8058).
 pub(crate) async fn unsubscribe_by_mail(
     api: State<Api>,
     Visitor(origin): Visitor,
@@ -350,7 +351,7 @@ pub(crate) async fn unsubscribe_by_mail(
 }
 
 body! {
-    /// Whose password was forgotten.
+    /// The account whose password was forgotten.
     ForgotPassword {
         email "email": required Email = "The account's address.",
     }
@@ -422,7 +423,7 @@ impl IntoParams for LookUpInvitation {
     }
 }
 
-/// What somebody is invited to.
+/// The invitation, and the input that is needed to accept it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
@@ -432,7 +433,7 @@ impl IntoParams for LookUpInvitation {
 pub(crate) struct InvitationOffer {
     /// The organization's name.
     organization: String,
-    /// The address that was invited, and to sign in with; null if an account was invited by its id.
+    /// The invited address, which is also the one to sign in with; null if an account was invited by its id.
     #[schema(required)]
     email: Option<String>,
     /// A password has to be chosen (`password`), because there is no account yet.
@@ -445,7 +446,7 @@ pub(crate) struct InvitationOffer {
     expires_at: Time,
 }
 
-/// Shows what an invitation is for
+/// Shows an invitation
 #[utoipa::path(
     get, path = "/v1/auth/invitation", tag = "Sign-in", params(LookUpInvitation),
     responses(
@@ -473,7 +474,7 @@ pub(crate) async fn look_up_invitation(
 }
 
 body! {
-    /// The answer to an invitation.
+    /// The acceptance of an invitation.
     AcceptInvitation {
         token "token": required Secret = "The token in the link.",
         name "name": optional Name = "Your name, if you have no account yet.",
@@ -501,8 +502,8 @@ pub(crate) struct AcceptedInvitation {
 
 /// Accepts an invitation
 ///
-/// The owner of an existing account confirms it by its password or a session. `GET /v1/auth/invitation` tells what is
-/// needed.
+/// The owner of an existing account confirms it by its password or a session. `GET /v1/auth/invitation` returns which
+/// of them is needed.
 #[utoipa::path(
     post, path = "/v1/auth/accept-invitation", tag = "Sign-in", request_body = AcceptInvitation,
     responses(

@@ -41,7 +41,7 @@ pub struct UserView {
     #[schema(format = Email)]
     email: String,
     email_verified: bool,
-    /// The address of a picture.
+    /// The URL of a picture.
     #[schema(required)]
     image: Option<String>,
     #[schema(value_type = String, format = DateTime)]
@@ -156,7 +156,7 @@ impl From<Changed> for MemberView {
     }
 }
 
-/// Shows a member, and the link of its invitation this once.
+/// Builds the response with a member. The copy stored for repeated requests omits the invitation link.
 fn shown(status: StatusCode, changed: Changed) -> Result<Response, Problem> {
     let tag = versions(&changed.person);
     let view = MemberView::from(changed);
@@ -216,7 +216,7 @@ impl From<CreateMember> for NewMember {
 }
 
 body! {
-    /// What to change in a member. Fields that are left out stay as they are.
+    /// The fields of a member to change. Fields that are left out stay as they are.
     UpdateMember {
         user_id "userId": optional UserId = "Another user who replaces this member's user. They are invited, and the member is inactive until they accept.",
         role "role": optional Roles = "The member's roles.",
@@ -236,7 +236,7 @@ impl From<UpdateMember> for MemberPatch {
 }
 
 body! {
-    /// Users to add, up to 1000. The rest are added even if some cannot be.
+    /// Users to add, up to 1000. If some cannot be added, the others still are.
     CreateMembers (Large) {
         members "members": required Items<CreateMember> = "The users to add.",
     }
@@ -244,7 +244,7 @@ body! {
 }
 
 body! {
-    /// Somebody to invite by e-mail.
+    /// A person to invite by e-mail.
     InviteMember {
         email "email": required Email = "The address to invite.",
         name "name": optional Name = "The person's name, used if the address is new.",
@@ -320,8 +320,8 @@ pub(crate) async fn list_members(
 
 /// Adds a user to the organization
 ///
-/// A user who never was a member is invited: until they accept, the member is inactive and shows neither the name nor the
-/// address of the account.
+/// A user who was never a member is invited: until they accept, the member is inactive and shows neither the name nor
+/// the address of the account.
 #[utoipa::path(
     post, path = "/v1/people", tag = "People", request_body = CreateMember,
     responses(
@@ -338,7 +338,7 @@ pub(crate) async fn create_member(
     shown(StatusCode::CREATED, members::create(&api.ctx, &scope, body.0.into()).await?)
 }
 
-/// An item that could not be added.
+/// A user who could not be added.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"index": 3, "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "error": "there is no such user"}))]
@@ -434,7 +434,7 @@ fn invited_example() -> Value {
     example
 }
 
-/// Invites somebody by e-mail
+/// Invites a person by e-mail
 ///
 /// Until they accept, `user` is a placeholder: it shows nothing of an account they may have, and its id changes if
 /// they have one.
@@ -482,8 +482,8 @@ pub(crate) async fn get_member(
 
 /// Changes a member
 ///
-/// `isActive: false` is deactivation: sessions and keys stop working, open assignments are cleared,
-/// the member stays.
+/// `isActive: false` deactivates the member: sessions and keys stop working and open assignments are cleared, but the
+/// member is not deleted.
 #[utoipa::path(
     patch, path = "/v1/people/{id}", tag = "People", request_body = UpdateMember,
     responses(
@@ -520,7 +520,7 @@ pub(crate) struct MemberDeletion {
     deleted_member: DeletedMember,
 }
 
-/// `skipOffboarding`, for clients of products with a checklist for those who leave.
+/// The `skipOffboarding` parameter: accepted for clients of products that have an offboarding checklist, and ignored.
 #[derive(Debug)]
 pub(crate) struct DeleteMember;
 

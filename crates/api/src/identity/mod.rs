@@ -1,4 +1,4 @@
-//! Organizations, their people, and how they sign in.
+//! Organizations, their members, and authentication.
 
 pub(crate) mod api_keys;
 pub(crate) mod auth;

@@ -32,10 +32,10 @@ pub(crate) struct OrganizationView {
     name: String,
     #[schema(required)]
     website: Option<String>,
-    /// Where the organization's days begin and end.
+    /// The IANA time zone that decides when a day of the organization begins.
     #[schema(value_type = String, example = "Europe/London")]
     time_zone: Zone,
-    /// Lets members approve what they submitted themselves.
+    /// Lets members approve their own submissions.
     is_self_approval_allowed: bool,
     /// The frameworks it has chosen to work on.
     #[schema(value_type = Vec<String>)]
@@ -64,7 +64,7 @@ impl From<Organization> for OrganizationView {
 }
 
 body! {
-    /// What to change in the organization. Fields that are left out stay as they are.
+    /// The fields of the organization to change. Fields that are left out stay as they are.
     UpdateOrganization (Large) {
         name "name": optional Name = "The organization's name.",
         website "website": nullable WebAddress = "Its web site; null clears it.",

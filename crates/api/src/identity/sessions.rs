@@ -1,4 +1,4 @@
-//! `/v1/auth/sessions` and `/v1/auth/confirm`: where you are signed in, and entering your password again.
+//! `/v1/auth/sessions` and `/v1/auth/confirm`: the caller's sessions, and password confirmation.
 
 use attestry_app::identity::sessions;
 use attestry_domain::Time;
@@ -24,12 +24,12 @@ use crate::identity::auth::Done;
 pub(crate) struct SessionView {
     #[schema(value_type = String, example = "ses_01jcqg3v5mefzr7d0a6w3k9x2b")]
     id: SessionId,
-    /// Whether this is the session that asks.
+    /// True for the session that sent this request.
     is_current: bool,
-    /// The address it was started from.
+    /// The IP address from which the session was started.
     #[schema(required)]
     ip: Option<String>,
-    /// What the browser or the program called itself.
+    /// The `User-Agent` header of the client that signed in.
     #[schema(required)]
     user_agent: Option<String>,
     #[schema(value_type = String, format = DateTime)]
@@ -66,7 +66,7 @@ pub(crate) struct SessionList {
 
 /// Lists your sessions
 ///
-/// The last used comes first. At most 100 are listed.
+/// Most recently used first, at most 100.
 #[utoipa::path(
     get, path = "/v1/auth/sessions", tag = "Sign-in",
     responses((status = 200, body = SessionList, description = "The sessions that still work."))

@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"needed": true}))]
 pub(crate) struct SetupStatus {
-    /// Whether the installation still has to be set up.
+    /// True until the installation has been set up.
     needed: bool,
 }
 

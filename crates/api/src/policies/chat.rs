@@ -1,9 +1,10 @@
-//! `POST /v1/policies/{id}/ai-chat`: the assistant's answer as a stream, in the framing of the AI SDK's UI messages.
+//! `POST /v1/policies/{id}/ai-chat`: the assistant's response as a stream, in the framing of the AI SDK's UI
+//! messages.
 
 use std::convert::Infallible;
 
 use attestry_ai::{Role, Turn};
-use attestry_app::policies::chat::{self, Conversation, Question, Said};
+use attestry_app::policies::chat::{self, AnswerPart, Conversation, Question};
 use attestry_domain::access::grant;
 use attestry_domain::content::markdown;
 use attestry_domain::id::kind;
@@ -26,12 +27,12 @@ use serde_json::{Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-const MOST_TURNS: usize = 100;
-const MOST_HISTORY: usize = 200_000;
+const MAX_TURNS: usize = 100;
+const MAX_HISTORY_CHARS: usize = 200_000;
 const FRAMING: HeaderName = HeaderName::from_static("x-vercel-ai-ui-message-stream");
 
 attestry_domain::words! {
-    /// Who said something.
+    /// The author of a message.
     Speaker {
         User = "user",
         Assistant = "assistant",
@@ -48,7 +49,7 @@ impl FromJson for Speaker {
     }
 }
 
-/// Any text.
+/// Text without NUL characters.
 #[derive(Clone, Debug)]
 pub(crate) struct Anything(String);
 
@@ -67,7 +68,7 @@ impl FromJson for Anything {
 }
 
 body! {
-    /// Something that was said before.
+    /// An earlier message.
     ChatTurn {
         role "role": required Speaker = "Who said it.",
         content "content": required Anything = "What was said.",
@@ -75,28 +76,28 @@ body! {
     example json!({"role": "user", "content": "Who approves exceptions?"})
 }
 
-/// What was said before.
+/// The earlier messages.
 #[derive(Clone, Debug)]
 pub(crate) struct History(Vec<ChatTurn>);
 
 impl FromJson for History {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        let turns: Vec<ChatTurn> = json.each_body(MOST_TURNS)?;
+        let turns: Vec<ChatTurn> = json.each_body(MAX_TURNS)?;
         let length: usize = turns.iter().map(|turn| turn.content.0.chars().count()).sum();
-        match length <= MOST_HISTORY {
+        match length <= MAX_HISTORY_CHARS {
             true => Ok(Self(turns)),
-            false => Err(format!("must have at most {MOST_HISTORY} characters in all; it has {length}")),
+            false => Err(format!("must have at most {MAX_HISTORY_CHARS} characters in all; it has {length}")),
         }
     }
 
     fn schema() -> RefOr<Schema> {
         let turn = json!(ChatTurn::schema());
-        schema(json!({"type": "array", "maxItems": MOST_TURNS, "items": turn}))
+        schema(json!({"type": "array", "maxItems": MAX_TURNS, "items": turn}))
     }
 }
 
 body! {
-    /// What is asked of the assistant.
+    /// A request to the assistant.
     AskAboutPolicy (Large) {
         instructions "instructions": required Text<1, 10_000> = "What change to make, or a question.",
         chat_history "chatHistory": optional History = "What was said before, oldest first; at most 200,000 characters in all.",
@@ -107,7 +108,7 @@ body! {
     })
 }
 
-/// A piece of the stream.
+/// An event of the stream.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 enum Piece<'a> {
@@ -132,18 +133,18 @@ enum Piece<'a> {
     Finish,
 }
 
-/// The only text of an answer.
+/// The id of the only text of a response.
 const TEXT: &str = "0";
 
 fn event(piece: &Piece<'_>) -> Event {
-    // It is made of text: it always can be written.
+    // Serialization cannot fail: every field is text.
     Event::default().data(serde_json::to_string(piece).unwrap_or_default())
 }
 
-/// How far an answer is.
+/// The state of a response.
 enum Stage {
     Text,
-    /// The text has ended, because a policy or an error came.
+    /// The text has ended, because a policy or an error arrived.
     Closed,
     Over,
 }
@@ -154,12 +155,12 @@ fn events(conversation: Conversation) -> impl Stream<Item = Result<Event, Infall
         let mut events = Vec::new();
         match (conversation.next().await, &stage) {
             (_, Stage::Over) => return None,
-            (Some(Ok(Said::Text(delta))), Stage::Text) => {
+            (Some(Ok(AnswerPart::Text(delta))), Stage::Text) => {
                 events.push(event(&Piece::TextDelta { id: TEXT, delta: &delta }));
             }
-            // Nothing is said after a policy.
-            (Some(Ok(Said::Text(_))), Stage::Closed) => {}
-            (Some(Ok(Said::Policy(content))), _) => {
+            // Text after a policy is dropped.
+            (Some(Ok(AnswerPart::Text(_))), Stage::Closed) => {}
+            (Some(Ok(AnswerPart::Policy(content))), _) => {
                 close(&mut stage, &mut events);
                 let data = json!({"markdown": markdown::write(&content), "content": content});
                 events.push(event(&Piece::DataPolicy { data }));
@@ -187,12 +188,12 @@ fn close(stage: &mut Stage, events: &mut Vec<Event>) {
     }
 }
 
-/// Asks the assistant about a policy, and streams its answer
+/// Asks the assistant about a policy, and streams its response
 ///
 /// A stream of server-sent events in the framing of the AI SDK's UI messages: `start`, `text-start`, `text-delta` …,
-/// `text-end`, then `data-policy` with `markdown` and `content` if the answer has a whole new policy, `finish`, and
-/// `[DONE]`. A failure in the middle is an `error` event. Nothing is saved: apply a proposal with `PATCH`, or part of it
-/// with `POST /v1/policies/{id}/diff`.
+/// `text-end`, then `data-policy` with `markdown` and `content` if the response has a whole new policy, `finish`, and
+/// `[DONE]`. A failure in the middle is an `error` event. Nothing is saved: apply a proposal with `PATCH`, or part of
+/// it with `POST /v1/policies/{id}/diff`.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/ai-chat", tag = "Policies", request_body = AskAboutPolicy,
     responses(

@@ -1,9 +1,9 @@
-//! What differs between two texts of a policy.
+//! The differences between two texts of a policy.
 
 use attestry_app::policies::comparisons::{self, Text};
 use attestry_domain::access::{Permission, Scope, grant};
-use attestry_domain::content::diff::{self, Fate, Words};
-use attestry_domain::content::{Block, Body, Content, MOST_NODES};
+use attestry_domain::content::diff::{self, ChangeKind, Words};
+use attestry_domain::content::{Block, Body, Content, MAX_NODES};
 use attestry_domain::id::kind;
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::problem::{FieldProblem, Problem};
@@ -25,11 +25,11 @@ use super::answered;
 use super::texts::Markdown;
 use super::versions::Named;
 
-/// A block of both texts together.
+/// A block of the merged texts.
 #[derive(Debug, Serialize)]
 struct ChangeView<'a> {
     id: usize,
-    change: Fate,
+    change: ChangeKind,
     before: Option<&'a Block>,
     after: Option<&'a Block>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -44,7 +44,7 @@ struct Counts {
     removed: usize,
 }
 
-/// What differs between two texts.
+/// The differences between two texts.
 #[derive(Debug)]
 pub(crate) struct PolicyDiff;
 
@@ -99,7 +99,7 @@ impl PartialSchema for PolicyDiff {
 
 impl ToSchema for PolicyDiff {}
 
-/// What differs, or the policy in which some of it was changed.
+/// The differences between two texts, or the policy to which some of them were applied.
 #[derive(Debug)]
 pub(crate) struct PolicyComparison;
 
@@ -120,10 +120,10 @@ async fn difference(api: &Api, scope: &Scope, [before, after]: [Text; 2]) -> Res
             .enumerate()
             .map(|(id, one)| {
                 let count = match one.fate {
-                    Fate::Same => &mut counts.same,
-                    Fate::Changed => &mut counts.changed,
-                    Fate::Added => &mut counts.added,
-                    Fate::Removed => &mut counts.removed,
+                    ChangeKind::Same => &mut counts.same,
+                    ChangeKind::Changed => &mut counts.changed,
+                    ChangeKind::Added => &mut counts.added,
+                    ChangeKind::Removed => &mut counts.removed,
                 };
                 *count += 1;
                 let diff::Difference { fate, before, after, words } = one;
@@ -138,9 +138,9 @@ async fn difference(api: &Api, scope: &Scope, [before, after]: [Text; 2]) -> Res
     Ok(([(http::header::CONTENT_TYPE, "application/json")], written).into_response())
 }
 
-/// Shows what differs between two versions of a policy
+/// Compares two versions of a policy
 ///
-/// Block by block, and word by word within a block that was changed. `draft` is the text that people work on.
+/// Block by block, and word by word within a changed block. `draft` is the text that is being edited.
 #[utoipa::path(
     get, path = "/v1/policies/{id}/versions/{a}/diff/{b}", tag = "Policies",
     params(
@@ -161,15 +161,15 @@ pub(crate) async fn diff_policy_versions(
 
 /// The ids of changes.
 #[derive(Clone, Debug)]
-pub(crate) struct Places(Vec<usize>);
+pub(crate) struct ChangeIds(Vec<usize>);
 
-impl FromJson for Places {
+impl FromJson for ChangeIds {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
         let read = |item: &JsonValue| {
             let place = item.whole().and_then(|place| usize::try_from(place).ok());
             place.ok_or_else(|| "must be a whole number of 0 or more".to_owned())
         };
-        json.each(2 * MOST_NODES, read).map(Self)
+        json.each(2 * MAX_NODES, read).map(Self)
     }
 
     fn schema() -> RefOr<Schema> {
@@ -182,15 +182,15 @@ body! {
     ComparePolicy (Large) {
         content_markdown "contentMarkdown": optional Markdown = "The text as Markdown.",
         content "content": optional Body = "The text as editor nodes, in place of `contentMarkdown`.",
-        apply "apply": optional Places = "The ids of changes to make. Needs `policy:update`; the answer is the policy.",
+        apply "apply": optional ChangeIds = "The ids of changes to make. Needs `policy:update`; the answer is the policy.",
     }
     example json!({"contentMarkdown": "## Purpose\n\nWho may see what, and why.\n"})
 }
 
-/// Shows what another text would change in a policy, or makes some of its changes
+/// Compares a policy with another text, or applies some of the differences
 ///
-/// Without `apply` nothing is saved. With `apply` only the changes with these ids are made, and the answer is the policy.
-/// The ids are those of the policy as it is: send its ETag in `If-Match` to be sure that nobody has changed it since.
+/// Without `apply` nothing is saved. With `apply` only the changes with these ids are made, and the response is the
+/// policy. The ids refer to the current policy: send its ETag in `If-Match` to detect a change in the meantime.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/diff", tag = "Policies", request_body = ComparePolicy,
     responses(
@@ -214,7 +214,7 @@ pub(crate) async fn compare_policy(
         (Some(_), Some(_)) => return Err(wrong("cannot be given together with content")),
     };
     let id = id.found()?;
-    if let Some(Places(wanted)) = apply {
+    if let Some(ChangeIds(wanted)) = apply {
         let allowed = scope.require(Permission::PolicyUpdate);
         allowed.map_err(attestry_app::Error::from)?;
         let policy =

@@ -1,4 +1,4 @@
-//! `/v1/policies`: what policies have beside other registers: Markdown, approval and publishing.
+//! `/v1/policies`: the operations that only policies have: Markdown, approval and publishing.
 
 use attestry_app::identity::sessions;
 use attestry_app::{Ctx, policies};
@@ -26,7 +26,7 @@ use serde::ser::SerializeMap;
 use serde_json::{Value, json};
 use utoipa::openapi::path::Parameter;
 
-use crate::registers::{self, Beside, Exposed, Names, Shown, Wire};
+use crate::registers::{self, Extension, ExtensionView, Names, RegisterApi, Wire};
 
 pub(crate) mod chat;
 pub(crate) mod comparisons;
@@ -41,14 +41,14 @@ use texts::{Markdown, Texts, as_markdown, format_parameter};
 policy_fields!(wire Policy);
 policy_filters!(wire_filter PolicyFilter);
 
-/// Who has signed a policy, and its text as Markdown if that is wanted.
+/// The members who have signed a policy, and its text as Markdown if requested.
 #[derive(Debug)]
 pub(crate) struct Signed {
     signed_by: Vec<MemberId>,
     markdown: Option<String>,
 }
 
-impl Shown for Signed {
+impl ExtensionView for Signed {
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("signedBy", &self.signed_by)?;
         match &self.markdown {
@@ -62,8 +62,8 @@ impl Shown for Signed {
     }
 }
 
-impl Beside<Policy> for Texts {
-    type Shown = Signed;
+impl Extension<Policy> for Texts {
+    type ExtensionView = Signed;
 
     fn parameters() -> Vec<Parameter> {
         vec![format_parameter()]
@@ -101,13 +101,13 @@ impl Beside<Policy> for Texts {
     }
 }
 
-impl Exposed for Policy {
+impl RegisterApi for Policy {
     type Read = SeePolicies;
     type ReadAll = grant::PolicyRead;
     type Create = grant::PolicyCreate;
     type Update = grant::PolicyUpdate;
     type Delete = grant::PolicyDelete;
-    type Beside = Texts;
+    type Extension = Texts;
 
     const NAMES: Names = Names {
         schema: "Policy",
@@ -140,7 +140,7 @@ impl Exposed for Policy {
     }
 
     fn body(fields: &mut Fields, whole: bool) -> Option<PolicyPatch> {
-        // All fields are read before any of them is given up.
+        // Read all fields before returning, so that every invalid one is reported.
         let both = fields.has("contentMarkdown") && fields.has("content");
         let markdown: Option<Option<Markdown>> = fields.optional("contentMarkdown");
         let patch = Policy::given_in(fields, whole);
@@ -180,7 +180,7 @@ impl Exposed for Policy {
     }
 }
 
-/// A policy as it is now, with its tag.
+/// Responds with the current policy and its ETag.
 pub(crate) async fn answered(
     api: &Api,
     scope: &Scope,
@@ -192,14 +192,14 @@ pub(crate) async fn answered(
 }
 
 body! {
-    /// Who is asked to approve a policy.
+    /// The member who is asked to approve a policy.
     SubmitForApproval {
         approver_id "approverId": required MemberId = "An active member who may approve policies.",
     }
     example json!({"approverId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b"})
 }
 
-/// Asks somebody to approve a policy
+/// Submits a policy for approval
 ///
 /// The policy becomes `needs_review`. Changing its name, description, content or file makes it a draft again.
 #[utoipa::path(
@@ -225,7 +225,7 @@ pub(crate) async fn submit_policy_for_approval(
 
 /// Approves a policy, which publishes it
 ///
-/// Only the member who was asked can. A new version is frozen; if it says something else than the version before,
+/// Only the member who was asked can do this. A new version is frozen; if its text differs from the previous version,
 /// members are asked to sign it.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/approve", tag = "Policies",
@@ -248,16 +248,16 @@ pub(crate) async fn approve_policy(
 }
 
 body! {
-    /// Why a policy is not approved.
+    /// The reason for not approving a policy.
     DenyPolicy {
         comment "comment": required CommentText = "What has to change. It becomes a comment on the policy.",
     }
     example json!({"comment": "Section 3 does not say who approves exceptions."})
 }
 
-/// Sends a policy back to its authors, with a comment
+/// Returns a policy to its authors, with a comment
 ///
-/// Only the member who was asked can. The policy becomes a draft again.
+/// Only the member who was asked can do this. The policy becomes a draft again.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/deny", tag = "Policies", request_body = DenyPolicy,
     responses(
@@ -278,7 +278,7 @@ pub(crate) async fn deny_policy(
     answered(&api, &scope, StatusCode::OK, policy).await
 }
 
-/// Every operation of a policy as a register, with what its document needs.
+/// Adds the register operations of policies, and the schemas they refer to.
 pub(crate) fn routes(listed: Listed) -> Listed {
     registers::routes::<Policy>(listed).schemas(|| vec![("EditorNode", texts::node_schema())])
 }

@@ -2,7 +2,7 @@
 
 use attestry_app::core::journal;
 use attestry_app::policies::prints;
-use attestry_app::policies::versions::Which;
+use attestry_app::policies::versions::TextSelector;
 use attestry_domain::access::SeePolicies;
 use attestry_domain::files::MediaType;
 use attestry_domain::id::kind;
@@ -62,7 +62,7 @@ pub(crate) async fn print_policy(
     method: Method,
 ) -> Result<Response, Problem> {
     let id = id.found()?;
-    let printed = prints::policy(&api.ctx, &scope, id, version.map(Which::Number)).await?;
+    let printed = prints::policy(&api.ctx, &scope, id, version.map(TextSelector::Number)).await?;
     if method != Method::HEAD {
         let asked =
             version.map_or_else(|| format!("id={id}"), |version| format!("id={id}&version={version}"));

@@ -25,17 +25,17 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::Signed;
 use super::texts::Texts;
-use crate::registers::{self, Exposed, View};
+use crate::registers::{self, RegisterApi, View};
 
 body! {
-    /// What is signed.
+    /// The version to sign.
     SignPolicy {
         version_id "versionId": optional PolicyVersionId = "The version you have read. If another one is published by now, nothing is signed.",
     }
     example json!({"versionId": "pv_01jcqg3v5mefzr7d0a6w3k9x2b"})
 }
 
-/// That somebody has signed a version of a policy.
+/// A member's signature of a version of a policy.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PolicySignature, example = json!({
@@ -65,9 +65,9 @@ impl From<PolicySignature> for SignatureView {
     }
 }
 
-/// Signs the version of a policy that is published
+/// Signs the published version of a policy
 ///
-/// Needs a session: a signature is a person's own. Signing again changes nothing. The body can be left out.
+/// Requires a session, because only a person can sign. Signing again changes nothing. The body can be left out.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/sign", tag = "Policies", request_body = Option<SignPolicy>,
     responses(
@@ -112,7 +112,7 @@ impl ToSchema for ToSign {}
 
 /// Lists the policies you have to sign
 ///
-/// As they are published, oldest first.
+/// In their published version, oldest first.
 #[utoipa::path(
     get, path = "/v1/policies/to-sign", tag = "Policies", params(Texts),
     responses((status = 200, body = ToSign, description = "The policies whose signature is missing."))
@@ -136,9 +136,9 @@ pub(crate) struct SignerView {
     member_id: MemberId,
     name: String,
     email: String,
-    /// Whether the policy asks for the member's signature.
+    /// True if the policy requires the member's signature.
     has_to_sign: bool,
-    /// Whether the member has signed, and what was signed is still what is published.
+    /// True if the member has signed the text that is published now.
     has_signed: bool,
     /// When the member signed last.
     #[schema(required, value_type = Option<String>, format = DateTime)]
@@ -186,9 +186,9 @@ pub(crate) struct SignerList {
     count: usize,
     #[schema(required)]
     next_cursor: Option<String>,
-    /// How many have signed what is published, all pages together.
+    /// The number of members who have signed the published text, on all pages.
     signed_count: usize,
-    /// How many still have to.
+    /// The number of members whose signature is missing, on all pages.
     missing_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = lists::total_schema, required = false)]
@@ -247,9 +247,9 @@ pub(crate) struct Reminded {
     reminded_count: usize,
 }
 
-/// Reminds everybody whose signature is missing
+/// Reminds all members whose signature is missing
 ///
-/// They get a mail, unless they have switched such mails off.
+/// They get a mail, unless they have turned off notices about policies.
 #[utoipa::path(
     post, path = "/v1/policies/{id}/remind", tag = "Policies",
     responses(

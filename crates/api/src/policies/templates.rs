@@ -1,6 +1,6 @@
 //! `/v1/policy-templates`: policies that ship with the product.
 
-use attestry_app::policies::templates::{self, Wishes};
+use attestry_app::policies::templates::{self, TemplateOverrides};
 use attestry_domain::access::grant;
 use attestry_domain::content::{Body, Content, markdown};
 use attestry_domain::id::{MemberId, PolicyTemplateId, kind};
@@ -28,7 +28,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::answered;
 
-/// A policy that ships with the product, to be made an organization's own.
+/// A policy that ships with the product, from which an organization can create its own.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PolicyTemplate, example = json!(template_example()))]
 pub(crate) struct TemplateView {
@@ -40,7 +40,7 @@ pub(crate) struct TemplateView {
     department: Department,
     #[schema(inline)]
     frequency: ReviewFrequency,
-    /// What people would call its subject.
+    /// Common names of its subject.
     topics: &'static [&'static str],
 }
 
@@ -83,7 +83,8 @@ pub(crate) async fn list_policy_templates(
 pub(crate) struct TextView {
     #[serde(flatten)]
     template: TemplateView,
-    /// Its text as Markdown, with `{{organization}}`, `{{contact}}`, `{{reviewPeriod}}` and `{{timeZone}}` to be filled.
+    /// Its text as Markdown, with the placeholders `{{organization}}`, `{{contact}}`, `{{reviewPeriod}}` and
+    /// `{{timeZone}}`.
     content_markdown: &'static str,
     #[schema(schema_with = content_schema)]
     content: Content,
@@ -115,7 +116,7 @@ pub(crate) async fn get_policy_template(
     Ok(Json(TextView { template: template.into(), content_markdown: template.text, content }))
 }
 
-/// A template that exists.
+/// The id of a template that exists.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Existing(PolicyTemplateId);
 
@@ -133,7 +134,7 @@ impl FromJson for Existing {
 }
 
 body! {
-    /// A template to make a policy of, and what its places are filled with.
+    /// A template to create a policy from, and the values of its placeholders.
     CreatePolicyFromTemplate (Large) {
         template_id "templateId": required Existing = "The template.",
         name "name": optional Name = "The policy's name; the template's, if it is left out.",
@@ -146,9 +147,9 @@ body! {
     example json!({"templateId": policy_templates::all().get(1).map(|template| template.id), "contact": "security@example.com"})
 }
 
-/// Makes a policy of a template
+/// Creates a policy from a template
 ///
-/// The new policy is a draft with the whole text, its places filled.
+/// The new policy is a draft with the whole text, its placeholders filled in.
 #[utoipa::path(
     post, path = "/v1/policies/from-template", tag = "Policies", request_body = CreatePolicyFromTemplate,
     responses((status = 201, body = ref("#/components/schemas/Policy"), description = "The policy."))
@@ -167,7 +168,7 @@ pub(crate) async fn create_policy_from_template(
         frequency,
         time_zone,
     } = body.0;
-    let wishes = Wishes { name, assignee_id, organization, contact, frequency, time_zone };
+    let wishes = TemplateOverrides { name, assignee_id, organization, contact, frequency, time_zone };
     let policy = templates::create(&api.ctx, &scope, template, wishes).await?;
     answered(&api, &scope, StatusCode::CREATED, policy).await
 }

@@ -1,4 +1,4 @@
-//! The text of a policy in requests and answers: editor nodes, and Markdown.
+//! The text of a policy in requests and responses: editor nodes, and Markdown.
 
 use attestry_domain::content::{Body, Content, markdown, nodes};
 use attestry_http::answer::lists;
@@ -26,7 +26,7 @@ impl FromJson for Markdown {
     }
 }
 
-/// A node of a rich-text editor (ProseMirror, TipTap).
+/// Returns the schema of a node of a rich-text editor (ProseMirror, TipTap).
 pub(crate) fn node_schema() -> RefOr<Schema> {
     let inner = ["listItem", "tableRow", "tableHeader", "tableCell", "text", "hardBreak"];
     let types: Vec<&str> = nodes::BLOCKS.iter().copied().chain(inner).collect();
@@ -49,14 +49,14 @@ pub(crate) fn node_schema() -> RefOr<Schema> {
 }
 
 attestry_domain::words! {
-    /// How a text is shown.
+    /// The format of a text.
     Format {
         Nodes = "nodes",
         Markdown = "markdown",
     }
 }
 
-/// `format`: whether the text is wanted as Markdown too.
+/// The `format` parameter: `markdown` adds the text as Markdown.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     pub(crate) markdown: bool,

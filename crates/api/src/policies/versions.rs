@@ -1,7 +1,7 @@
 //! `…/versions` of a policy, and `…/file`.
 
 use attestry_app::policies::files;
-use attestry_app::policies::versions::{self, Which};
+use attestry_app::policies::versions::{self, TextSelector};
 use attestry_domain::Time;
 use attestry_domain::access::{SeePolicies, grant};
 use attestry_domain::content::Body;
@@ -31,9 +31,9 @@ use utoipa::openapi::{RefOr, Schema};
 use super::texts::{Texts, as_markdown};
 use crate::registers::attachments::AttachmentLink;
 
-/// The texts a path names: `pv_…`, a number, or `draft`.
+/// The versions that a path names: `pv_…`, a number, or `draft`.
 #[derive(Debug)]
-pub(crate) struct Named(Vec<Option<Which>>);
+pub(crate) struct Named(Vec<Option<TextSelector>>);
 
 impl Argument for Named {}
 
@@ -44,22 +44,22 @@ impl FromRequestParts<Api> for Named {
         let params = RawPathParams::from_request_parts(parts, api).await;
         let params = params.map_err(|_| Problem::not_found("policy version"))?;
         let read = |text: &str| match text {
-            "draft" => Some(Which::Draft),
+            "draft" => Some(TextSelector::Draft),
             text => PolicyVersionId::read(text)
-                .map(Which::Version)
-                .or_else(|| VersionNumber::parse(text).ok().map(Which::Number)),
+                .map(TextSelector::Version)
+                .or_else(|| VersionNumber::parse(text).ok().map(TextSelector::Number)),
         };
         Ok(Self(params.iter().skip(1).map(|(_, text)| read(text)).collect()))
     }
 }
 
 impl Named {
-    pub(super) fn at(&self, place: usize) -> Result<Which, Problem> {
+    pub(super) fn at(&self, place: usize) -> Result<TextSelector, Problem> {
         self.0.get(place).copied().flatten().ok_or_else(|| Problem::not_found("policy version"))
     }
 }
 
-/// The file that is the text of a version.
+/// The file that contains the text of a version.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PolicyFile, example = json!({"id": "att_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "policy.pdf", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}))]
 pub(crate) struct FileView {
@@ -85,7 +85,7 @@ pub(crate) struct VersionView {
     description: String,
     #[schema(required)]
     file: Option<FileView>,
-    /// Whether it says something else than the version before, so that it had to be signed again.
+    /// True if its text differs from the previous version, so that it had to be signed again.
     is_changed: bool,
     #[schema(required, value_type = Option<String>)]
     approver_id: Option<MemberId>,
@@ -179,7 +179,7 @@ pub(crate) async fn list_policy_versions(
 
 /// Shows one version of a policy with its text
 ///
-/// Whoever may not see all policies sees the version that is published.
+/// Without the permission to see all policies, only the published version is available.
 #[utoipa::path(
     get, path = "/v1/policies/{id}/versions/{version}", tag = "Policies",
     params(
@@ -203,10 +203,10 @@ pub(crate) async fn get_policy_version(
     Ok(conditions.respond(&[view.version.get()], view))
 }
 
-/// Makes a link to the file that is a policy's text
+/// Creates a link to the file of a policy
 ///
-/// Of the version that is published, or for whoever may see drafts the one that people work on. The audit log records
-/// this as a download.
+/// The file of the published version or, if you may see drafts, of the current draft. The audit log records this as a
+/// download.
 #[utoipa::path(
     get, path = "/v1/policies/{id}/file", tag = "Policies",
     responses((status = 200, body = AttachmentLink, description = "The link, and how long it works."))

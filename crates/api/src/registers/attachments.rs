@@ -1,4 +1,4 @@
-//! `…/attachments` of whatever can have any, and `/v1/attachments`.
+//! `…/attachments` of all records that can have attachments, and `/v1/attachments`.
 
 use attestry_app::files::Link;
 use attestry_http::answer::conditions::Conditions;
@@ -40,25 +40,25 @@ pub(crate) struct AttachmentView {
     name: String,
     #[serde(rename = "type")]
     media_type: String,
-    /// Bytes.
+    /// The size in bytes.
     size: i64,
     /// The SHA-256 of the content, in hexadecimal.
     sha256: String,
     #[schema(required)]
     description: Option<String>,
-    /// The day it is evidence of.
+    /// The day that it is evidence for.
     #[schema(required, value_type = Option<String>, format = Date)]
     effective_date: Option<Date>,
-    /// The automation run that made it; null if somebody attached it.
+    /// The automation run that created it; null if a member attached it.
     #[schema(required, value_type = Option<String>, example = "ear_01jcqg3v5mefzr7d0a6w3k9x2b")]
     run_id: Option<RunId>,
-    /// The version of the automation that made it.
+    /// The version of the automation that created it.
     #[schema(required)]
     automation_version: Option<i64>,
     #[schema(inline)]
     entity_type: Subject,
     entity_id: String,
-    /// The member who attached it; null if the product made it.
+    /// The member who attached it; null if the product created it.
     #[schema(required, value_type = Option<String>, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
     uploaded_by: Option<MemberId>,
     #[schema(value_type = String, format = DateTime)]
@@ -119,9 +119,9 @@ page_of! {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"downloadUrl": "https://compliance.example.com/v1/files/aGVsbG8", "expiresIn": 900}))]
 pub(crate) struct AttachmentLink {
-    /// Needs no credentials: anybody who has the link can download the file.
+    /// Requires no credentials: anyone who has the link can download the file.
     download_url: String,
-    /// Seconds.
+    /// The lifetime of the link in seconds.
     expires_in: u64,
 }
 
@@ -141,18 +141,18 @@ pub(crate) struct AttachmentDeletion {
     message: &'static str,
 }
 
-/// A kind of thing that files are attached to: who may do what with them, and where.
+/// A kind of record that can have attachments, with its path and permissions.
 trait Holder: 'static {
     const SUBJECT: Subject;
     type Kind: Kind;
-    /// Seeing the thing itself.
+    /// The permission to see the record itself.
     type See: Grant;
     type Read: Grant;
     type Create: Grant;
     type Delete: Grant;
-    /// `/v1/risks/{id}`
+    /// The path of the record, such as `/v1/risks/{id}`.
     const PATH: &'static str;
-    /// The word for many.
+    /// The plural of its name.
     const MANY: &'static str;
 }
 
@@ -225,7 +225,7 @@ async fn remove<H: Holder>(
     }))
 }
 
-/// The five operations on the attachments of one kind of thing.
+/// Adds the five operations on the attachments of one kind of record.
 fn routes_of<H: Holder>(all: Listed) -> Listed {
     let noun = H::Kind::NOUN;
     let (one, download) = ("/{attachmentId}", "/{attachmentId}/download");
@@ -281,12 +281,12 @@ fn operation<H: Holder>(
     Operations::described(format!("{}/attachments{under}", H::PATH), route, described)
 }
 
-/// What is told of an operation on the files of something, or on one of them.
+/// Returns the documentation that all operations on attachments have in common.
 fn told<H: Holder>(id: String, summary: String) -> Described {
     Described::new(id, summary).tagged(capitalized(H::MANY))
 }
 
-/// The routes of everything that files can be attached to.
+/// Adds the attachment routes of every kind of record.
 pub(crate) fn routes(mut all: Listed) -> Listed {
     macro_rules! holders {
         ([] $($name:ident $word:literal $many:literal $parameter:literal $see:ty, $what:ident $type:ty;)*) => {
@@ -337,7 +337,7 @@ async fn link(
     Ok(Json(AttachmentLink::new(link, lifetime)))
 }
 
-/// Makes a link to an attached file, whatever it is attached to
+/// Creates a link to an attached file of any record
 ///
 /// The audit log records this as a download.
 #[utoipa::path(

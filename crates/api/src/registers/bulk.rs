@@ -1,4 +1,4 @@
-//! Many rows of a register at once: changed, deleted, undone, exported.
+//! Bulk operations on the rows of a register: update, delete, undo, export.
 
 use attestry_app::registers::bulk::{self, Action, MAX_ROWS, Outcome, Selection};
 use attestry_domain::id::{BulkChangeId, Id};
@@ -21,21 +21,21 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::tables::selected;
-use super::{Exposed, Narrowed};
+use super::{Narrowed, RegisterApi};
 
-/// A request about many rows.
-pub(super) enum Bulk<R: Exposed> {
+/// A bulk request.
+pub(super) enum Bulk<R: RegisterApi> {
     Apply(Selected<R>, Action<R::Patch>),
     Undo(BulkChangeId),
 }
 
-/// The rows that are meant.
-pub(super) enum Selected<R: Exposed> {
+/// The rows of a bulk request.
+pub(super) enum Selected<R: RegisterApi> {
     Ids(Vec<Id<R::Kind>>),
     Matching(Narrowed<R>),
 }
 
-/// The parameters of a list, as an object: each a string, true or false, or several strings.
+/// The query parameters of a list as an object: each a string, a boolean or an array of strings.
 struct ListFilter(Vec<(String, String)>);
 
 impl FromJson for ListFilter {
@@ -73,7 +73,7 @@ impl FromJson for ListFilter {
     }
 }
 
-/// The same errors, with the property they are in.
+/// Prefixes the fields of errors with the property that contains them.
 fn within(name: &str, errors: Vec<FieldProblem>) -> Vec<FieldProblem> {
     errors
         .into_iter()
@@ -85,7 +85,7 @@ fn only(field: &str, message: &str) -> Vec<FieldProblem> {
     vec![FieldProblem::new(field, message)]
 }
 
-fn selection<R: Exposed>(
+fn selection<R: RegisterApi>(
     api: &Api,
     ids: Option<Ids<R::Kind>>,
     filter: Option<ListFilter>,
@@ -105,7 +105,7 @@ fn selection<R: Exposed>(
     }
 }
 
-impl<R: Exposed> Bulk<R> {
+impl<R: RegisterApi> Bulk<R> {
     fn read(api: &Api, fields: Fields) -> Result<Self, Vec<FieldProblem>> {
         let (ids, filter, change, is_delete, undo) = fields.read_by(|fields| {
             let (ids, filter) =
@@ -129,13 +129,13 @@ impl<R: Exposed> Bulk<R> {
     }
 }
 
-impl<R: Exposed> Argument for Bulk<R> {
+impl<R: RegisterApi> Argument for Bulk<R> {
     fn describe(facts: &mut Facts) {
         facts.body_limit = BodyLimit::Large;
     }
 }
 
-impl<R: Exposed> FromRequest<Api> for Bulk<R> {
+impl<R: RegisterApi> FromRequest<Api> for Bulk<R> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
@@ -143,18 +143,18 @@ impl<R: Exposed> FromRequest<Api> for Bulk<R> {
     }
 }
 
-/// The outcome of a change of many rows.
+/// The result of a bulk change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"changed": 5061, "unchanged": 2, "missing": [], "undo": "blk_01jcqg3v5mefzr7d0a6w3k9x2b"}))]
 pub(crate) struct BulkChangeResult {
     /// Rows that were changed or deleted.
     changed: usize,
-    /// Rows that already were as asked for; of an undo, those that were changed again since.
+    /// Rows that already had the requested values; for an undo, rows that have changed since.
     unchanged: usize,
-    /// Ids that were given and are not there, or not any more.
+    /// Requested ids that do not exist, or no longer exist.
     missing: Vec<String>,
-    /// Give it as `undo` within a day to undo the change; null where nothing can be undone.
+    /// Send it as `undo` within a day to undo the change; null if there is nothing to undo.
     #[schema(required, value_type = Option<String>)]
     undo: Option<BulkChangeId>,
 }
@@ -165,7 +165,7 @@ impl From<Outcome> for BulkChangeResult {
     }
 }
 
-pub(super) async fn apply<R: Exposed>(
+pub(super) async fn apply<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::Update>,
     bulk: Bulk<R>,
@@ -186,8 +186,8 @@ pub(super) async fn apply<R: Exposed>(
     Ok(Json(bulk::apply::<R>(&api.ctx, &scope, selection, action).await?.into()))
 }
 
-/// The schema of the body.
-pub(super) fn body_schema<R: Exposed>() -> Value {
+/// Returns the schema of the body.
+pub(super) fn body_schema<R: RegisterApi>() -> Value {
     let mut ids = json!(<Ids<R::Kind> as FromJson>::schema());
     ids["description"] = json!("The rows, at most 1000; or else give a filter.");
     json!({
@@ -208,16 +208,16 @@ pub(super) fn result_schema() -> RefOr<Schema> {
     BulkChangeResult::schema()
 }
 
-/// The rows of a table that is to be downloaded.
-pub(super) struct Picked<R: Exposed>(Vec<Id<R::Kind>>);
+/// The rows to export.
+pub(super) struct Picked<R: RegisterApi>(Vec<Id<R::Kind>>);
 
-impl<R: Exposed> Argument for Picked<R> {
+impl<R: RegisterApi> Argument for Picked<R> {
     fn describe(facts: &mut Facts) {
         facts.body_limit = BodyLimit::Medium;
     }
 }
 
-impl<R: Exposed> FromRequest<Api> for Picked<R> {
+impl<R: RegisterApi> FromRequest<Api> for Picked<R> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
@@ -228,7 +228,7 @@ impl<R: Exposed> FromRequest<Api> for Picked<R> {
     }
 }
 
-pub(super) fn picked_schema<R: Exposed>() -> Value {
+pub(super) fn picked_schema<R: RegisterApi>() -> Value {
     json!({
         "type": "object", "additionalProperties": false, "required": ["ids"],
         "properties": {"ids": json!(<Ids<R::Kind> as FromJson>::schema())},
@@ -236,8 +236,8 @@ pub(super) fn picked_schema<R: Exposed>() -> Value {
     })
 }
 
-/// The export of a selection, in the order in which it is given.
-pub(super) async fn export<R: Exposed>(
+/// Exports the selected rows in the order of the request.
+pub(super) async fn export<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::ReadAll>,
     ValidQuery(shape): ValidQuery<Shape>,

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-/// Who wrote it.
+/// The author of a comment.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Ada Byron", "email": "ada@example.com", "image": null, "deactivated": false}))]
 pub(crate) struct AuthorView {
@@ -37,7 +37,7 @@ pub(crate) struct AuthorView {
     email: String,
     #[schema(required)]
     image: Option<String>,
-    /// Whether the author is no longer an active member.
+    /// True if the author is no longer an active member.
     deactivated: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct EnclosureView {
     name: String,
     #[serde(rename = "type")]
     media_type: String,
-    /// Bytes.
+    /// The size in bytes.
     size: i64,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
@@ -148,7 +148,7 @@ impl IntoParams for ListComments {
     }
 }
 
-/// Lists the comments on something
+/// Lists the comments on a record
 #[utoipa::path(
     get, path = "/v1/comments", tag = "Comments", params(ListComments),
     responses(
@@ -182,7 +182,7 @@ body! {
     example json!({"content": "Disks are encrypted since Monday.", "entityId": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "entityType": "risk"})
 }
 
-/// Comments on something
+/// Comments on a record
 #[utoipa::path(
     post, path = "/v1/comments", tag = "Comments", request_body = CreateComment,
     responses(

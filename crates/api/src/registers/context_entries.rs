@@ -1,22 +1,22 @@
-//! `/v1/context`: what is known of the organization.
+//! `/v1/context`: facts about the organization.
 
 use attestry_domain::access::grant;
 use attestry_domain::registers::context_entries::{ContextEntry, ContextFilter};
 use attestry_domain::{context_fields, context_filters};
 use serde_json::{Value, json};
 
-use crate::registers::{Exposed, Names, Nothing};
+use crate::registers::{Names, Nothing, RegisterApi};
 
 context_fields!(wire ContextEntry);
 context_filters!(wire_filter ContextFilter);
 
-impl Exposed for ContextEntry {
+impl RegisterApi for ContextEntry {
     type Read = grant::ContextRead;
     type ReadAll = grant::ContextRead;
     type Create = grant::ContextCreate;
     type Update = grant::ContextUpdate;
     type Delete = grant::ContextDelete;
-    type Beside = Nothing;
+    type Extension = Nothing;
 
     const NAMES: Names = Names {
         schema: "ContextEntry",

@@ -1,4 +1,4 @@
-//! What the document says of a register: its schemas and its operations.
+//! The OpenAPI schemas and operations of a register.
 
 use std::marker::PhantomData;
 
@@ -16,13 +16,15 @@ use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::matrix::{CellView, MatrixView};
-use super::{AuthInfo, AuthenticatedUser, Beside, Exposed, Field, How, Names, Narrowed, as_of_parameter};
+use super::{
+    AuthInfo, AuthenticatedUser, Extension, Field, How, Names, Narrowed, RegisterApi, as_of_parameter,
+};
 use crate::registers::import::{ImportQuery, ImportResult, PreviewRow, TablePreview};
 use crate::service::audit_logs::EntryList;
 
 struct Document<R>(PhantomData<fn() -> R>);
 
-impl<R: Exposed> Document<R> {
+impl<R: RegisterApi> Document<R> {
     fn view() -> Value {
         let time = json!({"type": "string", "format": "date-time"});
         let mut properties = Map::new();
@@ -46,7 +48,7 @@ impl<R: Exposed> Document<R> {
         }
         let required: Vec<String> = properties.keys().cloned().collect();
         properties
-            .extend(R::Beside::properties().into_iter().map(|(wire, schema)| (wire.to_owned(), schema)));
+            .extend(R::Extension::properties().into_iter().map(|(wire, schema)| (wire.to_owned(), schema)));
         json!({"type": "object", "required": required, "properties": properties, "example": R::example()})
     }
 
@@ -138,7 +140,7 @@ impl<R: Exposed> Document<R> {
         rest.iter().cloned().chain(views).chain(picked).map(|(name, json)| (name, schema(json))).collect()
     }
 
-    /// What is told of an operation on the register, or on a row of it.
+    /// Returns the documentation that all operations on the register, or on a row of it, have in common.
     fn told(id: String, summary: String) -> Described {
         Described::new(id, summary).tagged(capitalized(R::NAMES.many)).answers(
             200,
@@ -170,7 +172,7 @@ impl<R: Exposed> Document<R> {
                 .takes(Narrowed::<R>::parameters())
                 .takes(if R::BARE { lists::bare_parameters() } else { lists::plain_parameters() })
                 .takes(lists::sorting_parameters::<R::Sort>())
-                .takes(R::Beside::parameters());
+                .takes(R::Extension::parameters());
             let content = json_of(&format!("{name}List"));
             match R::BARE {
                 true => described
@@ -191,19 +193,19 @@ impl<R: Exposed> Document<R> {
             Self::listed(),
             Self::operation("", Route::new(HttpMethod::Post, super::create::<R>), move || {
                 Self::told(id("create", ""), format!("Adds a {one}"))
-                    .takes(R::Beside::parameters())
+                    .takes(R::Extension::parameters())
                     .reads(json_of(&format!("Create{name}")))
                     .answers(201, "What was added.", json_of(name))
             }),
             Self::operation("/{id}", Route::new(HttpMethod::Get, super::show::<R>), move || {
                 Self::told(id("get", ""), format!("Shows one {one}"))
                     .takes([as_of_parameter()])
-                    .takes(R::Beside::parameters())
+                    .takes(R::Extension::parameters())
                     .answers(200, "As it is, or as it was.", json_of(name))
             }),
             Self::operation("/{id}", Route::new(HttpMethod::Patch, super::update::<R>), move || {
                 Self::told(id("update", ""), format!("Changes a {one}"))
-                    .takes(R::Beside::parameters())
+                    .takes(R::Extension::parameters())
                     .reads(json_of(&format!("Update{name}")))
             }),
             Self::operation("/{id}", Route::new(HttpMethod::Delete, super::remove::<R>), move || {
@@ -296,8 +298,8 @@ impl<R: Exposed> Document<R> {
     }
 }
 
-/// The routes of a register whose rows are rated: the same, and the matrix.
-pub(crate) fn rated_routes<R: Exposed + StoredRating>(listed: Listed) -> Listed {
+/// Adds the routes of a register with ratings: those of every register, and the matrix.
+pub(crate) fn rated_routes<R: RegisterApi + StoredRating>(listed: Listed) -> Listed {
     let Names { one, many, .. } = R::NAMES;
     let matrix = Document::<R>::operation(
         "/matrix",
@@ -313,8 +315,8 @@ pub(crate) fn rated_routes<R: Exposed + StoredRating>(listed: Listed) -> Listed 
     routes::<R>(listed).routes(matrix)
 }
 
-/// The routes of a register, with their documentation.
-pub(crate) fn routes<R: Exposed>(mut listed: Listed) -> Listed {
+/// Adds the routes of a register, with their documentation.
+pub(crate) fn routes<R: RegisterApi>(mut listed: Listed) -> Listed {
     let tables = if R::TABLES { Document::<R>::tables() } else { Vec::new() };
     for operation in Document::<R>::rows().into_iter().chain([Document::<R>::bulk()]).chain(tables) {
         listed = listed.routes(operation);

@@ -1,4 +1,4 @@
-//! Tables whose rows are creations: CSV or a sheet of an Excel file.
+//! Imports of rows from a table: CSV, or a sheet of an Excel workbook.
 
 use std::collections::BTreeMap;
 
@@ -29,37 +29,37 @@ use utoipa::openapi::path::Parameter;
 
 use crate::registers::meaning::{Directory, date, fields_of, flag, word};
 use crate::registers::workbook::{Cell, Unreadable, Workbook};
-use crate::registers::{ASSIGNEE, Exposed, Field};
+use crate::registers::{ASSIGNEE, Field, RegisterApi};
 
-/// How many rows one import takes.
-const MOST_ROWS: usize = 5000;
-const MOST_COLUMNS: usize = 200;
-/// Bytes of all cells of a table.
+/// The maximum number of rows per import.
+const MAX_ROWS: usize = 5000;
+const MAX_COLUMNS: usize = 200;
+/// The maximum size of all cells of a table.
 const MAX_TEXT_BYTES: usize = 16 << 20;
-/// How many errors an answer lists.
-const MOST_ERRORS: usize = 100;
+/// The maximum number of errors in a response.
+const MAX_REPORTED_ERRORS: usize = 100;
 
-/// The rows of a table, each read as the body of a creation.
+/// The rows of a table, each parsed as the body of a creation.
 #[derive(Debug)]
-pub(crate) struct Table<R: Exposed> {
+pub(crate) struct Table<R: RegisterApi> {
     pub(crate) rows: Vec<ReadRow<R::Patch>>,
     pub(crate) is_dry_run: bool,
 }
 
-/// A table as it came: the line of names, and the lines after it with their numbers. An empty cell is empty text.
+/// A parsed table: the header, and the rows with their numbers. An empty cell is empty text.
 pub(crate) struct Lines {
     pub(crate) names: Vec<String>,
     pub(crate) rows: Vec<(usize, Vec<String>)>,
 }
 
-impl<R: Exposed> Argument for Table<R> {
+impl<R: RegisterApi> Argument for Table<R> {
     fn describe(facts: &mut Facts) {
         facts.body_limit = BodyLimit::Large;
         facts.takes_query = true;
     }
 }
 
-impl<R: Exposed> FromRequest<Api> for Table<R> {
+impl<R: RegisterApi> FromRequest<Api> for Table<R> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
@@ -74,13 +74,13 @@ impl<R: Exposed> FromRequest<Api> for Table<R> {
     }
 }
 
-/// A file with a table, as it came.
+/// A parsed file with a table.
 struct AsWritten {
     sheets: Vec<String>,
     lines: Lines,
 }
 
-/// Reads the table of a request. Unpacking and reading thousands of rows takes a while, and memory.
+/// Reads the table of a request under an import permit, because parsing thousands of rows takes time and memory.
 async fn read_table<T: Send + 'static>(
     request: Request,
     api: &Api,
@@ -127,7 +127,7 @@ impl ImportQuery {
     }
 }
 
-/// A table as an import reads it.
+/// A table as an import would read it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
@@ -135,7 +135,7 @@ impl ImportQuery {
     "rows": [{"row": 1, "cells": ["Laptop stolen", "ada@example.com"]}]
 }))]
 pub(crate) struct TablePreview {
-    /// The sheets of a workbook; none for CSV.
+    /// The sheets of a workbook; empty for CSV.
     sheets: Vec<String>,
     columns: Vec<String>,
     rows: Vec<PreviewRow>,
@@ -144,7 +144,7 @@ pub(crate) struct TablePreview {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"row": 1, "cells": ["Laptop stolen", "ada@example.com"]}))]
 pub(crate) struct PreviewRow {
-    /// Its number below the header.
+    /// Its number, counted from 1 below the header.
     row: usize,
     cells: Vec<String>,
 }
@@ -198,10 +198,11 @@ fn malformed(detail: impl Into<String>) -> Problem {
 }
 
 fn too_many_rows() -> Problem {
-    malformed(format!("The table has more than {MOST_ROWS} rows; send it in parts."))
+    malformed(format!("The table has more than {MAX_ROWS} rows; send it in parts."))
 }
 
-/// What separates the cells: Excel says so in a line of its own, or the header has more of it.
+/// Detects the delimiter: from Excel's `sep=` line, or else the more frequent one in the header. Returns it with the
+/// text that follows.
 fn delimiter(text: &[u8]) -> (u8, &[u8]) {
     let is_end = |b: &u8| matches!(b, b'\n' | b'\r');
     let first = text.split(is_end).next().unwrap_or_default();
@@ -239,13 +240,13 @@ pub(crate) fn read_csv(bytes: &Bytes, meter: &mut Meter<'_>) -> Result<Lines, Pr
     let (delimiter, text) = delimiter(text);
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(text);
     let names = reader.headers().map_err(|error| wrong_csv(&error))?;
-    if names.len() > MOST_COLUMNS {
+    if names.len() > MAX_COLUMNS {
         return Err(too_many_columns());
     }
     let names = names.iter().map(ToOwned::to_owned).collect();
     let mut rows = Vec::new();
     for record in reader.records() {
-        if rows.len() == MOST_ROWS {
+        if rows.len() == MAX_ROWS {
             return Err(too_many_rows());
         }
         let cells = record.map_err(|error| wrong_csv(&error))?;
@@ -256,7 +257,7 @@ pub(crate) fn read_csv(bytes: &Bytes, meter: &mut Meter<'_>) -> Result<Lines, Pr
 }
 
 fn too_many_columns() -> Problem {
-    malformed(format!("The table has more than {MOST_COLUMNS} columns."))
+    malformed(format!("The table has more than {MAX_COLUMNS} columns."))
 }
 
 fn read_xlsx(bytes: Bytes, sheet: Option<&str>, meter: &mut Meter<'_>) -> Result<AsWritten, Problem> {
@@ -268,21 +269,21 @@ fn read_xlsx(bytes: Bytes, sheet: Option<&str>, meter: &mut Meter<'_>) -> Result
     let mut room = MAX_TEXT_BYTES;
     book.each_cell(sheet, |cell: Cell| {
         let Cell { row, column, text } = cell;
-        if row > MOST_ROWS {
+        if row > MAX_ROWS {
             return Err(too_many_rows());
         }
         if row > 0 && names.get(column).is_none_or(String::is_empty) {
-            // Nobody named it, so nobody reads it.
+            // A column without a name is ignored.
             return Ok(());
         }
-        if column >= MOST_COLUMNS {
+        if column >= MAX_COLUMNS {
             return Err(too_many_columns());
         }
         let name = names.get(column).map_or("", String::as_str);
         let text = text.map_err(|message| {
             Problem::invalid(vec![FieldProblem { row: Some(row), ..FieldProblem::new(name, message) }])
         })?;
-        // One text can be in many cells.
+        // Shared strings can repeat one text in many cells, so the limit counts each of them.
         room = room.checked_sub(text.len()).ok_or_else(too_much_text)?;
         let line = if row == 0 { &mut names } else { rows.entry(row).or_default() };
         meter.charge(cell_memory(&text) + (column + 1).saturating_sub(line.len()) * size_of::<String>())?;
@@ -302,8 +303,8 @@ impl From<Unreadable> for Problem {
     }
 }
 
-/// The memory that a cell takes until its row is stored: the cell, the field of the record, and the entry in the audit
-/// log.
+/// Returns the memory that a cell takes until its row is stored: the cell, the field of the record, and the audit log
+/// entry.
 fn cell_memory(text: &str) -> usize {
     size_of::<String>() + 3 * text.len()
 }
@@ -312,15 +313,15 @@ fn too_much_text() -> Problem {
     malformed(format!("The table holds more than {} MiB of text; send it in parts.", MAX_TEXT_BYTES >> 20))
 }
 
-/// What a column is taken for.
+/// The meaning of a column.
 enum Taken {
-    /// A field of a creation, and its words if it has a list of them.
+    /// A field of a creation, and its values if it is an enum.
     Field(&'static Field, Vec<String>),
-    /// Not for anybody to set: an export has it, so that an export can be imported again.
+    /// A read-only column, ignored so that an export can be imported again.
     Nothing,
 }
 
-/// The words of a field that is one of a list.
+/// Returns the values of an enum field.
 fn words_of(field: &Field) -> Vec<String> {
     match field.schema()["enum"].as_array() {
         Some(words) => words.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
@@ -328,8 +329,8 @@ fn words_of(field: &Field) -> Vec<String> {
     }
 }
 
-/// The columns by their names, in any case, or by another name for a field that no column is named after.
-fn columns<R: Exposed>(names: &[String]) -> Result<Vec<Taken>, Problem> {
+/// Matches columns to fields by name, case-insensitively, or by a synonym if no column has the field's name.
+fn columns<R: RegisterApi>(names: &[String]) -> Result<Vec<Taken>, Problem> {
     let exported = crate::registers::columns::<R>();
     let exact =
         |name: &str| R::FIELDS.iter().find(|field| field.wire.eq_ignore_ascii_case(name) && field.is_given());
@@ -358,11 +359,11 @@ fn columns<R: Exposed>(names: &[String]) -> Result<Vec<Taken>, Problem> {
             }
         });
     }
-    errors.truncate(MOST_ERRORS);
+    errors.truncate(MAX_REPORTED_ERRORS);
     if errors.is_empty() { Ok(columns) } else { Err(Problem::invalid(errors)) }
 }
 
-fn rows_of<R: Exposed>(
+fn rows_of<R: RegisterApi>(
     Lines { names, rows }: Lines,
     people: &Directory,
 ) -> Result<Vec<ReadRow<R::Patch>>, Problem> {
@@ -371,12 +372,12 @@ fn rows_of<R: Exposed>(
     let (rated, decided) = (place("isAssessed"), place("treatmentDecidedAt"));
     let mut read = Vec::with_capacity(rows.len());
     for (number, row) in rows {
-        // An export shows the lowest rating of a row that nobody has rated, and the strategy nobody has chosen.
+        // An export contains the lowest rating for an unrated row, and the default strategy for an undecided one.
         let is_unrated =
             rated.and_then(|rated| row.get(rated)).is_some_and(|cell| cell.eq_ignore_ascii_case("false"));
         let is_undecided = decided.and_then(|decided| row.get(decided)).is_some_and(String::is_empty);
         let (mut object, mut errors) = (Map::new(), Vec::new());
-        // An empty cell is a field that is left out.
+        // An empty cell leaves the field out.
         for (cell, column) in row.iter().zip(&columns).filter(|(cell, _)| !cell.is_empty()) {
             if let Taken::Field(field, words) = column
                 && !(is_unrated && field.is_rating::<R>() && is_lowest(cell))
@@ -393,7 +394,7 @@ fn rows_of<R: Exposed>(
         let row = match (read_row::<R>(object), errors.is_empty()) {
             (row, true) => row,
             (row, false) => {
-                // A field that could not be read is not missing as well.
+                // Do not report an invalid field as missing too.
                 let more = row.err().unwrap_or_default();
                 let more =
                     more.into_iter().filter(|one| !errors.iter().any(|known| known.field == one.field));
@@ -416,7 +417,7 @@ fn is_lowest(rating: &str) -> bool {
     rating == Likelihood::default().as_str() || rating == Impact::default().as_str()
 }
 
-fn read_row<R: Exposed>(object: Map<String, Value>) -> Result<R::Patch, Vec<FieldError>> {
+fn read_row<R: RegisterApi>(object: Map<String, Value>) -> Result<R::Patch, Vec<FieldError>> {
     let fields = Fields::of(&Json::from(&Value::Object(object)));
     let fields = fields.map_err(|message| vec![FieldError { field: String::new(), message }])?;
     fields.read_by(|fields| R::given_in(fields, true)).map_err(|errors| {
@@ -424,7 +425,7 @@ fn read_row<R: Exposed>(object: Map<String, Value>) -> Result<R::Patch, Vec<Fiel
     })
 }
 
-/// A cell as the property of a body, or why it is none.
+/// Converts a cell to the property of a body, or returns its error.
 fn value(field: &Field, cell: &str, words: &[String], people: &Directory) -> Result<Value, String> {
     Ok(match field.kind {
         PlainKind::Bool => flag(cell).map_or_else(|| json!(cell), |flag| json!(flag)),
@@ -446,21 +447,21 @@ fn value(field: &Field, cell: &str, words: &[String], people: &Directory) -> Res
 }))]
 pub(crate) struct ImportResult {
     dry_run: bool,
-    /// How many rows the table has.
+    /// The number of rows in the table.
     total: usize,
-    /// How many were added; 0 in a dry run.
+    /// The number of rows added; 0 in a dry run.
     imported: usize,
-    /// The ids of the rows that were added, in the order of the table.
+    /// The ids of the added rows, in the order of the table.
     ids: Vec<String>,
-    /// What is wrong, row by row: the first 100 errors.
+    /// The first 100 errors, by row.
     errors: Vec<FieldProblem>,
-    /// How many errors there are.
+    /// The total number of errors.
     error_count: usize,
 }
 
 impl ImportResult {
-    /// What came of an import; rows that are wrong are a problem, unless only their errors were asked for.
-    pub(crate) fn new<R: Exposed>(
+    /// Builds the result of an import. Invalid rows are a problem, unless it is a dry run.
+    pub(crate) fn new<R: RegisterApi>(
         dry_run: bool,
         total: usize,
         imported: Imported<R>,
@@ -477,7 +478,7 @@ impl ImportResult {
         };
         let mut errors: Vec<FieldProblem> = wrong.into_iter().flat_map(of_row).collect();
         let error_count = errors.len();
-        errors.truncate(MOST_ERRORS);
+        errors.truncate(MAX_REPORTED_ERRORS);
         if !dry_run && error_count > 0 {
             return Err(refused(errors, error_count));
         }

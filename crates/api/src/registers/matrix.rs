@@ -1,4 +1,4 @@
-//! The five by five matrix of a register whose rows are rated.
+//! The five by five matrix of a register with ratings.
 
 use attestry_app::registers::{self, StoredRating};
 use attestry_domain::registers::scales::{self, Impact, Likelihood, Matrix, score};
@@ -11,9 +11,9 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Exposed, Narrowed};
+use super::{Narrowed, RegisterApi};
 
-pub(super) async fn show_matrix<R: Exposed + StoredRating>(
+pub(super) async fn show_matrix<R: RegisterApi + StoredRating>(
     api: State<Api>,
     scope: Granted<R::Read>,
     query: ValidQuery<Narrowed<R>>,
@@ -32,7 +32,7 @@ pub(crate) struct CellView {
     likelihood: Likelihood,
     #[schema(inline)]
     impact: Impact,
-    /// 1 to 25.
+    /// The score, from 1 to 25.
     score: i64,
     count: i64,
 }

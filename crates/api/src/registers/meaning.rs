@@ -1,5 +1,5 @@
-//! Tables as people write them: other names for columns, words with capitals and spaces, people by name or e-mail
-//! address, dates in the forms of spreadsheets.
+//! Lenient parsing of imported tables: synonyms of column names, enum values with capitals and spaces, members by
+//! name or e-mail address, dates in spreadsheet formats.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,7 @@ use attestry_domain::date::Date;
 use attestry_domain::id::MemberId;
 use attestry_domain::text::Parse;
 
-/// Other names of columns, each without spaces and signs, with the field that is meant; the first field that a register
-/// has is taken.
+/// Normalized synonyms of column names and their fields; the first field that the register has is used.
 const SYNONYMS: &[(&str, &[&str])] = &[
     ("titel", &["title"]),
     ("name", &["name", "title"]),
@@ -67,13 +66,13 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("subprocessor", &["isSubProcessor"]),
 ];
 
-/// A name without spaces and signs, in small letters.
+/// Normalizes a name: lower case, letters and digits only.
 fn bare(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The fields that a column may be meant for, the likeliest first. `one` is what a row is called: "Risk" and "Risk name"
-/// are its name.
+/// Returns the fields that a column may stand for, the most likely first. `one` is the name of a row: "Risk" and
+/// "Risk name" mean the field that names it.
 pub(super) fn fields_of(column: &str, one: &str, named_by: &'static str) -> Vec<&'static str> {
     let (column, one) = (bare(column), bare(one));
     let own = column.strip_prefix(one.as_str()).unwrap_or(&column);
@@ -85,13 +84,13 @@ pub(super) fn fields_of(column: &str, one: &str, named_by: &'static str) -> Vec<
     known(&column).or_else(|| known(own)).unwrap_or_default()
 }
 
-/// A word of a list in other letters: "Very likely" is `very_likely`.
+/// Finds an enum value in another spelling: "Very likely" is `very_likely`.
 pub(super) fn word<'a>(cell: &str, words: &'a [String]) -> Option<&'a str> {
     let written = bare(cell);
     words.iter().find(|word| bare(word) == written).map(String::as_str)
 }
 
-/// Yes or no, as people write it.
+/// Parses a boolean as people write it.
 pub(super) fn flag(cell: &str) -> Option<bool> {
     match cell.to_lowercase().as_str() {
         "true" | "yes" | "y" | "x" | "1" | "ja" => Some(true),
@@ -102,8 +101,8 @@ pub(super) fn flag(cell: &str) -> Option<bool> {
 
 const MONTHS: &[&str] = &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// A date: `2026-12-31`, `2026/12/31`, `31.12.2026`, `31 Dec 2026`, `December 31, 2026`, and `12/31/2026` where only one
-/// of the two numbers can be a month.
+/// Parses a date: `2026-12-31`, `2026/12/31`, `31.12.2026`, `31 Dec 2026`, `December 31, 2026`, and `12/31/2026` if
+/// only one of the two numbers can be a month.
 pub(super) fn date(cell: &str) -> Result<Date, String> {
     if let Ok(date) = Date::parse(cell) {
         return Ok(date);
@@ -138,7 +137,7 @@ pub(super) fn date(cell: &str) -> Result<Date, String> {
     Date::parse(&format!("{year:04}-{month:02}-{day:02}")).map_err(|_| wrong())
 }
 
-/// The people of an organization by what they are called in a table.
+/// The members of an organization by name and e-mail address.
 #[derive(Debug, Default)]
 pub(super) struct Directory(HashMap<String, Vec<MemberId>>);
 
@@ -153,7 +152,7 @@ impl Directory {
         Self(known)
     }
 
-    /// The member who is meant: an id as it is, a name or an address.
+    /// Finds a member by id, name or e-mail address.
     pub(super) fn find(&self, cell: &str) -> Result<MemberId, String> {
         if let Ok(id) = MemberId::parse(cell) {
             return Ok(id);

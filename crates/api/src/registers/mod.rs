@@ -1,5 +1,5 @@
-//! Every register over HTTP. A register's own file says what it is called and who may do what; bodies, views, filters
-//! and the columns of a table come from the register's tables in the domain.
+//! The HTTP interface of all registers. The file of a register defines its names and permissions; bodies, views,
+//! filters and table columns come from the register's field tables in the domain.
 
 use attestry_app::Ctx;
 use attestry_app::core::history;
@@ -47,7 +47,7 @@ mod workbook;
 pub(crate) use document::{rated_routes, routes};
 pub(crate) use tables::{ASSIGNEE, columns};
 
-/// A field as the interface knows it.
+/// A field in the HTTP interface.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) wire: &'static str,
@@ -56,11 +56,11 @@ pub(crate) struct Field {
     pub(crate) kind: PlainKind,
     schema: fn() -> RefOr<Schema>,
     about: &'static str,
-    /// Its value in a creation that leaves it out.
+    /// Its value when a creation leaves it out.
     default: Option<fn() -> Value>,
 }
 
-/// How a field is given; see [`attestry_domain::registers`].
+/// The input mode of a field; see [`attestry_domain::registers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(non_camel_case_types, reason = "the words of the tables")]
 pub(crate) enum How {
@@ -84,20 +84,20 @@ impl Field {
         Self { wire, column, how, kind, schema, about, default }
     }
 
-    /// Whether somebody can give it.
+    /// Returns true if the caller can set the field.
     pub(crate) fn is_given(&self) -> bool {
         !matches!(self.how, How::own | How::noted)
     }
 
-    /// Whether it is a part of the rating.
-    pub(crate) fn is_rating<R: Exposed>(&self) -> bool {
+    /// Returns true if the field is part of a rating.
+    pub(crate) fn is_rating<R: RegisterApi>(&self) -> bool {
         R::RATINGS.iter().any(|side| side.has(self.column))
     }
 
-    /// The schema of the field in a creation.
+    /// Returns the schema of the field in a creation.
     fn schema_with_default(&self) -> Value {
         let mut schema = self.schema();
-        // A set or a text that is empty goes without saying.
+        // An empty set or text is the obvious default and is not documented.
         let is_set = self.kind == PlainKind::Words;
         let default =
             self.default.map(|default| default()).filter(|default| !is_set && *default != json!(""));
@@ -114,18 +114,18 @@ impl Field {
     }
 }
 
-/// What the table of fields yields here.
+/// The HTTP side of a register's field table.
 pub(crate) trait Wire: Stored {
     const FIELDS: &'static [Field];
 
-    /// Reads the body of a creation, or else of a change.
+    /// Reads the body of a creation (`whole`) or of an update.
     fn given_in(fields: &mut Fields, whole: bool) -> Option<Self::Patch>;
 
-    /// The values, in the order of the fields.
+    /// Returns the values in the order of the fields.
     fn plain(&self) -> Vec<Plain<'_>>;
 }
 
-/// What the table of conditions yields here.
+/// The HTTP side of a register's filter table.
 pub(crate) trait WireFilter: Sized {
     fn read(query: &mut Query) -> Self;
 
@@ -188,38 +188,38 @@ mod context_entries;
 mod risks;
 mod vendors;
 
-/// What a register is called in the interface.
+/// The names of a register in the HTTP interface.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// Its rows' name in the document.
+    /// The name of a row's schema in the OpenAPI document.
     pub(crate) schema: &'static str,
     pub(crate) one: &'static str,
     pub(crate) many: &'static str,
-    /// The property of a deletion that holds what was deleted; none is a message.
+    /// The property of a deletion response that contains the deleted row; `None` responds with a message instead.
     pub(crate) deleted: Option<&'static str>,
-    /// The name of the id in paths.
+    /// The name of the id parameter in paths.
     pub(crate) parameter: &'static str,
 }
 
-/// A register with its place in the interface.
-pub(crate) trait Exposed: Wire + Stored<Filter: WireFilter> {
+/// A register that is served over HTTP.
+pub(crate) trait RegisterApi: Wire + Stored<Filter: WireFilter> {
     type Read: Grant;
-    /// Seeing the whole register: histories and exports.
+    /// The permission to see the whole register: histories and exports.
     type ReadAll: Grant;
     type Create: Grant;
     type Update: Grant;
     type Delete: Grant;
-    type Beside: Beside<Self>;
+    type Extension: Extension<Self>;
     const NAMES: Names;
-    /// Whether lists are bare arrays of everything, and nothing is said of how the request was authenticated.
+    /// True if lists are plain arrays, unpaged by default, and responses do not include the authentication type.
     const BARE: bool = false;
     const BODY_LIMIT: BodyLimit = BodyLimit::Medium;
-    /// Whether it can be exported and imported as a table.
+    /// True if the register can be exported and imported as a table.
     const TABLES: bool = true;
-    /// What an example of a creation gives.
+    /// The fields in the example of a creation.
     const GIVEN: &'static [&'static str];
 
-    /// A page of the register, as far as it is the caller's business.
+    /// Returns a page of the rows that the caller may see.
     fn page(
         ctx: &Ctx,
         scope: &Scope,
@@ -227,64 +227,64 @@ pub(crate) trait Exposed: Wire + Stored<Filter: WireFilter> {
         page: PageRequest<Self::Sort>,
         at: Option<Time>,
     ) -> impl Future<Output = Result<Page<Record<Self>>, attestry_app::Error>> + Send {
-        registers::list(ctx, scope, wanted, page, at)
+        async move { registers::list(ctx, scope, wanted, page, at).await }
     }
 
-    /// How many rows the list has, all pages together.
+    /// Returns the number of rows on all pages of the list.
     fn count(
         ctx: &Ctx,
         scope: &Scope,
         wanted: &Wanted<Self>,
         at: Option<Time>,
     ) -> impl Future<Output = Result<i64, attestry_app::Error>> + Send {
-        registers::count(ctx, scope, wanted, at)
+        async move { registers::count(ctx, scope, wanted, at).await }
     }
 
-    /// Reads the body of a creation, or else of a change.
+    /// Reads the body of a creation (`whole`) or of an update.
     fn body(fields: &mut Fields, whole: bool) -> Option<Self::Patch> {
         Self::given_in(fields, whole)
     }
 
-    /// What a body may hold beside the fields, and what it means.
+    /// Returns the additional properties of a body, with their schemas.
     fn also_given() -> Vec<(&'static str, Value)> {
         Vec::new()
     }
 
-    /// A row as it is answered.
+    /// Returns the example of a row.
     fn example() -> Value;
 
-    /// The body of a change.
+    /// Returns the example body of an update.
     fn change_example() -> Value;
 }
 
-/// What is shown of rows beside their fields; the query says how.
-pub(crate) trait Beside<R: Exposed>: FromQuery + Default + Send + Sync {
-    type Shown: Shown;
+/// An extension of rows with data that is not in their fields, controlled by query parameters.
+pub(crate) trait Extension<R: RegisterApi>: FromQuery + Default + Send + Sync {
+    type ExtensionView: ExtensionView;
 
     fn parameters() -> Vec<Parameter>;
 
-    /// What the document says of it.
+    /// Returns the schemas of the added properties.
     fn properties() -> Vec<(&'static str, Value)>;
 
-    /// Finds it for each of the rows, which become what the caller may see of them.
+    /// Computes the extension of each row, and reduces the rows to what the caller may see.
     fn find(
         &self,
         api: &Api,
         scope: &Scope,
         records: &mut [Record<R>],
         at: Option<Time>,
-    ) -> impl Future<Output = Result<Vec<Self::Shown>, Problem>> + Send;
+    ) -> impl Future<Output = Result<Vec<Self::ExtensionView>, Problem>> + Send;
 }
 
-/// What is shown of a row beside its fields.
-pub trait Shown: std::fmt::Debug + Send + 'static {
+/// The extension view of one row.
+pub trait ExtensionView: std::fmt::Debug + Send + 'static {
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 
-    /// What its tag has beside the version of the row.
+    /// Returns the version that the ETag includes in addition to the row's version.
     fn version(&self) -> Option<i64>;
 }
 
-impl Shown for () {
+impl ExtensionView for () {
     fn write<M: SerializeMap>(&self, _: &mut M) -> Result<(), M::Error> {
         Ok(())
     }
@@ -294,7 +294,7 @@ impl Shown for () {
     }
 }
 
-/// The fields alone.
+/// The empty extension.
 #[derive(Debug, Default)]
 pub(crate) struct Nothing;
 
@@ -304,8 +304,8 @@ impl FromQuery for Nothing {
     }
 }
 
-impl<R: Exposed> Beside<R> for Nothing {
-    type Shown = ();
+impl<R: RegisterApi> Extension<R> for Nothing {
+    type ExtensionView = ();
 
     fn parameters() -> Vec<Parameter> {
         Vec::new()
@@ -326,9 +326,9 @@ impl<R: Exposed> Beside<R> for Nothing {
     }
 }
 
-type ShownOf<R> = <<R as Exposed>::Beside as Beside<R>>::Shown;
+type ShownOf<R> = <<R as RegisterApi>::Extension as Extension<R>>::ExtensionView;
 
-/// The user behind a session.
+/// The user of a session.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(example = json!({"id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "email": "ada@example.com"}))]
 pub struct AuthenticatedUser {
@@ -337,21 +337,21 @@ pub struct AuthenticatedUser {
     email: String,
 }
 
-/// How the request was authenticated.
+/// The authentication of the request.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"authType": "api-key"}))]
 pub struct AuthInfo {
     #[schema(inline)]
     auth_type: AuthType,
-    /// Only with a session.
+    /// Present only with a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     authenticated_user: Option<AuthenticatedUser>,
 }
 
 impl AuthInfo {
-    /// A program with a key.
+    /// Returns the value for a request with an API key.
     pub fn by_key() -> Self {
         Self { auth_type: AuthType::ApiKey, authenticated_user: None }
     }
@@ -367,11 +367,11 @@ impl From<&Scope> for AuthInfo {
     }
 }
 
-/// A row as it is answered.
+/// A row in a response.
 #[derive(Debug)]
-pub struct View<R: Stored, S: Shown = ()> {
+pub struct View<R: Stored, S: ExtensionView = ()> {
     record: Record<R>,
-    /// Some of what is shown depends on the day.
+    /// The current day, on which some properties depend.
     today: Date,
     beside: S,
 }
@@ -382,18 +382,18 @@ impl<R: Stored> View<R> {
     }
 }
 
-impl<R: Stored, S: Shown> View<R, S> {
-    /// The versions its tag is made of.
+impl<R: Stored, S: ExtensionView> View<R, S> {
+    /// Returns the versions that the ETag is built from.
     fn versions(&self) -> Vec<i64> {
         [self.record.version].into_iter().chain(self.beside.version()).collect()
     }
 }
 
-/// Rows as the caller may see them.
-pub(crate) async fn views<R: Exposed>(
+/// Returns the views of rows, reduced to what the caller may see.
+pub(crate) async fn views<R: RegisterApi>(
     api: &Api,
     scope: &Scope,
-    beside: &R::Beside,
+    beside: &R::Extension,
     mut records: Vec<Record<R>>,
     at: Option<Time>,
 ) -> Result<Vec<View<R, ShownOf<R>>>, Problem> {
@@ -402,7 +402,7 @@ pub(crate) async fn views<R: Exposed>(
     Ok(records.into_iter().zip(shown).map(|(record, beside)| View { record, today, beside }).collect())
 }
 
-impl<R: Stored, B: Shown> Serialize for View<R, B> {
+impl<R: Stored, B: ExtensionView> Serialize for View<R, B> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         self.record.write(&mut map)?;
@@ -421,18 +421,18 @@ impl<R: Stored, B: Shown> Serialize for View<R, B> {
 
 #[derive(Serialize)]
 #[serde(bound = "")]
-pub(crate) struct Answer<R: Stored, S: Shown> {
+pub(crate) struct Answer<R: Stored, S: ExtensionView> {
     #[serde(flatten)]
     row: View<R, S>,
     #[serde(flatten)]
     auth: Option<AuthInfo>,
 }
 
-/// One row as it is answered, and the versions of its tag.
-pub(crate) async fn answer<R: Exposed>(
+/// Returns the response for one row, and the versions for its ETag.
+pub(crate) async fn answer<R: RegisterApi>(
     api: &Api,
     scope: &Scope,
-    beside: &R::Beside,
+    beside: &R::Extension,
     record: Record<R>,
     at: Option<Time>,
 ) -> Result<(Vec<i64>, Answer<R, ShownOf<R>>), Problem> {
@@ -445,13 +445,13 @@ pub(crate) async fn answer<R: Exposed>(
 /// One page of a register.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase", bound = "")]
-pub struct List<R: Stored, S: Shown = ()> {
+pub struct List<R: Stored, S: ExtensionView = ()> {
     data: Vec<View<R, S>>,
     count: usize,
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
-    /// The number of the page, and how many there are, if it was asked for by its number.
+    /// The page number and the page count, if the page was requested by number.
     #[serde(flatten)]
     numbers: Option<PageNumbers>,
     #[serde(flatten)]
@@ -465,7 +465,7 @@ struct PageNumbers {
     page_count: i64,
 }
 
-impl<R: Stored, S: Shown> List<R, S> {
+impl<R: Stored, S: ExtensionView> List<R, S> {
     pub fn new(
         data: Vec<View<R, S>>,
         next_cursor: Option<String>,
@@ -476,7 +476,7 @@ impl<R: Stored, S: Shown> List<R, S> {
     }
 }
 
-/// `asOf`: the moment to look at, and what else is to be shown.
+/// The `asOf` parameter, and the parameters of the extension.
 #[derive(Debug)]
 pub(crate) struct AsOf<B> {
     at: Option<Time>,
@@ -495,16 +495,16 @@ pub(crate) fn as_of_parameter() -> Parameter {
     lists::parameter("asOf", attestry_domain::date::Moment::schema(), about)
 }
 
-/// Which rows are wanted, and as of when.
+/// The filter of a list, and its `asOf` time.
 #[derive(Debug)]
-struct Narrowed<R: Exposed> {
+struct Narrowed<R: RegisterApi> {
     wanted: Wanted<R>,
-    /// Whether only what is due is wanted.
+    /// True if only due rows are requested.
     is_due: bool,
     as_of: Option<Time>,
 }
 
-impl<R: Exposed> FromQuery for Narrowed<R> {
+impl<R: RegisterApi> FromQuery for Narrowed<R> {
     fn read(query: &mut Query) -> Self {
         let is_due = query.get(R::DUE.wire).unwrap_or(false);
         let wanted = Wanted { filter: R::Filter::read(query), q: lists::search(query), due_by: None };
@@ -512,8 +512,8 @@ impl<R: Exposed> FromQuery for Narrowed<R> {
     }
 }
 
-impl<R: Exposed> Narrowed<R> {
-    /// What is wanted on a given day, and as of when.
+impl<R: RegisterApi> Narrowed<R> {
+    /// Resolves the filter for a day, and returns it with the `asOf` time.
     fn on(self, today: Date) -> (Wanted<R>, Option<Time>) {
         let by = if R::DUE.on_the_day { today } else { today.plus_days(-1) };
         (Wanted { due_by: self.is_due.then_some(by), ..self.wanted }, self.as_of)
@@ -534,27 +534,27 @@ impl<R: Exposed> Narrowed<R> {
 }
 
 #[derive(Debug)]
-struct ListQuery<R: Exposed> {
+struct ListQuery<R: RegisterApi> {
     narrowed: Narrowed<R>,
-    beside: R::Beside,
+    beside: R::Extension,
     numbered: Option<Numbered>,
     page: PageRequest<R::Sort>,
     total: bool,
 }
 
-impl<R: Exposed> FromQuery for ListQuery<R> {
+impl<R: RegisterApi> FromQuery for ListQuery<R> {
     fn read(query: &mut Query) -> Self {
         Self {
             numbered: Numbered::read(query),
             narrowed: Narrowed::read(query),
-            beside: R::Beside::read(query),
+            beside: R::Extension::read(query),
             page: lists::page(query),
             total: lists::total(query),
         }
     }
 }
 
-async fn list<R: Exposed>(
+async fn list<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::Read>,
     query: ValidQuery<ListQuery<R>>,
@@ -569,7 +569,7 @@ async fn list<R: Exposed>(
     };
     let mut found = match numbered {
         None => R::page(&api.ctx, &scope, &wanted, page, as_of).await?,
-        // Beyond the end there is nothing to pass over for.
+        // A page beyond the end is empty: do not skip through all rows to find that out.
         Some(numbered)
             if u64::try_from(total.unwrap_or_default()).unwrap_or_default() <= numbered.skipped() =>
         {
@@ -592,27 +592,27 @@ async fn list<R: Exposed>(
     Ok(Json(list))
 }
 
-/// A bare list: everything, or a page of it if one is asked for.
+/// The query of a plain array, which returns a page only if one is requested.
 #[derive(Debug)]
-struct BareQuery<R: Exposed> {
+struct BareQuery<R: RegisterApi> {
     narrowed: Narrowed<R>,
-    beside: R::Beside,
+    beside: R::Extension,
     page: PageRequest<R::Sort>,
     is_paged: bool,
 }
 
-impl<R: Exposed> FromQuery for BareQuery<R> {
+impl<R: RegisterApi> FromQuery for BareQuery<R> {
     fn read(query: &mut Query) -> Self {
         let is_paged = query.has("limit") || query.has("cursor");
         let mut page = lists::page(query);
         if !is_paged {
             page.limit = u16::MAX;
         }
-        Self { narrowed: Narrowed::read(query), beside: R::Beside::read(query), page, is_paged }
+        Self { narrowed: Narrowed::read(query), beside: R::Extension::read(query), page, is_paged }
     }
 }
 
-async fn list_bare<R: Exposed>(
+async fn list_bare<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::Read>,
     query: ValidQuery<BareQuery<R>>,
@@ -635,16 +635,16 @@ async fn list_bare<R: Exposed>(
     Ok(lists::linked(&uri, lists::cursor_of(sort, order, next), Json(rows)))
 }
 
-/// A body: of a creation, or of a change.
-struct Given<R: Exposed, const WHOLE: bool>(R::Patch);
+/// The body of a creation (`WHOLE`) or of an update.
+struct Given<R: RegisterApi, const WHOLE: bool>(R::Patch);
 
-impl<R: Exposed, const WHOLE: bool> Argument for Given<R, WHOLE> {
+impl<R: RegisterApi, const WHOLE: bool> Argument for Given<R, WHOLE> {
     fn describe(facts: &mut Facts) {
         facts.body_limit = R::BODY_LIMIT;
     }
 }
 
-impl<R: Exposed, const WHOLE: bool> FromRequest<Api> for Given<R, WHOLE> {
+impl<R: RegisterApi, const WHOLE: bool> FromRequest<Api> for Given<R, WHOLE> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &Api) -> Result<Self, Problem> {
@@ -653,10 +653,10 @@ impl<R: Exposed, const WHOLE: bool> FromRequest<Api> for Given<R, WHOLE> {
     }
 }
 
-async fn create<R: Exposed>(
+async fn create<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::Create>,
-    ValidQuery(beside): ValidQuery<R::Beside>,
+    ValidQuery(beside): ValidQuery<R::Extension>,
     Given(given): Given<R, true>,
 ) -> Result<Response, Problem> {
     let record = registers::create::<R>(&api.ctx, &scope, given).await?;
@@ -664,11 +664,11 @@ async fn create<R: Exposed>(
     Ok(with_tag(StatusCode::CREATED, &tag, row))
 }
 
-async fn show<R: Exposed>(
+async fn show<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::Read>,
     id: PathId<R::Kind>,
-    query: ValidQuery<AsOf<R::Beside>>,
+    query: ValidQuery<AsOf<R::Extension>>,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let ValidQuery(AsOf { at, beside }) = query;
@@ -681,11 +681,11 @@ async fn show<R: Exposed>(
     Ok(conditions.respond(&tag, row))
 }
 
-async fn update<R: Exposed>(
+async fn update<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::Update>,
     id: PathId<R::Kind>,
-    ValidQuery(beside): ValidQuery<R::Beside>,
+    ValidQuery(beside): ValidQuery<R::Extension>,
     conditions: Conditions,
     Given(patch): Given<R, false>,
 ) -> Result<Response, Problem> {
@@ -694,7 +694,7 @@ async fn update<R: Exposed>(
     Ok(with_tag(StatusCode::OK, &tag, row))
 }
 
-async fn remove<R: Exposed>(
+async fn remove<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::Delete>,
     id: PathId<R::Kind>,
@@ -707,7 +707,7 @@ async fn remove<R: Exposed>(
     }))
 }
 
-async fn show_history<R: Exposed>(
+async fn show_history<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::ReadAll>,
     id: PathId<R::Kind>,

@@ -5,18 +5,18 @@ use attestry_domain::registers::risks::{Risk, RiskFilter};
 use attestry_domain::{risk_fields, risk_filters};
 use serde_json::{Value, json};
 
-use crate::registers::{Exposed, Names, Nothing};
+use crate::registers::{Names, Nothing, RegisterApi};
 
 risk_fields!(wire Risk);
 risk_filters!(wire_filter RiskFilter);
 
-impl Exposed for Risk {
+impl RegisterApi for Risk {
     type Read = grant::RiskRead;
     type ReadAll = grant::RiskRead;
     type Create = grant::RiskCreate;
     type Update = grant::RiskUpdate;
     type Delete = grant::RiskDelete;
-    type Beside = Nothing;
+    type Extension = Nothing;
 
     const NAMES: Names =
         Names { schema: "Risk", one: "risk", many: "risks", deleted: Some("deletedRisk"), parameter: "id" };

@@ -1,4 +1,4 @@
-//! A register as a table: exports and imports.
+//! Exports and imports of a register as a table.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,17 +24,17 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use http::Method;
 
-use super::{Exposed, Field, Narrowed};
+use super::{Field, Narrowed, RegisterApi};
 use crate::registers::import::{ImportResult, Table, TablePreview};
 
 #[derive(Debug)]
-pub(super) struct ExportQuery<R: Exposed> {
+pub(super) struct ExportQuery<R: RegisterApi> {
     narrowed: Narrowed<R>,
     shape: Shape,
     sorting: (R::Sort, Order),
 }
 
-impl<R: Exposed> FromQuery for ExportQuery<R> {
+impl<R: RegisterApi> FromQuery for ExportQuery<R> {
     fn read(query: &mut Query) -> Self {
         Self { narrowed: Narrowed::read(query), shape: Shape::read(query), sorting: lists::sorting(query) }
     }
@@ -42,7 +42,7 @@ impl<R: Exposed> FromQuery for ExportQuery<R> {
 
 pub(crate) const ASSIGNEE: &str = "assigneeId";
 
-/// How wide a column of such values is shown.
+/// Returns the display width of a column.
 fn width(field: &Field) -> u16 {
     match field.kind {
         PlainKind::Bool | PlainKind::Int | PlainKind::Date => 14,
@@ -54,8 +54,8 @@ fn width(field: &Field) -> u16 {
     }
 }
 
-/// The columns of an export. Whoever is responsible is named beside the id.
-pub(crate) fn columns<R: Exposed>() -> Vec<Column> {
+/// Returns the columns of an export. The assignee's name follows the id.
+pub(crate) fn columns<R: RegisterApi>() -> Vec<Column> {
     let mut columns = vec![Column { name: "id", width: 32 }, Column { name: "reference", width: 12 }];
     for field in R::FIELDS {
         columns.push(Column { name: field.wire, width: width(field) });
@@ -70,7 +70,11 @@ pub(crate) fn columns<R: Exposed>() -> Vec<Column> {
     columns
 }
 
-fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>, today: Date) -> Vec<Cell> {
+fn cells<R: RegisterApi>(
+    record: &Record<R>,
+    assignees: &HashMap<MemberId, String>,
+    today: Date,
+) -> Vec<Cell> {
     let mut cells = vec![text(record.id.to_string()), text(record.reference())];
     let values = record.plain();
     let is_empty = |column: &str| {
@@ -97,7 +101,7 @@ fn cells<R: Exposed>(record: &Record<R>, assignees: &HashMap<MemberId, String>, 
     cells
 }
 
-pub(super) async fn export<R: Exposed>(
+pub(super) async fn export<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::ReadAll>,
     query: ValidQuery<ExportQuery<R>>,
@@ -126,13 +130,13 @@ pub(super) async fn export<R: Exposed>(
     download(R::NAMES.many, &named, shape, columns::<R>(), rows).await
 }
 
-/// `risks-2026-11-18`: the day of what is in it.
-fn file_name<R: Exposed>(day: Date) -> String {
+/// Returns the name of an export, such as `risks-2026-11-18`; the date is that of the data.
+fn file_name<R: RegisterApi>(day: Date) -> String {
     format!("{}-{day}", R::NAMES.many)
 }
 
-/// The export of rows that were picked.
-pub(super) async fn selected<R: Exposed>(
+/// Exports selected rows.
+pub(super) async fn selected<R: RegisterApi>(
     api: &Api,
     scope: &Scope,
     shape: Shape,
@@ -150,7 +154,7 @@ pub(super) async fn selected<R: Exposed>(
     download(R::NAMES.many, &file_name::<R>(today), shape, columns::<R>(), rows).await
 }
 
-pub(super) async fn import<R: Exposed>(
+pub(super) async fn import<R: RegisterApi>(
     api: State<Api>,
     scope: Granted<R::Create>,
     Table { rows, is_dry_run }: Table<R>,
@@ -160,8 +164,8 @@ pub(super) async fn import<R: Exposed>(
     Ok(Json(ImportResult::new(is_dry_run, total, imported)?))
 }
 
-/// Answers a table as it is read; nothing is stored.
-pub(super) async fn preview<R: Exposed>(
+/// Responds with the parsed table; nothing is stored.
+pub(super) async fn preview<R: RegisterApi>(
     _scope: Granted<R::Create>,
     table: TablePreview,
 ) -> Json<TablePreview> {

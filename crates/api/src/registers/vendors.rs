@@ -1,22 +1,22 @@
-//! `/v1/vendors`: whom the organization relies on.
+//! `/v1/vendors`: the vendor register.
 
 use attestry_domain::access::grant;
 use attestry_domain::registers::vendors::{Vendor, VendorFilter};
 use attestry_domain::{vendor_fields, vendor_filters};
 use serde_json::{Value, json};
 
-use crate::registers::{Exposed, Names, Nothing};
+use crate::registers::{Names, Nothing, RegisterApi};
 
 vendor_fields!(wire Vendor);
 vendor_filters!(wire_filter VendorFilter);
 
-impl Exposed for Vendor {
+impl RegisterApi for Vendor {
     type Read = grant::VendorRead;
     type ReadAll = grant::VendorRead;
     type Create = grant::VendorCreate;
     type Update = grant::VendorUpdate;
     type Delete = grant::VendorDelete;
-    type Beside = Nothing;
+    type Extension = Nothing;
 
     const NAMES: Names = Names {
         schema: "Vendor",

@@ -1,4 +1,4 @@
-//! `/v1/views`: lists as members have arranged them.
+//! `/v1/views`: saved views of lists.
 
 use attestry_app::registers::views::{self, NewView, ViewPatch};
 use attestry_domain::Time;
@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-/// A list as a member has arranged it.
+/// A saved view of a list.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = View, example = json!({
@@ -39,9 +39,9 @@ pub(crate) struct ViewView {
     name: String,
     #[schema(value_type = std::collections::BTreeMap<String, String>)]
     parameters: ViewParameters,
-    /// True if everybody sees it, false if only the member who made it does.
+    /// True if every member sees it, false if only its creator does.
     is_shared: bool,
-    /// The member who made it.
+    /// The member who created it.
     #[schema(value_type = String)]
     member_id: MemberId,
     /// True if the caller may change it.
@@ -82,7 +82,7 @@ body! {
 }
 
 body! {
-    /// A change of a view. Fields that are left out stay as they are.
+    /// An update of a view. Fields that are left out stay as they are.
     UpdateView (Large) {
         name "name": optional Name = "Its name.",
         parameters "parameters": optional ViewParameters = "What the list is asked for.",
@@ -91,7 +91,7 @@ body! {
     example json!({"name": "High, open or pending"})
 }
 
-/// Which views are wanted.
+/// The filter of the list of views.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListViews {
@@ -108,7 +108,7 @@ impl FromQuery for ListViews {
 
 /// Lists the views
 ///
-/// Your own, and those that are shared, oldest first.
+/// Your own views and the shared ones, oldest first.
 #[utoipa::path(
     get, path = "/v1/views", tag = "Views", params(ListViews),
     responses((status = 200, body = ViewsAnswer, description = "The views."))
@@ -156,7 +156,7 @@ pub(crate) async fn get_view(
 
 /// Changes a view
 ///
-/// Your own, or with `organization:update` one that is shared.
+/// You can change your own views or, with `organization:update`, shared ones.
 #[utoipa::path(
     patch, path = "/v1/views/{viewId}", tag = "Views", request_body = UpdateView,
     responses((status = 200, body = ViewView, description = "The view."))
@@ -183,7 +183,7 @@ pub(crate) struct ViewDeletion {
 
 /// Deletes a view
 ///
-/// Your own, or with `organization:update` one that is shared.
+/// You can delete your own views or, with `organization:update`, shared ones.
 #[utoipa::path(
     delete, path = "/v1/views/{viewId}", tag = "Views",
     responses((status = 200, body = ViewDeletion, description = "The view is deleted."))

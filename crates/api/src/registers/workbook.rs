@@ -1,7 +1,8 @@
 //! Excel workbooks (`.xlsx`): the cells of a sheet, as they would be written in CSV.
 //!
-//! A workbook of a few kilobytes can unpack to gigabytes, so it is read by a reader of our own: parts are streamed and
-//! bounded, nothing is reserved because a file says so, and only shared strings and the date formats are kept.
+//! A workbook of a few kilobytes can unpack to gigabytes, so we use our own parser: parts are streamed and bounded,
+//! no memory is allocated because of a size that the file declares, and only shared strings and date formats are held
+//! in memory.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,26 +17,26 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use zip::ZipArchive;
 
-/// Bytes of all parts that are read, unpacked.
+/// The maximum size of all parts that are read, unpacked.
 const MAX_UNPACKED_BYTES: usize = 64 << 20;
-/// Bytes of one tag, or of one text between two tags.
+/// The maximum size of one tag, or of one text between two tags.
 const MAX_TOKEN_BYTES: usize = 1 << 20;
-/// Bytes of one cell.
+/// The maximum size of one cell.
 pub(crate) const MAX_CELL_BYTES: usize = 128 << 10;
-/// Bytes of the strings that cells share, and their number.
+/// The maximum size of all shared strings, and their maximum number.
 const MAX_SHARED_BYTES: usize = 16 << 20;
 const MAX_SHARED_STRINGS: usize = 1 << 20;
-/// Cell formats and number formats of a workbook; Excel itself has 65,490.
+/// The maximum number of cell formats and number formats; Excel itself allows 65,490.
 const MAX_FORMATS: usize = 100_000;
-/// Sheets of a workbook, and the bytes of a name; Excel itself takes 31 characters.
+/// The maximum number of sheets, and the maximum length of a sheet name in bytes; Excel itself allows 31 characters.
 const MAX_SHEETS: usize = 1_000;
 const MAX_SHEET_NAME: usize = 255;
-/// Sheets that a message lists.
+/// The maximum number of sheets listed in an error message.
 const SHEETS_TOLD: usize = 20;
-/// The days a spreadsheet can count, up to the end of the year 9999.
+/// The valid day numbers of a spreadsheet, up to the end of the year 9999.
 const DAYS: std::ops::Range<f64> = 0.0..2_958_466.0;
 
-/// Reason for refusing a workbook, as shown to the client.
+/// The reason for rejecting a workbook.
 #[derive(Debug)]
 pub(crate) enum Unreadable {
     /// Not a workbook.
@@ -43,7 +44,7 @@ pub(crate) enum Unreadable {
     Damaged,
     TooLarge,
     NoSheet,
-    /// A sheet was asked for that is not there; the names of those that are.
+    /// The requested sheet does not exist; holds the names of those that do.
     OtherSheets(Vec<String>),
 }
 
@@ -89,7 +90,7 @@ impl From<quick_xml::Error> for Unreadable {
     }
 }
 
-/// A cell: its row and column from 0, and its text or what is wrong with it.
+/// A cell: its row and column from 0, and its text or error.
 pub(crate) struct Cell {
     pub(crate) row: usize,
     pub(crate) column: usize,
@@ -108,11 +109,11 @@ pub(crate) struct Workbook {
     counts_from_1904: bool,
 }
 
-/// A part of the archive that is unpacked as it is read.
+/// A part of the archive, unpacked while it is read.
 struct Part<'a, R> {
     reader: BufReader<R>,
     left: &'a mut usize,
-    /// Bytes since the last tag began.
+    /// Bytes since the start of the last tag.
     token: usize,
 }
 
@@ -147,7 +148,7 @@ impl<R: Read> BufRead for Part<'_, R> {
     }
 }
 
-/// The events of a part.
+/// The XML events of a part.
 struct Xml<'a, R: Read> {
     reader: Reader<Part<'a, R>>,
     buffer: Vec<u8>,
@@ -159,7 +160,7 @@ impl<R: Read> Xml<'_, R> {
         Ok(self.reader.read_event_into(&mut self.buffer)?)
     }
 
-    /// Hands each element that begins to `f`, under its local name.
+    /// Calls `f` with each start tag and its local name.
     fn each_element(
         &mut self,
         mut f: impl FnMut(&str, &BytesStart<'_>) -> Result<(), Unreadable>,
@@ -174,7 +175,7 @@ impl<R: Read> Xml<'_, R> {
     }
 }
 
-/// Opens a part by its name, in any case, as spreadsheet programs do.
+/// Opens a part by its name, case-insensitively as spreadsheet programs do.
 fn xml<'a>(
     archive: &'a mut ZipArchive<Cursor<Bytes>>,
     left: &'a mut usize,
@@ -191,7 +192,7 @@ fn xml<'a>(
     Ok(Some(Xml { reader, buffer: Vec::new() }))
 }
 
-/// The value of an attribute, whatever namespace its name has.
+/// Returns the value of an attribute by its local name, in any namespace.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = element.attributes();
     let mut attributes = attributes.with_checks(false).flatten();
@@ -199,7 +200,7 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     found.normalized_value(XmlVersion::Implicit1_0).ok().map(Cow::into_owned)
 }
 
-/// The targets of the relationships of a part, by their id, with the last word of their type.
+/// Returns the targets of the relationships of a part by their id, with the last segment of their type.
 fn relationships(
     archive: &mut ZipArchive<Cursor<Bytes>>,
     left: &mut usize,
@@ -231,7 +232,7 @@ fn relationships(
     Ok(all)
 }
 
-/// The strings that cells share, one after the other.
+/// The strings that cells share, concatenated.
 #[derive(Default)]
 struct Strings {
     text: String,
@@ -276,7 +277,7 @@ impl Strings {
     }
 }
 
-/// Appends what an event has of the text between two tags.
+/// Appends the text of an event between two tags.
 fn push_text(text: &mut String, event: &Event<'_>) -> Result<(), Unreadable> {
     match event {
         Event::Text(piece) => text.push_str(piece),
@@ -299,7 +300,7 @@ enum Format {
 }
 
 impl Format {
-    /// Formats that every spreadsheet program has.
+    /// Returns the built-in format with this number.
     fn built_in(number: u32) -> Self {
         match number {
             14..=22 | 27..=36 | 45 | 47 | 50..=58 => Self::Date,
@@ -308,7 +309,7 @@ impl Format {
         }
     }
 
-    /// A format of the workbook's own, such as `yyyy-mm-dd` or `[h]:mm`.
+    /// Classifies a custom format code, such as `yyyy-mm-dd` or `[h]:mm`.
     fn own(code: &str) -> Self {
         let (mut characters, mut bracket) = (code.chars(), None::<String>);
         while let Some(character) = characters.next() {
@@ -336,7 +337,7 @@ impl Format {
         Self::Number
     }
 
-    /// The formats that cells refer to by their place.
+    /// Reads the formats that cells refer to by index.
     fn read(xml: &mut Xml<'_, impl Read>) -> Result<Vec<Self>, Unreadable> {
         let (mut own, mut all, mut is_cell) = (HashMap::new(), Vec::new(), false);
         loop {
@@ -415,19 +416,18 @@ impl Workbook {
         Ok(Self { archive, left, sheets, strings, formats, counts_from_1904 })
     }
 
-    /// The bytes that the workbook holds while its cells are read.
+    /// Returns the size of the data held while the cells are read, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.strings.text.capacity()
             + self.strings.ends.capacity() * size_of::<u32>()
             + self.formats.capacity()
     }
 
-    /// The names of the sheets.
     pub(crate) fn sheets(&self) -> Vec<String> {
         self.sheets.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Hands each cell of a sheet, or of the first, to `f`, in the order of the file.
+    /// Calls `f` with each cell of the named or the first sheet, in file order.
     pub(crate) fn each_cell<E: From<Unreadable>>(
         mut self,
         sheet: Option<&str>,
@@ -476,7 +476,7 @@ impl Workbook {
                 Event::Eof => return Err(Unreadable::Damaged.into()),
                 event => {
                     if let Some(cell) = open.as_mut().filter(|cell| cell.is_text) {
-                        // A text above the limit is an error of its cell, not of the file.
+                        // A text above the limit is an error of the cell, not of the file.
                         if cell.text.len() <= MAX_CELL_BYTES {
                             push_text(&mut cell.text, &event)?;
                         }
@@ -487,13 +487,13 @@ impl Workbook {
     }
 }
 
-/// The number of a row, which a file counts from 1.
+/// Returns the index of a row, which the file counts from 1.
 fn number_of(row: &str) -> Result<usize, Unreadable> {
     let row: u32 = row.parse().map_err(|_| Unreadable::Damaged)?;
     row.checked_sub(1).map(|row| row as usize).ok_or(Unreadable::Damaged)
 }
 
-/// The row and column of a reference such as `AB12`.
+/// Parses a cell reference such as `AB12` into row and column.
 fn place_of(reference: &str) -> Result<(usize, usize), Unreadable> {
     let letters = reference.bytes().take_while(u8::is_ascii_alphabetic).count();
     if !(1..=3).contains(&letters) {
@@ -510,7 +510,7 @@ struct OpenCell {
     style: usize,
     text: String,
     is_text: bool,
-    /// Elements of a phonetic hint, whose text is not that of the cell.
+    /// The depth of nested phonetic hints, whose text is not part of the cell.
     phonetic: usize,
 }
 
@@ -550,7 +550,7 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// A cell as it would be written in CSV, or what is wrong with it.
+    /// Returns the text of a cell as it would be written in CSV, or its error.
     fn text(&self, cell: &OpenCell) -> Result<String, String> {
         let value = cell.text.trim();
         match cell.kind.as_str() {
@@ -574,7 +574,7 @@ impl Values<'_> {
         }
     }
 
-    /// A day, and a time unless it is midnight.
+    /// Formats a date, with the time unless it is midnight.
     fn date(&self, number: f64) -> Result<String, String> {
         if !DAYS.contains(&number) {
             return Err("is not a date".to_owned());
@@ -582,7 +582,7 @@ impl Values<'_> {
         #[expect(clippy::cast_possible_truncation, reason = "the range was just checked")]
         let seconds = (number * 86_400.0).round() as i64;
         let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        // Spreadsheets count a 29 February 1900, which never was.
+        // Spreadsheets count a 29 February 1900, which did not exist.
         let first = match self.counts_from_1904 {
             true => "1904-01-01",
             false if days < 60 => "1899-12-31",
@@ -596,7 +596,7 @@ impl Values<'_> {
     }
 }
 
-/// The text of a cell. Characters that XML cannot hold are written as `_x0007_`.
+/// Decodes the text of a cell. Characters that XML cannot contain are escaped as `_x0007_`.
 fn plain(text: &str) -> Result<String, String> {
     if text.len() > MAX_CELL_BYTES {
         return Err("is longer than any field can be".to_owned());

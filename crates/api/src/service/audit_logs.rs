@@ -33,7 +33,7 @@ use crate::service::files::FileBytes;
 
 const CURSOR: &str = "audit-logs";
 
-/// Who did it.
+/// The actor of an entry.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"type": "key", "id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Nightly import", "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "memberName": "Ada Byron"}))]
@@ -41,13 +41,13 @@ pub(crate) struct ActorView {
     #[schema(inline)]
     r#type: ActorType,
     id: String,
-    /// What the member or the key is called now.
+    /// The current name of the member or key.
     #[schema(required)]
     name: Option<String>,
-    /// The member who acted, or whose key did.
+    /// The member who acted, or the owner of the key.
     #[schema(value_type = Option<String>, required)]
     member_id: Option<MemberId>,
-    /// What that member is called now.
+    /// The current name of that member.
     #[schema(required)]
     member_name: Option<String>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct EntryView {
     id: EntryId,
     #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
     organization_id: OrganizationId,
-    /// 1, 2, 3 … without gaps.
+    /// The number of the entry, counted from 1 without gaps.
     sequence: i64,
     #[schema(value_type = String, format = DateTime)]
     at: Time,
@@ -87,7 +87,7 @@ pub(crate) struct EntryView {
     action: String,
     entity_type: String,
     entity_id: String,
-    /// What the entity is called, as far as that is known.
+    /// The name of the entity, if known.
     #[schema(required)]
     entity_name: Option<String>,
     /// The entity's short reference, if it has one.
@@ -96,7 +96,7 @@ pub(crate) struct EntryView {
     /// The whole entity after the change; null when it was deleted or its state was erased.
     #[schema(value_type = Option<Object>, required)]
     state: Option<Box<RawValue>>,
-    /// What changed since the previous entry about the entity.
+    /// The changes since the previous entry about the entity.
     changes: Vec<ChangeView>,
     request_id: String,
     #[schema(required)]
@@ -122,7 +122,7 @@ impl From<ShownEntry> for EntryView {
     fn from(shown: ShownEntry) -> Self {
         let EntryName { name: entity_name, reference } = shown.subject();
         let ShownEntry { entry, before, key_name, member_name, .. } = shown;
-        // What happened without changing anything is not compared with what happened before.
+        // Exports and operations change nothing, so their entries are not compared with the previous one.
         let before = before.filter(|_| !matches!(entry.entity_type.as_str(), "export" | "operation"));
         let changes =
             changes(before.as_deref(), entry.state.as_deref()).into_iter().map(Into::into).collect();
@@ -173,12 +173,12 @@ page_of! {
     pub(crate) EntryList = EntryView, "EntryList", entry_example()
 }
 
-/// A page of entries.
+/// Builds a page of entries.
 pub(crate) fn entries(page: Page<ShownEntry>, total: Option<i64>) -> EntryList {
     EntryList::new(page.items, lists::next_cursor(CURSOR, page.next), total)
 }
 
-/// Which page of the entries about one thing is wanted.
+/// The page parameters of an entity's history.
 #[derive(Debug)]
 pub(crate) struct ListHistory {
     pub(crate) limit: u16,
@@ -315,7 +315,7 @@ impl IntoParams for ExportEntries {
     }
 }
 
-/// The columns of the log as a table, and how wide each is shown.
+/// The columns of the exported table, with their display widths.
 const COLUMNS: &[(&str, u16)] = &[
     ("sequence", 10),
     ("at", 20),
@@ -408,16 +408,16 @@ pub(crate) struct HeadView {
     hash: String,
     #[schema(value_type = String, format = DateTime)]
     at: Time,
-    /// Which key of `/.well-known/attestry-keys.json` signed it.
+    /// The id of the signing key in `/.well-known/attestry-keys.json`.
     key_id: String,
     /// Ed25519 over the canonical JSON of `at`, `hash`, `organizationId` and `sequence`: base64.
     signature: String,
 }
 
-/// Shows the signed end of the audit log
+/// Shows the signed head of the audit log
 ///
-/// Keep it elsewhere: `attestry audit verify --head` then proves that nothing before it was changed
-/// or cut off.
+/// Store it outside this server: `attestry audit verify --head` then proves that no entry before it was changed or
+/// cut off.
 #[utoipa::path(
     get, path = "/v1/audit-logs/head", tag = "Audit log",
     responses((status = 200, body = HeadView, description = "The head."))

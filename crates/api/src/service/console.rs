@@ -1,4 +1,4 @@
-//! The console: its pages are one document, its files are served as they were packed when it was built.
+//! The console: a single-page application, served from files that were compressed at build time.
 
 use attestry_http::answer::conditions;
 use attestry_http::answer::downloads::AsStored;
@@ -18,7 +18,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use crate::service::docs;
 use crate::trust_access::page;
 
-/// The first words of the console's addresses, as `web/routes.tsx` has them.
+/// The first path segments of the console's URLs, as listed in `web/routes.tsx`.
 const AREAS: &[&str] = &[
     "setup",
     "sign-in",
@@ -55,7 +55,7 @@ pub(crate) fn routes() -> Router<Api> {
     router
 }
 
-/// The start page: of a portal's own domain that portal, and otherwise the console.
+/// Serves the start page: the portal on a portal's own domain, otherwise the console.
 async fn start(State(api): State<Api>, guest: Guest, headers: HeaderMap) -> Result<Response, Problem> {
     match guest.host {
         Some(organization) => page::of(&api, organization, &headers).await,
@@ -63,7 +63,7 @@ async fn start(State(api): State<Api>, guest: Guest, headers: HeaderMap) -> Resu
     }
 }
 
-/// Whether this was built with the console.
+/// Returns true if this binary was built with the console.
 #[must_use]
 pub fn has_console() -> bool {
     attestry_ui::file(CONSOLE).is_some()
@@ -78,7 +78,7 @@ async fn asset(uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
     attestry_ui::file(uri.path()).map(|file| served(file, &headers)).ok_or_else(|| Problem::not_found("file"))
 }
 
-/// What is not there: the console's own page for a browser, a problem for everybody else.
+/// Handles unknown URLs: responds with the console's page to a browser, and with a problem to other clients.
 pub(crate) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
     if let Some(place) = without_slash(&uri) {
         return (StatusCode::PERMANENT_REDIRECT, [(LOCATION, place)]).into_response();
@@ -91,8 +91,8 @@ pub(crate) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
     response
 }
 
-/// The same address without a slash at its end. Two slashes at the beginning, or a backslash, would lead browsers to
-/// another host.
+/// Returns the URL without trailing slashes. `None` if it begins with two slashes or contains a backslash, which
+/// would redirect browsers to another host.
 fn without_slash(uri: &Uri) -> Option<String> {
     let path = uri.path();
     let trimmed = path.trim_end_matches('/');
@@ -102,15 +102,16 @@ fn without_slash(uri: &Uri) -> Option<String> {
     Some(uri.query().map_or_else(|| trimmed.to_owned(), |query| format!("{trimmed}?{query}")))
 }
 
-/// Vite puts a fingerprint of the content before the extension: `console-e5rqHj4w.js`.
+/// Returns true if the file name contains a content hash, which Vite puts before the extension:
+/// `console-e5rqHj4w.js`.
 fn is_named_by_content(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let stem = name.split('.').next().unwrap_or_default();
     stem.len() > 9 && stem.as_bytes().get(stem.len() - 9) == Some(&b'-')
 }
 
-/// A file, packed the best way that the client takes. What is named by its content is kept for good; everything else is
-/// asked about each time, which its fingerprint answers.
+/// Serves a file in the best encoding that the client accepts. Files with a content hash in their name are cached
+/// forever; others are revalidated by ETag on each request.
 fn served(file: &'static File, headers: &HeaderMap) -> Response {
     let takes = |encoding: &str| {
         listed(headers, &ACCEPT_ENCODING).any(|(name, _)| name.eq_ignore_ascii_case(encoding))
@@ -170,7 +171,7 @@ mod tests {
         }
     }
 
-    /// The server and the console agree on what is a page.
+    /// Checks that the server and the console have the same list of pages.
     #[test]
     fn the_areas_are_those_of_the_console() {
         let routes = include_str!("../../../../web/routes.tsx");

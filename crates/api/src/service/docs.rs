@@ -1,5 +1,5 @@
-//! The documentation the server carries with it: the guide and the list of error codes. The OpenAPI document and the page
-//! to browse it are files like those of the console.
+//! The built-in documentation: the guide and the list of error codes. The OpenAPI document and the page to browse it
+//! are served like the files of the console.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use attestry_http::layers::PagePolicy;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 
-/// The page brings styles in attributes and small images as data, and prints PDFs it fetched in a frame.
+/// Allows inline styles and images in data URLs, and a frame from which the page prints the PDFs it has fetched.
 pub(crate) const POLICY: PagePolicy = PagePolicy(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
      connect-src 'self'; font-src 'self'; frame-src blob:; frame-ancestors 'none'; base-uri 'none'; \
@@ -20,7 +20,7 @@ pub(crate) async fn root() -> Redirect {
     Redirect::temporary("/docs/")
 }
 
-/// A page or a part of one, under the policy for pages.
+/// Builds the response with a page or a part of one, with its content security policy.
 pub(crate) fn page(content_type: &str, content: impl IntoResponse) -> Response {
     let headers = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-cache")];
     let mut response = (headers, content).into_response();
@@ -28,7 +28,7 @@ pub(crate) fn page(content_type: &str, content: impl IntoResponse) -> Response {
     response
 }
 
-/// The conventions of the interface, for people.
+/// Serves the API guide.
 pub(crate) async fn guide() -> Response {
     static GUIDE: LazyLock<String> = LazyLock::new(|| {
         let mut text = String::new();
@@ -40,7 +40,7 @@ pub(crate) async fn guide() -> Response {
     page("text/html; charset=utf-8", GUIDE.as_str())
 }
 
-/// A page of text.
+/// Wraps text in an HTML page.
 fn plain_page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title} · Attestry</title>\
@@ -52,7 +52,7 @@ fn plain_page(title: &str, body: &str) -> String {
     )
 }
 
-/// What the `type` of a problem leads to.
+/// Serves the list of error codes, to which the `type` of a problem links.
 pub(crate) async fn errors() -> Response {
     let mut rows = String::new();
     for (code, status, title, meaning) in CODES {

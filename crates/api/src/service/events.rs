@@ -1,9 +1,9 @@
-//! `GET /v1/events`: what happens in the organization, as it happens.
+//! `GET /v1/events`: the events of the organization as a stream.
 
 use std::convert::Infallible;
 use std::time::Duration;
 
-use attestry_app::feed::{self, Follower, Said, Told};
+use attestry_app::feed::{self, EntrySummary, Follower, StreamEvent};
 use attestry_domain::Time;
 use attestry_domain::access::Permission;
 use attestry_domain::journal::feed::Follow;
@@ -23,10 +23,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 const LAST_EVENT_ID: &str = "last-event-id";
-/// How long a client waits before it connects again.
+/// The delay before a client reconnects.
 const RETRY: Duration = Duration::from_secs(3);
 
-/// What the `data` of an event says: what it is about, and when it happened.
+/// The `data` of an event: the entity, and the time of the change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Event, example = json!({"entityType": "risk", "entityId": "rsk_01jcqg3v5mefzr7d0a6w3k9x2b", "at": "2026-11-15T09:30:00.000Z"}))]
@@ -37,26 +37,28 @@ pub(crate) struct EventView<'a> {
     at: Time,
 }
 
-/// An event of an entry of the journal.
-fn event(told: &Told) -> Event {
-    let Told { sequence, at, action, entity_type, entity_id } = told;
+/// Converts a journal entry to an event.
+fn event(told: &EntrySummary) -> Event {
+    let EntrySummary { sequence, at, action, entity_type, entity_id } = told;
     let view = EventView { entity_type, entity_id, at: *at };
-    // It is made of text: it always can be written.
+    // Serialization cannot fail: every field is text.
     let data = serde_json::to_string(&view).unwrap_or_default();
     Event::default().id(sequence.to_string()).event(action).data(data)
 }
 
-fn shown(said: Said) -> Vec<Event> {
+fn shown(said: StreamEvent) -> Vec<Event> {
     match said {
-        Said::Begin(at) => vec![Event::default().id(at.to_string()).retry(RETRY)],
-        Said::Reset(at) => vec![Event::default().id(at.to_string()).retry(RETRY).event("reset").data("{}")],
-        Said::Entries(entries) => entries.iter().map(|told| event(told)).collect(),
-        Said::Silence(None) => vec![Event::default().comment("")],
-        Said::Silence(Some(at)) => vec![Event::default().id(at.to_string()).comment("")],
+        StreamEvent::Begin(at) => vec![Event::default().id(at.to_string()).retry(RETRY)],
+        StreamEvent::Reset(at) => {
+            vec![Event::default().id(at.to_string()).retry(RETRY).event("reset").data("{}")]
+        }
+        StreamEvent::Entries(entries) => entries.iter().map(|told| event(told)).collect(),
+        StreamEvent::Silence(None) => vec![Event::default().comment("")],
+        StreamEvent::Silence(Some(at)) => vec![Event::default().id(at.to_string()).comment("")],
     }
 }
 
-/// Reads on when the events before were taken.
+/// Streams the events. The next batch is read after the client has received the previous one.
 fn events(follower: Follower) -> impl Stream<Item = Result<Event, Infallible>> {
     let all = unfold(follower, |mut follower| async move {
         let said = follower.next().await?;
@@ -65,7 +67,7 @@ fn events(follower: Follower) -> impl Stream<Item = Result<Event, Infallible>> {
     all.flatten().fuse().map(Ok)
 }
 
-/// The event that the client saw last.
+/// Parses the `Last-Event-ID` header.
 fn last_event(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
     let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
     let number = value.to_str().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -78,22 +80,22 @@ fn last_event(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
     }
 }
 
-/// The permissions that let somebody follow some of what happens.
+/// Returns the permissions with which a caller can follow some of the events.
 fn permissions() -> Value {
     Follow::any().iter().filter(|one| *one != Permission::AuditRead).map(Permission::as_str).collect()
 }
 
-/// Streams what happens in the organization
+/// Streams the events of the organization
 ///
-/// Server-sent events, one for each entry of the audit log that the caller may know of: `id` is its sequence, `event` its
-/// action, and `data` an `Event`. With `audit-log:read` these are all entries; otherwise those about things that the
-/// caller's permissions show.
+/// Server-sent events, one for each entry of the audit log that you may see: `id` is its sequence, `event` its
+/// action, and `data` an `Event`. With `audit-log:read` these are all entries; otherwise those about records that
+/// your permissions let you read.
 ///
-/// With `Last-Event-ID`, what happened since comes first, in order. A client that has missed more than 5,000 entries, or
-/// whose id is not known, gets one event `reset` with `{}`: reload everything. An `id` without an event says how far
-/// the stream is. A comment every 15 seconds keeps it open. It ends when the session or key no longer works, or
-/// its permissions change. A member has at most 20 streams open; beyond that, and beyond the limits of the organization
-/// and the server, the answer is a 429.
+/// With `Last-Event-ID`, the events since then come first, in order. A client that has missed more than 5,000
+/// entries, or whose id is unknown, gets one event `reset` with `{}`: reload everything. An `id` without an event
+/// reports the current position of the stream. A comment every 15 seconds keeps the connection open. The stream ends
+/// when the session or key is no longer valid, or its permissions change. A member can have at most 20 open streams;
+/// beyond that, or beyond the limits of the organization or the server, the response is a 429.
 #[utoipa::path(
     get, path = "/v1/events", tag = "Events",
     params(("Last-Event-ID" = Option<String>, Header, nullable = false, pattern = "^[0-9]+$", description = "The last `id` that was received: what happened since comes first. Without it, events from now on.")),

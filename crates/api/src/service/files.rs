@@ -1,5 +1,5 @@
-//! `/v1/files`: the bytes behind a link. Always a download, with ranges; a stored file never changes, so
-//! its name in the store is its ETag.
+//! `/v1/files`: the content behind a link. Always a download, with ranges; a stored file never changes, so its id in
+//! the store is its ETag.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use utoipa::ToSchema;
 
-/// Fetches a stored file by its link
+/// Downloads a stored file by its link
 #[utoipa::path(
     get, path = "/v1/files/{ticket}", tag = "Attachments",
     params(
@@ -48,13 +48,13 @@ pub(crate) async fn get_file(
     if conditions.knows(&tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response());
     }
-    // A range is a part of what a GET would answer.
+    // Ranges apply to GET only (RFC 9110).
     let wanted = names(header::RANGE)
         .filter(|_| method == Method::GET && names(header::IF_RANGE).is_none_or(|known| known == tag));
-    let range = match wanted.map_or(Wanted::All, |text| read_range(text, size)) {
-        Wanted::All => None,
-        Wanted::Some(range) => Some(range),
-        Wanted::Nothing => {
+    let range = match wanted.map_or(RequestedRange::All, |text| read_range(text, size)) {
+        RequestedRange::All => None,
+        RequestedRange::Some(range) => Some(range),
+        RequestedRange::Nothing => {
             let detail = format!("The file has {size} bytes; ask for a range within them.");
             let problem = Problem::new("range_not_satisfiable", detail);
             return Ok(([(header::CONTENT_RANGE, format!("bytes */{size}"))], problem).into_response());
@@ -65,7 +65,7 @@ pub(crate) async fn get_file(
     let mut response = Response::new(Body::from_stream(content));
     response.extensions_mut().insert(AsStored);
     let mut set = |name, text: &str| {
-        // What was stored under our own rules is a header; if not, the download goes without it.
+        // Stored values are valid headers under our own rules; one that is not is left out of the response.
         if let Ok(value) = HeaderValue::from_str(text) {
             response.headers_mut().insert(name, value);
         }
@@ -88,17 +88,17 @@ pub(crate) async fn get_file(
 pub(crate) struct FileBytes(#[expect(dead_code, reason = "describes the answer")] Vec<u8>);
 
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum RequestedRange {
     All,
     Some(Range<u64>),
     Nothing,
 }
 
-/// One range of bytes (RFC 9110); what cannot be understood, and several at once, mean the whole file.
-fn read_range(text: &str, size: u64) -> Wanted {
+/// Parses one byte range (RFC 9110); an invalid range, or several ranges, mean the whole file.
+fn read_range(text: &str, size: u64) -> RequestedRange {
     let Some((first, last)) = text.strip_prefix("bytes=").and_then(|range| range.trim().split_once('-'))
     else {
-        return Wanted::All;
+        return RequestedRange::All;
     };
     let number =
         |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
@@ -106,9 +106,9 @@ fn read_range(text: &str, size: u64) -> Wanted {
         (Some(first), Some(last)) if first <= last => (first, last.saturating_add(1).min(size)),
         (Some(first), None) if last.is_empty() => (first, size),
         (None, Some(count)) if first.is_empty() => (size.saturating_sub(count), size),
-        _ => return Wanted::All,
+        _ => return RequestedRange::All,
     };
-    if start < end { Wanted::Some(start..end) } else { Wanted::Nothing }
+    if start < end { RequestedRange::Some(start..end) } else { RequestedRange::Nothing }
 }
 
 #[cfg(test)]
@@ -118,19 +118,19 @@ mod tests {
     #[test]
     fn ranges_are_read() {
         for (text, wanted) in [
-            ("bytes=0-0", Wanted::Some(0..1)),
-            ("bytes=2-5", Wanted::Some(2..6)),
-            ("bytes=2-", Wanted::Some(2..10)),
-            ("bytes=2-99", Wanted::Some(2..10)),
-            ("bytes=-3", Wanted::Some(7..10)),
-            ("bytes=-99", Wanted::Some(0..10)),
-            ("bytes=10-", Wanted::Nothing),
-            ("bytes=-0", Wanted::Nothing),
-            ("bytes=5-2", Wanted::All),
-            ("bytes=0-1,3-4", Wanted::All),
-            ("bytes=-", Wanted::All),
-            ("bytes=a-b", Wanted::All),
-            ("lines=1-2", Wanted::All),
+            ("bytes=0-0", RequestedRange::Some(0..1)),
+            ("bytes=2-5", RequestedRange::Some(2..6)),
+            ("bytes=2-", RequestedRange::Some(2..10)),
+            ("bytes=2-99", RequestedRange::Some(2..10)),
+            ("bytes=-3", RequestedRange::Some(7..10)),
+            ("bytes=-99", RequestedRange::Some(0..10)),
+            ("bytes=10-", RequestedRange::Nothing),
+            ("bytes=-0", RequestedRange::Nothing),
+            ("bytes=5-2", RequestedRange::All),
+            ("bytes=0-1,3-4", RequestedRange::All),
+            ("bytes=-", RequestedRange::All),
+            ("bytes=a-b", RequestedRange::All),
+            ("lines=1-2", RequestedRange::All),
         ] {
             assert_eq!(read_range(text, 10), wanted, "{text}");
         }

@@ -1,4 +1,4 @@
-//! Whether the service lives and can work.
+//! Health checks and public keys.
 
 use attestry_app::schema_status;
 use attestry_domain::Time;
@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"status": "ok", "timestamp": "2026-11-15T09:30:00.000Z", "uptime": 86400.5, "version": "0.1.0"}))]
 pub(crate) struct Health {
-    /// `ok` while the process answers.
+    /// `ok` while the process responds.
     status: &'static str,
     timestamp: Time,
     /// Seconds since the start.
@@ -37,12 +37,12 @@ pub(crate) async fn health(api: State<Api>, _anyone: Anyone, _none: ValidQuery<N
     })
 }
 
-/// For a process supervisor: the process answers.
+/// Liveness check for a process supervisor: succeeds while the process responds.
 pub(crate) async fn live() -> Json<Value> {
     Json(json!({"status": "ok"}))
 }
 
-/// For a load balancer: the database answers and has this version's schema.
+/// Readiness check for a load balancer: succeeds if the database responds and has this version's schema.
 pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Value>, Problem> {
     let missing = schema_status::missing_migrations(&api.ctx).await?;
     if missing.is_empty() {
@@ -54,7 +54,7 @@ pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Value>, Problem
     })
 }
 
-/// The public keys with which journal heads and files are signed.
+/// Returns the public keys with which journal heads and files are signed.
 pub(crate) async fn keys(State(api): State<Api>) -> Json<Value> {
     let keys = &api.ctx.keys;
     Json(json!({"keys": [{

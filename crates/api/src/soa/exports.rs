@@ -1,4 +1,4 @@
-//! Statements as files, and whether a file is one that was approved.
+//! Exports of statements as files, and the verification of approved files.
 
 use attestry_app::core::journal;
 use attestry_app::soa::approval;
@@ -8,7 +8,7 @@ use attestry_domain::files::MediaType;
 use attestry_domain::id::{MemberId, kind};
 use attestry_domain::plain::Plain;
 use attestry_domain::policies::version::VersionNumber;
-use attestry_domain::soa::{Frozen, FrozenRow, SoaFormat};
+use attestry_domain::soa::{FrozenRow, SoaFormat, SoaSnapshot};
 use attestry_domain::text::Parse;
 use attestry_http::answer::downloads::download;
 use attestry_http::answer::lists;
@@ -46,8 +46,9 @@ const COLUMNS: &[Column] = &[
     Column { name: "date", width: 14 },
 ];
 
-/// A row, and which statement it is of: a table must not be taken for another version's.
-fn cells(frozen: &Frozen, row: &FrozenRow) -> Vec<Cell> {
+/// Returns the cells of a row. They include the statement's version, so that tables of different versions cannot be
+/// confused.
+fn cells(frozen: &SoaSnapshot, row: &FrozenRow) -> Vec<Cell> {
     let applicable = match row.is_applicable {
         None => "",
         Some(true) => "yes",
@@ -76,8 +77,8 @@ fn cells(frozen: &Frozen, row: &FrozenRow) -> Vec<Cell> {
     ]
 }
 
-/// A statement as a table.
-pub fn tables(frozen: &Frozen, format: SoaFormat) -> Result<Vec<u8>, String> {
+/// Renders a statement as a table.
+pub fn tables(frozen: &SoaSnapshot, format: SoaFormat) -> Result<Vec<u8>, String> {
     let rows: Vec<Vec<Cell>> = frozen.rows.iter().map(|row| cells(frozen, row)).collect();
     match format {
         SoaFormat::Csv => table(COLUMNS, &rows).map_err(|error| error.to_string()),
@@ -104,8 +105,8 @@ impl IntoParams for ExportSoa {
 
 /// Downloads a statement of applicability
 ///
-/// An approved statement is the very file that was made when it was approved; any other is made of what it says now, and
-/// says that it is not approved. The audit log records the download.
+/// For an approved statement you get the file that was generated at approval; any other statement is rendered from
+/// its current answers and marked as not approved. The audit log records the download.
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}/export", tag = "Statement of applicability",
     params(ExportSoa),
@@ -174,7 +175,7 @@ impl IntoParams for VerifySoa {
     }
 }
 
-/// Whether a file is an approved version.
+/// The verification of a file.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SoaVerification, example = json!({
@@ -183,9 +184,9 @@ impl IntoParams for VerifySoa {
     "contentHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 }))]
 pub(crate) struct Verification {
-    /// Whether the file was made when this statement was approved.
+    /// True if the file was generated when this statement was approved.
     is_approved: bool,
-    /// Whether the statement has not changed since.
+    /// True if the statement has not changed since.
     is_current: bool,
     #[schema(required, inline)]
     format: Option<SoaFormat>,
@@ -195,12 +196,12 @@ pub(crate) struct Verification {
     approved_at: Option<Time>,
     #[schema(required, value_type = Option<String>)]
     approver_id: Option<MemberId>,
-    /// The SHA-256 of what was approved, as canonical JSON.
+    /// The SHA-256 of the approved content, as canonical JSON.
     #[schema(required)]
     content_hash: Option<String>,
 }
 
-/// Says whether a file is an approved version of a statement of applicability
+/// Verifies that a file is an approved version of a statement of applicability
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}/verify", tag = "Statement of applicability",
     params(VerifySoa),

@@ -1,9 +1,9 @@
-//! `/v1/soa/auto-fill`: a statement filled in, as a stream.
+//! `/v1/soa/auto-fill`: automatic answers to a statement, as a stream.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use attestry_app::soa::filling::{self, Filled, Filling};
+use attestry_app::soa::filling::{self, FillEvent, Filling};
 use attestry_domain::access::grant;
 use attestry_domain::id::{OrganizationId, SoaDocumentId};
 use attestry_http::answer::problem::Problem;
@@ -33,11 +33,11 @@ fn event(piece: &Value) -> Event {
     Event::default().data(piece.to_string())
 }
 
-fn shown(filled: Filled) -> Event {
+fn shown(filled: FillEvent) -> Event {
     event(&match filled {
-        Filled::Progress { done, total } => json!({"type": "progress", "done": done, "total": total}),
-        Filled::Answer(answer) => json!({"type": "answer", "answer": AnswerView::from(*answer)}),
-        Filled::Finished { proposed, unanswered } => {
+        FillEvent::Progress { done, total } => json!({"type": "progress", "done": done, "total": total}),
+        FillEvent::Answer(answer) => json!({"type": "answer", "answer": AnswerView::from(*answer)}),
+        FillEvent::Finished { proposed, unanswered } => {
             json!({"type": "finish", "proposed": proposed, "unanswered": unanswered})
         }
     })
@@ -61,12 +61,13 @@ fn events(filling: Filling, request_id: Arc<str>) -> impl Stream<Item = Result<E
     rest.flatten().fuse().map(Ok)
 }
 
-/// Fills a statement of applicability in, and streams what it proposes
+/// Fills in a statement of applicability, and streams the proposals
 ///
-/// A stream of server-sent events: `progress` with `done` and `total`, `answer` for each answer that is proposed, `finish`,
-/// and `[DONE]`. Rules come first: what is known of the organization (`/v1/context`) and its controls. If an AI provider is
-/// configured, it is asked about the rest. Nothing that a person said is changed, and everything stays `proposed` until a
-/// person confirms it. A failure in the middle is an `error` event; what was proposed until then stays.
+/// A stream of server-sent events: `progress` with `done` and `total`, `answer` for each proposed answer, `finish`,
+/// and `[DONE]`. Rules come first, based on facts about the organization (`/v1/context`) and its controls. If an AI
+/// provider is configured, it is asked about the rest. Answers of a person are not changed, and every proposal stays
+/// `proposed` until a person confirms it. A failure in the middle is an `error` event; the proposals made before it
+/// stay.
 #[utoipa::path(
     post, path = "/v1/soa/auto-fill", tag = "Statement of applicability", request_body = FillSoa,
     responses(

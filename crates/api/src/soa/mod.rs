@@ -1,8 +1,8 @@
 //! `/v1/soa`: statements of applicability.
 
 use attestry_app::identity::sessions;
-use attestry_app::soa::answers::{self, Given};
-use attestry_app::soa::{self, Wanted, approval, rows};
+use attestry_app::soa::answers::{self, AnswerInput};
+use attestry_app::soa::{self, SoaFilter, approval, rows};
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::frameworks::{FrameworkName, shipped};
@@ -41,7 +41,7 @@ use views::{
     document_example, question_example, statement_example,
 };
 
-/// What an operation on a statement answers.
+/// The result of an operation on a statement.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SoaResult, example = json!({"success": true, "data": document_example()}))]
 pub(crate) struct DocumentResult {
@@ -62,7 +62,7 @@ body! {
     example json!({"organizationId": ORGANIZATION, "frameworkId": "iso_27001"})
 }
 
-/// What is asked, and the latest statement.
+/// The questions, and the latest statement.
 #[derive(Debug, Serialize)]
 pub(crate) struct SoaSetup {
     success: bool,
@@ -120,8 +120,8 @@ impl ToSchema for SoaSetup {}
 
 /// Prepares a statement of applicability for a framework
 ///
-/// Answers what is asked, and the latest statement; makes the first one if there is none yet. Doing it again changes
-/// nothing.
+/// Returns the questions and the latest statement; creates the first one if there is none yet. Repeating the request
+/// changes nothing.
 #[utoipa::path(
     post, path = "/v1/soa/ensure-setup", tag = "Statement of applicability", request_body = SoaFramework,
     responses((status = 200, body = SoaSetup, description = "What is asked, and the latest statement."))
@@ -148,7 +148,7 @@ pub(crate) struct Created {
 
 /// Creates the next version of a statement of applicability
 ///
-/// It begins with the answers of the version before, as proposals that a person has to confirm.
+/// It begins with the answers of the previous version, as proposals that a person has to confirm.
 #[utoipa::path(
     post, path = "/v1/soa/create-document", tag = "Statement of applicability", request_body = SoaFramework,
     responses((status = 200, body = Created, description = "The new version."))
@@ -182,7 +182,7 @@ body! {
     })
 }
 
-/// An answer that was saved, and the statement it is in.
+/// A saved answer, and its statement.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SoaAnswerResult, example = json!({"success": true, "data": answer_example(), "document": document_example()}))]
 pub(crate) struct AnswerResult {
@@ -193,8 +193,8 @@ pub(crate) struct AnswerResult {
 
 /// Answers a question of a statement of applicability
 ///
-/// What is left out stays as it is, unless the answer turns into its opposite. Answering after a decision, or while one is
-/// awaited, takes the statement back to `in_progress`.
+/// Fields that are left out stay as they are, unless `isApplicable` changes. Answering withdraws a submission, and
+/// sets an approved or declined statement back to `in_progress`.
 #[utoipa::path(
     post, path = "/v1/soa/save-answer", tag = "Statement of applicability", request_body = SaveSoaAnswer,
     responses(
@@ -220,7 +220,7 @@ pub(crate) async fn save_soa_answer(
     } = body.0;
     must_be_same_organization(&scope, organization_id)?;
     let text = |patch: Patch<Justification>| patch.map(|text| text.as_str().to_owned());
-    let given = Given {
+    let given = AnswerInput {
         question: question_id,
         is_applicable,
         justification: text(justification),
@@ -242,7 +242,7 @@ body! {
     example json!({"organizationId": ORGANIZATION, "documentId": DOCUMENT})
 }
 
-/// The answers that were confirmed, and the statement they are in.
+/// The confirmed answers, and their statement.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SoaConfirmation, example = json!({"success": true, "data": [answer_example()], "document": document_example()}))]
 pub(crate) struct Confirmation {
@@ -274,7 +274,7 @@ pub(crate) async fn confirm_soa_answers(
 }
 
 body! {
-    /// Who is asked to approve a statement.
+    /// The member who is asked to approve a statement.
     SubmitSoa {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         document_id "documentId": required SoaDocumentId = "The statement.",
@@ -283,13 +283,13 @@ body! {
     example json!({"organizationId": ORGANIZATION, "documentId": DOCUMENT, "approverId": MEMBER})
 }
 
-/// A statement that was submitted, and the rows that lack something.
+/// A submitted statement, and its rows with gaps.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SoaSubmission, example = json!({"success": true, "data": document_example(), "warnings": []}))]
 pub(crate) struct Submission {
     success: bool,
     data: DocumentView,
-    /// The rows that lack an owner, a reason, a control or evidence. They do not keep it from being approved.
+    /// The rows that lack an owner, a reason, a control or evidence. They do not prevent the approval.
     warnings: Vec<RowGaps>,
 }
 
@@ -315,7 +315,7 @@ pub(crate) async fn submit_soa(
 }
 
 body! {
-    /// A statement that is approved.
+    /// A statement to approve.
     ApproveSoa {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         document_id "documentId": required SoaDocumentId = "The statement.",
@@ -325,7 +325,7 @@ body! {
 
 /// Approves a statement of applicability, which freezes it
 ///
-/// Only the member who was asked can. What was approved is kept with its files and their hashes.
+/// Only the member who was asked can do this. The approved content is stored with its files and their hashes.
 #[utoipa::path(
     post, path = "/v1/soa/approve", tag = "Statement of applicability", request_body = ApproveSoa,
     responses(
@@ -347,7 +347,7 @@ pub(crate) async fn approve_soa(
 }
 
 body! {
-    /// A statement that is declined, and why.
+    /// A statement to decline, and the reason.
     DeclineSoa {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         document_id "documentId": required SoaDocumentId = "The statement.",
@@ -358,7 +358,7 @@ body! {
 
 /// Declines a statement of applicability
 ///
-/// Only the member who was asked can.
+/// Only the member who was asked can do this.
 #[utoipa::path(
     post, path = "/v1/soa/decline", tag = "Statement of applicability", request_body = DeclineSoa,
     responses(
@@ -424,7 +424,7 @@ pub(crate) async fn list_soa_documents(
         None => None,
         Some(name) => match attestry_app::frameworks::get(&api.ctx, &scope, name).await {
             Ok(framework) => Some(framework.id),
-            // No statement is for a framework that is not there.
+            // An unknown framework has no statements.
             Err(attestry_app::Error::NotFound(_)) => {
                 let none = DocumentList::new(Vec::<DocumentView>::new(), None, total.then_some(0));
                 return Ok(Json(none));
@@ -432,7 +432,7 @@ pub(crate) async fn list_soa_documents(
             Err(error) => return Err(error.into()),
         },
     };
-    let wanted = Wanted { framework, status };
+    let wanted = SoaFilter { framework, status };
     let page = soa::list(&api.ctx, &scope, wanted, limit, after).await?;
     let total = if total { Some(soa::count(&api.ctx, &scope, wanted).await?) } else { None };
     let next_cursor = lists::next_id(page.next);

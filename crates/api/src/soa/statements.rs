@@ -1,4 +1,4 @@
-//! The rows of a statement, what they lack, and two versions compared.
+//! The rows of a statement, their gaps, and the comparison of two versions.
 
 use attestry_app::soa::rows::{self, Compared, Row};
 use attestry_domain::access::grant;
@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 
 use super::views::{AnswerView, DocumentView, answer_example, document_example};
 
-/// What is asked.
+/// A question of the statement.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SoaQuestion, example = json!(question_example()))]
 pub(crate) struct QuestionView {
@@ -47,7 +47,7 @@ fn question_example() -> Value {
 pub(crate) struct RiskDriver {
     #[schema(value_type = String)]
     id: RiskId,
-    /// Null for whoever may not see risks.
+    /// Null if you may not see risks.
     #[schema(required)]
     label: Option<String>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct RiskDriver {
 pub(crate) struct ControlDriver {
     #[schema(value_type = String)]
     id: ControlId,
-    /// Null for whoever may not see controls.
+    /// Null if you may not see controls.
     #[schema(required)]
     label: Option<String>,
     #[schema(inline)]
@@ -69,19 +69,19 @@ pub(crate) struct ControlDriver {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SoaEvidence, example = json!({"tasks": 2, "fresh": 1}))]
 pub(crate) struct EvidenceDriver {
-    /// How many tasks prove it.
+    /// The number of linked tasks.
     tasks: usize,
-    /// How many of them are done and have fresh evidence.
+    /// The number of these tasks that are done and have fresh evidence.
     fresh: usize,
 }
 
-/// Why a row is as it is.
+/// The drivers of a row.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SoaDrivers, example = json!(drivers_example()))]
 pub(crate) struct Drivers {
     risks: Vec<RiskDriver>,
-    /// A law or a contract that asks for it.
+    /// A law or a contract that requires it.
     #[schema(required)]
     obligation: Option<String>,
     controls: Vec<ControlDriver>,
@@ -98,7 +98,7 @@ fn drivers_example() -> Value {
     })
 }
 
-/// A question, its answer, what drives it, and what it lacks.
+/// A question with its answer, drivers and gaps.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SoaRow, example = json!(row_example()))]
 pub(crate) struct RowView {
@@ -108,10 +108,10 @@ pub(crate) struct RowView {
     drivers: Drivers,
     #[schema(inline)]
     gaps: Vec<Gap>,
-    /// The state of its controls together, the same as in the controls and in the framework; null where there is none.
+    /// The combined readiness of its controls, as shown for the controls and the framework; null if there are none.
     #[schema(required, inline)]
     readiness: Option<Readiness>,
-    /// The pieces that its controls lack before they are ready, whatever the answer says.
+    /// The items that its controls lack before they are ready, regardless of the answer.
     #[schema(inline)]
     missing: Vec<Missing>,
 }
@@ -154,8 +154,8 @@ pub(crate) struct Rows {
 
 /// Shows all rows of a statement of applicability
 ///
-/// Each question in the order of the framework, with its answer, what drives it (risks, laws and contracts, controls,
-/// evidence, owner) and what it lacks.
+/// Each question in the order of the framework, with its answer, its drivers (risks, laws and contracts, controls,
+/// evidence, owner) and its gaps.
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}/rows", tag = "Statement of applicability",
     responses((status = 200, body = Rows, description = "The rows."))
@@ -169,7 +169,7 @@ pub(crate) async fn list_soa_rows(
     Ok(Json(Rows { document: document.into(), rows: rows.into_iter().map(Into::into).collect() }))
 }
 
-/// A row that lacks something.
+/// The gaps of a row.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SoaGaps, example = json!({"questionId": question_example()["id"], "code": "5.1", "title": question_example()["title"], "gaps": ["owner"]}))]
@@ -200,10 +200,10 @@ pub(crate) struct GapList {
     count: usize,
 }
 
-/// Lists the rows of a statement of applicability that lack something
+/// Lists the rows of a statement of applicability that have gaps
 ///
-/// An answer that a person has confirmed; and of what applies: a reason (a risk, a law or a contract), a control, an owner,
-/// and fresh evidence if it is said to be implemented.
+/// A row has a gap if it lacks an answer that a person has confirmed; if it applies, also if it lacks a reason (a
+/// risk, a law or a contract), a control, an owner or, when it is answered as implemented, fresh evidence.
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}/gaps", tag = "Statement of applicability",
     responses((status = 200, body = GapList, description = "The rows, in the order of the framework."))
@@ -219,13 +219,13 @@ pub(crate) async fn list_soa_gaps(
 }
 
 attestry_domain::words! {
-    /// What became of an answer.
+    /// The change of an answer between two versions.
     RowChange {
         Same = "same",
         Changed = "changed",
         Added = "added",
         Removed = "removed",
-        /// There is none in either version.
+        /// It has no answer in either version.
         Unanswered = "unanswered",
     }
 }
@@ -303,7 +303,7 @@ pub(crate) struct Comparison {
 
 /// Compares two statements of applicability row by row
 ///
-/// What differs is what they say, not who said it or when.
+/// Compares the content of the answers, not their authors or times.
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}/diff/{other}", tag = "Statement of applicability",
     params(

@@ -1,6 +1,6 @@
-//! Statements and answers as they are shown.
+//! The views of statements and answers.
 
-use attestry_app::soa::Statement;
+use attestry_app::soa::SoaWithAnswers;
 use attestry_domain::Time;
 use attestry_domain::frameworks::shipped;
 use attestry_domain::id::{FrameworkId, MemberId, OrganizationId, RequirementId, SoaDocumentId};
@@ -29,12 +29,12 @@ pub(crate) struct DocumentView {
     organization_id: OrganizationId,
     #[schema(value_type = i64)]
     version: VersionNumber,
-    /// Whether there is no later version for the framework. Only the latest one changes.
+    /// True if there is no later version for the framework. Only the latest version can be changed.
     is_latest: bool,
     #[schema(inline)]
     status: SoaStatus,
     total_questions: i64,
-    /// How many have an answer that a person has confirmed.
+    /// The number of questions with an answer that a person has confirmed.
     answered_questions: i64,
     #[schema(required, value_type = Option<String>)]
     prepared_by: Option<MemberId>,
@@ -52,7 +52,7 @@ pub(crate) struct DocumentView {
     decline_reason: Option<String>,
     #[schema(required, value_type = Option<String>, format = DateTime)]
     completed_at: Option<Time>,
-    /// The SHA-256 of what was approved, as canonical JSON, in hexadecimal.
+    /// The SHA-256 of the approved content, as canonical JSON, in hexadecimal.
     #[schema(required)]
     content_hash: Option<String>,
     #[schema(value_type = String, format = DateTime)]
@@ -133,7 +133,7 @@ pub(crate) struct AnswerView {
     implementation_status: Option<ImplementationStatus>,
     #[schema(required, value_type = Option<String>)]
     owner_id: Option<MemberId>,
-    /// A law or a contract that asks for the control.
+    /// A law or a contract that requires the control.
     #[schema(required)]
     obligation: Option<String>,
     #[schema(inline)]
@@ -198,8 +198,8 @@ pub(crate) struct StatementView {
     answers: Vec<AnswerView>,
 }
 
-impl From<Statement> for StatementView {
-    fn from(Statement { document, answers }: Statement) -> Self {
+impl From<SoaWithAnswers> for StatementView {
+    fn from(SoaWithAnswers { document, answers }: SoaWithAnswers) -> Self {
         Self { document: document.into(), answers: answers.into_iter().map(Into::into).collect() }
     }
 }

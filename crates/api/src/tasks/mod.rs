@@ -1,4 +1,4 @@
-//! `/v1/tasks`: what tasks have beside other registers. Lists are bare arrays of everything.
+//! `/v1/tasks`: the operations that only tasks have. Lists are plain arrays, unpaged by default.
 
 pub(crate) mod templates;
 
@@ -20,18 +20,18 @@ use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::registers::{Exposed, Names, Nothing};
+use crate::registers::{Names, Nothing, RegisterApi};
 
 task_fields!(wire Task);
 task_filters!(wire_filter TaskFilter);
 
-impl Exposed for Task {
+impl RegisterApi for Task {
     type Read = SeeTasks;
     type ReadAll = grant::TaskRead;
     type Create = grant::TaskCreate;
     type Update = ChangeTasks;
     type Delete = grant::TaskDelete;
-    type Beside = Nothing;
+    type Extension = Nothing;
 
     const NAMES: Names =
         Names { schema: "Task", one: "task", many: "tasks", deleted: None, parameter: "taskId" };
@@ -66,7 +66,7 @@ body! {
 }
 
 body! {
-    /// Somebody who does many tasks.
+    /// An assignee for many tasks.
     AssignTasks (Medium) {
         task_ids "taskIds": required Ids<kind::Task> = "The tasks, at most 1000.",
         assignee_id "assigneeId": nullable MemberId = "The active member who does them; null is nobody. Required.",
@@ -83,7 +83,7 @@ body! {
 }
 
 body! {
-    /// Where a task is to be shown.
+    /// The new position of a task.
     TaskMove {
         id "id": required TaskId = "The task.",
         order "order": required Position = "Its place among the tasks of the same status.",
@@ -92,7 +92,7 @@ body! {
     example json!({"id": "tsk_01jcqg3v5mefzr7d0a6w3k9x2b", "order": 3, "status": "todo"})
 }
 
-/// The moves of a new order.
+/// The position changes of a reorder request.
 #[derive(Clone, Debug)]
 pub(crate) struct Moves(Vec<TaskMove>);
 
@@ -192,7 +192,7 @@ pub(crate) async fn delete_tasks(
     Ok(Json(TasksDeleted { deleted_count: tasks::delete_many(&api.ctx, &scope, ids).await? }))
 }
 
-/// Puts tasks into a new order: all of them or none
+/// Reorders tasks: all of them or none
 #[utoipa::path(
     patch, path = "/v1/tasks/reorder", tag = "Tasks", request_body = ReorderTasks,
     responses((status = 200, body = TasksReordered, description = "The tasks are in the new order."))

@@ -22,16 +22,16 @@ use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::registers::{Exposed, View};
+use crate::registers::{RegisterApi, View};
 
-/// A task that ships with the product, to be made an organization's own.
+/// A task that ships with the product, from which an organization can create its own.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = TaskTemplate, example = json!(template_example()))]
 pub(crate) struct TemplateView {
     #[schema(value_type = String)]
     id: String,
     title: &'static str,
-    /// What to do, and what good evidence is.
+    /// The work to do, and the evidence to collect.
     description: &'static str,
     #[schema(required, inline)]
     frequency: Option<Frequency>,
@@ -87,7 +87,7 @@ impl FromJson for TemplateIds {
 }
 
 body! {
-    /// Which templates become tasks.
+    /// The templates to create tasks from.
     CreateTasksFromTemplates (Medium) {
         template_ids "templateIds": optional TemplateIds = "All templates, if it is left out.",
     }
@@ -116,9 +116,10 @@ impl PartialSchema for TasksFromTemplates {
 
 impl ToSchema for TasksFromTemplates {}
 
-/// Makes a task of each template that has none yet
+/// Creates a task from each template that has none yet
 ///
-/// Doing it again makes only what is missing, so it can be repeated after an update. The body can be left out.
+/// A repeated request creates only the missing tasks, so you can send it again after an update. The body can be left
+/// out.
 #[utoipa::path(
     post, path = "/v1/tasks/from-templates", tag = "Tasks", request_body = Option<CreateTasksFromTemplates>,
     responses((status = 201, body = TasksFromTemplates, description = "The tasks that were made."))

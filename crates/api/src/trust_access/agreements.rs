@@ -1,10 +1,10 @@
-//! `/v1/trust-access/nda`: reading and signing an agreement, and whether a file is one that was signed.
+//! `/v1/trust-access/nda`: reading, signing and verifying agreements.
 
 use attestry_app::files::attachments::too_large;
 use attestry_app::trust_access::agreements::{self, Offer, Signed, Signing, Verified};
 use attestry_domain::Time;
 use attestry_domain::portals::Days;
-use attestry_domain::portals::trust_access::{CalledName, NdaStatus};
+use attestry_domain::portals::trust_access::{NdaStatus, PrintableName};
 use attestry_domain::registers::attachments::FILE_LIMIT;
 use attestry_domain::text::Email;
 use attestry_http::answer::problem::Problem;
@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 
 use super::{GrantView, PreviewView, grant_example};
 
-/// An agreement that can be signed, or was.
+/// An agreement to sign, or a signed one.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaOffer, example = json!({
@@ -32,23 +32,23 @@ use super::{GrantView, PreviewView, grant_example};
 }))]
 pub(crate) struct OfferView {
     organization_name: String,
-    /// Who asked for access.
+    /// The name of the person who requested access.
     name: String,
     email: String,
     #[schema(required)]
     company: Option<String>,
     #[schema(inline)]
     status: NdaStatus,
-    /// What is agreed to, in Markdown.
+    /// The text of the agreement in Markdown.
     text: String,
-    /// The same without any form.
+    /// The text without Markdown formatting.
     plain_text: String,
     /// The SHA-256 of the text.
     document_hash: String,
-    /// For how many days access is given, from the signature.
+    /// The duration of the access in days, from the signature.
     #[schema(value_type = i64)]
     duration_days: Days,
-    /// Until when it can be signed.
+    /// The time until which it can be signed.
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
 }
@@ -70,7 +70,7 @@ impl From<Offer> for OfferView {
     }
 }
 
-/// Shows the agreement that a link leads to
+/// Shows the agreement of a link
 #[utoipa::path(
     get, path = "/v1/trust-access/nda/{token}", tag = "Trust access",
     params(("token" = String, Path, description = "The token of the link in the e-mail.")),
@@ -87,7 +87,7 @@ pub(crate) async fn get_nda(
     Ok(Json(agreements::open(&api.ctx, &token, guest.host).await?.into()))
 }
 
-/// Makes a preview of the agreement that a link leads to
+/// Creates a preview of the agreement of a link
 #[utoipa::path(
     post, path = "/v1/trust-access/nda/{token}/preview-nda", tag = "Trust access",
     params(("token" = String, Path, description = "The token of the link in the e-mail.")),
@@ -107,25 +107,25 @@ pub(crate) async fn preview_own_nda(
 body! {
     /// A signature.
     SignNda {
-        name "name": required CalledName = "Your full name.",
+        name "name": required PrintableName = "Your full name.",
         email "email": required Email = "The address that requested access.",
         accept "accept": required bool = "Must be true: you agree to the text.",
     }
     example json!({"name": "Grace Hopper", "email": "grace@customer.example", "accept": true})
 }
 
-/// What somebody gets who has signed.
+/// The grant and the links for the signer.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaSigned, example = json!(signed_example()))]
 pub(crate) struct SignedView {
     message: &'static str,
     grant: GrantView,
-    /// The signed agreement. Works for 15 minutes, for anybody who has it. A repeated request with the same
-    /// `Idempotency-Key` gets null.
+    /// The link to the signed agreement. Works for 15 minutes, for anyone who has it. A repeated request with the
+    /// same `Idempotency-Key` gets null.
     #[schema(required)]
     pdf_download_url: Option<String>,
-    /// Where the documents are, for the signer alone. It is also sent by e-mail. A repeated request with the same
+    /// The signer's personal link to the documents, which is also sent by e-mail. A repeated request with the same
     /// `Idempotency-Key` gets null.
     #[schema(required)]
     portal_url: Option<String>,
@@ -142,9 +142,9 @@ fn signed_example() -> Value {
     })
 }
 
-/// Signs the agreement that a link leads to
+/// Signs the agreement of a link
 ///
-/// Access begins at once. Signing twice answers the same grant.
+/// Access begins immediately. Signing twice returns the same grant.
 #[utoipa::path(
     post, path = "/v1/trust-access/nda/{token}/sign", tag = "Trust access", request_body = SignNda,
     params(("token" = String, Path, description = "The token of the link in the e-mail.")),
@@ -178,7 +178,7 @@ pub(crate) async fn sign_nda(
     Ok(response)
 }
 
-/// Whether a file is a signed agreement.
+/// The verification of a signed agreement.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaVerification, example = json!({
@@ -188,7 +188,7 @@ pub(crate) async fn sign_nda(
     "fileSha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 }))]
 pub(crate) struct VerificationView {
-    /// Whether there is such an agreement; of a file, whether it is that agreement byte for byte.
+    /// True if the agreement exists; for a file, true if it is identical to the signed agreement.
     is_signed: bool,
     #[schema(required)]
     organization_name: Option<String>,
@@ -200,7 +200,7 @@ pub(crate) struct VerificationView {
     signed_at: Option<Time>,
     #[schema(required)]
     code: Option<String>,
-    /// The SHA-256 of the text that was agreed to.
+    /// The SHA-256 of the text of the agreement.
     #[schema(required)]
     document_hash: Option<String>,
     /// The SHA-256 of the signed file, as `sha256sum` prints it.
@@ -224,7 +224,7 @@ impl From<Option<Verified>> for VerificationView {
     }
 }
 
-/// Finds the signed agreement whose file shows a code
+/// Finds a signed agreement by the code in its file
 ///
 /// Compare `fileSha256` with your file, or send the file itself.
 #[utoipa::path(
@@ -241,14 +241,14 @@ pub(crate) async fn verify_nda_code(
 }
 
 body! {
-    /// A file.
+    /// A file to verify.
     VerifyNda (Large) {
         file_data "fileData": required RawFile = "The PDF in base64; at most 10 MiB when decoded.",
     }
     example json!({"fileData": "aGVsbG8="})
 }
 
-/// Says whether a file is a signed agreement, unchanged
+/// Verifies that a file is a signed agreement, unchanged
 #[utoipa::path(
     post, path = "/v1/trust-access/nda/verify", tag = "Trust access", request_body = VerifyNda,
     responses(

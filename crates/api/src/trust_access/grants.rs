@@ -1,4 +1,4 @@
-//! Who has access, and what they read: for whoever looks after the portal.
+//! The administration of access grants, and the log of visits.
 
 use attestry_app::trust_access::grants::{self, Visit};
 use attestry_domain::Time;
@@ -25,7 +25,7 @@ page_of! {
     pub(crate) GrantList = GrantView, "AccessGrants", grant_example()
 }
 
-/// Lists who has or had access
+/// Lists the access grants
 #[utoipa::path(
     get, path = "/v1/trust-access/admin/grants", tag = "Trust access", params(OfStatus<GrantStatus>),
     responses((status = 200, body = GrantList, description = "The grants, newest first; never the links."))
@@ -44,7 +44,7 @@ pub(crate) async fn list_access_grants(
 
 /// Revokes access
 ///
-/// At once: none of its links opens anything any more.
+/// With immediate effect: all its links stop working.
 #[utoipa::path(
     post, path = "/v1/trust-access/admin/grants/{id}/revoke", tag = "Trust access", request_body = GiveReason,
     responses(
@@ -62,7 +62,7 @@ pub(crate) async fn revoke_access_grant(
     Ok(Json(GrantView::new(grant, api.ctx.now())))
 }
 
-/// What a visitor did.
+/// An action of a portal visitor.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PortalVisit, example = json!(visit_example()))]
@@ -75,7 +75,7 @@ pub(crate) struct VisitView {
     email: String,
     #[schema(inline)]
     action: VisitAction,
-    /// A policy's id, or the framework of a certificate.
+    /// The id of a policy, or the framework of a certificate.
     #[schema(required)]
     document: Option<String>,
     #[schema(required)]

@@ -1,4 +1,4 @@
-//! `/v1/trust-access`: from asking for access to reading.
+//! `/v1/trust-access`: access requests, agreements, grants and reading.
 
 pub(crate) mod agreements;
 pub(crate) mod grants;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-/// What is granted. Never with a link in it: that is sent by mail alone.
+/// An access grant. It never contains the link, which is sent only by mail.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AccessGrant, example = json!(grant_example()))]
@@ -73,7 +73,7 @@ impl GrantView {
     }
 }
 
-/// An agreement as it would look.
+/// A preview of an agreement.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaPreview, example = json!({
@@ -85,9 +85,9 @@ pub(crate) struct PreviewView {
     message: &'static str,
     #[schema(value_type = String)]
     preview_id: NdaPreviewId,
-    /// Where it is in the object storage; it is removed after a day.
+    /// The key in the object storage; the file is removed after a day.
     s3_key: String,
-    /// Works for 15 minutes, for anybody who has it.
+    /// Works for 15 minutes, for anyone who has it.
     pdf_download_url: String,
 }
 
@@ -97,7 +97,7 @@ impl From<Preview> for PreviewView {
     }
 }
 
-/// A list that can be narrowed down to a status.
+/// The query of a list that can be filtered by status.
 #[derive(Debug)]
 pub(crate) struct OfStatus<S> {
     pub(super) by_id: ById,
@@ -119,7 +119,7 @@ impl<S: PartialSchema> IntoParams for OfStatus<S> {
 }
 
 body! {
-    /// Why.
+    /// The reason for the decision.
     GiveReason (Medium) {
         reason "reason": required LongText = "Why.",
     }

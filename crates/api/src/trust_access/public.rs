@@ -1,11 +1,11 @@
-//! What anybody can do: look at a portal, ask for access, and subscribe.
+//! The public operations: viewing a portal, requesting access, subscribing.
 
 use attestry_app::portals::public::{self, Form, Public, SubProcessor};
 use attestry_app::portals::{Listed, subscribers};
 use attestry_app::trust_access::{public_documents, requests};
 use attestry_domain::Time;
 use attestry_domain::id::{AccessRequestId, OrganizationId, PortalPostId};
-use attestry_domain::portals::trust_access::{CalledName, NewRequest, RequestStatus};
+use attestry_domain::portals::trust_access::{NewRequest, PrintableName, RequestStatus};
 use attestry_domain::portals::{
     CertificateFramework, Days, PortalDocument, PortalPost, Progress, Shown, Visibility,
 };
@@ -41,7 +41,7 @@ pub(crate) struct FrameworkView {
 }
 
 attestry_domain::words! {
-    /// What a document is.
+    /// The kind of a document.
     DocumentKind {
         Certificate = "certificate",
         Policy = "policy",
@@ -52,7 +52,7 @@ attestry_domain::words! {
 #[serde(rename_all = "camelCase")]
 #[schema(as = PublicDocument, example = json!({"document": "iso_27001", "type": "certificate", "title": "ISO/IEC 27001", "visibility": "nda"}))]
 pub(crate) struct DocumentView {
-    /// By this it is asked for and downloaded.
+    /// The identifier for requests and downloads.
     #[schema(value_type = String)]
     document: PortalDocument,
     #[schema(inline)]
@@ -91,7 +91,7 @@ impl From<PortalPost> for PostView {
     }
 }
 
-/// A trust portal as the public sees it.
+/// A trust portal as shown to the public.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PublicPortal, example = json!(portal_example()))]
@@ -107,8 +107,8 @@ pub(crate) struct PortalView {
     #[schema(required)]
     contact_email: Option<String>,
     frameworks: Vec<FrameworkView>,
-    /// The documents that are not hidden: a `public` one is downloaded by anybody, an `nda` one by everybody who signed
-    /// the agreement, one `on_request` by those who asked for it and were approved.
+    /// The documents that are not hidden: anyone can download a `public` one, everyone who signed the agreement an
+    /// `nda` one, and approved requesters one that is `on_request`.
     documents: Vec<DocumentView>,
     sub_processors: Vec<SubProcessorView>,
     updates: Vec<PostView>,
@@ -181,7 +181,7 @@ pub(crate) async fn get_public_portal(
 
 /// Downloads a public document
 ///
-/// One that is public, as it is: only files that are read with a link carry the reader's name.
+/// Public documents are not watermarked; only files that are read with a link show the reader's name.
 #[utoipa::path(
     get, path = "/v1/trust-access/{friendlyUrl}/documents/{document}", tag = "Trust access",
     params(
@@ -202,12 +202,12 @@ pub(crate) async fn download_public_document(
 }
 
 body! {
-    /// Who asks for access, and why.
+    /// The person who requests access, and the purpose.
     RequestAccess (Medium) {
-        name "name": required CalledName = "Your name.",
+        name "name": required PrintableName = "Your name.",
         email "email": required Email = "Your address at work. Everything that follows is sent there.",
-        company "company": optional CalledName = "Whom you ask for.",
-        job_title "jobTitle": optional CalledName = "What you do there.",
+        company "company": optional PrintableName = "Whom you ask for.",
+        job_title "jobTitle": optional PrintableName = "What you do there.",
         purpose "purpose": optional LongText = "What you need the documents for.",
         requested_duration_days "requestedDurationDays": optional Days = "For how many days.",
         documents "documents": optional Vec<PortalDocument> = "Documents you need that are given out on request only.",
@@ -215,7 +215,7 @@ body! {
     example json!({"name": "Grace Hopper", "email": "grace@customer.example", "company": "Customer Inc.", "purpose": "Vendor assessment"})
 }
 
-/// That a request was taken.
+/// The confirmation of a request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AccessRequested, example = json!({"id": "tar_01jcqg3v5mefzr7d0a6w3k9x2b", "status": "under_review", "message": "Thank you. You will receive a reply by e-mail."}))]
@@ -229,7 +229,7 @@ pub(crate) struct Requested {
 
 /// Requests access to the documents of a portal
 ///
-/// The answer is the same for everybody. Somebody who already has access gets a new link by e-mail.
+/// The response is the same for everyone. If the address already has access, a new link is sent by e-mail.
 #[utoipa::path(
     post, path = "/v1/trust-access/{friendlyUrl}/requests", tag = "Trust access", request_body = RequestAccess,
     params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
@@ -253,7 +253,7 @@ pub(crate) async fn request_access(
 }
 
 body! {
-    /// Somebody's address.
+    /// Your e-mail address.
     GiveEmail {
         email "email": required Email = "Your address.",
     }
@@ -262,29 +262,29 @@ body! {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PortalMessage, example = json!({"success": true, "message": "If this address has access, a link has been sent to it."}))]
-pub(crate) struct Said {
+pub(crate) struct MessageView {
     success: bool,
     message: &'static str,
 }
 
-fn said(message: &'static str) -> Json<Said> {
-    Json(Said { success: true, message })
+fn said(message: &'static str) -> Json<MessageView> {
+    Json(MessageView { success: true, message })
 }
 
-/// Sends a new link to somebody who has access
+/// Sends a new access link
 ///
-/// By e-mail only. The answer is the same for everybody.
+/// By e-mail only. The response is the same for everyone.
 #[utoipa::path(
     post, path = "/v1/trust-access/{friendlyUrl}/reclaim", tag = "Trust access", request_body = GiveEmail,
     params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
-    responses((status = 200, body = Said, description = "If the address has access, a link is on its way."))
+    responses((status = 200, body = MessageView, description = "If the address has access, a link is on its way."))
 )]
 pub(crate) async fn reclaim_access(
     api: State<Api>,
     guest: Guest,
     Path(name): Path<String>,
     body: Valid<GiveEmail>,
-) -> Result<Json<Said>, Problem> {
+) -> Result<Json<MessageView>, Problem> {
     let organization = guest.asks(&api, &name, &body.0.email).await?;
     requests::reclaim(&api.ctx, organization, body.0.email, guest.origin).await?;
     Ok(said("If this address has access, a link has been sent to it."))
@@ -292,25 +292,25 @@ pub(crate) async fn reclaim_access(
 
 /// Subscribes to the news of a portal
 ///
-/// A link that confirms it is sent to the address; without it nothing else is sent.
+/// A confirmation link is sent to the address; nothing else is sent until it is confirmed.
 #[utoipa::path(
     post, path = "/v1/trust-access/{friendlyUrl}/subscribers", tag = "Trust access", request_body = GiveEmail,
     params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
-    responses((status = 200, body = Said, description = "A link is on its way, unless the address is subscribed already."))
+    responses((status = 200, body = MessageView, description = "A link is on its way, unless the address is subscribed already."))
 )]
 pub(crate) async fn subscribe(
     api: State<Api>,
     guest: Guest,
     Path(name): Path<String>,
     body: Valid<GiveEmail>,
-) -> Result<Json<Said>, Problem> {
+) -> Result<Json<MessageView>, Problem> {
     let organization = guest.asks(&api, &name, &body.0.email).await?;
     subscribers::subscribe(&api.ctx, organization, body.0.email, guest.origin).await?;
     Ok(said("Follow the link in the e-mail to confirm the subscription."))
 }
 
 body! {
-    /// The token of a link in a mail.
+    /// The token from a link in a mail.
     SubscriptionToken {
         token "token": required Secret = "The token of the link.",
     }
@@ -321,7 +321,7 @@ body! {
 #[utoipa::path(
     post, path = "/v1/trust-access/subscriptions/confirm", tag = "Trust access", request_body = SubscriptionToken,
     responses(
-        (status = 200, body = Said, description = "The subscription is confirmed."),
+        (status = 200, body = MessageView, description = "The subscription is confirmed."),
         (status = 410, description = "The link is damaged or has been used."),
     )
 )]
@@ -329,7 +329,7 @@ pub(crate) async fn confirm_subscription(
     api: State<Api>,
     guest: Guest,
     body: Valid<SubscriptionToken>,
-) -> Result<Json<Said>, Problem> {
+) -> Result<Json<MessageView>, Problem> {
     subscribers::confirm(&api.ctx, &body.0.token.0, guest.host, guest.origin).await?;
     Ok(said("You are subscribed."))
 }
@@ -338,7 +338,7 @@ pub(crate) async fn confirm_subscription(
 #[utoipa::path(
     post, path = "/v1/trust-access/subscriptions/unsubscribe", tag = "Trust access", request_body = SubscriptionToken,
     responses(
-        (status = 200, body = Said, description = "The subscription is ended."),
+        (status = 200, body = MessageView, description = "The subscription is ended."),
         (status = 410, description = "The link is damaged."),
     )
 )]
@@ -346,17 +346,17 @@ pub(crate) async fn end_subscription(
     api: State<Api>,
     guest: Guest,
     body: Valid<SubscriptionToken>,
-) -> Result<Json<Said>, Problem> {
-    subscribers::leave(&api.ctx, &body.0.token.0, guest.host, guest.origin).await?;
+) -> Result<Json<MessageView>, Problem> {
+    subscribers::unsubscribe(&api.ctx, &body.0.token.0, guest.host, guest.origin).await?;
     Ok(said("You are unsubscribed."))
 }
 
-/// The same by a mail program, whose body says `List-Unsubscribe=One-Click` and nothing else.
+/// Ends a subscription for a mail program, which posts only `List-Unsubscribe=One-Click` (RFC 8058).
 pub(crate) async fn leave_by_mail(
     api: State<Api>,
     guest: Guest,
     ValidQuery(LinkToken(token)): ValidQuery<LinkToken>,
 ) -> Result<&'static str, Problem> {
-    subscribers::leave(&api.ctx, &token, guest.host, guest.origin).await?;
+    subscribers::unsubscribe(&api.ctx, &token, guest.host, guest.origin).await?;
     Ok("You are unsubscribed.\n")
 }

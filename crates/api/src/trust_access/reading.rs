@@ -1,4 +1,4 @@
-//! `/v1/trust-access/access`: reading with a link.
+//! `/v1/trust-access/access`: reading documents with an access link.
 
 use attestry_app::trust_access::reading::{self, Readable};
 use attestry_domain::Time;
@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 
 use crate::trust_portal::certificates::framework;
 
-/// What somebody has access to.
+/// The access that a link gives.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PortalAccess, example = json!({
@@ -38,7 +38,7 @@ pub(crate) struct AccessView {
     compliance_resources: Vec<ResourceView>,
 }
 
-/// A policy that can be read.
+/// A policy that the link gives access to.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReadablePolicy, example = json!(policy_example()))]
@@ -75,7 +75,7 @@ impl From<Readable> for PolicyView {
     }
 }
 
-/// A certificate that can be read.
+/// A certificate that the link gives access to.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReadableCertificate, example = json!(resource_example()))]
@@ -84,7 +84,7 @@ pub(crate) struct ResourceView {
     framework: CertificateFramework,
     title: &'static str,
     file_name: String,
-    /// Of the file without the watermark.
+    /// The size of the file without the watermark, in bytes.
     file_size: i64,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
@@ -158,7 +158,7 @@ pub(crate) async fn list_readable_policies(
 
 /// Downloads all policies as one PDF
 ///
-/// Every page carries the reader's name. Policies that are files of their own are only mentioned; download them one by one.
+/// Every page shows the reader's name. Policies that are uploaded files are only mentioned; download them one by one.
 #[utoipa::path(
     get, path = "/v1/trust-access/access/{token}/policies/download-all", tag = "Trust access",
     params(("token" = String, Path, description = "The token of the link.")),
@@ -180,7 +180,7 @@ pub(crate) async fn download_readable_policies(
 
 /// Downloads a policy as PDF
 ///
-/// Every page carries the reader's name.
+/// Every page shows the reader's name.
 #[utoipa::path(
     get, path = "/v1/trust-access/access/{token}/policies/{id}", tag = "Trust access",
     params(
@@ -227,7 +227,7 @@ pub(crate) async fn list_readable_certificates(
 
 /// Downloads a certificate
 ///
-/// Every page carries the reader's name.
+/// Every page shows the reader's name.
 #[utoipa::path(
     get, path = "/v1/trust-access/access/{token}/compliance-resources/{framework}", tag = "Trust access",
     params(

@@ -1,4 +1,4 @@
-//! Requests for access: for whoever reviews them.
+//! The review of access requests.
 
 use attestry_app::trust_access::{agreements, requests};
 use attestry_domain::Time;
@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 use super::{GiveReason, OfStatus, PreviewView};
 use crate::registers::attachments::AttachmentLink;
 
-/// Somebody asked for access.
+/// A request for access.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AccessRequest, example = json!(request_example()))]
@@ -41,7 +41,7 @@ pub(crate) struct RequestView {
     purpose: Option<String>,
     #[schema(required, value_type = Option<i64>)]
     requested_duration_days: Option<Days>,
-    /// The documents on request that were asked for; once it is approved, those that were granted.
+    /// The requested documents; once the request is approved, the granted ones.
     #[schema(value_type = Vec<String>)]
     documents: Vec<PortalDocument>,
     #[schema(inline)]
@@ -52,7 +52,7 @@ pub(crate) struct RequestView {
     reviewed_at: Option<Time>,
     #[schema(required)]
     denial_reason: Option<String>,
-    /// The access it led to, or that was there already.
+    /// The resulting grant, or the one that already existed.
     #[schema(required, value_type = Option<String>)]
     grant_id: Option<AccessGrantId>,
     #[schema(value_type = String, format = DateTime)]
@@ -93,7 +93,7 @@ impl From<AccessRequest> for RequestView {
     }
 }
 
-/// An agreement that was sent.
+/// A non-disclosure agreement that was sent.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaAgreement, example = json!(nda_example()))]
@@ -102,21 +102,21 @@ pub(crate) struct NdaView {
     id: NdaId,
     #[schema(inline)]
     status: NdaStatus,
-    /// The SHA-256 of the text that is agreed to.
+    /// The SHA-256 of the text of the agreement.
     document_hash: String,
-    /// For how many days access is given, from the signature.
+    /// The duration of the access in days, from the signature.
     #[schema(value_type = i64)]
     duration_days: Days,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
-    /// Until when it can be signed.
+    /// The time until which it can be signed.
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
     #[schema(required)]
     signature: Option<SignatureView>,
 }
 
-/// Who signed an agreement.
+/// The signature of an agreement.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaSignature, example = json!(signature_example()))]
@@ -127,7 +127,7 @@ pub(crate) struct SignatureView {
     signed_at: Time,
     #[schema(required)]
     ip: Option<String>,
-    /// What the signed file shows, and by which it is verified.
+    /// The verification code that the signed file shows.
     code: String,
     file_sha256: String,
 }
@@ -196,7 +196,7 @@ pub(crate) async fn list_access_requests(
 pub(crate) struct DetailsView {
     #[serde(flatten)]
     request: RequestView,
-    /// What was sent last.
+    /// The agreement that was sent last.
     #[schema(required)]
     nda_agreement: Option<NdaView>,
 }
@@ -219,14 +219,14 @@ pub(crate) async fn get_access_request(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let (request, nda) = requests::get(&api.ctx, &scope, id.found()?).await?;
-    // Sending an agreement again changes no request.
+    // Sending an agreement again does not change the version of the request.
     let versions = [request.version, nda.as_ref().map_or(0, |nda| nda.created_at.as_millis())];
     let view = DetailsView { request: request.into(), nda_agreement: nda.map(Into::into) };
     Ok(conditions.respond(&versions, view))
 }
 
 body! {
-    /// How a request is approved.
+    /// The terms of an approval.
     ApproveAccess (Medium) {
         duration_days "durationDays": optional Days = "For how many days access is given; as was asked for, or else the portal's default, if left out.",
         documents "documents": optional Vec<PortalDocument> = "The documents on request that are granted; those that were asked for, if left out.",
@@ -234,7 +234,7 @@ body! {
     example json!({"durationDays": 30, "documents": []})
 }
 
-/// What became of a request.
+/// The result of an approval.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AccessApproval, example = json!({"request": request_example(), "ndaAgreement": nda_example(), "message": "The agreement is on its way to grace@customer.example."}))]
@@ -253,7 +253,7 @@ impl ApprovalView {
 
 /// Approves a request for access
 ///
-/// Whoever asked gets the agreement by e-mail and has seven days to sign it. The body can be left out.
+/// The requester gets the agreement by e-mail and has seven days to sign it. The body can be left out.
 #[utoipa::path(
     post, path = "/v1/trust-access/admin/requests/{id}/approve", tag = "Trust access", request_body = Option<ApproveAccess>,
     responses(
@@ -274,7 +274,7 @@ pub(crate) async fn approve_access_request(
 
 /// Denies a request for access
 ///
-/// Whoever asked is told why by e-mail.
+/// The requester gets the reason by e-mail.
 #[utoipa::path(
     post, path = "/v1/trust-access/admin/requests/{id}/deny", tag = "Trust access", request_body = GiveReason,
     responses(
@@ -293,7 +293,7 @@ pub(crate) async fn deny_access_request(
 
 /// Sends the agreement of an approved request again
 ///
-/// With a new link and seven more days; the link before it stops working.
+/// With a new link that is valid for seven days; the previous link stops working.
 #[utoipa::path(
     post, path = "/v1/trust-access/admin/requests/{id}/resend-nda", tag = "Trust access",
     responses(
@@ -309,9 +309,9 @@ pub(crate) async fn resend_nda(
     Ok(Json(ApprovalView::new(requests::resend(&api.ctx, &scope, id.found()?).await?)))
 }
 
-/// Makes a preview of the agreement for a request
+/// Creates a preview of the agreement for a request
 ///
-/// Whatever became of the request. It says PREVIEW on each page and is kept for a day.
+/// Possible in every status of the request. The preview says PREVIEW on each page and is stored for a day.
 #[utoipa::path(
     post, path = "/v1/trust-access/admin/requests/{id}/preview-nda", tag = "Trust access",
     responses((status = 200, body = PreviewView, description = "The preview."))
@@ -324,7 +324,7 @@ pub(crate) async fn preview_nda(
     Ok(Json(agreements::preview(&api.ctx, &scope, id.found()?).await?.into()))
 }
 
-/// Gets a link to the signed agreement of a request
+/// Creates a link to the signed agreement of a request
 #[utoipa::path(
     get, path = "/v1/trust-access/admin/requests/{id}/nda/download", tag = "Trust access",
     responses((status = 200, body = AttachmentLink, description = "The link."))

@@ -1,4 +1,4 @@
-//! `/v1/trust-portal/compliance-resources`: certificates, one of each framework.
+//! `/v1/trust-portal/compliance-resources`: certificates, one per framework.
 
 use attestry_app::files::attachments::too_large;
 use attestry_app::portals::certificates;
@@ -25,7 +25,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
 body! {
-    /// A certificate.
+    /// A certificate to upload.
     UploadCertificate (Large) {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         framework "framework": required CertificateFramework = "What it certifies; it replaces the one there is.",
@@ -39,7 +39,7 @@ body! {
     })
 }
 
-/// A media type, which must be that of a PDF.
+/// The media type of a PDF.
 #[derive(Clone, Debug)]
 pub(crate) struct PdfType(MediaType);
 
@@ -53,7 +53,7 @@ impl FromJson for PdfType {
     }
 }
 
-/// A PDF in base64 that nobody has looked at yet.
+/// A PDF in base64 that has not been checked yet.
 #[derive(Clone, Debug)]
 pub(crate) struct PdfData(RawFile);
 
@@ -69,7 +69,7 @@ impl FromJson for PdfData {
     }
 }
 
-/// The smallest PDF there is, in base64.
+/// A minimal PDF in base64.
 const EXAMPLE_PDF: &str = include_str!("example.pdf.base64");
 
 /// A certificate.
@@ -80,7 +80,7 @@ pub(crate) struct CertificateView {
     #[schema(inline)]
     framework: CertificateFramework,
     file_name: String,
-    /// In bytes.
+    /// The size in bytes.
     file_size: i64,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
@@ -92,7 +92,7 @@ impl From<Certificate> for CertificateView {
     }
 }
 
-/// Uploads a certificate, in the place of the one there is
+/// Uploads a certificate, replacing the existing one
 ///
 /// The file must be a PDF that can be watermarked: not encrypted, not damaged, without attachments.
 #[utoipa::path(
@@ -123,7 +123,7 @@ pub(crate) async fn upload_certificate(
 }
 
 body! {
-    /// Whose certificates.
+    /// The organization whose certificates to list.
     ListCertificates {
         organization_id "organizationId": required OrganizationId = "Your organization.",
     }
@@ -145,7 +145,7 @@ pub(crate) async fn list_certificates(
 }
 
 body! {
-    /// Which certificate.
+    /// The certificate to link to.
     NameCertificate {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         framework "framework": required CertificateFramework = "What it certifies.",
@@ -158,13 +158,13 @@ body! {
 #[serde(rename_all = "camelCase")]
 #[schema(as = CertificateLink, example = json!({"signedUrl": "https://compliance.example.com/v1/files/9rVq0mJxk2J6n0y8", "fileName": "certificate.pdf", "fileSize": 48213}))]
 pub(crate) struct LinkView {
-    /// Works for 15 minutes, for anybody who has it.
+    /// Works for 15 minutes, for anyone who has it.
     signed_url: String,
     file_name: String,
     file_size: i64,
 }
 
-/// Gets a link to a certificate as it was uploaded
+/// Creates a link to a certificate as it was uploaded
 #[utoipa::path(
     post, path = "/v1/trust-portal/compliance-resources/signed-url", tag = "Trust portal", request_body = NameCertificate,
     responses(
@@ -192,7 +192,7 @@ pub(crate) struct CertificateDeletion {
     deleted_framework: CertificateFramework,
 }
 
-/// The framework in a path; another word names nothing that could be there.
+/// Parses the framework in a path; an unknown one is not found.
 pub(crate) fn framework(text: &str) -> Result<CertificateFramework, Problem> {
     CertificateFramework::parse(text).map_err(|_| Problem::not_found("certificate"))
 }

@@ -1,4 +1,4 @@
-//! `/v1/trust-portal/domain/status`, and what a reverse proxy asks before it gets a certificate.
+//! `/v1/trust-portal/domain/status`, and the check that a reverse proxy makes before it requests a certificate.
 
 use attestry_app::portals::domains::{self, Record, Status};
 use attestry_domain::access::grant;
@@ -15,18 +15,18 @@ use serde::Serialize;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-/// A DNS record that is still to be made.
+/// A DNS record to create.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DomainRecord, example = json!({"type": "TXT", "domain": "_attestry-challenge.trust.example.com", "value": "attestry-verification=9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p", "reason": "No TXT record is found at _attestry-challenge.trust.example.com."}))]
 pub(crate) struct RecordView {
     r#type: String,
     domain: String,
     value: String,
-    /// What was found instead.
+    /// The record that was found instead.
     reason: String,
 }
 
-/// Whether a domain is verified, and points here.
+/// The verification status and the routing of a domain.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DomainStatus, example = json!({
@@ -36,14 +36,14 @@ pub(crate) struct RecordView {
 pub(crate) struct StatusView {
     #[schema(value_type = String)]
     domain: DomainName,
-    /// Whether the organization has proven that it owns the domain.
+    /// True if the organization has proven that it owns the domain.
     verified: bool,
-    /// The records still to be made.
+    /// The DNS records to create.
     verification: Vec<RecordView>,
-    /// What the domain should be a CNAME of.
+    /// The host that the domain's CNAME record should point to.
     #[schema(required)]
     cname_target: Option<String>,
-    /// Whether the domain does not point here.
+    /// True if the domain does not point to this server.
     misconfigured: bool,
 }
 
@@ -64,8 +64,8 @@ impl IntoParams for AskedDomain {
 
 /// Checks the DNS records of a domain
 ///
-/// Also for a domain that is not the portal's yet, to learn which records to make. What is found about the portal's own
-/// domain is remembered.
+/// You can also check a domain that is not the portal's yet, to learn which records to create. The result for the
+/// portal's own domain is stored.
 #[utoipa::path(
     get, path = "/v1/trust-portal/domain/status", tag = "Trust portal", params(AskedDomain),
     responses(
@@ -88,7 +88,7 @@ pub(crate) async fn get_domain_status(
     Ok(Json(StatusView { domain, verified, verification, cname_target, misconfigured }))
 }
 
-/// For a reverse proxy: whether it may get a certificate for this domain.
+/// Returns 200 to a reverse proxy if it may request a certificate for the domain, otherwise 404.
 pub(crate) async fn may_serve(
     State(api): State<Api>,
     ValidQuery(AskedDomain(domain)): ValidQuery<AskedDomain>,

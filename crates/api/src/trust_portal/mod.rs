@@ -1,4 +1,4 @@
-//! `/v1/trust-portal`: what the organization shows of itself.
+//! `/v1/trust-portal`: the settings and content of the organization's trust portal.
 
 pub(crate) mod certificates;
 pub(crate) mod domains;
@@ -31,7 +31,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 body! {
-    /// What the portal says about a framework.
+    /// The settings of a framework on the portal.
     PortalFramework {
         framework "framework": required CertificateFramework = "The framework.",
         enabled "enabled": required bool = "Whether the portal shows it, with its certificate if there is one.",
@@ -40,7 +40,7 @@ body! {
     example json!({"framework": "iso_27001", "enabled": true, "status": "compliant"})
 }
 
-/// What is decided about some frameworks.
+/// The settings of frameworks on the portal.
 #[derive(Clone, Debug)]
 pub(crate) struct PortalFrameworks(Vec<PortalFramework>);
 
@@ -57,7 +57,7 @@ impl FromJson for PortalFrameworks {
 }
 
 body! {
-    /// Who may read a document.
+    /// The visibility of a document.
     PortalDocumentChoice {
         document "document": required PortalDocument = "The framework of a certificate, or the id of a policy.",
         visibility "visibility": required Visibility = "`hidden`: nobody outside learns of it. `on_request`: listed, and read by those who asked for it and were approved. `nda`: listed, and read by everybody who signed the agreement. `public`: read by anybody.",
@@ -65,7 +65,7 @@ body! {
     example json!({"document": "iso_27001", "visibility": "nda"})
 }
 
-/// Who may read some documents.
+/// The visibility of documents.
 #[derive(Clone, Debug)]
 pub(crate) struct PortalDocumentChoices(Vec<PortalDocumentChoice>);
 
@@ -81,7 +81,7 @@ impl FromJson for PortalDocumentChoices {
 }
 
 body! {
-    /// What to change in the portal. Fields that are left out stay as they are.
+    /// The settings of the portal to change. Fields that are left out stay as they are.
     UpdatePortal (Large) {
         friendly_url "friendlyUrl": nullable FriendlyUrl = "The portal's name in its address; unique. Without one, the organization's id.",
         status "status": optional PortalStatus = "Whether the public can see the portal.",
@@ -96,7 +96,7 @@ body! {
     example json!({"friendlyUrl": "analytical-engines", "status": "published", "frameworks": [{"framework": "iso_27001", "enabled": true, "status": "compliant"}]})
 }
 
-/// What the portal says about a framework.
+/// A framework on the portal.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PortalFrameworkView, example = json!({"framework": "iso_27001", "title": "ISO/IEC 27001", "enabled": true, "status": "compliant", "hasCertificate": true}))]
@@ -110,7 +110,7 @@ pub(crate) struct FrameworkView {
     has_certificate: bool,
 }
 
-/// A document and who may read it.
+/// A document and its visibility.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PortalDocument, example = json!({"document": "iso_27001", "title": "ISO/IEC 27001", "visibility": "nda"}))]
@@ -134,30 +134,30 @@ pub(crate) struct SettingsView {
     friendly_url: Option<FriendlyUrl>,
     #[schema(inline)]
     status: PortalStatus,
-    /// Where the public finds the portal, once it is published.
+    /// The public URL of the portal, once it is published.
     url: String,
     #[schema(required, value_type = Option<String>)]
     domain: Option<DomainName>,
-    /// Since when the domain is proven to be yours.
+    /// The time since which your ownership of the domain is verified.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     domain_verified_at: Option<Time>,
-    /// Since when the records of the domain are no longer right.
+    /// The time since which the DNS records of the domain are no longer correct.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     domain_broken_at: Option<Time>,
     #[schema(required)]
     contact_email: Option<String>,
     #[schema(required)]
     overview: Option<String>,
-    /// All frameworks. One that nothing was decided about is shown once it has a certificate.
+    /// All frameworks. A framework without a setting is shown once it has a certificate.
     frameworks: Vec<FrameworkView>,
-    /// The certificates and published policies there are. One that nobody chose is hidden.
+    /// All certificates and published policies. A document without a setting is hidden.
     documents: Vec<DocumentView>,
-    /// Your own agreement; null is ours.
+    /// Your own agreement; null uses the default one.
     #[schema(required)]
     nda_text: Option<String>,
     #[schema(value_type = i64)]
     default_duration_days: Days,
-    /// How many people are told what is new.
+    /// The number of subscribers to the portal's news.
     subscriber_count: i64,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
@@ -207,7 +207,7 @@ impl From<Settings> for SettingsView {
     }
 }
 
-/// The versions of the portal, its certificates, its subscribers and its documents.
+/// Returns the versions of the portal, its certificates, its subscribers and its documents, for the ETag.
 fn versions(settings: &Settings) -> [i64; 4] {
     let certificates = settings.frameworks.iter().filter_map(|(_, _, one)| one.as_ref());
     let latest = certificates.fold(0, |sum: i64, one| sum.wrapping_add(one.updated_at.as_millis()));

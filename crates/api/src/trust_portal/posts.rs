@@ -35,7 +35,7 @@ pub(crate) struct PostView {
     title: String,
     text: String,
     is_published: bool,
-    /// When the public was shown it first.
+    /// When it was first published.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     published_at: Option<Time>,
     #[schema(value_type = String, format = DateTime)]
@@ -144,7 +144,7 @@ pub(crate) async fn get_portal_post(
 }
 
 body! {
-    /// What to change in a post. Fields that are left out stay as they are.
+    /// The fields of a post to change. Fields that are left out stay as they are.
     UpdatePortalPost (Medium) {
         title "title": optional Name = "The headline, or the question.",
         text "text": optional AnyText = "What is new, or the answer.",

@@ -1,4 +1,4 @@
-//! What is known of the organization, as those who use it need it.
+//! Reads an organization's context entries, and formats them for language models.
 
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::registers::Record;
@@ -8,10 +8,10 @@ use attestry_storage::Tx;
 use crate::core::error::Error;
 use crate::registers;
 
-/// How much of it a model is told, in characters.
-const MOST_TOLD: usize = 30_000;
+/// The maximum length of the context entries in a prompt, in characters.
+const MAX_PROMPT_CONTEXT_CHARS: usize = 30_000;
 
-/// All entries, for whoever may see them; to anybody else nothing is known.
+/// All entries if the caller has permission to read them, otherwise none.
 pub(crate) async fn visible(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Record<ContextEntry>>, Error> {
     match scope.allows(Permission::ContextRead) {
         true => registers::all(t, scope).await,
@@ -19,13 +19,13 @@ pub(crate) async fn visible(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Record<Cont
     }
 }
 
-/// Entries as a model is told of them.
+/// Formats entries for the prompt of a language model; entries beyond the length limit are left out.
 pub(crate) fn facts(entries: &[Record<ContextEntry>]) -> String {
     let (mut text, mut length) = (String::new(), 0);
     for entry in entries {
         let next = format!("{} {}\n{}\n\n", entry.reference(), entry.question, entry.answer);
         length += next.chars().count();
-        if length > MOST_TOLD {
+        if length > MAX_PROMPT_CONTEXT_CHARS {
             break;
         }
         text.push_str(&next);

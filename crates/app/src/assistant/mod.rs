@@ -1,4 +1,5 @@
-//! Who helps to edit policies: a language model at a provider, or rules; nobody, unless the operator says so.
+//! The assistant that helps to edit policies and statements of applicability: a language model at a provider, or
+//! built-in rules; off unless the operator configures it.
 
 pub(crate) mod context_entries;
 pub(crate) mod streams;
@@ -16,8 +17,8 @@ pub enum Assistant {
     Provider(Provider),
 }
 
-/// What an operator sets.
-const HOW: &str = "set ATTESTRY_AI_PROVIDER to openai or anthropic, with ATTESTRY_AI_MODEL and ATTESTRY_AI_API_KEY, \
+/// Instructions that tell the operator how to configure an assistant.
+const SETUP_HINT: &str = "set ATTESTRY_AI_PROVIDER to openai or anthropic, with ATTESTRY_AI_MODEL and ATTESTRY_AI_API_KEY, \
                    or to rules for the built-in assistant";
 
 impl Ctx {
@@ -27,10 +28,10 @@ impl Ctx {
 }
 
 impl Assistant {
-    /// Asks the provider something small. For `doctor`.
+    /// Sends a minimal request to the provider. For `doctor`.
     pub async fn check(&self) -> Result<String, String> {
         match self {
-            Self::Nobody => Ok(format!("not configured; {HOW}")),
+            Self::Nobody => Ok(format!("not configured; {SETUP_HINT}")),
             Self::Rules => Ok("the built-in rules".to_owned()),
             Self::Provider(provider) => match provider.check().await {
                 Ok(model) => Ok(format!("{} answers as {model}", provider.kind())),
@@ -46,7 +47,7 @@ const BUSY_RETRY_SECONDS: u64 = 10;
 pub(crate) fn not_configured() -> Error {
     Error::Outside {
         code: "ai_not_configured",
-        message: format!("No AI provider is configured. Whoever runs this server can {HOW}."),
+        message: format!("No AI provider is configured. Whoever runs this server can {SETUP_HINT}."),
         cause: None,
         retry_after: None,
     }

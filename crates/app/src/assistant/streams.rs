@@ -13,7 +13,7 @@ use crate::identity::principals::LastingScope;
 
 /// Interval at which the credential is checked while the stream is silent.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
-/// Seconds after which there may be a permit again.
+/// Seconds after which a rejected client may try again.
 const RETRY_SECONDS: u64 = 15;
 
 /// Permits for streams of the assistant.
@@ -55,7 +55,7 @@ impl AssistantStream {
         Ok(Self { ctx: ctx.clone(), caller, _permits: (own, shared) })
     }
 
-    /// Waits for a part of the answer, as long as the credential lasts.
+    /// Waits for a part of the answer, as long as the credential is valid.
     pub(crate) async fn wait<T>(&self, part: impl Future<Output = T>) -> Result<T, Error> {
         let mut part = pin!(part);
         loop {

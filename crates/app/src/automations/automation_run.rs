@@ -13,8 +13,8 @@ use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
-/// How often a run looks whether it was cancelled, and keeps what it has written.
-const LOOK: Duration = Duration::from_secs(1);
+/// Interval at which a run stores new log lines and checks whether it was cancelled.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AutomationRun {
@@ -33,14 +33,14 @@ impl Job for AutomationRun {
     const KIND: &'static str = "automation_run";
     const MAX_ATTEMPTS: i64 = 100;
     const MAX_CONCURRENT: usize = 16;
-    // However long the scripts of one organization take, another's find a place.
+    // Leaves slots for other organizations, however long the scripts of one take.
     const MAX_CONCURRENT_PER_ORGANIZATION: i64 = 6;
 
     async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {
         let Self { organization, automation, run } = self;
         let scope = runs::scope_of(organization, automation);
         match Box::pin(carry_out(ctx, &scope, lease, run)).await {
-            // It will not go better next time, and must not stay as it is.
+            // A retry would fail again, and the run must not stay unfinished.
             Err(error) if !error.is_outage() => {
                 tracing::error!(%run, %error, "a run was given up");
                 runs::give_up(ctx, &scope, lease, run, runs::INTERNAL).await?;
@@ -64,7 +64,7 @@ async fn carry_out(ctx: &Ctx, scope: &Scope, lease: &JobLease, run: RunId) -> Re
     let cancelled = async {
         let mut kept = 0;
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             let written = output.len();
             let goes_on = match written == kept {
                 true => runs::is_running(ctx, scope, run).await,
@@ -73,7 +73,7 @@ async fn carry_out(ctx: &Ctx, scope: &Scope, lease: &JobLease, run: RunId) -> Re
             match goes_on {
                 Ok(true) => kept = written,
                 Ok(false) => break,
-                // A database that does not answer is no reason to stop.
+                // An unavailable database is no reason to stop the run.
                 Err(error) => tracing::debug!(%run, %error, "a run was not looked after"),
             }
         }

@@ -1,4 +1,4 @@
-//! Starts the automations that wait for very many entries of one commit, a portion at a time.
+//! Starts the automations that listen for the entries of a very large commit, one batch at a time.
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
@@ -11,10 +11,10 @@ use crate::automations::runs::{self, ACTOR};
 use crate::core::context::Ctx;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
-/// How many entries are looked at in one transaction.
+/// The maximum number of entries that one transaction processes.
 const PORTION: i64 = 20;
 
-/// Entries of an organization, from one to another.
+/// A range of an organization's journal entries, both ends included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EventRuns {
     pub(crate) organization: OrganizationId,

@@ -1,4 +1,4 @@
-//! What happens starts the automations that wait for it, in the transaction in which it happens.
+//! Starts the automations that listen for an event, in the transaction that records the event.
 
 use attestry_domain::access::ActorType;
 use attestry_domain::automations::{Run, Trigger};
@@ -8,7 +8,7 @@ use attestry_storage::automations::Listener;
 use attestry_storage::{Tx, automations, runs};
 use serde_json::{Value, json};
 
-use crate::automations::Place;
+use crate::automations::AutomationRef;
 use crate::automations::automation_run::AutomationRun;
 use crate::automations::event_runs::EventRuns;
 use crate::automations::runs::{ACTOR, created, pending, scope_of};
@@ -16,11 +16,11 @@ use crate::core::error::Error;
 use crate::core::journal::Entry as Unsealed;
 use crate::core::sealing::Sealer;
 
-/// How many runs a commit starts itself. More are left to a job, so that nobody waits for them.
+/// The maximum number of runs that a commit starts itself. If there are more, a job starts all of them, so that the
+/// commit does not wait.
 const MAX_RUNS_PER_COMMIT: usize = 100;
 
-/// Puts a run into the queue for each automation that waits for one of these entries; answers the entries about the
-/// runs.
+/// Enqueues a run for each automation that listens for one of these entries; returns the entries about the runs.
 pub(crate) async fn start(
     sealer: &Sealer,
     t: &Tx<'_>,
@@ -49,7 +49,7 @@ pub(crate) async fn start(
     Ok(started)
 }
 
-/// Which entries start which automations. What automations do themselves starts none.
+/// Pairs entries with the automations they start. Entries made by automations start none.
 pub(crate) fn matches<'a>(entries: &'a [Entry], listeners: &'a [Listener]) -> Vec<(&'a Entry, &'a Listener)> {
     let by_automation =
         |entry: &&Entry| entry.actor_type == ActorType::System && entry.actor_id.starts_with(ACTOR);
@@ -62,11 +62,11 @@ pub(crate) fn matches<'a>(entries: &'a [Entry], listeners: &'a [Listener]) -> Ve
 
 /// The run that an entry starts.
 pub(crate) fn run_of(id: RunId, organization: OrganizationId, entry: &Entry, one: &Listener) -> Run {
-    let place = Place { task: one.task, automation: one.automation };
+    let place = AutomationRef { task: one.task, automation: one.automation };
     pending(id, organization, place, one.script, Trigger::Event, Some(told(entry)), entry.at)
 }
 
-/// An entry as a script sees it.
+/// The payload that a script receives for an entry.
 fn told(entry: &Entry) -> Value {
     let state = entry.state.as_deref().and_then(|state| serde_json::from_str::<Value>(state).ok());
     json!({

@@ -1,4 +1,4 @@
-//! Automations: made, changed, given scripts, and what they may reach.
+//! Automations: their settings, their scripts, and the hosts they may reach.
 
 pub(crate) mod automation_run;
 pub(crate) mod event_runs;
@@ -25,6 +25,7 @@ use attestry_storage::{
 };
 use serde_json::{Map, Value};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
@@ -34,13 +35,13 @@ use crate::identity::organizations;
 use crate::tasks;
 
 const MISSING: Error = Error::NotFound("automation");
-/// How many automations a task has at most.
-const MOST: i64 = 50;
+/// The maximum number of automations per task.
+const MAX_AUTOMATIONS_PER_TASK: i64 = 50;
 
-/// What an automation runs.
+/// The code that a new automation runs.
 #[derive(Clone, Debug)]
-pub enum Does {
-    /// Nothing before it gets a script.
+pub enum AutomationSource {
+    /// None until a script is added.
     NothingYet,
     Script(Source),
     Check {
@@ -49,9 +50,9 @@ pub enum Does {
     },
 }
 
-/// An automation that belongs to a task.
+/// Identifies an automation of a task.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct AutomationRef {
     pub task: TaskId,
     pub automation: AutomationId,
 }
@@ -60,15 +61,15 @@ pub(crate) async fn must_be_a_task(t: &Tx<'_>, scope: &Scope, task: TaskId) -> R
     rows::get::<Task>(t, scope, task).await?.map(|_| ()).ok_or(Error::NotFound("task"))
 }
 
-/// The automation, if it belongs to the task.
-pub(crate) async fn find(t: &Tx<'_>, scope: &Scope, place: Place) -> Result<Automation, Error> {
+/// Finds the automation if it belongs to the task.
+pub(crate) async fn find(t: &Tx<'_>, scope: &Scope, place: AutomationRef) -> Result<Automation, Error> {
     must_be_a_task(t, scope, place.task).await?;
     let found = automations::get(t, scope, place.automation).await?;
     found.filter(|found| found.task_id == place.task).ok_or(MISSING)
 }
 
-/// The same, held until the transaction ends.
-pub(crate) async fn lock(c: &Change<'_>, place: Place) -> Result<Automation, Error> {
+/// Locks the automation until the transaction ends, if it belongs to the task.
+pub(crate) async fn lock(c: &Change<'_>, place: AutomationRef) -> Result<Automation, Error> {
     must_be_a_task(c.t, c.scope, place.task).await?;
     let found = automations::lock(c.t, c.scope, place.automation).await?;
     found.filter(|found| found.task_id == place.task).ok_or(MISSING)
@@ -81,27 +82,27 @@ fn parameters_of(check: &Check, given: &Map<String, Value>) -> Result<Value, Err
     })
 }
 
-/// The check that an automation runs.
+/// The built-in check that an automation runs.
 pub(crate) fn check_of(automation: &Automation) -> Option<&'static Check> {
     automation.check.as_deref().and_then(|name| automation_checks::find(name).ok())
 }
 
+#[boxed]
 pub async fn create(
     ctx: &Ctx,
     scope: &Scope,
     task: TaskId,
-    does: Does,
+    does: AutomationSource,
     patch: AutomationPatch,
 ) -> Result<Automation, Error> {
     may_do(scope, &patch)?;
-    // What it is called, and what it runs.
     let (check, parameters, script) = match does {
-        Does::NothingYet => (None, None, None),
-        Does::Script(source) => {
+        AutomationSource::NothingYet => (None, None, None),
+        AutomationSource::Script(source) => {
             ctx.runner().check("script", source.as_str()).await?;
             (None, None, Some(source.into_string()))
         }
-        Does::Check { name, parameters } => {
+        AutomationSource::Check { name, parameters } => {
             let check = automation_checks::find(&name).map_err(|message| Error::field("check", message))?;
             let parameters = parameters_of(check, &parameters)?;
             let named = (check.name.to_owned(), check.title.to_owned());
@@ -110,10 +111,12 @@ pub async fn create(
     };
     ctx.change(scope, async move |c| {
         must_be_a_task(c.t, c.scope, task).await?;
-        if automations::count(c.t, c.scope, task).await? >= MOST {
+        if automations::count(c.t, c.scope, task).await? >= MAX_AUTOMATIONS_PER_TASK {
             return Err(Error::Conflict {
                 code: "too_many_automations",
-                message: format!("A task has at most {MOST} automations; delete one that is not used."),
+                message: format!(
+                    "A task has at most {MAX_AUTOMATIONS_PER_TASK} automations; delete one that is not used."
+                ),
             });
         }
         let blank = Automation {
@@ -153,7 +156,8 @@ pub async fn create(
     .await
 }
 
-/// A script is told of what starts it, and moves its task: whoever makes it so must be allowed to see and do that.
+/// Checks the caller's permissions: a script receives the events that start it and may change its task, so its editor
+/// needs permission to read the events and to update the task.
 fn must_be_allowed(scope: &Scope, events: &[Event], moves_task: bool) -> Result<(), Error> {
     scope.require(Permission::TaskRead)?;
     for event in events {
@@ -171,15 +175,18 @@ fn may_do(scope: &Scope, patch: &AutomationPatch) -> Result<(), Error> {
     must_be_allowed(scope, patch.events.as_deref().unwrap_or_default(), moves_task)
 }
 
-/// How many automations of an organization wait for actions at most: each change is told to all of them.
-const MOST_LISTENERS: i64 = 20;
+/// The maximum number of automations per organization that listen for events; each change is matched against all of
+/// them.
+const MAX_LISTENERS_PER_ORG: i64 = 20;
 
 async fn must_be_few(c: &Change<'_>, automation: &Automation) -> Result<(), Error> {
     let listens = !automation.events.is_empty();
-    if listens && automations::count_listeners(c.t, c.scope, automation.id).await? >= MOST_LISTENERS {
+    if listens && automations::count_listeners(c.t, c.scope, automation.id).await? >= MAX_LISTENERS_PER_ORG {
         return Err(Error::Conflict {
             code: "too_many_automations",
-            message: format!("At most {MOST_LISTENERS} automations of an organization can have events."),
+            message: format!(
+                "At most {MAX_LISTENERS_PER_ORG} automations of an organization can have events."
+            ),
         });
     }
     Ok(())
@@ -203,11 +210,13 @@ fn version(
     }
 }
 
-pub async fn get(ctx: &Ctx, scope: &Scope, place: Place) -> Result<Automation, Error> {
+#[boxed]
+pub async fn get(ctx: &Ctx, scope: &Scope, place: AutomationRef) -> Result<Automation, Error> {
     let scope = scope.clone();
     ctx.db.read(async move |t| find(t, &scope, place).await).await
 }
 
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -224,15 +233,17 @@ pub async fn list(
         .await
 }
 
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope, task: TaskId) -> Result<i64, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| automations::count(t, &scope, task).await).await?)
 }
 
+#[boxed]
 pub async fn update(
     ctx: &Ctx,
     scope: &Scope,
-    place: Place,
+    place: AutomationRef,
     patch: AutomationPatch,
     precondition: Precondition,
 ) -> Result<Automation, Error> {
@@ -270,13 +281,13 @@ async fn save(c: &Change<'_>, after: &mut Automation) -> Result<(), Error> {
     c.record("automation.updated", "automation", after.id, after)
 }
 
-/// When the schedule comes next; what has come already and was not started yet still is.
+/// The next run by the schedule; a run that is due but not started yet stays due.
 fn next_run(c: &Change<'_>, automation: &Automation, zone: &Zone) -> Option<Time> {
     let next = automation.next_run(c.now, zone)?;
     Some(automation.next_run_at.filter(|at| *at <= c.now).unwrap_or(next))
 }
 
-/// The schedules of an organization whose clocks are others now.
+/// Recomputes the schedules of an organization whose time zone has changed.
 pub(crate) async fn reschedule(c: &Change<'_>, zone: &Zone) -> Result<(), Error> {
     for one in automations::scheduled(c.t, c.scope).await? {
         automations::set_next(c.t, c.scope, one.id, next_run(c, &one, zone)).await?;
@@ -284,7 +295,7 @@ pub(crate) async fn reschedule(c: &Change<'_>, zone: &Zone) -> Result<(), Error>
     Ok(())
 }
 
-/// The schedules of every organization, after a clock that was ahead.
+/// Recomputes the schedules of all organizations after a clock was found to be ahead.
 pub(crate) async fn reschedule_all(ctx: &Ctx) -> Result<(), Error> {
     for organization in ctx.db.read(async |t| stored_organizations::all(t).await).await? {
         let scope = Scope::system(organization.id, "a clock that was ahead");
@@ -298,10 +309,11 @@ pub(crate) async fn reschedule_all(ctx: &Ctx) -> Result<(), Error> {
     Ok(())
 }
 
+#[boxed]
 pub async fn delete(
     ctx: &Ctx,
     scope: &Scope,
-    place: Place,
+    place: AutomationRef,
     precondition: Precondition,
 ) -> Result<Automation, Error> {
     ctx.change(scope, async move |c| {
@@ -314,7 +326,7 @@ pub async fn delete(
     .await
 }
 
-/// Removes an automation with its scripts, its runs and the files they left.
+/// Removes an automation with its scripts, its runs and their files.
 async fn remove(c: &Change<'_>, id: AutomationId) -> Result<(), Error> {
     let files = attachments::of_automation(c.t, c.scope, id).await?;
     crate::files::attachments::remove(c, &files).await?;
@@ -324,7 +336,7 @@ async fn remove(c: &Change<'_>, id: AutomationId) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whatever hangs on a task goes with it.
+/// Removes the automations of a deleted task.
 pub(crate) async fn remove_all(c: &Change<'_>, task: &str) -> Result<(), Error> {
     for id in automations::of_task(c.t, c.scope, task).await? {
         remove(c, id).await?;
@@ -332,10 +344,11 @@ pub(crate) async fn remove_all(c: &Change<'_>, task: &str) -> Result<(), Error> 
     Ok(())
 }
 
+#[boxed]
 pub async fn add_version(
     ctx: &Ctx,
     scope: &Scope,
-    place: Place,
+    place: AutomationRef,
     source: Source,
     changelog: Option<LongText>,
 ) -> Result<Version, Error> {
@@ -364,10 +377,11 @@ pub async fn add_version(
     .await
 }
 
+#[boxed]
 pub async fn versions(
     ctx: &Ctx,
     scope: &Scope,
-    place: Place,
+    place: AutomationRef,
     limit: u16,
     after: Option<After>,
 ) -> Result<Page<Version>, Error> {
@@ -380,17 +394,20 @@ pub async fn versions(
         .await
 }
 
-pub async fn count_versions(ctx: &Ctx, scope: &Scope, place: Place) -> Result<i64, Error> {
+#[boxed]
+pub async fn count_versions(ctx: &Ctx, scope: &Scope, place: AutomationRef) -> Result<i64, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| automations::count_versions(t, &scope, place.automation).await).await?)
 }
 
-/// The hosts that automations may reach, and how often they were set.
+/// The hosts that automations may reach, and the version of the list.
+#[boxed]
 pub async fn hosts(ctx: &Ctx, scope: &Scope) -> Result<(AllowedHosts, i64), Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| automations::hosts(t, &scope).await).await?)
 }
 
+#[boxed]
 pub async fn set_hosts(
     ctx: &Ctx,
     scope: &Scope,

@@ -1,4 +1,5 @@
-//! What runs the scripts of automations: the sandbox they are shut in, and the way outside that is open to them.
+//! Runs the scripts of automations: the sandbox that isolates them, and the egress through which they reach other
+//! hosts.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -20,27 +21,26 @@ use crate::automations::secrets;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
 
-/// How scripts are run.
 #[derive(Clone, Debug, Default)]
 pub struct RunnerSettings {
     pub sandbox: attestry_sandbox::Settings,
     pub egress: attestry_egress::Settings,
-    /// Who answers in place of the outside, if nothing may leave the machine.
+    /// Replaces the network when no traffic may leave the machine.
     pub answers: Option<Arc<dyn Answers>>,
 }
 
-/// Answers what scripts ask of the outside: `fetch`, `dns` and `tls`, each as the outside would.
+/// Stub for the network calls of scripts (`fetch`, `dns` and `tls`); its responses have the form of real ones.
 pub trait Answers: std::fmt::Debug + Send + Sync {
     fn answer(&self, operation: &str, argument: Value) -> Result<Value, String>;
 }
 
-/// Made when it is first needed: most commands run no script.
+/// Runs scripts. The sandbox and the egress are created on first use, because most commands run no script.
 #[derive(Debug)]
 pub struct Runner {
     settings: RunnerSettings,
     sandbox: OnceLock<Sandbox>,
     egress: OnceLock<Result<Egress, String>>,
-    /// Looking at a script takes a process: only some at a time.
+    /// Limits concurrent checks, because each takes a process.
     checking: Semaphore,
 }
 
@@ -55,12 +55,12 @@ impl Runner {
         Self { settings, sandbox: OnceLock::new(), egress: OnceLock::new(), checking: Semaphore::new(4) }
     }
 
-    /// The sandbox; its first children are started with it.
+    /// The sandbox; creating it starts its first child processes.
     pub fn sandbox(&self) -> &Sandbox {
         self.sandbox.get_or_init(|| Sandbox::new(self.settings.sandbox.clone()))
     }
 
-    /// The way outside, or why there is none.
+    /// The egress, or the reason why it is unavailable.
     pub fn egress(&self) -> Result<&Egress, String> {
         let made = self.egress.get_or_init(|| {
             Egress::new(self.settings.egress.clone()).map_err(|error| {
@@ -72,7 +72,7 @@ impl Runner {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// Whether a source is a script; what is wrong with it is said of `field`.
+    /// Checks that a source is a valid script; errors refer to `field`.
     pub(crate) async fn check(&self, field: &str, source: &str) -> Result<(), Error> {
         let _place = self.checking.acquire().await.map_err(Error::internal)?;
         match self.sandbox().check(source).await {
@@ -101,7 +101,7 @@ fn told(Mistake { message, line, column }: &Mistake) -> String {
     }
 }
 
-/// The log of a script that runs, and the secrets it has read.
+/// The log of a running script, and the secrets it has read.
 #[derive(Clone, Default)]
 pub(crate) struct Output(Arc<Recorded>);
 
@@ -115,7 +115,7 @@ struct Recorded {
 #[derive(Default)]
 struct Secrets {
     patterns: Patterns,
-    /// Built when it is needed, dropped when a secret is added.
+    /// Built on first use, dropped when a secret is added.
     mask: Option<Mask>,
 }
 
@@ -152,7 +152,7 @@ impl Output {
 
     fn masked_lines(&self, mask: &Mask) -> Vec<String> {
         let entries = lock(&self.0.entries).clone();
-        // A secret of several lines is recognised as a whole before its lines are.
+        // Masked before the split into lines, because a secret can span several lines.
         let entries = entries.iter().map(|entry| clean(mask, entry));
         entries.flat_map(|entry| entry.lines().map(ToOwned::to_owned).collect::<Vec<_>>()).collect()
     }
@@ -171,7 +171,7 @@ pub(crate) struct Returned {
     pub(crate) evidence: Option<Box<RawValue>>,
 }
 
-/// Runs a script in the name of an organization.
+/// Runs a script on behalf of an organization.
 pub(crate) async fn run(
     ctx: &Ctx,
     scope: &Scope,
@@ -179,7 +179,8 @@ pub(crate) async fn run(
     script: Script,
     output: &Output,
 ) -> Result<Ran, Error> {
-    let outside = Arc::new(Outside { ctx: ctx.clone(), scope: scope.clone(), hosts, output: output.clone() });
+    let outside =
+        Arc::new(ScriptHost { ctx: ctx.clone(), scope: scope.clone(), hosts, output: output.clone() });
     let result = ctx.runner().sandbox().run(script, outside).await;
     let output = output.clone();
     let masked = ctx.masking.work(scope.organization(), move || {
@@ -205,15 +206,15 @@ fn clean(mask: &Mask, text: &str) -> String {
     mask.text(text).replace('\0', "\u{fffd}")
 }
 
-/// Answers what a script asks for.
-struct Outside {
+/// Handles the host calls of a script.
+struct ScriptHost {
     ctx: Ctx,
     scope: Scope,
     hosts: AllowedHosts,
     output: Output,
 }
 
-impl Outside {
+impl ScriptHost {
     async fn answer(&self, operation: &str, argument: &RawValue) -> Result<Box<RawValue>, String> {
         let answers = self.ctx.runner().settings.answers.as_ref().filter(|_| operation != "secret");
         if let Some(answers) = answers {
@@ -265,7 +266,7 @@ fn told_back<T: Serialize, E: std::fmt::Display>(result: Result<T, E>) -> Result
     to_raw_value(&value).map_err(|error| error.to_string())
 }
 
-impl Host for Outside {
+impl Host for ScriptHost {
     fn call(
         &self,
         operation: String,

@@ -1,4 +1,4 @@
-//! Runs of automations: asked for, carried out by a job, cancelled, looked at.
+//! Runs of automations: starting, executing, cancelling and reading them.
 
 use std::time::Duration;
 
@@ -26,7 +26,8 @@ use serde_json::{Value, json};
 
 use crate::automations::automation_run::AutomationRun;
 use crate::automations::runner::{self, Output, Ran, Returned};
-use crate::automations::{Place, check_of, find, lock, must_be_a_task};
+use crate::automations::{AutomationRef, check_of, find, lock, must_be_a_task};
+use crate::boxed;
 use crate::core::change::{self, Change, Notification};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -37,11 +38,10 @@ use crate::{registers, tasks};
 
 const MISSING: Error = Error::NotFound("automation run");
 const ENTITY: &str = "automation-run";
-/// The longest summary that is kept, in characters.
-const LONGEST_REASON: usize = 2000;
+/// The maximum length of a stored summary, in characters.
+const MAX_REASON_CHARS: usize = 2000;
 
-/// What automations do is done in this name. Nothing that is done so starts another automation, so that they never go
-/// round in circles.
+/// The actor prefix of changes made by automations. Such changes start no automation, which prevents endless loops.
 pub(crate) const ACTOR: &str = "automation ";
 
 /// The scope of a run.
@@ -49,11 +49,11 @@ pub(crate) fn scope_of(organization: OrganizationId, automation: AutomationId) -
     Scope::system(organization, &format!("{ACTOR}{automation}"))
 }
 
-/// A run that waits.
+/// A new run that has not started.
 pub(crate) fn pending(
     id: RunId,
     organization: OrganizationId,
-    place: Place,
+    place: AutomationRef,
     script: i64,
     trigger: Trigger,
     event: Option<Value>,
@@ -80,12 +80,12 @@ pub(crate) fn pending(
     }
 }
 
-/// What is recorded of a new run.
+/// The journal record of a new run.
 pub(crate) fn created(run: &Run) -> Result<journal::Record, Error> {
     change::record("automation-run.created", ENTITY, run.id, Some(run))
 }
 
-/// Puts a run into the queue.
+/// Stores a run and enqueues its job.
 pub(crate) async fn add(c: &Change<'_>, run: &Run) -> Result<(), Error> {
     runs::insert(c.t, c.organization(), run).await?;
     c.enqueue_named(&AutomationRun::of(run), &run.id.to_string()).await?;
@@ -98,14 +98,15 @@ async fn enqueue(c: &Change<'_>, automation: &Automation, trigger: Trigger) -> R
         code: "no_script",
         message: "This automation has no script yet; add a version first.".to_owned(),
     })?;
-    let place = Place { task: automation.task_id, automation: automation.id };
+    let place = AutomationRef { task: automation.task_id, automation: automation.id };
     let run = pending(c.next_id(), c.organization(), place, script, trigger, None, c.now);
     add(c, &run).await?;
     Ok(run)
 }
 
-/// Runs an automation now.
-pub async fn start(ctx: &Ctx, scope: &Scope, place: Place) -> Result<Run, Error> {
+/// Starts a manual run.
+#[boxed]
+pub async fn start(ctx: &Ctx, scope: &Scope, place: AutomationRef) -> Result<Run, Error> {
     ctx.change(scope, async move |c| {
         let automation = lock(c, place).await?;
         enqueue(c, &automation, Trigger::Manual).await
@@ -113,7 +114,8 @@ pub async fn start(ctx: &Ctx, scope: &Scope, place: Place) -> Result<Run, Error>
     .await
 }
 
-pub async fn get(ctx: &Ctx, scope: &Scope, place: Place, run: RunId) -> Result<Run, Error> {
+#[boxed]
+pub async fn get(ctx: &Ctx, scope: &Scope, place: AutomationRef, run: RunId) -> Result<Run, Error> {
     let scope = scope.clone();
     ctx.db
         .read(async move |t| {
@@ -125,6 +127,7 @@ pub async fn get(ctx: &Ctx, scope: &Scope, place: Place, run: RunId) -> Result<R
 }
 
 /// The runs of a task or of one of its automations, newest first.
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -138,7 +141,7 @@ pub async fn list(
         .read(async move |t| {
             let of = match automation {
                 Some(automation) => {
-                    find(t, &scope, Place { task, automation }).await?;
+                    find(t, &scope, AutomationRef { task, automation }).await?;
                     RunsOf::Automation(automation)
                 }
                 None => {
@@ -151,7 +154,8 @@ pub async fn list(
         .await
 }
 
-/// Where a page of so many runs ends, if more follow.
+/// The cursor after a page of `limit` runs, if more follow.
+#[boxed]
 pub async fn next(
     ctx: &Ctx,
     scope: &Scope,
@@ -165,8 +169,9 @@ pub async fn next(
     Ok(ctx.db.read(async move |t| runs::next(t, &scope, of, limit, after.as_ref()).await).await?)
 }
 
-/// Cancels a run that waits or is running. Whoever runs it notices within a second.
-pub async fn cancel(ctx: &Ctx, scope: &Scope, place: Place, run: RunId) -> Result<Run, Error> {
+/// Cancels a pending or running run. Its worker notices within a second.
+#[boxed]
+pub async fn cancel(ctx: &Ctx, scope: &Scope, place: AutomationRef, run: RunId) -> Result<Run, Error> {
     ctx.change(scope, async move |c| {
         lock(c, place).await?;
         let found = runs::lock(c.t, c.scope, run).await?;
@@ -189,7 +194,7 @@ async fn cancelled(c: &Change<'_>, run: Run) -> Result<Run, Error> {
     Ok(run)
 }
 
-/// What a run needs.
+/// A started run with everything needed to execute it.
 pub(crate) struct Begun {
     run: Run,
     automation: Automation,
@@ -198,12 +203,12 @@ pub(crate) struct Begun {
     source: String,
 }
 
-/// How a run can begin.
+/// The result of [`begin`].
 pub(crate) enum Beginning {
     Go(Box<Begun>),
-    /// It began once before and nobody wrote down its end.
+    /// It was started before and its end was never recorded.
     Interrupted,
-    /// It is over, or gone.
+    /// It has ended or was deleted.
     Nothing,
 }
 
@@ -215,7 +220,7 @@ pub(crate) async fn begin(ctx: &Ctx, scope: &Scope, run: RunId) -> Result<Beginn
             RunStatus::Running => return Ok(Beginning::Interrupted),
             _ => return Ok(Beginning::Nothing),
         }
-        // Nothing of an organization that was deleted runs any more.
+        // The runs of a deleted organization are cancelled.
         if organizations::get(c.t, c.scope).await?.is_none() {
             cancelled(c, run).await?;
             return Ok(Beginning::Nothing);
@@ -230,7 +235,7 @@ pub(crate) async fn begin(ctx: &Ctx, scope: &Scope, run: RunId) -> Result<Beginn
         runs::begin(c.t, c.scope, run.id, c.now).await?;
         run.status = RunStatus::Running;
         run.started_at = Some(c.now);
-        // A check of today runs as it is today, whatever it was when the automation was made.
+        // A built-in check runs in its current version, not in the one from when the automation was created.
         let check = check_of(&automation);
         let parameters = automation.parameters.clone().unwrap_or_default();
         let hosts = match check.map(|check| check.hosts(&parameters)) {
@@ -244,7 +249,6 @@ pub(crate) async fn begin(ctx: &Ctx, scope: &Scope, run: RunId) -> Result<Beginn
 }
 
 impl Begun {
-    /// Runs the script.
     pub(crate) async fn execute(&self, ctx: &Ctx, scope: &Scope, output: &Output) -> Result<Ran, Error> {
         let context = json!({
             "now": ctx.now(), "event": self.run.event, "parameters": self.automation.parameters, "task": &self.task,
@@ -254,7 +258,7 @@ impl Begun {
         runner::run(ctx, scope, self.hosts.clone(), script, output).await
     }
 
-    /// Writes down what came of it, once: the run, its evidence, and what becomes of the task.
+    /// Records the result exactly once: the run, its evidence, and the new status of the task.
     pub(crate) async fn finish(
         self,
         ctx: &Ctx,
@@ -270,7 +274,7 @@ impl Begun {
                 run.status = RunStatus::Completed;
                 run.evaluation =
                     Some(if verdict == Verdict::Pass { Evaluation::Pass } else { Evaluation::Fail });
-                run.reason = Some(summary.chars().take(LONGEST_REASON).collect());
+                run.reason = Some(summary.chars().take(MAX_REASON_CHARS).collect());
                 run.output = returned.as_deref().map(|returned| returned.get().to_owned());
                 evidence = returned.filter(|_| automation.keep_evidence);
             }
@@ -287,7 +291,7 @@ impl Begun {
         let written = ctx
             .change(scope, async move |c| {
                 lease.complete(c.t).await?;
-                // Somebody may have cancelled it, or deleted its automation.
+                // The run may have been cancelled, or its automation deleted.
                 if runs::status(c.t, c.scope, run.id).await? != Some(RunStatus::Running) {
                     return Ok(false);
                 }
@@ -312,11 +316,11 @@ impl Begun {
     }
 }
 
-/// How often a file is tried to be stored, and how long it takes from one time to the next.
-const TRIES: u32 = 4;
-const PAUSE: Duration = Duration::from_millis(500);
+/// The number of attempts to store a file; the pause between them grows by `STORE_RETRY_PAUSE` with each attempt.
+const MAX_STORE_ATTEMPTS: u32 = 4;
+const STORE_RETRY_PAUSE: Duration = Duration::from_millis(500);
 
-/// Puts the evidence into the store. Where that is not to be had, the run says so, and keeps what it found.
+/// Stores the evidence, with retries. If all attempts fail, the run is marked as failed and keeps its output.
 async fn store_patiently(
     ctx: &Ctx,
     scope: &Scope,
@@ -324,12 +328,12 @@ async fn store_patiently(
     automation: &Automation,
     evidence: &RawValue,
 ) -> Option<Stored> {
-    for attempt in 1..=TRIES {
+    for attempt in 1..=MAX_STORE_ATTEMPTS {
         match store(ctx, scope, run, automation, evidence).await {
             Ok(stored) => return Some(stored),
             Err(error) => {
                 tracing::error!(run = %run.id, %error, attempt, "the evidence of a run was not stored");
-                tokio::time::sleep(PAUSE * attempt).await;
+                tokio::time::sleep(STORE_RETRY_PAUSE * attempt).await;
             }
         }
     }
@@ -339,10 +343,10 @@ async fn store_patiently(
     None
 }
 
-/// Characters of an automation's name in the names of its files.
+/// The maximum length of the automation's name in the name of an evidence file, in characters.
 const MAX_NAME: usize = 100;
 
-/// The name of a file of evidence: what was checked, and when.
+/// The name of an evidence file: the automation and the date.
 fn evidence_name(run: &Run, automation: &Automation) -> String {
     let name: String = automation.name.chars().take(MAX_NAME).collect();
     let day = Date::of(run.started_at.unwrap_or(run.created_at));
@@ -353,13 +357,13 @@ fn evidence_name(run: &Run, automation: &Automation) -> String {
 #[derive(Serialize)]
 struct EvidenceFile<'a> {
     automation: Value,
-    /// As the script returned it: megabytes are not read again to be written.
+    /// The raw JSON that the script returned; it can be megabytes, so it is not parsed and serialized again.
     evidence: &'a RawValue,
     result: Value,
     run: Value,
 }
 
-/// Puts the evidence into the store, as a file that says where it comes from.
+/// Stores the evidence as a file that names the automation and the run.
 async fn store(
     ctx: &Ctx,
     scope: &Scope,
@@ -386,7 +390,7 @@ async fn store(
     Ok(stored.with_description(about))
 }
 
-/// The end of a run, in the transaction that writes it down.
+/// Records the end of a run, updates its task, and notifies a member when the automation starts or stops failing.
 async fn end(c: &Change<'_>, run: &Run, automation: &Automation) -> Result<(), Error> {
     runs::finish(c.t, c.scope, run).await?;
     let is_complete = run.status == RunStatus::Completed;
@@ -403,7 +407,7 @@ async fn end(c: &Change<'_>, run: &Run, automation: &Automation) -> Result<(), E
         registers::change(c, &before, &tasks::with_status(status)).await?;
     }
     let is_failing = !is_complete || run.evaluation != Some(Evaluation::Pass);
-    // As it is now: other runs may have ended meanwhile.
+    // Read again: other runs may have ended meanwhile.
     let now = automations::lock(c.t, c.scope, automation.id).await?;
     if now.is_some_and(|now| now.is_failing != is_failing) {
         automations::set_failing(c.t, c.scope, automation.id, is_failing).await?;
@@ -412,7 +416,8 @@ async fn end(c: &Change<'_>, run: &Run, automation: &Automation) -> Result<(), E
     Ok(())
 }
 
-/// Tells of the first failure and of the recovery: whoever does the task, or else whoever made the automation.
+/// Notifies the assignee of the task, or else the creator of the automation, of the first failure and of the
+/// recovery.
 async fn tell(c: &Change<'_>, run: &Run, automation: &Automation, is_failing: bool) -> Result<(), Error> {
     let task = rows::get::<Task>(c.t, c.scope, run.task_id).await?;
     let Some(member) = task.as_ref().and_then(|task| task.assignee_id).or(automation.created_by) else {
@@ -428,13 +433,13 @@ async fn tell(c: &Change<'_>, run: &Run, automation: &Automation, is_failing: bo
     Ok(())
 }
 
-/// Why a run is given up.
+/// Error codes and messages of runs that are given up.
 pub(crate) const INTERRUPTED: (&str, &str) =
     ("interrupted", "The server stopped while the script was running. Run it again.");
 pub(crate) const INTERNAL: (&str, &str) =
     ("internal", "The server could not carry out the run; its operator finds the reason in the log.");
 
-/// Ends a run that nobody will end otherwise: what it did outside cannot be known, so it is not done again.
+/// Fails a run that no worker will finish. Its effects on other systems are unknown, so it is not run again.
 pub(crate) async fn give_up(
     ctx: &Ctx,
     scope: &Scope,
@@ -452,7 +457,7 @@ pub(crate) async fn give_up(
         run.status = RunStatus::Failed;
         run.completed_at = Some(c.now);
         run.error = Some(why.clone());
-        // What stopped the run may be the automation itself, if it cannot be read.
+        // The cause may be that the row of the automation cannot be read.
         match automations::get(c.t, c.scope, run.automation_id).await {
             Ok(Some(automation)) => end(c, &run, &automation).await,
             Ok(None) | Err(DbError::Column { .. }) => {
@@ -465,20 +470,19 @@ pub(crate) async fn give_up(
     .await
 }
 
-/// Keeps what a run has written so far, for those who watch it. False: nobody waits for it any more.
+/// Stores the log so far for clients that watch the run; returns false when the run is no longer running.
 pub(crate) async fn keep_log(ctx: &Ctx, scope: &Scope, run: RunId, output: &Output) -> Result<bool, Error> {
     let (scope, lines) = (scope.clone(), output.lines(ctx, scope).await?);
     Ok(ctx.db.write(async move |t| runs::log(t, &scope, run, &lines).await).await?)
 }
 
-/// Whether a run still has somebody who waits for it.
 pub(crate) async fn is_running(ctx: &Ctx, scope: &Scope, run: RunId) -> Result<bool, Error> {
     let scope = scope.clone();
     let status = ctx.db.read(async move |t| runs::status(t, &scope, run).await).await?;
     Ok(status == Some(RunStatus::Running))
 }
 
-/// Starts the automation whose schedule has come, and notes when it comes next.
+/// Starts an automation whose schedule is due, and stores the time of its next run.
 pub(crate) async fn start_scheduled(
     ctx: &Ctx,
     organization: OrganizationId,
@@ -487,7 +491,7 @@ pub(crate) async fn start_scheduled(
     let scope = scope_of(organization, automation);
     ctx.change(&scope, async move |c| {
         let Some(found) = automations::lock(c.t, c.scope, automation).await? else { return Ok(()) };
-        // Another process may have been quicker.
+        // Another process may have started it already.
         if found.next_run_at.is_none_or(|at| at > c.now) {
             return Ok(());
         }

@@ -1,4 +1,5 @@
-//! Starts the automations whose schedule has come. One process at a time does it, and what was missed runs once.
+//! Starts the automations whose schedule is due. One process at a time does it, and several missed times start one
+//! run.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::automations::runs;
 use crate::core::context::Ctx;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
-/// Schedules are by the minute.
+/// Schedules have a resolution of one minute.
 const EVERY: Duration = Duration::from_mins(1);
 const BATCH: i64 = 200;
 
@@ -31,7 +32,7 @@ impl Job for Schedules {
             after = last.to_string();
             for (organization, automation) in due {
                 match runs::start_scheduled(ctx, organization, automation).await {
-                    // The database is away: the rest would not go better.
+                    // The database is unavailable, so the rest would fail, too.
                     Err(error) if error.is_outage() => return Err(error.into()),
                     Err(error) => tracing::error!(%automation, %error, "a schedule was not followed"),
                     Ok(()) => {}

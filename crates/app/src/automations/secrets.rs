@@ -1,21 +1,22 @@
-//! The secrets of an organization: written, used by its scripts, and never shown again.
+//! Secrets of an organization: its scripts can read them, clients can only write them.
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::automations::secrets::SecretName;
 use attestry_domain::id::OrganizationId;
 use attestry_storage::secrets;
-pub use attestry_storage::secrets::Known;
+pub use attestry_storage::secrets::SecretMetadata;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::boxed;
 use crate::core::change::Work;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::journal::Record;
 use crate::core::keys::DataKey;
 
-/// What is recorded of a secret: that there is one, and nothing of what it is.
+/// The journal record of a secret: its name, never its value.
 fn record(action: &'static str, name: &SecretName, is_there: bool) -> Record {
     Record {
         action: action.into(),
@@ -37,7 +38,7 @@ fn key_of(ctx: &Ctx, kept: &str) -> Result<DataKey, Error> {
     ctx.keys.data_key(&STANDARD.decode(kept).map_err(Error::internal)?)
 }
 
-/// The key of all secrets, held until the transaction ends; made with the first secret.
+/// Locks the key of all secrets until the transaction ends; creates it with the first secret.
 async fn lock_key(work: &Work<'_>) -> Result<DataKey, Error> {
     if let Some(found) = secrets::lock_key(work.t).await? {
         return key_of(work.ctx, &found);
@@ -48,7 +49,8 @@ async fn lock_key(work: &Work<'_>) -> Result<DataKey, Error> {
     key_of(work.ctx, &found)
 }
 
-/// Encrypts all secrets under a new key, also while servers are running; says how many there are.
+/// Encrypts all secrets under a new key, also while servers are running; returns their number.
+#[boxed]
 pub async fn rotate_key(ctx: &Ctx) -> Result<usize, Error> {
     ctx.work(async |work| {
         let old = lock_key(work).await?;
@@ -65,32 +67,37 @@ pub async fn rotate_key(ctx: &Ctx) -> Result<usize, Error> {
     .await
 }
 
-pub async fn list(ctx: &Ctx, scope: &Scope) -> Result<Vec<Known>, Error> {
+#[boxed]
+pub async fn list(ctx: &Ctx, scope: &Scope) -> Result<Vec<SecretMetadata>, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| secrets::list(t, &scope).await).await?)
 }
 
-/// How many secrets an organization has at most.
-const MOST: usize = 200;
+/// The maximum number of secrets per organization.
+const MAX_SECRETS_PER_ORG: usize = 200;
 
-pub async fn set(ctx: &Ctx, scope: &Scope, name: SecretName, value: String) -> Result<Known, Error> {
+#[boxed]
+pub async fn set(ctx: &Ctx, scope: &Scope, name: SecretName, value: String) -> Result<SecretMetadata, Error> {
     ctx.change(scope, async move |c| {
         let known = secrets::list(c.t, c.scope).await?;
-        if known.len() >= MOST && !known.iter().any(|one| one.name == name.as_str()) {
+        if known.len() >= MAX_SECRETS_PER_ORG && !known.iter().any(|one| one.name == name.as_str()) {
             return Err(Error::Conflict {
                 code: "too_many_secrets",
-                message: format!("An organization has at most {MOST} secrets; delete one that is not used."),
+                message: format!(
+                    "An organization has at most {MAX_SECRETS_PER_ORG} secrets; delete one that is not used."
+                ),
             });
         }
         let purpose = purpose(c.organization(), name.as_str());
         let sealed = lock_key(c).await?.seal(&purpose, value.as_bytes())?;
         let created_at: Time = secrets::set(c.t, c.scope, name.as_str(), &sealed, c.now).await?;
         c.put(record("secret.set", &name, true));
-        Ok(Known { name: name.as_str().to_owned(), created_at, updated_at: c.now })
+        Ok(SecretMetadata { name: name.as_str().to_owned(), created_at, updated_at: c.now })
     })
     .await
 }
 
+#[boxed]
 pub async fn delete(ctx: &Ctx, scope: &Scope, name: SecretName) -> Result<(), Error> {
     ctx.change(scope, async move |c| {
         if !secrets::delete(c.t, c.scope, name.as_str()).await? {
@@ -102,7 +109,7 @@ pub async fn delete(ctx: &Ctx, scope: &Scope, name: SecretName) -> Result<(), Er
     .await
 }
 
-/// The value, for a script of the organization.
+/// Decrypts a secret for a script of the organization.
 pub(crate) async fn value(ctx: &Ctx, scope: &Scope, name: &SecretName) -> Result<Option<String>, Error> {
     let (own, wanted) = (scope.clone(), name.as_str().to_owned());
     let found = ctx.db.read(async move |t| secrets::get(t, &own, &wanted).await).await?;

@@ -1,7 +1,7 @@
-//! One unit of work. [`Ctx::change`] opens the transaction of an organization and hands the body one value with what a
-//! use case needs: the context, the transaction, the scope; recording, enqueueing, forgetting. What follows from a
-//! change (its journal entries, the claim of its `Idempotency-Key`, the bell of the job queue, credentials that are no
-//! longer what they were) is done here, once, and no use case does it by hand.
+//! One unit of work. [`Ctx::change`] opens a transaction of an organization and passes the body one value with
+//! everything a use case needs: the context, the transaction, the scope, and the methods that record, enqueue and
+//! invalidate. The consequences of a change (its journal entries, the claim of its `Idempotency-Key`, waking the job
+//! queue, invalidating cached credentials) are handled here, once, and not in the use cases.
 //!
 //! A body may run more than once, and awaits nothing but its own statements.
 
@@ -27,8 +27,8 @@ use crate::core::journal::{Entry, Record};
 use crate::core::queue::{AccountEntry, CHANNEL, Job, seal};
 use crate::core::sealing::has_enqueued;
 
-/// Something that happened and concerns a member. It is told once the change is complete: many things of one change in
-/// one message.
+/// An event that concerns a member. Notifications are sent at the end of the change, all of one change in one
+/// message.
 #[derive(Clone, Debug)]
 pub(crate) struct Notification {
     pub(crate) member: MemberId,
@@ -36,11 +36,11 @@ pub(crate) struct Notification {
     pub(crate) line: String,
 }
 
-/// What is done when the transaction is on disk.
+/// The hooks that run after the commit.
 #[derive(Debug, Default)]
 struct PostCommit {
     enqueued: bool,
-    /// Whose journal grows.
+    /// The organizations whose journals grow.
     recorded: BTreeSet<OrganizationId>,
     invalidate: Vec<Invalidate>,
     notifications: Vec<Notification>,
@@ -51,7 +51,7 @@ impl PostCommit {
         for what in self.invalidate {
             ctx.credentials.invalidate(what);
         }
-        // Ringing too often does no harm.
+        // A spurious wake-up does no harm.
         if self.enqueued || has_enqueued(&ctx.sealed_jobs_at, ctx.now()) {
             ctx.job_bell.notify_one();
         }
@@ -59,11 +59,11 @@ impl PostCommit {
     }
 }
 
-/// A transaction, and what is to happen when it is on disk.
+/// A transaction and its post-commit hooks.
 pub(crate) struct Work<'a> {
     pub(crate) ctx: &'a Ctx,
     pub(crate) t: &'a Tx<'a>,
-    /// When it happens.
+    /// The timestamp of the change.
     pub(crate) now: Time,
     post_commit: Mutex<PostCommit>,
 }
@@ -77,12 +77,12 @@ impl<'a> Work<'a> {
         self.ctx.ids.next()
     }
 
-    /// Acts in an organization.
+    /// Returns a change in one organization.
     pub(crate) fn within(&'a self, scope: &'a Scope) -> Change<'a> {
         Change { work: self, scope }
     }
 
-    /// Puts a job into the queue: it is there when the transaction is on disk, and not otherwise.
+    /// Enqueues a job in this transaction; it becomes visible with the commit.
     pub(crate) async fn put_job(
         &self,
         kind: &str,
@@ -107,17 +107,17 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Puts a job of the installation itself into the queue.
+    /// Enqueues a job of the installation itself.
     pub(crate) async fn enqueue<J: Job>(&self, job: &J) -> Result<(), Error> {
         self.put_job(J::KIND, None, &seal(self.ctx, job)?, None).await
     }
 
-    /// Whatever is remembered of this is no longer true once the transaction is on disk.
+    /// Invalidates cached credentials after the commit.
     pub(crate) fn invalidate(&self, what: Invalidate) {
         self.post_commit().invalidate.push(what);
     }
 
-    /// Tells a member of this once the change is complete.
+    /// Notifies a member at the end of the change.
     pub(crate) fn notify(&self, notification: Notification) {
         self.post_commit().notifications.push(notification);
     }
@@ -126,7 +126,8 @@ impl<'a> Work<'a> {
         self.post_commit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Settles the claim of the request's `Idempotency-Key`; a request that has lost it changes nothing.
+    /// Marks the claim of the request's `Idempotency-Key` as applied. A request that has lost its claim fails and
+    /// changes nothing.
     async fn settle(&self, origin: &Origin) -> Result<(), Error> {
         match &origin.claim {
             Some(claim) if !idempotency::apply(self.t, claim).await? => Err(Error::Conflict {
@@ -163,7 +164,7 @@ impl Change<'_> {
         self.scope.organization()
     }
 
-    /// Records an entity as it is after the change.
+    /// Records the state of an entity after the change.
     pub(crate) fn record<K: Kind, T: Serialize>(
         &self,
         action: &'static str,
@@ -175,7 +176,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Records that an entity is gone.
+    /// Records that an entity was deleted.
     pub(crate) fn record_gone<K: Kind>(&self, action: &'static str, entity_type: &'static str, id: Id<K>) {
         let (action, entity_type) = (action.into(), entity_type.into());
         self.put(Record { action, entity_type, entity_id: id.to_string(), state: None });
@@ -185,30 +186,30 @@ impl Change<'_> {
         self.append(Entry { author: self.scope.into(), at: self.now, record });
     }
 
-    /// Appends an entry of this organization that was made elsewhere.
+    /// Appends an entry of this organization that was created elsewhere.
     pub(crate) fn append(&self, entry: Entry) {
         self.post_commit().recorded.insert(entry.author.organization);
-        self.t.leave(entry);
+        self.t.defer_to_commit(entry);
     }
 
-    /// The account of a user with these memberships.
+    /// Returns a change of the account of a user with these memberships.
     pub(crate) fn account<'b>(&'b self, memberships: &'b [Membership]) -> AccountChange<'b> {
         AccountChange { work: self.work, memberships }
     }
 
-    /// The same for a job that is there once under a name.
+    /// Enqueues a job of the organization; at most one waiting job has this name.
     pub(crate) async fn enqueue_named<J: Job>(&self, job: &J, name: &str) -> Result<(), Error> {
         let payload = seal(self.ctx, job)?;
         self.put_job(J::KIND, Some(self.organization()), &payload, Some(name)).await
     }
 
-    /// Puts a job of the organization into the queue.
+    /// Enqueues a job of the organization.
     pub(crate) async fn enqueue<J: Job>(&self, job: &J) -> Result<(), Error> {
         self.put_job(J::KIND, Some(self.organization()), &seal(self.ctx, job)?, None).await
     }
 }
 
-/// What is recorded of an entity.
+/// Creates the journal record of an entity.
 pub(crate) fn record<K: Kind, T: Serialize>(
     action: &'static str,
     entity_type: &'static str,
@@ -223,7 +224,7 @@ pub(crate) fn record<K: Kind, T: Serialize>(
     })
 }
 
-/// A change of a user's own account, which shows in each organization they are active in.
+/// A change of a user's own account, recorded in each organization in which they are active.
 pub(crate) struct AccountChange<'a> {
     work: &'a Work<'a>,
     pub(crate) memberships: &'a [Membership],
@@ -238,8 +239,8 @@ impl<'a> Deref for AccountChange<'a> {
 }
 
 impl AccountChange<'_> {
-    /// Records the same in each organization, each time in the scope it is given. A job for each does it: nobody holds
-    /// the journals of several organizations at once.
+    /// Records the same action in each organization, in the scope that `scope` returns for the membership. Each
+    /// organization gets its own job, so that no transaction locks the journals of several organizations.
     pub(crate) async fn record_everywhere<K: Kind, T: Serialize>(
         &self,
         scope: impl Fn(&Membership) -> Scope,
@@ -249,7 +250,7 @@ impl AccountChange<'_> {
         state: Option<&T>,
     ) -> Result<(), Error> {
         let record = record(action, entity_type, id, state)?;
-        // On PostgreSQL all of them travel together.
+        // PostgreSQL pipelines these statements.
         let enqueued = self.memberships.iter().map(async |membership| {
             let scope = scope(membership);
             let author = (&scope).into();
@@ -261,7 +262,8 @@ impl AccountChange<'_> {
 }
 
 impl Ctx {
-    /// One change in one organization, in one transaction. Its writers take turns, and share a commit.
+    /// Runs one change in one organization, in one transaction. Concurrent changes of the organization run one after
+    /// another and share a commit.
     pub(crate) async fn change<T, F>(&self, scope: &Scope, body: F) -> Result<T, Error>
     where
         F: AsyncFn(&Change<'_>) -> Result<T, Error> + Send + Sync + 'static,
@@ -284,7 +286,7 @@ impl Ctx {
         Ok(value)
     }
 
-    /// A change of a user's own account.
+    /// Runs a change of a user's own account, with the user locked.
     pub(crate) async fn change_account<T, F>(
         &self,
         user: UserId,
@@ -309,7 +311,7 @@ impl Ctx {
         Ok(value)
     }
 
-    /// A transaction of the installation itself.
+    /// Runs a transaction of the installation itself.
     pub(crate) async fn work<T, F>(&self, body: F) -> Result<T, Error>
     where
         F: AsyncFn(&Work<'_>) -> Result<T, Error> + Send + Sync + 'static,

@@ -1,4 +1,5 @@
-//! What a use case may touch: clock, ids, database, keys, mail, files, settings, and what its feature keeps in memory.
+//! The dependencies of a use case: clock, ids, database, keys, mail, files, settings, and the in-memory state of its
+//! feature.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -24,7 +25,7 @@ use crate::core::permits::FairPermits;
 /// Settings of the core.
 #[derive(Clone, Debug)]
 pub struct CoreSettings {
-    /// The URL people use, without a slash at the end.
+    /// The public URL, without a trailing slash.
     pub public_url: String,
     pub session_lifetime: Duration,
     pub session_idle: Duration,
@@ -32,7 +33,7 @@ pub struct CoreSettings {
     pub reset_lifetime: Duration,
 }
 
-/// The context. Cheap to clone.
+/// The application context. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Ctx(Arc<Inner>);
 
@@ -48,24 +49,24 @@ pub struct Inner {
     pub credentials: CredentialCache,
     pub hashing: Hashing,
     pub outages: Outages,
-    /// Rung when a job was enqueued in this process.
+    /// Notified when this process enqueues a job.
     pub job_bell: Notify,
     /// Time at which a commit enqueued jobs that follow from its entries, in milliseconds.
     pub(crate) sealed_jobs_at: Arc<AtomicI64>,
-    /// Laying out documents, which also takes memory.
+    /// Permits for rendering documents, which also takes memory.
     pub printing: FairPermits<OrganizationId>,
-    /// Reading and marking files that came from outside.
+    /// Permits for reading and stamping uploaded files.
     pub(crate) stamping: FairPermits<OrganizationId>,
-    /// Reading tables that are imported.
+    /// Permits for reading imported tables.
     pub importing: FairPermits<OrganizationId>,
-    /// Comparing texts.
+    /// Permits for comparing texts.
     pub comparing: FairPermits<OrganizationId>,
-    /// Masking what scripts return and log.
+    /// Permits for masking the output and logs of scripts.
     pub(crate) masking: FairPermits<OrganizationId>,
     pub(crate) parts: Parts,
 }
 
-/// What features keep in memory or were set up with, one value of a type.
+/// The in-memory state and settings of the features, one value per type.
 #[derive(Debug, Default)]
 pub(crate) struct Parts(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
 
@@ -82,7 +83,7 @@ impl Ctx {
         Self(Arc::new(inner))
     }
 
-    /// The value of this type that the server was put together with.
+    /// Returns the value of this type that the server was assembled with.
     pub(crate) fn part<T: Any + Send + Sync>(&self) -> &T {
         let part = self.parts.0.get(&TypeId::of::<T>()).and_then(|part| part.downcast_ref());
         part.unwrap_or_else(|| unreachable!("the server was put together without {}", type_name::<T>()))
@@ -92,7 +93,7 @@ impl Ctx {
         self.0.clock.now()
     }
 
-    /// A link into the console.
+    /// Returns a link into the console.
     pub fn link(&self, path: &str) -> String {
         format!("{}{path}", self.0.settings.public_url)
     }

@@ -1,4 +1,4 @@
-//! What a process remembers of credentials, and forgets when it is no longer true.
+//! The credential cache of a process, and its invalidation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -12,32 +12,32 @@ use attestry_domain::journal::Hash;
 use quick_cache::sync::Cache;
 use tokio::sync::mpsc;
 
-/// How often the use of a credential is written down at most.
+/// The minimum interval between two writes of a credential's last use.
 const TOUCH_EVERY: Duration = Duration::from_mins(1);
 
-/// What is remembered of a credential.
+/// A cached credential.
 #[derive(Debug)]
-pub struct Known {
+pub struct CachedPrincipal {
     pub principal: Arc<Principal>,
     pub(crate) until: Time,
     pub(crate) touched: AtomicI64,
 }
 
-/// What is remembered of a session apart from any organization.
+/// A cached session, independent of any organization.
 #[derive(Debug)]
-pub struct KnownSession {
+pub struct CachedSession {
     pub session: Session,
     pub email: String,
     pub(crate) until: Time,
     pub(crate) touched: AtomicI64,
 }
 
-/// The credentials that were used lately.
+/// The recently used credentials.
 #[derive(Debug)]
 pub struct CredentialCache {
-    pub(crate) known: Cache<Hash, Arc<Known>>,
-    pub(crate) sessions: Cache<Hash, Arc<KnownSession>>,
-    /// Counts what was forgotten, so that a look-up that was under way meanwhile is not remembered.
+    pub(crate) known: Cache<Hash, Arc<CachedPrincipal>>,
+    pub(crate) sessions: Cache<Hash, Arc<CachedSession>>,
+    /// The number of invalidations; a look-up during which it changes is not cached.
     pub(crate) forgotten: AtomicU64,
     pub(crate) touches: (mpsc::Sender<Touch>, std::sync::Mutex<Option<mpsc::Receiver<Touch>>>),
 }
@@ -54,7 +54,7 @@ impl Default for CredentialCache {
     }
 }
 
-/// What is no longer what it was.
+/// The subject of an invalidation.
 #[derive(Clone, Copy, Debug)]
 pub enum Invalidate {
     Key(ApiKeyId),
@@ -84,7 +84,7 @@ pub(crate) enum Touch {
 }
 
 impl CredentialCache {
-    /// Forgets what is no longer true, in this process at once.
+    /// Removes matching entries from the cache of this process.
     pub fn invalidate(&self, what: Invalidate) {
         self.forgotten.fetch_add(1, Ordering::SeqCst);
         self.known.retain(|_, known| !what.is_about(&known.principal));
@@ -99,7 +99,7 @@ impl CredentialCache {
         let last = Time::from_millis(touched.load(Ordering::Relaxed));
         if now.since(last) >= TOUCH_EVERY {
             touched.store(now.as_millis(), Ordering::Relaxed);
-            // A full channel loses a note of use, nothing else.
+            // A full channel only loses an update of the last use.
             let _ = self.touches.0.try_send(touch);
         }
     }

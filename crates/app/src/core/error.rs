@@ -1,11 +1,11 @@
-//! The one error enum of the use cases. What the client reads is written for the client; a cause
-//! that only we understand travels in [`Error::Internal`] and is logged once. No HTTP here.
+//! The error type of the use cases. Messages are written for the client; an internal cause travels in
+//! [`Error::Internal`] and is logged once. No HTTP here.
 
 use attestry_db::Error as DbError;
 use attestry_domain::access::Denied;
 use attestry_storage::Conflict;
 
-/// What is wrong with one field of a request.
+/// A validation error of one field of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     pub field: String,
@@ -34,23 +34,23 @@ pub enum Error {
     IdempotencyMismatch,
     #[error("too many requests")]
     TooMany { message: &'static str, retry_after: u64 },
-    /// The process does as much work of a kind as it can.
+    /// The process has no free permits for this kind of work.
     #[error("{message}")]
     Overloaded { message: &'static str, retry_after: u64 },
-    /// An outside service failed or is not configured. The cause is for the log: it may hold host names and the other
-    /// side's words.
+    /// An external service failed or is not configured. The cause is only logged: it may contain host names and the
+    /// service's own messages.
     #[error("{message}")]
     Outside { code: &'static str, message: String, cause: Option<String>, retry_after: Option<u64> },
     #[error("not available: {0}")]
     Unavailable(String),
-    /// A change was sent to the database, and nobody knows whether it was made.
+    /// A change was sent to the database, and its outcome is unknown.
     #[error("the outcome is unknown: {0}")]
     OutcomeUnknown(String),
     #[error("{0}")]
     Internal(String),
 }
 
-/// "there is no such risk", "there is no user with this address"
+/// Formats the message of a missing entity: "there is no such risk", "there is no user with this address".
 fn missing(what: &str) -> String {
     if what.contains(' ') { format!("there is no {what}") } else { format!("there is no such {what}") }
 }
@@ -64,7 +64,8 @@ impl Error {
         Self::Internal(error.to_string())
     }
 
-    /// Tells an outage, after which the same may succeed: the database or another part of the installation is away.
+    /// Returns true for an outage of the database or another part of the installation, after which a retry may
+    /// succeed.
     pub(crate) fn is_outage(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::OutcomeUnknown(_))
     }

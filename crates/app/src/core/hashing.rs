@@ -1,5 +1,5 @@
-//! Hashing passwords. One Argon2id hash takes 19 MiB and a core for some 30 ms, so few are computed at once, and
-//! networks take turns: whoever floods the queue from one network delays another by a hash or two.
+//! Password hashing. One Argon2id hash takes 19 MiB and a core for some 30 ms, so few are computed concurrently.
+//! Permits are shared fairly between networks: a flood of requests from one network delays another by a hash or two.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ impl Default for Hashing {
 }
 
 impl Hashing {
-    /// The number of hashes that were computed.
+    /// Returns the number of hashes computed so far.
     pub fn computed(&self) -> u64 {
         self.computed.load(Ordering::Relaxed)
     }
@@ -41,8 +41,8 @@ impl Hashing {
         self.compute(origin, hash).await?.map_err(Error::internal)
     }
 
-    /// Tells if the password is the one that was hashed. Without a hash the same work is done, so that the time tells
-    /// nothing.
+    /// Returns true if the password matches the hash. Without a hash the same work is done, so that the response time
+    /// does not reveal whether the account exists.
     pub(crate) async fn check(
         &self,
         origin: &Origin,

@@ -1,4 +1,4 @@
-//! The past, from the journal: how things stood at a moment, and how one thing came to be as it is.
+//! History, read from the journal: the state as of a date, and the entries about one entity.
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
@@ -7,27 +7,28 @@ use attestry_domain::journal::{EntryFilter, ShownEntry};
 use attestry_domain::page::{After, Key, Order, Page, PageRequest, Sort, page_of};
 use attestry_storage::journal::{self, StatesAt};
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// How many states are read at a time.
+/// The number of states per read.
 const BATCH: u16 = 1000;
 
-/// The things of one kind as they stood at a moment.
+/// The entities of one kind as of a point in time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Past<T> {
-    /// What their ids begin with.
+pub(crate) struct StateAsOf<T> {
+    /// The prefix of their ids.
     pub(crate) kind: &'static str,
     pub(crate) at: Time,
     pub(crate) read: fn(&str) -> Result<T, serde_json::Error>,
 }
 
-impl<T> Past<T> {
+impl<T> StateAsOf<T> {
     fn from(&self, order: Order, after: Option<String>) -> StatesAt {
         StatesAt { prefix: self.kind, at: self.at, order, after, most: BATCH.into() }
     }
 
-    /// The next states, and from where on there are more.
+    /// Reads the next batch and advances the cursor in `wanted`. The flag is true if there may be more.
     async fn next(
         &self,
         ctx: &Ctx,
@@ -46,8 +47,8 @@ impl<T> Past<T> {
         Ok((items, states.len() == usize::from(BATCH)))
     }
 
-    /// A page of those that `takes` admits. Sorted by id, no more is read than the page needs; in another order all of
-    /// them are looked at, and no more than a page is kept.
+    /// Returns a page of the entities that `takes` accepts. Sorted by id, it reads only as much as the page needs; in
+    /// any other order it scans all entities, and holds no more than a page and one batch in memory.
     pub(crate) async fn page<S: Sort>(
         &self,
         ctx: &Ctx,
@@ -74,7 +75,7 @@ impl<T> Past<T> {
         }
     }
 
-    /// All of them, oldest first.
+    /// Returns all entities, oldest first.
     pub(crate) async fn all(&self, ctx: &Ctx, scope: &Scope) -> Result<Vec<T>, Error> {
         let (mut wanted, mut all) = (self.from(Order::Ascending, None), Vec::new());
         loop {
@@ -86,7 +87,7 @@ impl<T> Past<T> {
         }
     }
 
-    /// How many there are that `takes` admits.
+    /// Counts the entities that `takes` accepts.
     pub(crate) async fn count(
         &self,
         ctx: &Ctx,
@@ -104,14 +105,15 @@ impl<T> Past<T> {
     }
 }
 
-/// The state of one thing at a moment.
+/// Returns the state of one entity as of a point in time.
 pub(crate) async fn one_at<K: Kind>(ctx: &Ctx, scope: &Scope, id: Id<K>, at: Time) -> Result<String, Error> {
     let scope = scope.clone();
     let state = ctx.db.read(async move |t| journal::state_at(t, &scope, &id.to_string(), at).await).await?;
     state.ok_or(Error::NotFound(K::NOUN))
 }
 
-/// The entries about one thing, newest first. What never was has no history.
+/// Lists the entries about one entity, newest first. An entity without entries is not found.
+#[boxed]
 pub async fn of<K: Kind>(
     ctx: &Ctx,
     scope: &Scope,

@@ -1,5 +1,5 @@
-//! Steps that features add to those of the core, of the registers and of each other. The table is filled in
-//! [`crate::assembly`]: whoever takes the step knows none of the features.
+//! Hooks by which features extend the core, the registers and each other. [`crate::assembly`] fills the table, so
+//! that the callers of a hook depend on no feature.
 
 use std::collections::BTreeSet;
 
@@ -13,32 +13,32 @@ use crate::core::change::{Change, Notification};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// A step in a transaction.
+/// The future of a hook in a transaction.
 pub(crate) type Step<'a> = BoxFuture<'a, Result<(), Error>>;
 
-/// A step about something: its arguments are the change and that.
+/// A hook with an argument.
 pub(crate) type About<T> = for<'a> fn(&'a Change<'_>, T) -> Step<'a>;
 
-/// The same for something that is borrowed.
+/// A hook with a borrowed argument.
 pub(crate) type AboutRef<T> = for<'a> fn(&'a Change<'_>, &'a T) -> Step<'a>;
 
 #[derive(Debug)]
 pub(crate) struct Hooks {
-    /// Tells members what happened, at the end of a change.
+    /// Sends the notifications at the end of a change.
     pub(crate) notify: About<Vec<Notification>>,
-    /// The journals of these organizations have grown, on disk.
+    /// Runs after a commit that appended to the journals of these organizations.
     pub(crate) committed: fn(&Ctx, BTreeSet<OrganizationId>),
-    /// Checks the file that a record is to have. The record is named by its id.
+    /// Validates the file that a record refers to. The record is identified by its id.
     pub(crate) validate: for<'a> fn(&'a Change<'_>, &'a str, AttachmentId) -> Step<'a>,
-    /// A record is deleted, and with it whatever belongs to its id.
+    /// Runs when a record is deleted, to delete everything that belongs to its id.
     pub(crate) deleted: &'static [AboutRef<str>],
-    /// A file is detached from a record; an error keeps it there.
+    /// Runs when a file is detached from a record; an error prevents it.
     pub(crate) detached: AboutRef<Attachment>,
-    /// A member leaves.
+    /// Runs when a member leaves.
     pub(crate) unassigned: &'static [About<MemberId>],
-    /// A member lost these permissions.
+    /// Runs when a member loses these permissions.
     pub(crate) demoted: for<'a> fn(&'a Change<'_>, MemberId, Permissions) -> Step<'a>,
-    /// The clocks of the organization show another time.
+    /// Runs when the time zone of the organization changes.
     pub(crate) zone_changed: AboutRef<Zone>,
 }
 

@@ -1,8 +1,8 @@
-//! `Idempotency-Key`: the same request sent twice has one effect and one answer.
+//! `Idempotency-Key`: the same request sent twice has one effect and one response.
 //!
-//! A claim is taken in a transaction of its own, settled by [`crate::core::change`] in the transaction of
-//! the change, and completed with the answer. So after a crash in between, a repetition learns that
-//! the change was made, and makes no second one. A request that has lost its claim changes nothing.
+//! A claim is acquired in its own transaction, marked as applied by [`crate::core::change`] in the transaction of the
+//! change, and completed with the response. After a crash in between, a retry is informed that the change was made,
+//! and does not repeat it. A request that has lost its claim changes nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,31 +11,32 @@ use attestry_domain::access::Claim;
 use attestry_domain::journal::{Hash, hex};
 use attestry_storage::idempotency::{self, Standing};
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// How long an answer is remembered.
-pub(crate) const REMEMBERED: Duration = Duration::from_hours(24);
-/// How long a request may run before its claim can be taken over. No request with a claim lives as long.
-pub const LOCKED: Duration = Duration::from_mins(2);
+/// The time for which a response is stored.
+pub(crate) const RESPONSE_RETENTION: Duration = Duration::from_hours(24);
+/// The time after which the claim of a running request can be taken over. Requests with a claim end earlier.
+pub const CLAIM_TIMEOUT: Duration = Duration::from_mins(2);
 const PURPOSE: &str = "idempotent answer";
 
-/// What to do with a request that carries a key.
+/// The way to handle a request that carries a key.
 #[derive(Debug)]
 pub enum Begun {
-    /// Do the work, with this claim in its origin.
+    /// Run the request, with this claim in its origin.
     Run(Arc<Claim>),
-    /// Somebody did: this was the answer.
+    /// Return this stored response: the request was already handled.
     Replay(Vec<u8>),
 }
 
-/// Whose key it is, which request it is for.
+/// The owner of a key, and the request it is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub owner: &'a str,
     pub key: &'a str,
     pub operation: &'a str,
-    /// What makes it the same request, in pieces.
+    /// The parts of the request that must match on a retry.
     pub body: &'a [&'a [u8]],
 }
 
@@ -48,7 +49,7 @@ pub async fn begin(ctx: &Ctx, request: Request<'_>) -> Result<Begun, Error> {
     let (taken, existing) = ctx
         .db
         .write(async move |t| {
-            let (until, expired) = (now.plus(LOCKED), now.minus(REMEMBERED));
+            let (until, expired) = (now.plus(CLAIM_TIMEOUT), now.minus(RESPONSE_RETENTION));
             let taken = idempotency::take(t, &wanted, &fingerprint, now, until, expired).await?;
             let existing = if taken { None } else { idempotency::get(t, &wanted.name).await? };
             Ok::<_, Error>((taken, existing))
@@ -73,14 +74,16 @@ pub async fn begin(ctx: &Ctx, request: Request<'_>) -> Result<Begun, Error> {
     }
 }
 
-/// Keeps the answer for repetitions, encrypted: it may be about anything.
+/// Stores the response for retries, encrypted because it may hold any data.
+#[boxed]
 pub async fn finish(ctx: &Ctx, claim: &Arc<Claim>, answer: &[u8]) -> Result<(), Error> {
     let (claim, sealed) = (Arc::clone(claim), ctx.keys.seal(PURPOSE, answer)?);
     Ok(ctx.db.write(async move |t| idempotency::answer(t, &claim, &sealed).await).await?)
 }
 
-/// Releases the key of a request that ended without a response to store. If the request changed nothing, the key may be
-/// used again; if it did, a retry gets a conflict at once.
+/// Releases the key of a request that ended without a response to store. If the request changed nothing, the key may
+/// be used again; otherwise a retry gets a conflict immediately.
+#[boxed]
 pub async fn release(ctx: &Ctx, claim: &Arc<Claim>) -> Result<(), Error> {
     let claim = Arc::clone(claim);
     Ok(ctx.db.write(async move |t| idempotency::release(t, &claim).await).await?)

@@ -1,5 +1,5 @@
-//! The journal: what is recorded, and how it is read. Entries are made by [`crate::core::change`] and come into the chain with
-//! the commit, see [`crate::core::sealing`].
+//! The journal: its records, and reading them. [`crate::core::change`] creates the entries; they are appended to the
+//! chain with the commit, see [`crate::core::sealing`].
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -13,20 +13,21 @@ use attestry_domain::page::Page;
 use attestry_storage::journal::{self, SignedHead};
 use serde::{Deserialize, Serialize};
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// What happened to what.
+/// An action and the entity it applies to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     pub action: Cow<'static, str>,
     pub entity_type: Cow<'static, str>,
     pub entity_id: String,
-    /// The entity after the change in canonical JSON; `None` when it is gone.
+    /// The entity after the change in canonical JSON; `None` if it was deleted.
     pub state: Option<String>,
 }
 
-/// Who did it, where, and how they came in.
+/// The author of an entry: the actor, their organization, and how they authenticated.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Author {
     pub(crate) organization: OrganizationId,
@@ -53,7 +54,7 @@ impl From<&Scope> for Author {
     }
 }
 
-/// A record on its way into the chain: who did it, and when.
+/// A record that is not sealed yet, with its author and time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) author: Author,
@@ -67,7 +68,8 @@ struct Export<'a> {
     query: &'a str,
 }
 
-/// Records that somebody takes a whole list with them.
+/// Records the export of a whole list.
+#[boxed]
 pub async fn exported(
     ctx: &Ctx,
     scope: &Scope,
@@ -91,6 +93,7 @@ pub async fn exported(
 }
 
 /// Entries, newest first, each with the state before it.
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -102,13 +105,15 @@ pub async fn list(
     Ok(ctx.db.read(async move |t| journal::list(t, &scope, &filter, limit, before).await).await?)
 }
 
-/// How many entries there are.
+/// Counts the entries that match the filter.
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope, filter: EntryFilter) -> Result<i64, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| journal::count(t, &scope, &filter).await).await?)
 }
 
-/// The signed end of the organization's chain, to be kept elsewhere.
+/// Returns the signed head of the organization's chain, for safekeeping outside the server.
+#[boxed]
 pub async fn head(ctx: &Ctx, scope: &Scope) -> Result<SignedHead, Error> {
     let organization = scope.organization();
     ctx.db

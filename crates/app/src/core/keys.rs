@@ -1,6 +1,5 @@
-//! All cryptography but the hashing of passwords. One secret (a file or a setting) yields, by HKDF, the key that signs journal
-//! heads, the key that encrypts secrets at rest and the key that signs links. Random tokens are
-//! stored as SHA-256.
+//! All cryptography except password hashing. HKDF derives three keys from one secret (a file or a setting): one signs
+//! journal heads, one encrypts secrets at rest, one signs links. Random tokens are stored as SHA-256.
 
 use std::sync::Arc;
 
@@ -78,12 +77,12 @@ impl Keys {
         })))
     }
 
-    /// Tells one secret from another without revealing it.
+    /// The fingerprint of the secret, which identifies it without revealing it.
     pub fn fingerprint(&self) -> &str {
         &self.0.fingerprint
     }
 
-    /// The name of the key that signs journal heads.
+    /// The id of the key that signs journal heads.
     pub fn signer_id(&self) -> &str {
         &self.0.signer_id
     }
@@ -100,7 +99,7 @@ impl Keys {
         UnparsedPublicKey::new(&ED25519, self.public_key()).verify(message, signature).is_ok()
     }
 
-    /// A keyed fingerprint: without the key nobody can try out what it was made of.
+    /// Computes a keyed fingerprint. Without the key its input cannot be found by guessing.
     pub fn mac(&self, parts: &[&[u8]]) -> Hash {
         let mut context = hmac::Context::with_key(&self.0.mac);
         for part in parts {
@@ -112,7 +111,7 @@ impl Keys {
         hash
     }
 
-    /// Encrypts what must be read again later. `purpose` binds it to its place.
+    /// Encrypts data that must be read again later. `purpose` binds the ciphertext to its use.
     pub fn seal(&self, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, Error> {
         seal_with(&self.0.cipher, &*self.0.entropy, purpose, plain)
     }
@@ -121,30 +120,30 @@ impl Keys {
         open_with(&self.0.cipher, purpose, sealed)
     }
 
-    /// Something that a link carries and only we can read.
+    /// Encrypts content into a ticket for a link; only this installation can read it.
     pub(crate) fn ticket<T: Serialize>(&self, purpose: &str, content: &T) -> Result<String, Error> {
         Ok(URL_SAFE_NO_PAD.encode(self.seal(purpose, &serde_json::to_vec(content)?)?))
     }
 
-    /// What such a link carries; nothing if it is not one of ours.
+    /// Decrypts a ticket; `None` if this installation did not create it.
     pub(crate) fn read_ticket<T: DeserializeOwned>(&self, purpose: &str, text: &str) -> Option<T> {
         let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
         serde_json::from_slice(&self.open(purpose, &sealed).ok()?).ok()
     }
 
-    /// A fresh key of its own, as it is kept: under the key of the installation.
+    /// Creates a data key; returns it with its stored form, encrypted with the installation's key.
     pub(crate) fn new_data_key(&self) -> Result<(DataKey, Vec<u8>), Error> {
         let mut key = [0; 32];
         self.0.entropy.fill(&mut key);
         Ok((DataKey::new(&key, &self.0.entropy)?, self.seal(DATA_KEY, &key)?))
     }
 
-    /// Takes a key that was kept.
+    /// Decrypts a stored data key.
     pub(crate) fn data_key(&self, kept: &[u8]) -> Result<DataKey, Error> {
         DataKey::new(&self.open(DATA_KEY, kept)?, &self.0.entropy)
     }
 
-    /// 32 random bytes, base64url.
+    /// Creates a token of 32 random bytes, base64url-encoded.
     pub fn token(&self) -> Token {
         let mut bytes = [0; 32];
         self.0.entropy.fill(&mut bytes);
@@ -152,18 +151,18 @@ impl Keys {
         Token { hash: sha256(text.as_bytes()), text }
     }
 
-    /// The public part of an API key: 8 characters.
+    /// Creates the public part of an API key: 8 characters.
     pub fn key_prefix(&self) -> String {
         self.readable::<8>()
     }
 
-    /// A code that people read off paper: 80 random bits in four groups.
+    /// Creates a code that people copy from paper: 80 random bits in four groups.
     pub(crate) fn code(&self) -> String {
         let text = self.readable::<16>().to_uppercase();
         [&text[..4], &text[4..8], &text[8..12], &text[12..]].join("-")
     }
 
-    /// Random characters that are not taken for one another.
+    /// Creates a random string from an alphabet without easily confused characters.
     fn readable<const LENGTH: usize>(&self) -> String {
         const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
         let mut bytes = [0; LENGTH];
@@ -174,7 +173,7 @@ impl Keys {
 
 const DATA_KEY: &str = "data key";
 
-/// A key that can be changed without changing that of the installation.
+/// A key that can be rotated without rotating the installation's key.
 pub(crate) struct DataKey {
     cipher: LessSafeKey,
     entropy: Arc<dyn Entropy>,
@@ -226,7 +225,7 @@ fn open_with(cipher: &LessSafeKey, purpose: &str, sealed: &[u8]) -> Result<Vec<u
     Ok(plain)
 }
 
-/// Compares secrets in the same time whatever they are.
+/// Compares secrets in constant time.
 pub fn same(a: &[u8], b: &[u8]) -> bool {
     constant_time::verify_slices_are_equal(a, b).is_ok()
 }

@@ -1,5 +1,5 @@
-//! The ground that every feature stands on: the unit of work, the journal, the queue, keys, errors, permits. Nothing here
-//! knows a feature; what features add to a shared step is a hook, see [`crate::assembly`].
+//! The foundation of every feature: the unit of work, the journal, the queue, keys, errors, permits. Nothing here
+//! depends on a feature; features extend shared steps with hooks, see [`crate::assembly`].
 
 pub(crate) mod change;
 pub mod context;

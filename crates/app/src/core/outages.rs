@@ -1,20 +1,20 @@
-//! Outages in the log: a line when one begins, one every 30 s while it lasts, and one when it is over, however many
-//! requests meet it.
+//! Outages in the log: one line when an outage begins, one every 30 s while it lasts, and one when it is over,
+//! regardless of the number of failed requests.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The least time between two warnings.
+/// The minimum time between two warnings.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// The outage that lasts at the moment, if one does.
+/// The current outage, if there is one.
 #[derive(Debug, Default)]
 pub struct Outages(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     since: Option<Instant>,
-    /// Requests and other work that met it.
+    /// Requests and other work that failed during it.
     count: u64,
     warned: Option<Instant>,
     /// A warning about this outage was logged.
@@ -26,7 +26,7 @@ impl Outages {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something could not be done because the database or the storage is away. `work` names it.
+    /// Reports that work failed because the database or the object storage is unavailable. `work` names the work.
     pub fn met(&self, work: &str, cause: &str) {
         let (seconds, count) = {
             let mut state = self.lock();
@@ -42,7 +42,7 @@ impl Outages {
         tracing::warn!(work, cause, seconds, count, "requests are refused for now");
     }
 
-    /// The database answered.
+    /// Reports that the database responded.
     pub fn ended(&self) {
         let State { since, count, is_known, .. } = {
             let mut state = self.lock();

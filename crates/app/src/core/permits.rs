@@ -1,8 +1,8 @@
-//! Permits: how much of one kind of work, or of memory, a process has in use at once, and whose turn it is.
+//! Permits: limits on how much of one kind of work, or of memory, a process uses concurrently, shared fairly.
 //!
-//! Keys (an organization, a network, a grant) take turns: permits that become free go to the key that has waited longest
-//! since its last turn, so that a thousand pieces of work of one organization delay another's by one of them. No key
-//! holds more than its share, and waiting is bounded in number and in time.
+//! Keys (an organization, a network, a grant) are served in turn: free permits go to the key that has waited longest
+//! since its last permit, so that a thousand requests of one organization delay another's by one. No key holds more
+//! than its share, and waiting is bounded in number and in time.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -14,52 +14,52 @@ use tokio::task::spawn_blocking;
 
 use crate::core::error::Error;
 
-/// Bounds of one kind of work.
+/// Limits for one kind of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Permits in all.
+    /// The total number of permits.
     pub permits: usize,
-    /// Permits that one key holds.
+    /// The maximum number of permits that one key holds.
     pub per_key: usize,
-    /// Requests that wait, of all keys together.
+    /// The maximum number of waiting requests, of all keys together.
     pub waiting: usize,
-    /// Requests of one key that wait.
+    /// The maximum number of waiting requests of one key.
     pub waiting_per_key: usize,
-    /// The longest wait.
+    /// The maximum wait.
     pub timeout: Duration,
 }
 
-/// The longest wait of somebody who expects a response.
+/// The maximum wait of work that a client waits for.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Limits {
-    /// For work that requests wait for.
+    /// Limits for work that requests wait for.
     pub const fn of_requests(permits: usize) -> Self {
         let timeout = REQUEST_TIMEOUT;
         Self { permits, per_key: permits, waiting: 512, waiting_per_key: 32, timeout }
     }
 
-    /// For what nobody waits for: there is a permit at once, or none.
+    /// Limits without a queue: a permit is available immediately or refused.
     pub const fn without_queue(permits: usize, per_key: usize) -> Self {
         Self { permits, per_key, waiting: 0, waiting_per_key: 0, timeout: Duration::ZERO }
     }
 
-    /// For work of jobs, which bound their number themselves.
+    /// Limits for the work of jobs, whose number the queue limits.
     pub const fn of_jobs(permits: usize) -> Self {
         let (waiting, timeout) = (usize::MAX, Duration::MAX);
         Self { permits, per_key: permits, waiting, waiting_per_key: waiting, timeout }
     }
 }
 
-/// Seconds after which a refused request is worth repeating.
+/// Seconds after which a refused request may be retried.
 const RETRY_AFTER_SECONDS: u64 = 2;
 
-/// Reason for not getting a permit.
+/// The reason for refusing a permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Too many requests of the key wait.
+    /// Too many requests of the key are waiting.
     Share,
-    /// Too many requests of all keys wait, or the wait was too long.
+    /// Too many requests are waiting, or the wait timed out.
     Busy,
 }
 
@@ -75,7 +75,7 @@ impl From<Refusal> for Error {
     }
 }
 
-/// Owner of permits, such as an organization.
+/// The owner of permits, such as an organization.
 pub trait Key: Eq + Hash + Clone + std::fmt::Debug + Send + 'static {}
 
 impl<K: Eq + Hash + Clone + std::fmt::Debug + Send + 'static> Key for K {}
@@ -92,7 +92,7 @@ struct State<K: Key> {
     limits: Limits,
     free: usize,
     held: HashMap<K, usize>,
-    /// Those who wait, by key; the key at the front has the next turn.
+    /// The waiting requests by key; the key at the front is next.
     queues: VecDeque<(K, VecDeque<Request<K>>)>,
     waiting: usize,
 }
@@ -124,8 +124,8 @@ impl<K: Key> State<K> {
         }
     }
 
-    /// The request whose turn it is, if there is enough for it. A key that holds its share is passed over; one that needs
-    /// more than is free is waited for, so that small requests do not overtake a large one for ever.
+    /// Returns the next request, if there are enough permits for it. A key that holds its share is skipped; a request
+    /// for more than is free is not, so that small requests do not overtake a large one forever.
     fn next(&mut self) -> Option<(K, Request<K>)> {
         let has_room = |state: &Self, (key, queue): &(K, VecDeque<Request<K>>)| {
             queue.front().is_some_and(|request| state.held(key) + request.weight <= state.limits.per_key)
@@ -147,13 +147,13 @@ fn lock<K: Key>(state: &Mutex<State<K>>) -> MutexGuard<'_, State<K>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Hands out what is free.
+/// Hands out the free permits.
 fn hand_out<K: Key>(shared: &Arc<Mutex<State<K>>>, state: &mut State<K>) {
     while let Some((key, Request { weight, turn })) = state.next() {
         state.take(&key, weight);
         let permit = Permit { state: Some(Arc::clone(shared)), key: key.clone(), weight };
         if let Err(mut permit) = turn.send(permit) {
-            // The waiter has gone; dropping its permit must not come back here.
+            // The waiter has gone; dropping its permit here would lock the state again.
             permit.state = None;
             state.give_back(&key, weight);
         }
@@ -167,18 +167,18 @@ impl<K: Key> FairPermits<K> {
         Self { state: Arc::new(Mutex::new(state)), timeout: limits.timeout }
     }
 
-    /// The number of permits that are held.
+    /// Returns the number of permits in use.
     pub fn in_use(&self) -> usize {
         let state = lock(&self.state);
         state.limits.permits - state.free
     }
 
-    /// The number of requests that wait.
+    /// Returns the number of waiting requests.
     pub fn waiting(&self) -> usize {
         lock(&self.state).waiting
     }
 
-    /// Tells if a key holds all the permits it may.
+    /// Returns true if a key holds as many permits as it can.
     pub(crate) fn is_at_limit(&self, key: &K) -> bool {
         let state = lock(&self.state);
         state.held(key) >= state.limits.per_key
@@ -189,7 +189,7 @@ impl<K: Key> FairPermits<K> {
         self.acquire_many(key, 1).await
     }
 
-    /// Waits for so many permits, or for as many as a key can have.
+    /// Waits for this many permits, capped at the maximum of one key.
     pub async fn acquire_many(&self, key: K, weight: usize) -> Result<Permit<K>, Refusal> {
         let mut waiter = match self.enter(key, weight)? {
             Entered::Permit(permit) => return Ok(permit),
@@ -227,8 +227,8 @@ impl<K: Key> FairPermits<K> {
         Ok(Entered::Waiter(Waiter { state: Arc::clone(&self.state), turn }))
     }
 
-    /// Does work that computes for a while, on a thread of its own, once there is a permit. The permit is held until the
-    /// work is done, whether or not its caller still waits.
+    /// Runs CPU-bound work on a blocking thread, once there is a permit. The permit is held until the work is done,
+    /// even if the caller stops waiting.
     pub async fn work<T: Send + 'static>(
         &self,
         key: K,
@@ -244,7 +244,7 @@ enum Entered<K: Key> {
     Waiter(Waiter<K>),
 }
 
-/// A place in the queue.
+/// A position in the queue.
 struct Waiter<K: Key> {
     state: Arc<Mutex<State<K>>>,
     turn: oneshot::Receiver<Permit<K>>,
@@ -253,7 +253,7 @@ struct Waiter<K: Key> {
 impl<K: Key> Drop for Waiter<K> {
     fn drop(&mut self) {
         self.turn.close();
-        // A permit that arrived at the last moment is handed on when it is dropped, after the lock.
+        // A permit that arrived at the last moment is released by its own drop, after this lock.
         let late = self.turn.try_recv().ok();
         let mut state = lock(&self.state);
         state.waiting -= 1;
@@ -267,17 +267,17 @@ impl<K: Key> Drop for Waiter<K> {
     }
 }
 
-/// Permission to do one piece of work, until it is dropped.
+/// A permit for one piece of work, released on drop.
 #[derive(Debug)]
 pub struct Permit<K: Key> {
-    /// None once it was handed back.
+    /// `None` once released.
     state: Option<Arc<Mutex<State<K>>>>,
     key: K,
     weight: usize,
 }
 
 impl<K: Key> Permit<K> {
-    /// Gives back all but so many permits.
+    /// Releases all but this many permits.
     pub fn shrink(&mut self, weight: usize) {
         let Some(shared) = self.state.as_ref().filter(|_| weight < self.weight) else { return };
         let mut state = lock(shared);
@@ -286,7 +286,7 @@ impl<K: Key> Permit<K> {
         hand_out(shared, &mut state);
     }
 
-    /// Does work that computes for a while, on a thread of its own.
+    /// Runs CPU-bound work on a blocking thread, and releases the permit afterwards.
     pub async fn work<T: Send + 'static>(
         self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -361,7 +361,7 @@ mod tests {
         }
         assert_eq!(permits.acquire('a').await.unwrap_err(), Refusal::Share);
         assert_eq!(permits.acquire('c').await.unwrap_err(), Refusal::Busy);
-        // A request that is dropped makes room, and is skipped when its turn comes.
+        // A dropped request makes room, and is skipped when it is next.
         drop(waiting.remove(0));
         let mut last = Box::pin(permits.acquire('c'));
         assert!(last.as_mut().now_or_never().is_none());
@@ -409,7 +409,7 @@ mod tests {
         let mut staying = Box::pin(permits.acquire('c'));
         assert!(leaving.as_mut().now_or_never().is_none() && staying.as_mut().now_or_never().is_none());
         drop(held);
-        // It has the permit, and was not polled since.
+        // It received the permit, and was not polled since.
         drop(leaving);
         drop(staying.await.unwrap());
         assert!(is_unused(&permits));

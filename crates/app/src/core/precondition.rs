@@ -1,15 +1,15 @@
-//! What `If-Match` asks for, checked inside the transaction that changes something.
+//! The `If-Match` precondition, checked inside the transaction of the change.
 
 use crate::core::error::Error;
 
-/// The versions the caller has seen; any of them will do. None: whatever it is.
+/// The versions that the caller has seen, any of which matches. `None` matches every version.
 #[derive(Clone, Debug, Default)]
 pub struct Precondition(pub Option<Vec<Vec<i64>>>);
 
 impl Precondition {
     pub fn check(&self, versions: &[i64]) -> Result<(), Error> {
         match &self.0 {
-            // A tag can have more in it than what is changed.
+            // A tag may list more versions than those of the changed entity.
             Some(seen) if !seen.iter().any(|seen| seen.starts_with(versions)) => {
                 Err(Error::PreconditionFailed)
             }

@@ -1,5 +1,5 @@
-//! Refusals in the journal. The first of a credential is written at once; those that follow are counted and written as
-//! one entry a minute, so that a client cannot flood the journal with refused requests.
+//! Refusals in the journal. The first refusal of a credential is written immediately; further ones are counted and
+//! written as one entry a minute, so that a client cannot flood the journal with refused requests.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,15 +13,16 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::journal::Record;
 
-/// Time for which refusals of a credential are counted before they are written.
+/// The time for which refusals of a credential are counted before they are written.
 const WINDOW: Duration = Duration::from_mins(1);
-/// Interval between two looks at the windows.
+/// The interval at which expired windows are written.
 const TICK: Duration = Duration::from_secs(5);
-/// Operations that an entry names.
+/// The maximum number of operations that an entry names.
 const MAX_OPERATIONS: usize = 20;
 
 /// A refused request.
@@ -32,23 +33,23 @@ pub struct Refusal {
     pub target: String,
 }
 
-/// Refusals that are counted and not yet written.
+/// The refusals that are counted and not yet written.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Mutex<HashMap<Key, Window>>);
 
-/// A session acts in several organizations, and each has a journal of its own.
+/// The organization is part of the key because a session acts in several organizations, each with its own journal.
 type Key = (OrganizationId, Credential);
 
 fn key(actor: &Actor) -> Key {
     (actor.principal.organization, actor.principal.credential)
 }
 
-/// The refusals of a credential after the one that was written.
+/// The refusals of a credential since its last entry.
 #[derive(Clone, Debug)]
 struct Window {
     since: Time,
     count: u64,
-    /// The last of them.
+    /// The latest refusal.
     last: Option<(Actor, Refusal)>,
     operations: BTreeMap<String, u64>,
 }
@@ -68,7 +69,7 @@ impl Window {
     }
 }
 
-/// The state of an entry about several refusals: the last of them, and their number.
+/// The state of an entry about several refusals: the latest one, and their number.
 #[derive(Serialize)]
 struct Counted<'a> {
     #[serde(flatten)]
@@ -94,7 +95,7 @@ impl Refusals {
         true
     }
 
-    /// Returns a window that could not be written, to be written with the next one.
+    /// Puts back a window that could not be written, to be written with the next one.
     fn put_back(&self, actor: &Actor, over: Window) {
         let mut windows = self.windows();
         let window = windows.entry(key(actor)).or_insert_with(|| Window::new(over.since));
@@ -106,7 +107,7 @@ impl Refusals {
         }
     }
 
-    /// Takes what is to be written. A credential that was refused meanwhile has a new window at once.
+    /// Removes and returns the windows to write. A credential that was refused in its window gets a new one.
     fn take(&self, now: Time, takes_all: bool) -> Vec<Window> {
         let mut taken = Vec::new();
         self.windows().retain(|_, window| {
@@ -122,7 +123,8 @@ impl Refusals {
     }
 }
 
-/// Records that somebody known was refused.
+/// Records that an authenticated actor was refused.
+#[boxed]
 pub async fn record(ctx: &Ctx, actor: &Actor, refusal: Refusal) -> Result<(), Error> {
     if ctx.part::<Refusals>().is_counted(actor, &refusal, ctx.now()) {
         return Ok(());
@@ -145,7 +147,8 @@ async fn write(ctx: &Ctx, actor: &Actor, refusal: &Refusal, state: String) -> Re
     .await
 }
 
-/// Writes what was counted for a minute, or all of it.
+/// Writes the windows that are over, or all of them.
+#[boxed]
 pub async fn write_counted(ctx: &Ctx, takes_all: bool) {
     for window in ctx.part::<Refusals>().take(ctx.now(), takes_all) {
         let Some((actor, last)) = &window.last else { continue };
@@ -168,7 +171,8 @@ pub async fn write_counted(ctx: &Ctx, takes_all: bool) {
     }
 }
 
-/// Writes what was counted, until told to stop, and then the rest.
+/// Writes windows as they end until `stop` is set, and then the rest.
+#[boxed]
 pub async fn keep_writing(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,11 +1,11 @@
-//! How entries come into the journal: whoever commits appends those of all bodies of the commit together. For each
-//! organization the end of its chain is held once, moved once and signed once.
+//! Sealing: each commit appends the journal entries of all its bodies to the chains. For each organization the head
+//! is locked once, advanced once and signed once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use attestry_db::{Error as DbError, Held, Note, Seal, Statement};
+use attestry_db::{CommitRecord, Error as DbError, LaneLock, Seal, Statement};
 use attestry_domain::Time;
 use attestry_domain::clock::{Clock, Ids};
 use attestry_domain::id::OrganizationId;
@@ -21,7 +21,7 @@ use crate::core::journal::{Entry as Unsealed, Record};
 use crate::core::keys::Keys;
 use crate::core::queue::{CHANNEL, Job};
 
-/// Sees the entries of a commit that somebody listens for; answers the entries that follow from them.
+/// Processes the sealed entries of an organization that has listeners, and returns the entries that follow from them.
 pub(crate) type Follow = for<'t> fn(
     &'t Sealer,
     &'t Tx<'t>,
@@ -29,31 +29,32 @@ pub(crate) type Follow = for<'t> fn(
     &'t [Entry],
 ) -> BoxFuture<'t, Result<Vec<Unsealed>, Error>>;
 
-/// Works beside every change, so it has no change of its own to work with.
+/// Seals the journal entries of each commit. It runs at commit time, outside of any change, so it cannot use the
+/// methods of one.
 #[derive(Debug)]
 pub(crate) struct Sealer {
     pub(crate) keys: Keys,
     pub(crate) ids: Ids,
     pub(crate) clock: Arc<dyn Clock>,
-    /// When jobs were enqueued last, in milliseconds.
+    /// Time at which jobs were last enqueued, in milliseconds.
     pub(crate) jobs_at: Arc<AtomicI64>,
     pub(crate) follow: Follow,
 }
 
-/// Tells if a commit of the last moments may have enqueued jobs; the next one that is on disk rings the bell then.
+/// Returns true if a commit may have enqueued jobs in the last two seconds; the caller then wakes the workers.
 pub(crate) fn has_enqueued(jobs_at: &AtomicI64, now: Time) -> bool {
     now.as_millis().saturating_sub(jobs_at.load(Ordering::SeqCst)) < 2000
 }
 
-/// The end of a chain that a transaction holds.
+/// The head of an organization's chain, locked by the transaction.
 struct HeldEnd(OrganizationId, Option<Last>);
 
 impl Seal for Sealer {
-    fn hold<'t>(&'t self, t: &'t Tx<'t>, lane: u128) -> BoxFuture<'t, Result<Held, DbError>> {
+    fn hold<'t>(&'t self, t: &'t Tx<'t>, lane: u128) -> BoxFuture<'t, Result<LaneLock, DbError>> {
         let organization = OrganizationId::from_u128(lane);
         async move {
             let end = journal::lock_head(t, organization).await?;
-            Ok(Box::new(HeldEnd(organization, end)) as Held)
+            Ok(Box::new(HeldEnd(organization, end)) as LaneLock)
         }
         .boxed()
     }
@@ -61,8 +62,8 @@ impl Seal for Sealer {
     fn seal<'t>(
         &'t self,
         t: &'t Tx<'t>,
-        held: Option<Held>,
-        notes: Vec<Note>,
+        held: Option<LaneLock>,
+        notes: Vec<CommitRecord>,
     ) -> BoxFuture<'t, Result<Vec<Statement>, DbError>> {
         async move {
             let held = held.and_then(|held| held.downcast::<HeldEnd>().ok());
@@ -101,7 +102,7 @@ fn broken(error: impl std::fmt::Display) -> DbError {
 }
 
 impl Sealer {
-    /// Puts a job into the queue, in the transaction that is sealed.
+    /// Enqueues a job in the transaction that is being sealed.
     pub(crate) async fn enqueue<J: Job>(
         &self,
         t: &Tx<'_>,
@@ -123,13 +124,13 @@ impl Sealer {
         Ok(rows::enqueue(t, &job).await?)
     }
 
-    /// Wakes the workers once the jobs are on disk.
+    /// Wakes the workers when the transaction commits.
     pub(crate) async fn wake_workers(&self, t: &Tx<'_>) -> Result<(), Error> {
         self.jobs_at.store(self.clock.now().as_millis(), Ordering::SeqCst);
         Ok(t.notify(CHANNEL).await?)
     }
 
-    /// Appends entries to those that are sealed already, and says where the chain ends now.
+    /// Seals entries, appends them to `sealed`, and returns the new end of the chain.
     fn extend(
         &self,
         sealed: &mut Vec<Entry>,
@@ -143,7 +144,7 @@ impl Sealer {
                 id: self.ids.next(),
                 organization_id: organization,
                 sequence: last.sequence + 1,
-                // The clocks of several servers differ; a chain does not run backwards.
+                // The clocks of several servers differ; timestamps in a chain never decrease.
                 at: at.max(last.at),
                 actor_type: author.actor_type,
                 actor_id: author.actor_id,
@@ -177,7 +178,7 @@ pub(crate) async fn begin(
     Ok(journal::new_head(t, signed(keys, head)?).await?)
 }
 
-/// A head with our signature.
+/// Signs a head with the installation's key.
 fn signed(keys: &Keys, head: Head) -> Result<SignedHead, serde_json::Error> {
     let signature = keys.sign(head.message()?.as_bytes());
     Ok(SignedHead { head, signing_key: keys.signer_id().to_owned(), signature })

@@ -1,6 +1,6 @@
-//! Proving a password. Failures are counted per account and network, shared by all processes; a right password never
-//! counts. In one process the attempts of one account from one network take turns, so that many at once are no way
-//! around the limit.
+//! Password throttling. Failures are counted per account and network, shared by all processes; a correct password
+//! never counts. Within a process, attempts for the same account from the same network run one after another, so that
+//! concurrent attempts cannot exceed the limit.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,29 +16,29 @@ use crate::core::change::Work;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// How many failures an account and network may have …
-const FAILURES: i64 = 5;
+/// The maximum number of failures per account and network …
+const MAX_FAILURES_PER_WINDOW: i64 = 5;
 /// … within this time.
 const WINDOW: Duration = Duration::from_mins(15);
 
-/// A password that was right: its failures before are forgotten in the transaction of what it was for.
+/// A verified password. The transaction it authorizes clears the failures counted before.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Proof(Hash);
+pub(crate) struct VerifiedPassword(Hash);
 
-impl Proof {
+impl VerifiedPassword {
     pub(crate) async fn clear(&self, t: &Tx<'_>) -> Result<(), Error> {
         Ok(sign_ins::clear(t, &self.0).await?)
     }
 }
 
-/// Tries a password. `None`: it was wrong, and that was counted, with whatever `note` writes of it.
+/// Verifies a password. `None`: it was incorrect, and the failure was counted in the transaction in which `note` ran.
 pub(crate) async fn prove<F, N>(
     ctx: &Ctx,
     account: &str,
     ip: Option<IpAddr>,
     check: F,
     note: N,
-) -> Result<Option<Proof>, Error>
+) -> Result<Option<VerifiedPassword>, Error>
 where
     F: Future<Output = Result<bool, Error>>,
     N: AsyncFn(&Work<'_>) -> Result<(), Error> + Send + Sync + 'static,
@@ -50,11 +50,11 @@ where
         let _turn = turns.lock().await;
         attempt(ctx, subject, check, note).await
     };
-    ctx.part::<Attempts>().leave(subject, turns);
+    ctx.part::<Attempts>().defer_to_commit(subject, turns);
     result
 }
 
-async fn attempt<F, N>(ctx: &Ctx, subject: Hash, check: F, note: N) -> Result<Option<Proof>, Error>
+async fn attempt<F, N>(ctx: &Ctx, subject: Hash, check: F, note: N) -> Result<Option<VerifiedPassword>, Error>
 where
     F: Future<Output = Result<bool, Error>>,
     N: AsyncFn(&Work<'_>) -> Result<(), Error> + Send + Sync + 'static,
@@ -63,7 +63,7 @@ where
     let window = now.minus(WINDOW);
     let failures = ctx.db.read(async move |t| sign_ins::failures(t, &subject, window).await).await?;
     if let Some((count, since)) = failures
-        && count >= FAILURES
+        && count >= MAX_FAILURES_PER_WINDOW
     {
         let left = WINDOW.saturating_sub(now.since(since));
         return Err(Error::TooMany {
@@ -72,7 +72,7 @@ where
         });
     }
     if check.await? {
-        return Ok(Some(Proof(subject)));
+        return Ok(Some(VerifiedPassword(subject)));
     }
     ctx.work(async move |work| {
         sign_ins::fail(work.t, &subject, now, window).await?;
@@ -82,7 +82,7 @@ where
     Ok(None)
 }
 
-/// Who is proving a password at the moment.
+/// The locks that serialize password attempts, by account and network.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts(Mutex<HashMap<Hash, Arc<Turns<()>>>>);
 
@@ -92,8 +92,8 @@ impl Attempts {
         Arc::clone(all.entry(subject).or_default())
     }
 
-    /// Forgets a subject that nobody else is waiting for.
-    pub(crate) fn leave(&self, subject: Hash, turns: Arc<Turns<()>>) {
+    /// Removes the lock of a subject that no other attempt waits for.
+    pub(crate) fn defer_to_commit(&self, subject: Hash, turns: Arc<Turns<()>>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         drop(turns);
         if all.get(&subject).is_some_and(|turns| Arc::strong_count(turns) == 1) {

@@ -1,28 +1,30 @@
-//! The proof of the journal: a walk along a chain, entry by entry, to its signed head.
+//! Journal verification: walks a chain, entry by entry, to its signed head.
 
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Entry, GENESIS, Hash};
 use attestry_storage::journal::SignedHead;
 use attestry_storage::{Tx, journal};
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// What a walk along a chain found.
+/// The result of verifying a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Intact {
         entries: i64,
     },
-    /// The first entry that does not hold, and why.
+    /// The first invalid entry, and the reason.
     Broken {
         sequence: i64,
         reason: String,
     },
 }
 
-/// Walks an organization's chain from its first entry to its signed head, as they stand at one moment.
-/// `known` are heads that were exported earlier: the chain must still contain them.
+/// Verifies an organization's chain from its first entry to its signed head, in one snapshot. `known` are heads that
+/// were exported earlier; the chain must still contain them.
+#[boxed]
 pub async fn verify(
     ctx: &Ctx,
     organization: OrganizationId,
@@ -78,7 +80,7 @@ async fn verify_at(
     Ok(Verdict::Intact { entries: sequence })
 }
 
-/// What is wrong with the entry that should be number `expected`.
+/// Returns the reason why an entry is invalid at position `expected`.
 fn flaw(
     entry: &Entry,
     expected: i64,

@@ -1,30 +1,32 @@
-//! One follower: where it is, what it is told next, and whether it still may be told.
+//! One follower: its cursor in the journal, its next event, and its authorization.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use attestry_storage::journal::{self, Told};
+use attestry_storage::journal::{self, EntrySummary};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::sight::shown;
-use super::{Most, Place};
+use super::{StreamLimits, StreamPermit};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::identity::principals::LastingScope;
 
-/// How many entries somebody is told who was away. Whoever has missed more reloads everything.
-pub const MOST_BEHIND: i64 = 5000;
+/// The maximum number of entries that a reconnecting follower catches up on. With more than that, the client reloads
+/// everything.
+pub const MAX_CATCH_UP_ENTRIES: i64 = 5000;
 
-/// What a follower hears.
+/// An event of a follower's stream.
 #[derive(Clone, Debug)]
-pub enum Said {
-    /// It follows from after this entry on.
+pub enum StreamEvent {
+    /// The stream starts after this entry.
     Begin(i64),
-    /// It has missed too much, and follows from after this entry on.
+    /// The follower has missed too many entries; the stream restarts after this entry.
     Reset(i64),
-    Entries(Vec<Arc<Told>>),
-    /// Nothing to be told of has happened for a while; it has seen everything up to this entry, if that is new.
+    Entries(Vec<Arc<EntrySummary>>),
+    /// A heartbeat: there were no visible entries for a while. Carries the new cursor, if it has moved.
     Silence(Option<i64>),
 }
 
@@ -32,39 +34,42 @@ pub enum Said {
 pub struct Follower {
     ctx: Ctx,
     caller: LastingScope,
-    place: Place,
+    place: StreamPermit,
     bell: watch::Receiver<u64>,
     is_closed: watch::Receiver<bool>,
-    /// What is said before anything else.
-    first: Option<Said>,
-    /// The last entry that was looked at, and the last that the client knows of.
+    /// The first event of the stream.
+    first: Option<StreamEvent>,
+    /// The last entry that was read, and the last that the client knows of.
     last: i64,
     known: i64,
-    /// How long it is silent at most, and when that will be over.
+    /// The heartbeat interval, and the time of the next heartbeat.
     silence: Duration,
     until: Instant,
 }
 
-/// Follows the journal: from now on, or from after an entry on.
+/// Follows the journal, from now on or from after an entry.
+#[boxed]
 pub async fn follow(
     ctx: &Ctx,
     caller: LastingScope,
     after: Option<i64>,
-    most: Most,
+    most: StreamLimits,
     silence: Duration,
 ) -> Result<Follower, Error> {
     let scope = &caller.scope;
     let principal = scope.principal().ok_or_else(|| Error::internal("only a member follows"))?;
     let place = ctx.feed().enter(ctx, principal, most)?;
-    // Whatever is written from here on rings.
+    // Entries that are committed from here on wake the follower.
     let bell = place.news.bell.subscribe();
     let organization = scope.organization();
     let head = ctx.db.read(async move |t| journal::head(t, organization).await).await?;
     let head = head.ok_or_else(|| Error::internal("no journal"))?.head.sequence;
     let (last, first) = match after {
-        None => (head, Said::Begin(head)),
-        Some(after) if (head - MOST_BEHIND..=head).contains(&after) => (after, Said::Begin(after)),
-        Some(_) => (head, Said::Reset(head)),
+        None => (head, StreamEvent::Begin(head)),
+        Some(after) if (head - MAX_CATCH_UP_ENTRIES..=head).contains(&after) => {
+            (after, StreamEvent::Begin(after))
+        }
+        Some(_) => (head, StreamEvent::Reset(head)),
     };
     Ok(Follower {
         ctx: ctx.clone(),
@@ -81,21 +86,21 @@ pub async fn follow(
 }
 
 impl Follower {
-    /// What is to be said next, once there is something; `None` when the stream is over.
-    pub async fn next(&mut self) -> Option<Said> {
+    /// Waits for the next event; `None` when the stream ends.
+    pub async fn next(&mut self) -> Option<StreamEvent> {
         let said = match self.first.take() {
             Some(first) => Ok(Some(first)),
             None => self.wait().await,
         };
         self.until = Instant::now() + self.silence;
         said.unwrap_or_else(|error| {
-            // The client asks again, and then is told what is wrong.
+            // The client reconnects, and the error is returned to that request.
             tracing::warn!(%error, "an event stream ended early");
             None
         })
     }
 
-    async fn wait(&mut self) -> Result<Option<Said>, Error> {
+    async fn wait(&mut self) -> Result<Option<StreamEvent>, Error> {
         loop {
             let rung = *self.bell.borrow_and_update();
             let page = self.place.news.after(&self.place, self.last, rung).await?;
@@ -107,11 +112,11 @@ impl Follower {
             self.last = last.unwrap_or(self.last);
             if let Some(told) = shown.last() {
                 self.known = told.sequence;
-                return Ok(Some(Said::Entries(shown)));
+                return Ok(Some(StreamEvent::Entries(shown)));
             }
             if Instant::now() >= self.until {
                 let is_new = std::mem::replace(&mut self.known, self.last) != self.last;
-                return Ok(Some(Said::Silence(is_new.then_some(self.last))));
+                return Ok(Some(StreamEvent::Silence(is_new.then_some(self.last))));
             }
             if last.is_none() {
                 tokio::select! {

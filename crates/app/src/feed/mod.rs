@@ -1,9 +1,9 @@
-//! Following the journal as it grows. Each organization that somebody follows has a bell: it rings after a commit in this
-//! process, when another process says that the journal grew, and now and then in any case. Nothing is queued for a
-//! follower. It knows the last entry it was told of, and reads on when its client does.
+//! Following the journal as it grows. Each followed organization has a wake-up channel, its bell: it rings after a
+//! commit in this process, when another process reports that the journal grew, and periodically in any case. Nothing
+//! is queued for a follower: it has a cursor in the journal, and reads on when its client does.
 //!
-//! Other processes are told beside the commits and not in them: PostgreSQL lets one transaction at a time commit that
-//! notifies somebody, and organizations would wait for each other.
+//! Other processes are notified outside the commits: PostgreSQL serializes the commits of transactions that call
+//! `NOTIFY`, and organizations would wait for each other.
 
 mod followers;
 mod sight;
@@ -15,46 +15,48 @@ use std::time::Duration;
 use attestry_db::Engine;
 use attestry_domain::access::Principal;
 use attestry_domain::id::{MemberId, OrganizationId, kind};
-pub use attestry_storage::journal::Told;
+pub use attestry_storage::journal::EntrySummary;
 use attestry_storage::journal::follow as read;
 use tokio::sync::{Mutex as Turns, Notify, watch};
 use tokio::time::MissedTickBehavior;
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
-pub use followers::{Follower, MOST_BEHIND, Said, follow};
+pub use followers::{Follower, MAX_CATCH_UP_ENTRIES, StreamEvent, follow};
 
 const CHANNEL: &str = "attestry_events";
-/// How often every bell rings in any case.
+/// The interval at which all bells ring in any case.
 const POLL: Duration = Duration::from_secs(15);
-/// How long other processes wait for the next news at least.
-const PAUSE: Duration = Duration::from_millis(50);
-/// How many organizations one message names: it has fewer than 8000 bytes.
+/// The minimum interval between two notifications of other processes.
+const ANNOUNCE_INTERVAL: Duration = Duration::from_millis(50);
+/// The maximum number of organizations per notification, whose payload must be shorter than 8000 bytes.
 const NAMED: usize = 200;
-/// How many entries are read at a time.
-const MOST: usize = 200;
-/// How many entries are kept for all followers of an organization.
+/// The maximum number of entries per read.
+const MAX_ENTRIES_PER_READ: usize = 200;
+/// The maximum number of cached entries per organization, shared by its followers.
 const RECENT: usize = 400;
-/// How many streams a member has, keys included.
-const OF_A_MEMBER: usize = 20;
-/// How many seconds somebody waits for whom there is no place.
-const COME_BACK: u64 = 15;
+/// The maximum number of streams per member, including those of their API keys.
+const MAX_STREAMS_PER_MEMBER: usize = 20;
+/// The `Retry-After` of a rejected stream, in seconds.
+const RETRY_AFTER_SECONDS: u64 = 15;
 
-/// How many streams there are at most.
+/// Limits on the number of streams.
 #[derive(Clone, Copy, Debug)]
-pub struct Most {
+pub struct StreamLimits {
     pub in_all: usize,
     pub of_one_organization: usize,
 }
 
-/// Who follows what happens.
+/// The streams that follow the journals.
 #[derive(Debug)]
 pub struct Feed {
     followed: Mutex<Followed>,
-    /// Whose journal grew since other processes were told; nothing where there are none to tell.
+    /// The organizations whose journals grew since the last notification of other processes; `None` if there are no
+    /// other processes.
     untold: Option<Mutex<BTreeSet<OrganizationId>>>,
     to_tell: Notify,
-    /// What this process calls itself, so that it does not listen to itself.
+    /// The name of this process, by which it ignores its own notifications.
     name: OnceLock<String>,
     is_closed: watch::Sender<bool>,
 }
@@ -69,7 +71,7 @@ struct Followed {
 #[derive(Debug, Default)]
 struct Followers {
     streams: HashMap<MemberId, usize>,
-    news: Arc<News>,
+    news: Arc<OrganizationFeed>,
 }
 
 impl Ctx {
@@ -89,12 +91,12 @@ impl Feed {
         }
     }
 
-    /// Ends every stream, and those that are still to begin.
+    /// Ends every stream, including those that begin later.
     pub fn close(&self) {
         self.is_closed.send_replace(true);
     }
 
-    /// How many streams there are.
+    /// Returns the number of open streams.
     pub fn streams(&self) -> usize {
         self.followed().streams
     }
@@ -103,7 +105,7 @@ impl Feed {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The journals of these organizations grew, and that is on disk.
+    /// Reports to followers and other processes that the journals of these organizations grew on disk.
     pub(crate) fn grew(&self, organizations: BTreeSet<OrganizationId>) {
         if organizations.is_empty() {
             return;
@@ -128,7 +130,7 @@ impl Feed {
         }
     }
 
-    /// Another process says whose journal grew: its own name, then theirs.
+    /// Handles a notification of another process: its name, then the organizations whose journals grew.
     fn hear(&self, ctx: &Ctx, said: &str) {
         let mut words = said.split(' ');
         if words.next() != Some(self.name(ctx)) {
@@ -148,15 +150,19 @@ impl Feed {
         taken.into_iter().flatten().collect()
     }
 
-    /// A place for one more stream, if there is one.
-    fn enter(&self, ctx: &Ctx, principal: &Principal, most: Most) -> Result<Place, Error> {
+    /// Acquires a permit for one more stream, if the limits allow it.
+    fn enter(&self, ctx: &Ctx, principal: &Principal, most: StreamLimits) -> Result<StreamPermit, Error> {
         let (organization, member) = (principal.organization, principal.member);
         let mut followed = self.followed();
         let known = followed.organizations.get(&organization);
         let of_organization = known.map_or(0, |known| known.streams.values().sum());
         let of_member = known.and_then(|known| known.streams.get(&member)).copied().unwrap_or_default();
         for (open, most, message) in [
-            (of_member, OF_A_MEMBER, "You have too many event streams open; close one, or try again later."),
+            (
+                of_member,
+                MAX_STREAMS_PER_MEMBER,
+                "You have too many event streams open; close one, or try again later.",
+            ),
             (
                 of_organization,
                 most.of_one_organization,
@@ -165,16 +171,16 @@ impl Feed {
             (followed.streams, most.in_all, "The server has too many event streams open; try again later."),
         ] {
             if open >= most {
-                return Err(Error::TooMany { message, retry_after: COME_BACK });
+                return Err(Error::TooMany { message, retry_after: RETRY_AFTER_SECONDS });
             }
         }
         followed.streams += 1;
         let followers = followed.organizations.entry(organization).or_default();
         *followers.streams.entry(member).or_default() += 1;
-        Ok(Place { ctx: ctx.clone(), organization, member, news: Arc::clone(&followers.news) })
+        Ok(StreamPermit { ctx: ctx.clone(), organization, member, news: Arc::clone(&followers.news) })
     }
 
-    fn leave(&self, organization: OrganizationId, member: MemberId) {
+    fn defer_to_commit(&self, organization: OrganizationId, member: MemberId) {
         let mut followed = self.followed();
         followed.streams -= 1;
         let Some(followers) = followed.organizations.get_mut(&organization) else { return };
@@ -188,45 +194,45 @@ impl Feed {
     }
 }
 
-/// A place that is taken until this is dropped.
+/// A permit for one stream, released on drop.
 #[derive(Debug)]
-struct Place {
+struct StreamPermit {
     ctx: Ctx,
     organization: OrganizationId,
     member: MemberId,
-    news: Arc<News>,
+    news: Arc<OrganizationFeed>,
 }
 
-impl Drop for Place {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
-        self.ctx.feed().leave(self.organization, self.member);
+        self.ctx.feed().defer_to_commit(self.organization, self.member);
     }
 }
 
-/// The bell of an organization, and the last entries of its journal, which are read once for all its followers.
+/// The bell of an organization, and a cache of its latest entries, which are read once for all its followers.
 #[derive(Debug, Default)]
-struct News {
-    /// How often the bell rang.
+struct OrganizationFeed {
+    /// The number of times the bell rang.
     bell: watch::Sender<u64>,
     recent: Turns<Recent>,
 }
 
-/// All entries after `from`, up to `to`. There were no others when the bell had rung so often.
+/// All entries after `from`, up to `to`. They were complete when the bell had rung `rung` times.
 #[derive(Debug, Default)]
 struct Recent {
     from: i64,
     to: i64,
     rung: Option<u64>,
-    entries: Vec<Arc<Told>>,
+    entries: Vec<Arc<EntrySummary>>,
 }
 
 impl Recent {
-    /// Those after one of them.
-    fn after(&self, last: i64) -> Vec<Arc<Told>> {
-        self.entries.iter().filter(|told| told.sequence > last).take(MOST).cloned().collect()
+    /// Returns the cached entries after a cursor, up to one page.
+    fn after(&self, last: i64) -> Vec<Arc<EntrySummary>> {
+        self.entries.iter().filter(|told| told.sequence > last).take(MAX_ENTRIES_PER_READ).cloned().collect()
     }
 
-    fn add(&mut self, more: Vec<Arc<Told>>) {
+    fn add(&mut self, more: Vec<Arc<EntrySummary>>) {
         self.entries.extend(more);
         let excess = self.entries.len().saturating_sub(RECENT);
         if let Some(dropped) = self.entries.drain(..excess).next_back() {
@@ -236,16 +242,21 @@ impl Recent {
     }
 }
 
-impl News {
+impl OrganizationFeed {
     fn ring(&self) {
         self.bell.send_modify(|rung| *rung += 1);
     }
 
-    /// The next entries after one, as they are after the bell has rung so often; none when there are none.
-    async fn after(&self, place: &Place, last: i64, rung: u64) -> Result<Vec<Arc<Told>>, Error> {
+    /// Returns the next entries after a cursor, as of that ring of the bell; empty if there are none.
+    async fn after(
+        &self,
+        place: &StreamPermit,
+        last: i64,
+        rung: u64,
+    ) -> Result<Vec<Arc<EntrySummary>>, Error> {
         let mut recent = self.recent.lock().await;
         if last < recent.from {
-            // Somebody who has to catch up does so alone.
+            // A follower that has to catch up reads its own pages.
             drop(recent);
             return page(place, last).await;
         }
@@ -254,7 +265,7 @@ impl News {
         }
         if last == recent.to && recent.rung < Some(rung) {
             let more = page(place, last).await?;
-            if more.len() < MOST {
+            if more.len() < MAX_ENTRIES_PER_READ {
                 recent.rung = Some(rung);
             }
             recent.add(more);
@@ -263,14 +274,16 @@ impl News {
     }
 }
 
-async fn page(place: &Place, last: i64) -> Result<Vec<Arc<Told>>, Error> {
+async fn page(place: &StreamPermit, last: i64) -> Result<Vec<Arc<EntrySummary>>, Error> {
     let organization = place.organization;
-    let most = i64::try_from(MOST).map_err(Error::internal)?;
+    let most = i64::try_from(MAX_ENTRIES_PER_READ).map_err(Error::internal)?;
     let found = place.ctx.db.read(async move |t| read(t, organization, last, most).await).await?;
     Ok(found.into_iter().map(Arc::new).collect())
 }
 
-/// Tells other processes whose journal grew, until told to stop. They find out by themselves when this is not heard.
+/// Notifies other processes of grown journals until `stop` is set. If a notification is lost, they find out by
+/// polling.
+#[boxed]
 pub async fn announce(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         tokio::select! {
@@ -285,11 +298,12 @@ pub async fn announce(ctx: Ctx, mut stop: watch::Receiver<bool>) {
                 tracing::debug!(%error, "other processes were not told what happened");
             }
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(ANNOUNCE_INTERVAL).await;
     }
 }
 
-/// Rings the bells for what other processes do, until told to stop.
+/// Rings the bells on notifications from other processes, until `stop` is set.
+#[boxed]
 pub async fn listen(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     let mut poll = tokio::time::interval(POLL);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -299,7 +313,7 @@ pub async fn listen(ctx: Ctx, mut stop: watch::Receiver<bool>) {
         let mut heard = channel.and_then(|channel| {
             channel.inspect_err(|error| tracing::debug!(%error, "other processes cannot be heard")).ok()
         });
-        // What was said while nobody listened is not said again.
+        // Notifications sent while the connection was down are lost.
         ctx.feed().ring_all();
         loop {
             let next = async {
@@ -331,10 +345,10 @@ mod tests {
     use super::*;
     use attestry_domain::Time;
 
-    fn told(sequence: i64) -> Arc<Told> {
+    fn told(sequence: i64) -> Arc<EntrySummary> {
         let text = || "x".to_owned();
         let at = Time::from_millis(0);
-        Arc::new(Told { sequence, at, action: text(), entity_type: text(), entity_id: text() })
+        Arc::new(EntrySummary { sequence, at, action: text(), entity_type: text(), entity_id: text() })
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! What a follower is told: each entry by its kind, and where a permission shows only some things of a kind, by the thing.
+//! Visibility of journal entries to a follower: by entity type, and by entity where a permission covers only some
+//! entities of a type.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use attestry_domain::registers::subjects::Subject;
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::tasks::Task;
 use attestry_storage::Tx;
-use attestry_storage::journal::{self, Told};
+use attestry_storage::journal::{self, EntrySummary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -17,10 +18,14 @@ use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::registers::subjects::{Access, Hold, admit};
 
-/// Those that the follower may know of.
-pub(super) async fn shown(ctx: &Ctx, scope: &Scope, page: Vec<Arc<Told>>) -> Result<Vec<Arc<Told>>, Error> {
+/// Returns the entries that are visible to the follower.
+pub(super) async fn shown(
+    ctx: &Ctx,
+    scope: &Scope,
+    page: Vec<Arc<EntrySummary>>,
+) -> Result<Vec<Arc<EntrySummary>>, Error> {
     let permissions = scope.permissions();
-    let known: Vec<(Arc<Told>, Reach)> = page
+    let known: Vec<(Arc<EntrySummary>, Reach)> = page
         .into_iter()
         .filter_map(|told| reach(&told.entity_type, permissions).map(|reach| (told, reach)))
         .collect();
@@ -40,7 +45,7 @@ pub(super) async fn shown(ctx: &Ctx, scope: &Scope, page: Vec<Arc<Told>>) -> Res
     shown.await
 }
 
-async fn is_shown(t: &Tx<'_>, scope: &Scope, told: &Told, reach: Reach) -> Result<bool, Error> {
+async fn is_shown(t: &Tx<'_>, scope: &Scope, told: &EntrySummary, reach: Reach) -> Result<bool, Error> {
     if reach == Reach::All {
         return Ok(true);
     }
@@ -64,17 +69,17 @@ async fn is_shown(t: &Tx<'_>, scope: &Scope, told: &Told, reach: Reach) -> Resul
     }
 }
 
-/// What was recorded of a thing. What cannot be read is not shown.
+/// Parses a recorded state. An entry whose state cannot be parsed is not shown.
 fn read<T: DeserializeOwned>(state: &str) -> Option<T> {
     serde_json::from_str(state).ok()
 }
 
-/// The same for a row of a register.
+/// Parses the recorded state of a register's row.
 fn record<R: Register>(state: &str) -> Option<R> {
     Record::recorded(state).ok().map(|record| record.fields)
 }
 
-/// Something of one member.
+/// An entity that belongs to one member.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Mine {
@@ -87,7 +92,7 @@ impl Mine {
     }
 }
 
-/// Something that hangs on something else.
+/// An entity that belongs to another one, such as a comment.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Hanging {
@@ -95,7 +100,7 @@ struct Hanging {
     entity_id: String,
 }
 
-/// Whether the follower may see a subject; of a comment, what it is about.
+/// Returns true if the follower may see a subject; for a comment, the record it is on.
 async fn is_seen(t: &Tx<'_>, scope: &Scope, subject: Subject, id: &str) -> Result<bool, Error> {
     admitted(admit(t, scope, subject, id, Access::Read, Hold::No).await.map(|_| ()))
 }

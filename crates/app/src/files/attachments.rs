@@ -1,6 +1,6 @@
-//! Files on risks, vendors, tasks and comments. A file is stored before its row is written, so what has a row
-//! has its file. A file whose row is deleted is removed by a job of the same transaction; one whose row
-//! never came, by the sweep.
+//! Files on risks, vendors, tasks, policies and comments. A file is stored before its row is inserted, so every row
+//! has its file. When a row is deleted, a job of the same transaction removes the file; the sweep removes files whose
+//! row was never inserted.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use attestry_domain::files::{FileName, HEAD, MediaType};
 use attestry_domain::id::{AttachmentId, Id, Kind, OrganizationId};
 use attestry_domain::journal::hex;
 use attestry_domain::page::{After, Page};
-use attestry_domain::registers::attachments::{Attachment, FILE_LIMIT, MOST_OF_A_COMMENT, MadeBy};
+use attestry_domain::registers::attachments::{Attachment, FILE_LIMIT, MAX_ATTACHMENTS_PER_COMMENT, MadeBy};
 use attestry_domain::registers::subjects::Subject;
 use attestry_domain::text::LongText;
 use attestry_storage::{Tx, attachments};
@@ -19,6 +19,7 @@ use aws_lc_rs::digest;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -31,7 +32,7 @@ use crate::tasks;
 
 const MISSING: Error = Error::NotFound("attachment");
 
-/// What a file is attached to.
+/// The record that a file is attached to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     subject: Subject,
@@ -52,14 +53,14 @@ async fn admit(t: &Tx<'_>, scope: &Scope, target: &Target, access: Access, hold:
     subjects::admit(t, scope, target.subject, &target.id, access, hold).await.map(|_| ())
 }
 
-/// A file as somebody sends it.
+/// The name and media type of an uploaded file.
 #[derive(Clone, Debug)]
 pub struct NewFile {
     pub name: FileName,
     pub media_type: MediaType,
 }
 
-/// A file that is in the store and not yet anybody's: kept or discarded by whoever holds it.
+/// A stored file without a row yet: the caller must either attach or discard it.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Stored(Attachment);
@@ -74,19 +75,19 @@ impl Stored {
         self
     }
 
-    /// The day it is evidence of.
+    /// Sets the date that the evidence applies to.
     pub fn with_effective_date(mut self, date: Option<Date>) -> Self {
         self.0.effective_date = date;
         self
     }
 
-    /// What made it, if nobody attached it.
+    /// Sets the automation run that created the file.
     pub(crate) fn made_by(mut self, run: MadeBy) -> Self {
         self.0.run = Some(run);
         self
     }
 
-    /// Nobody's file is removed. What cannot be removed now is found by the sweep.
+    /// Removes the unreferenced file. If that fails, the sweep removes it later.
     pub async fn discard(self, ctx: &Ctx) {
         files::discard(ctx, &self.key()).await;
     }
@@ -96,7 +97,7 @@ pub(crate) fn key(organization: OrganizationId, attachment: AttachmentId) -> Key
     Key::new(organization, Folder::Attachments, attachment)
 }
 
-/// Puts a file into the store, piece by piece. Its content is looked at before the first byte is written.
+/// Stores a file as a stream. Its content is checked before the first byte is written.
 pub async fn store<E: From<Error>>(
     ctx: &Ctx,
     scope: &Scope,
@@ -109,7 +110,7 @@ pub async fn store<E: From<Error>>(
     store_for(ctx, scope, target, file, content).await
 }
 
-/// The same for a target that is only being made.
+/// Stores a file for a target that does not exist yet.
 pub(crate) async fn store_for<E: From<Error>>(
     ctx: &Ctx,
     scope: &Scope,
@@ -166,7 +167,7 @@ pub(crate) async fn store_for<E: From<Error>>(
     }))
 }
 
-/// A file larger than we take.
+/// The error for a file that exceeds the size limit.
 pub fn too_large() -> Error {
     Error::BadRequest {
         code: "file_too_large",
@@ -174,7 +175,8 @@ pub fn too_large() -> Error {
     }
 }
 
-/// Makes a stored file its target's.
+/// Attaches a stored file to its target.
+#[boxed]
 pub async fn create(ctx: &Ctx, scope: &Scope, stored: Stored) -> Result<Attachment, Error> {
     let file = stored.clone();
     let created = ctx
@@ -190,20 +192,20 @@ pub async fn create(ctx: &Ctx, scope: &Scope, stored: Stored) -> Result<Attachme
     discard_if_refused(ctx, vec![stored], created).await
 }
 
-/// A comment is shown with all its files, so they are few.
+/// Limits the files of a comment, because a comment is always returned with all of them.
 async fn must_have_room(t: &Tx<'_>, scope: &Scope, comment: &Target) -> Result<(), Error> {
-    if attachments::of_entity(t, scope, &comment.id).await?.len() < MOST_OF_A_COMMENT {
+    if attachments::of_entity(t, scope, &comment.id).await?.len() < MAX_ATTACHMENTS_PER_COMMENT {
         return Ok(());
     }
     Err(Error::Conflict {
         code: "too_many_attachments",
         message: format!(
-            "A comment has at most {MOST_OF_A_COMMENT} files; delete one, or write another comment."
+            "A comment has at most {MAX_ATTACHMENTS_PER_COMMENT} files; delete one, or write another comment."
         ),
     })
 }
 
-/// Passes a result on; files whose transaction was refused are removed.
+/// Passes a result on, and removes the files if the transaction was rejected.
 pub(crate) async fn discard_if_refused<T>(
     ctx: &Ctx,
     files: Vec<Stored>,
@@ -234,6 +236,7 @@ pub(crate) async fn add(c: &Change<'_>, Stored(mut file): Stored) -> Result<Atta
     Ok(file)
 }
 
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -250,7 +253,8 @@ pub async fn list(
         .await
 }
 
-/// How many files are attached to something.
+/// Counts the files attached to a record.
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope, target: Target) -> Result<i64, Error> {
     let scope = scope.clone();
     ctx.db
@@ -261,7 +265,8 @@ pub async fn count(ctx: &Ctx, scope: &Scope, target: Target) -> Result<i64, Erro
         .await
 }
 
-/// The attachment. `target`: what the path says it belongs to.
+/// Returns the attachment, which must belong to `target` if that is `Some`.
+#[boxed]
 pub async fn get(
     ctx: &Ctx,
     scope: &Scope,
@@ -285,7 +290,8 @@ pub async fn get(
         .await
 }
 
-/// A link under which the file can be fetched for a while. That somebody asked for it is recorded.
+/// Returns a temporary link to the file, and records the download.
+#[boxed]
 pub async fn link(
     ctx: &Ctx,
     scope: &Scope,
@@ -307,6 +313,7 @@ pub(crate) async fn link_to(ctx: &Ctx, scope: &Scope, found: Attachment) -> Resu
     files::link(ctx, &key(found.organization_id, found.id), served).await
 }
 
+#[boxed]
 pub async fn delete(
     ctx: &Ctx,
     scope: &Scope,
@@ -331,7 +338,7 @@ pub async fn delete(
     .await
 }
 
-/// Whatever hangs on something goes with it.
+/// Removes all attachments of a deleted record.
 pub(crate) async fn remove_all(c: &Change<'_>, entity_id: &str) -> Result<(), Error> {
     let all = attachments::of_entity(c.t, c.scope, entity_id).await?;
     remove(c, &all).await

@@ -1,5 +1,5 @@
-//! What a backup asks of everybody else: that no stored file is removed while it runs, because the rows it has copied
-//! name them. It asks by a fact in the database, for a little while at a time, so that one that died asks no longer.
+//! Backup leases: while a backup runs, no stored file is removed, because the rows it has copied refer to them. The
+//! lease is a row in the database that the backup renews, so that it expires when the backup dies.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use attestry_storage::{Error as DbError, Tx, instance};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// How long one asks at a time.
+/// The duration of a backup lease.
 const LEASE: Duration = Duration::from_mins(5);
-/// How often it is asked anew.
+/// The interval at which a backup renews its lease.
 const RENEW: Duration = Duration::from_mins(1);
 
-/// A backup that runs: until it is ended, or the process dies, files stay.
+/// A running backup. Files are not removed until it ends or its lease expires.
 #[derive(Debug)]
 pub struct Backup {
     ctx: Ctx,
@@ -24,7 +24,7 @@ pub struct Backup {
 }
 
 impl Backup {
-    /// Begins before anything is copied: what is deleted afterwards keeps its files.
+    /// Begins a backup. Must be called before anything is copied, so that files deleted later are not removed.
     pub async fn begin(ctx: &Ctx) -> Result<Self, Error> {
         let id = ctx.ids.next();
         ask(ctx, id).await?;
@@ -57,7 +57,7 @@ async fn ask(ctx: &Ctx, id: BackupId) -> Result<(), DbError> {
     ctx.db.write(async move |t| instance::put_backup(t, id, until).await).await
 }
 
-/// Until when files must stay, if a backup runs.
+/// Returns the time until which files must not be removed, if a backup runs.
 pub(crate) async fn running(t: &Tx<'_>, now: Time) -> Result<Option<Time>, DbError> {
     Ok(instance::backups(t).await?.into_iter().filter(|until| *until > now).max())
 }

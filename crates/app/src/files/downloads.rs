@@ -1,4 +1,4 @@
-//! Files that are made to be downloaded.
+//! Files that are generated for download.
 
 use std::net::IpAddr;
 
@@ -26,26 +26,26 @@ impl From<Failure> for Error {
 pub struct Download {
     pub file_name: String,
     pub bytes: Vec<u8>,
-    /// The characters that no font has: they are printed as a mark that says so.
+    /// The characters that no font has; a replacement mark is printed instead.
     pub missing: Vec<char>,
-    /// Held until it is sent, where only so many may be on their way.
+    /// LaneLock until the file is sent, where concurrent downloads are limited.
     pub permit: Option<Permit<Downloader>>,
 }
 
 /// A party whose downloads count together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Downloader {
-    /// A reader with a link.
+    /// The holder of an access grant.
     Grant(AccessGrantId),
-    /// Anybody in a network who reads what organizations have made public.
+    /// Unauthenticated clients in one network who read public documents.
     Public(Option<IpAddr>),
 }
 
-/// Files that were made for somebody and are on their way, each of them in memory.
+/// Permits for generated files that are being sent, each of them in memory.
 #[derive(Debug)]
 pub(crate) struct Downloads {
     pub(crate) readers: FairPermits<Downloader>,
-    /// Apart, so that strangers never keep readers waiting.
+    /// Separate, so that unauthenticated clients never delay grant holders.
     pub(crate) public: FairPermits<Downloader>,
 }
 

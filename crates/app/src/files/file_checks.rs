@@ -1,4 +1,4 @@
-//! Whether every stored file is still what came: held against the journal, not against its row.
+//! Data checks of stored files: each is compared with the journal, not with its row.
 
 use attestry_blobs::{Folder, Key};
 use attestry_domain::access::Scope;
@@ -11,34 +11,37 @@ use aws_lc_rs::digest;
 use futures_util::StreamExt;
 use serde_json::Value;
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// What a look at all stored files of an organization found.
+/// The result of checking all stored files of an organization.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
     pub files: usize,
-    /// What has a file that is not what was stored, and why.
+    /// The ids of entities with a flawed file, each with the reason.
     pub broken: Vec<(String, String)>,
 }
 
-/// What has a file: what its ids begin with, where the file lies, and where its entry says the file's id and SHA-256.
+/// The entities with files: their id prefix, the folder of the file, and the JSON pointers to the file's id and
+/// SHA-256 in the recorded state.
 const WITH_FILES: &[(&str, Folder, &str, &str)] = &[
     (kind::Attachment::PREFIX, Folder::Attachments, "/id", "/sha256"),
     (kind::Certificate::PREFIX, Folder::Certificates, "/id", "/sha256"),
     (kind::Nda::PREFIX, Folder::Agreements, "/signature/fileId", "/signature/fileSha256"),
 ];
 
-/// What the journal says of a file.
+/// A file as recorded in the journal.
 struct Recorded {
-    /// What has the file.
+    /// The id of the entity that has the file.
     owner: String,
     key: Key,
     sha256: String,
 }
 
-/// Reads every stored file and holds it against the journal: whoever changes a file and its row, or removes both, would
-/// have to change the chain as well.
+/// Reads every stored file and compares it with the journal: to change a file and its row, or to remove both,
+/// unnoticed, an attacker would have to change the chain as well.
+#[boxed]
 pub async fn inspect(ctx: &Ctx, organization: OrganizationId) -> Result<Inspection, Error> {
     let scope = Scope::system(organization, "inspect");
     let mut found = Inspection::default();
@@ -52,7 +55,7 @@ pub async fn inspect(ctx: &Ctx, organization: OrganizationId) -> Result<Inspecti
             for (owner, state) in &states {
                 let state: Value = serde_json::from_str(state)?;
                 let text = |at: &str| state.pointer(at).and_then(Value::as_str);
-                // An agreement has a file once it is signed.
+                // An agreement has no file until it is signed.
                 let Some((file, sha256)) = text(id).zip(text(sha256)) else { continue };
                 let key = Key::named(organization, *folder, file);
                 let recorded = Recorded { owner: owner.clone(), key, sha256: sha256.to_owned() };
@@ -72,7 +75,7 @@ async fn flaw(ctx: &Ctx, scope: &Scope, recorded: &Recorded) -> Result<Option<St
         Some(hash) if hash != recorded.sha256 => Some("its file was changed"),
         Some(_) => None,
     };
-    // It may have been deleted since it was looked up: then nothing is wrong.
+    // The entity may have been deleted since the look-up; then there is no flaw.
     let (own, owner, key, now) = (scope.clone(), recorded.owner.clone(), recorded.key.clone(), ctx.now());
     let (exists, row) = ctx
         .db
@@ -85,7 +88,7 @@ async fn flaw(ctx: &Ctx, scope: &Scope, recorded: &Recorded) -> Result<Option<St
     Ok(flaw.filter(|_| exists).map(ToOwned::to_owned))
 }
 
-/// Whether a row knows a file. A preview has none: it is there for a day.
+/// Returns true if a row refers to a file. Previews have no rows; they last for a day.
 pub(crate) async fn is_known(t: &Tx<'_>, key: &Key) -> Result<bool, attestry_storage::Error> {
     let scope = Scope::system(key.organization(), "files");
     match key.folder() {

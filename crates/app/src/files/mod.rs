@@ -1,5 +1,5 @@
-//! Links to stored files. Where the store gives links of its own they are used; else the link leads to
-//! this server, and carries all it needs to know, encrypted: which file, what it is called, until when.
+//! Links to stored files. Links of the object storage are used where it provides them; otherwise the link points to
+//! this server and carries, encrypted, everything it needs: the file, its name and the expiry.
 
 pub mod attachments;
 pub mod backups;
@@ -19,14 +19,15 @@ use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// How long a link lives.
+/// The lifetime of a link.
 const LIFETIME: Duration = Duration::from_mins(15);
 const PURPOSE: &str = "link to a file";
 
-/// A URL that anybody who has it can fetch.
+/// A URL that can be fetched without authentication.
 #[derive(Clone)]
 pub struct Link(pub String);
 
@@ -54,7 +55,7 @@ pub(crate) async fn link(ctx: &Ctx, key: &Key, served: Served) -> Result<(Link, 
     Ok((Link(url), LIFETIME))
 }
 
-/// Stores a file that is there whole. It is nobody's until a row names it.
+/// Stores a complete file. It is unreferenced until a row refers to it.
 pub(crate) async fn store(ctx: &Ctx, key: &Key, content: Bytes) -> Result<(), Error> {
     let mut upload = ctx.blobs.create(key);
     if let Err(error) = upload.write(content).await {
@@ -64,7 +65,7 @@ pub(crate) async fn store(ctx: &Ctx, key: &Key, content: Bytes) -> Result<(), Er
     Ok(upload.finish().await?)
 }
 
-/// A file, whole.
+/// Reads a whole file into memory.
 pub(crate) async fn whole(ctx: &Ctx, key: &Key) -> Result<Bytes, Error> {
     let mut pieces = ctx.blobs.read(key, None).await?;
     let mut content = BytesMut::new();
@@ -74,20 +75,20 @@ pub(crate) async fn whole(ctx: &Ctx, key: &Key) -> Result<Bytes, Error> {
     Ok(content.freeze())
 }
 
-/// Removes a file that is nobody's. What cannot be removed now is found by the sweep.
+/// Removes an unreferenced file. If that fails, the sweep removes it later.
 pub(crate) async fn discard(ctx: &Ctx, key: &Key) {
     if let Err(error) = ctx.blobs.delete(key).await {
         tracing::warn!(%key, %error, "a file that nobody kept stays until the sweep");
     }
 }
 
-/// Whether a failed transaction surely changed nothing, so that its files are nobody's. After a lost connection nobody
-/// knows; the sweep will.
+/// Returns true if a failed transaction certainly changed nothing, so that its files are unreferenced. After a lost
+/// connection the outcome is unknown; the sweep then removes the files.
 pub(crate) fn is_certain(error: &Error) -> bool {
     !error.is_outage() && !matches!(error, Error::Internal(_))
 }
 
-/// Passes a result on; the file of a transaction that was refused is removed.
+/// Passes a result on, and removes the file if the transaction was rejected.
 pub(crate) async fn discard_if_refused<T>(
     ctx: &Ctx,
     key: &Key,
@@ -99,7 +100,7 @@ pub(crate) async fn discard_if_refused<T>(
     result
 }
 
-/// What a link leads to.
+/// Returns the file that a ticket refers to.
 pub fn open(ctx: &Ctx, ticket: &str) -> Result<(Key, Served), Error> {
     const NOTHING: Error = Error::NotFound("file");
     let Ticket { key, served, expires } = ctx.keys.read_ticket(PURPOSE, ticket).ok_or(NOTHING)?;
@@ -112,11 +113,13 @@ pub fn open(ctx: &Ctx, ticket: &str) -> Result<(Key, Served), Error> {
     Ok((Key::read(&key).ok_or(NOTHING)?, served))
 }
 
+#[boxed]
 pub async fn size(ctx: &Ctx, key: &Key) -> Result<u64, Error> {
     Ok(ctx.blobs.size(key).await?)
 }
 
-/// The bytes of a file, or some of them.
+/// Reads a file, or a range of it.
+#[boxed]
 pub async fn read(
     ctx: &Ctx,
     key: &Key,

@@ -1,5 +1,5 @@
-//! Removes stored files whose rows are gone: enqueued with the deletion, so that no crash in between
-//! leaves them behind.
+//! Removes stored files whose rows were deleted. The job is enqueued with the deletion, so that a crash leaves no
+//! files behind.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::core::context::Ctx;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::files::backups;
 
-/// How long to wait while a backup needs the files.
+/// The delay before the next attempt while a backup needs the files.
 const WAIT: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Removal {
     Files(Vec<String>),
-    /// Everything an organization has.
+    /// All files of an organization.
     Organization(OrganizationId),
 }
 
@@ -43,7 +43,7 @@ async fn remove(ctx: &Ctx, removal: Removal) -> Result<Outcome, Failure> {
         }
         Removal::Organization(organization) => ctx.blobs.list(Some(organization)),
     };
-    // One that cannot be removed does not keep the others.
+    // A file that cannot be removed does not block the others.
     let mut failed = None;
     while let Some(key) = keys.try_next().await? {
         failed = ctx.blobs.delete(&key).await.err().or(failed);

@@ -1,8 +1,7 @@
-//! Files that carry a signature of their own: anybody who has the published key can tell, without asking the server,
-//! that one is unchanged.
+//! Files with an embedded signature: with the published key, anyone can verify offline that a file is unchanged.
 //!
-//! The signature is a comment behind the end of the PDF, followed by a second pointer to the same table of objects, so
-//! that every reader opens the file as it was. It covers all bytes before the comment.
+//! The signature is a comment after the end of the PDF, followed by a second pointer to the same cross-reference
+//! table, so that every PDF reader opens the file as before. It covers all bytes before the comment.
 
 use attestry_domain::journal::{hex, sha256};
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
@@ -15,7 +14,7 @@ use crate::core::keys::Keys;
 const MARK: &[u8] = b"%attestry-signature v1 ";
 const END: &str = "%%EOF";
 
-/// What is signed of a file: never the same as what is signed of a journal.
+/// Returns the message that is signed for a file; it differs from every message signed for a journal.
 fn message(content: &[u8]) -> Vec<u8> {
     format!("attestry file v1\n{}\n", hex(&sha256(content))).into_bytes()
 }
@@ -24,7 +23,7 @@ fn last(content: &[u8], wanted: &[u8]) -> Option<usize> {
     memchr::memmem::rfind(content, wanted)
 }
 
-/// Where a PDF says that its table of objects is.
+/// Returns the offset of the PDF's cross-reference table.
 fn table(content: &[u8]) -> Option<u64> {
     let at = last(content, b"startxref")? + b"startxref".len();
     let text = content.get(at..(at + 32).min(content.len()))?;
@@ -33,7 +32,7 @@ fn table(content: &[u8]) -> Option<u64> {
     std::str::from_utf8(&digits).ok()?.parse().ok()
 }
 
-/// The PDF with its signature.
+/// Appends a signature to a PDF.
 pub(crate) fn sign(keys: &Keys, mut content: Vec<u8>) -> Result<Vec<u8>, Error> {
     let table = table(&content).ok_or_else(|| Error::internal("a PDF without a table of objects"))?;
     if !content.ends_with(b"\n") {
@@ -46,27 +45,27 @@ pub(crate) fn sign(keys: &Keys, mut content: Vec<u8>) -> Result<Vec<u8>, Error> 
     Ok(content)
 }
 
-/// What a look at a signed file found.
+/// The result of verifying a signed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Unchanged, and signed with this key.
     Intact { key: String },
-    /// Signed, and changed since; or the signature is not of the key it names.
+    /// Changed after signing, or the signature does not match the key it names.
     Changed,
-    /// Signed with a key that is not among those known.
+    /// Signed with an unknown key.
     UnknownKey(String),
-    /// Not signed at all.
+    /// Not signed.
     Unsigned,
 }
 
-/// Holds a file against public keys, each with its name.
+/// Verifies a file against public keys, each with its id.
 pub fn check(content: &[u8], keys: &[(String, Vec<u8>)]) -> Verdict {
     let Some(at) = last(content, MARK) else { return Verdict::Unsigned };
     let (signed, trailer) = content.split_at(at);
     let Some(trailer) = std::str::from_utf8(&trailer[MARK.len()..]).ok() else { return Verdict::Changed };
     let Some((line, rest)) = trailer.split_once('\n') else { return Verdict::Changed };
     let Some((key, signature)) = line.split_once(' ') else { return Verdict::Changed };
-    // What stands behind the signature is not covered by it, so it can only be what we write.
+    // The bytes after the signature are not covered by it, so they must be exactly those that `sign` writes.
     let is_ours = table(signed).is_some_and(|table| rest == format!("startxref\n{table}\n{END}\n"));
     let Some((_, public)) = keys.iter().find(|(known, _)| known == key) else {
         return Verdict::UnknownKey(key.chars().take(64).collect());

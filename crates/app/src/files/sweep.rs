@@ -1,6 +1,6 @@
-//! Every day: stored files that no row knows are removed. They are what is left when a process died
-//! between storing a file and writing its row. Files of organizations that this database never had are left
-//! alone: it may be the wrong database, or an empty one that waits for its restore.
+//! The daily sweep: removes stored files without a row, which are left when a process dies between storing a file and
+//! inserting its row. Files of organizations that this database never had are not touched: it may be the wrong
+//! database, or an empty one before its restore.
 
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ use crate::files::backups;
 use crate::files::file_checks::is_known;
 
 const EVERY: Duration = Duration::from_hours(24);
-/// How old a file must be: its upload is over, and its row written or never to come.
+/// The minimum age of a swept file: by then its upload is over, and its row inserted or never to be.
 const AGE: Duration = Duration::from_hours(24);
-/// How many files are looked up at once.
+/// The number of files per look-up.
 const BATCH: usize = 500;
 
 #[derive(Serialize, Deserialize)]
@@ -56,7 +56,7 @@ async fn sweep(ctx: &Ctx) -> Result<Outcome, Failure> {
         }
         if batch.len() == BATCH || is_last {
             for key in orphans(ctx, std::mem::take(&mut batch)).await? {
-                // One that cannot be removed does not keep the others.
+                // A file that cannot be removed does not block the others.
                 match ctx.blobs.delete(&key).await {
                     Ok(()) => swept += 1,
                     Err(error) => failed = Some(error),
@@ -82,7 +82,7 @@ async fn sweep(ctx: &Ctx) -> Result<Outcome, Failure> {
     Ok(Outcome::Again(now.plus(EVERY)))
 }
 
-/// A file whose upload is over.
+/// Returns a file that is old enough for its upload to be over.
 fn old_enough(key: Key, before: Time) -> Option<Key> {
     fn made_at<K: Kind>(key: &Key) -> Option<Time> {
         Id::<K>::read(key.id()).map(Id::made_at)
@@ -96,7 +96,7 @@ fn old_enough(key: Key, before: Time) -> Option<Key> {
     made_at.is_some_and(|at| at < before).then_some(key)
 }
 
-/// The files no row knows; none while a backup runs, whose rows may know them still.
+/// Returns the files without a row; none while a backup runs, whose copied rows may still refer to them.
 async fn orphans(ctx: &Ctx, batch: Vec<Key>) -> Result<Vec<Key>, Failure> {
     let now = ctx.now();
     ctx.db
@@ -107,7 +107,7 @@ async fn orphans(ctx: &Ctx, batch: Vec<Key>) -> Result<Vec<Key>, Failure> {
                     orphans.push(key.clone());
                 }
             }
-            // Asked last: a backup that begins after this copies rows that are gone by now.
+            // Checked last: a backup that begins later does not copy rows that are already deleted.
             if backups::running(t, now).await?.is_some() {
                 orphans.clear();
             }

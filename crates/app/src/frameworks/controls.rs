@@ -1,4 +1,4 @@
-//! What controls have beside other registers: links, and being made from a framework.
+//! Operations specific to controls: linking them, and creating them from a framework.
 
 use std::collections::HashSet;
 
@@ -12,19 +12,21 @@ use attestry_domain::registers::{Record, Register};
 use attestry_domain::text::{AnyText, Name};
 use attestry_storage::registers as rows;
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
 use crate::core::precondition::Precondition;
 use crate::{frameworks, registers};
 
-/// Whether links are added or removed.
+/// Selects whether [`link`] adds or removes links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linking {
     Add,
     Remove,
 }
 
-/// Links a control to what `given` names, or takes the links off; what it is linked to otherwise stays.
+/// Adds or removes the links that `given` names; the other links stay.
+#[boxed]
 pub async fn link(
     ctx: &Ctx,
     scope: &Scope,
@@ -44,8 +46,8 @@ pub async fn link(
             Linking::Add => before.with(given),
             Linking::Remove => before.without(given),
         };
-        if after.len() > IdSet::<K>::MOST {
-            return Err(Error::field(field, format!("a control takes at most {} links", IdSet::<K>::MOST)));
+        if after.len() > IdSet::<K>::MAX {
+            return Err(Error::field(field, format!("a control takes at most {} links", IdSet::<K>::MAX)));
         }
         Ok(Some(after))
     }
@@ -73,8 +75,9 @@ pub async fn link(
     .await
 }
 
-/// Makes a control of each requirement of a framework that no control meets yet. It also meets what corresponds to the
-/// requirement in other frameworks.
+/// Creates a control for each requirement of a framework that no control meets yet. The control also meets the
+/// corresponding requirements of other frameworks.
+#[boxed]
 pub async fn from_framework(
     ctx: &Ctx,
     scope: &Scope,
@@ -97,7 +100,7 @@ pub async fn from_framework(
         if !wrong.is_empty() {
             return Err(Error::Invalid(wrong));
         }
-        // One at a time makes them: whoever comes second finds those of the first.
+        // Locks the register, so that a concurrent call sees the controls that this one creates.
         rows::hold(c.t, c.scope, Control::ENTITY).await?;
         let existing = registers::all::<Control>(c.t, c.scope).await?;
         let mut met: HashSet<RequirementId> =

@@ -15,6 +15,7 @@ use attestry_domain::registers::id_set::IdSet;
 use attestry_storage::{Tx, frameworks as own, registers as held, soa};
 use serde::Serialize;
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
@@ -26,7 +27,8 @@ const ENTITY: &str = "framework";
 
 pub(crate) const MISSING: Error = Error::NotFound("framework");
 
-/// All of them, in the order of their ids.
+/// All frameworks, ordered by id.
+#[boxed]
 pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Vec<Arc<Framework>>, Error> {
     let who = scope.clone();
     let mut all = ctx.db.read(async move |t| own::all(t, &who).await).await?;
@@ -35,8 +37,9 @@ pub async fn all(ctx: &Ctx, scope: &Scope) -> Result<Vec<Arc<Framework>>, Error>
     Ok(all)
 }
 
+#[boxed]
 pub async fn get(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Arc<Framework>, Error> {
-    // What ships needs no database.
+    // Shipped frameworks need no database.
     if let Some(shipped) = name.shipped() {
         return Ok(shipped);
     }
@@ -44,7 +47,7 @@ pub async fn get(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Arc<Fr
     ctx.db.read(async move |t| find(t, &own, &name).await).await
 }
 
-/// A framework that a body names. Not there is the body's mistake.
+/// Finds a framework that a request body names; a missing one is a field error.
 pub(crate) async fn named(t: &Tx<'_>, scope: &Scope, name: &FrameworkName) -> Result<Arc<Framework>, Error> {
     find(t, scope, name).await.map_err(|error| match error {
         Error::NotFound(_) => {
@@ -76,8 +79,8 @@ async fn is_taken(
     Ok(is_shipped || others.is_some())
 }
 
-/// A framework that somebody gives, with an alias if it came without one (that of the edition before, or one that is free);
-/// or what is wrong with it.
+/// Validates a draft and, if it has no alias, gives it the one of the previous edition or a free one. The inner error
+/// lists the invalid fields.
 async fn checked(
     t: &Tx<'_>,
     scope: &Scope,
@@ -104,12 +107,13 @@ async fn checked(
     Ok(if wrong.is_empty() { Ok(draft) } else { Err(wrong) })
 }
 
-/// Nobody else adds, replaces or deletes frameworks, or begins to use one, until the transaction ends.
+/// Locks the frameworks until the transaction ends, so that no other transaction adds, replaces, deletes or begins to
+/// use one.
 pub(crate) async fn hold(c: &Change<'_>) -> Result<(), Error> {
     Ok(held::hold(c.t, c.scope, ENTITY).await?)
 }
 
-/// What the journal says of a framework: of its requirements, which can be megabytes, only the number and the hash.
+/// A framework as recorded in the journal: only the number and the hash of its requirements, which can be megabytes.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Recorded<'a> {
@@ -141,10 +145,11 @@ fn recorded(framework: &Framework) -> Result<Recorded<'_>, Error> {
     })
 }
 
-/// What a framework that somebody gives would become, or what is wrong with it.
+/// The framework that a draft would become, or its invalid fields.
 pub type Checked = Result<Framework, Vec<FieldError>>;
 
-/// Looks at a framework that somebody gives. Nothing is saved.
+/// Validates a draft without saving it.
+#[boxed]
 pub async fn check(
     ctx: &Ctx,
     scope: &Scope,
@@ -164,7 +169,7 @@ pub async fn check(
     found.await
 }
 
-/// Adds a framework.
+#[boxed]
 pub async fn create(ctx: &Ctx, scope: &Scope, draft: FrameworkDraft) -> Result<Framework, Error> {
     ctx.change(scope, async move |c| {
         hold(c).await?;
@@ -177,7 +182,8 @@ pub async fn create(ctx: &Ctx, scope: &Scope, draft: FrameworkDraft) -> Result<F
     .await
 }
 
-/// A framework that can be replaced or deleted: the organization's own, and not yet answered.
+/// Finds a framework that can be replaced or deleted: one of the organization's own that has no statement of
+/// applicability.
 async fn replaceable(
     t: &Tx<'_>,
     scope: &Scope,
@@ -207,7 +213,7 @@ async fn replaceable(
     Ok(found)
 }
 
-/// Takes the requirements that go off the controls that meet them.
+/// Unlinks controls from the requirements that `after` no longer has.
 async fn unlink(c: &Change<'_>, before: &Framework, after: Option<&Framework>) -> Result<(), Error> {
     let stays: HashSet<RequirementId> =
         after.iter().flat_map(|after| &after.requirements).map(|one| one.id).collect();
@@ -215,7 +221,8 @@ async fn unlink(c: &Change<'_>, before: &Framework, after: Option<&Framework>) -
     links::remove_requirements(c, &IdSet::new(gone.collect())).await
 }
 
-/// Puts a new edition in the place of a framework. Requirements keep their ids, by their codes.
+/// Replaces a framework with a new edition. Requirements with the same code keep their ids.
+#[boxed]
 pub async fn replace(
     ctx: &Ctx,
     scope: &Scope,
@@ -237,6 +244,7 @@ pub async fn replace(
     .await
 }
 
+#[boxed]
 pub async fn delete(
     ctx: &Ctx,
     scope: &Scope,

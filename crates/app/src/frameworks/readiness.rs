@@ -1,4 +1,4 @@
-//! How ready an organization is: what of its controls is in place, now or at a moment.
+//! Readiness of an organization: the state of its controls, now or as of a point in time.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,11 +12,13 @@ use attestry_domain::registers::Record;
 use attestry_domain::tasks::{Task, is_fresh};
 use attestry_storage::{policies, soa, tasks};
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::registers;
 
 /// The policies and tasks that are in place.
+#[boxed]
 pub async fn in_place(ctx: &Ctx, scope: &Scope, at: Option<Time>) -> Result<InPlace, Error> {
     let today = scope.day(at, ctx.now());
     let Some(at) = at else {
@@ -41,12 +43,12 @@ pub async fn in_place(ctx: &Ctx, scope: &Scope, at: Option<Time>) -> Result<InPl
     })
 }
 
-/// All controls of an organization, oldest first, how far each is, and which requirements it meets.
+/// All controls of an organization, oldest first, with the readiness of each and an index by requirement.
 #[derive(Clone, Debug)]
 pub struct Controls {
     pub in_place: InPlace,
     all: Vec<(Record<Control>, ControlReadiness)>,
-    /// Places among them.
+    /// Indexes into `all`.
     by_requirement: HashMap<RequirementId, Vec<usize>>,
 }
 
@@ -72,7 +74,7 @@ impl Controls {
         Ok(Self { in_place, all, by_requirement })
     }
 
-    /// Those that meet a requirement.
+    /// The controls that meet a requirement.
     pub fn of(
         &self,
         requirement: RequirementId,
@@ -81,7 +83,8 @@ impl Controls {
         places.iter().filter_map(|place| self.all.get(*place))
     }
 
-    /// The state of a requirement: that of all its controls together, none where there is no control.
+    /// The readiness of a requirement: that of its controls if they agree, otherwise in progress; none without a
+    /// control.
     pub fn readiness(&self, requirement: RequirementId) -> Option<Readiness> {
         let all = self.of(requirement).map(|(_, readiness)| readiness.status);
         all.reduce(|one, other| if one == other { one } else { Readiness::InProgress })
@@ -97,17 +100,17 @@ impl Controls {
     }
 }
 
-/// How far a requirement is.
+/// The status of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Met {
     /// No control is linked to it.
     Uncovered,
-    /// It does not apply, says the statement of applicability that is approved.
+    /// The approved statement of applicability excludes it.
     NotApplicable,
     As(Readiness),
 }
 
-/// How ready an organization is for a framework.
+/// The readiness of an organization for a framework.
 #[derive(Clone, Debug)]
 pub struct FrameworkReadiness {
     pub controls: Controls,
@@ -119,14 +122,14 @@ impl FrameworkReadiness {
         self.requirements.iter().filter(|(_, one)| *one == met).count()
     }
 
-    /// How many of a hundred requirements that apply are ready, rounded down.
+    /// The percentage of the applicable requirements that are ready, rounded down.
     pub fn score(&self) -> usize {
         let apply = self.requirements.len() - self.count(Met::NotApplicable);
         (self.count(Met::As(Readiness::Ready)) * 100).checked_div(apply).unwrap_or(0)
     }
 }
 
-/// What does not apply, says the statement of applicability that had been approved last.
+/// The requirements excluded by the statement of applicability that was approved last as of `at`.
 async fn left_out(
     ctx: &Ctx,
     scope: &Scope,
@@ -139,6 +142,7 @@ async fn left_out(
     Ok(rows.filter(|row| row.is_applicable == Some(false)).map(|row| row.question_id).collect())
 }
 
+#[boxed]
 pub async fn of(
     ctx: &Ctx,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! API keys: made, listed, revoked. Whom a key acts as is found in `principals`.
+//! API keys: creation, listing and revocation. `principals` resolves the member that a key acts as.
 
 use attestry_domain::access::{Permissions, Scope};
 use attestry_domain::id::{ApiKeyId, MemberId};
@@ -7,15 +7,16 @@ use attestry_domain::journal::sha256;
 use attestry_domain::page::{After, Page};
 use attestry_storage::api_keys;
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 
-/// What the text of every key begins with.
+/// The prefix of every key's text.
 pub const PREFIX: &str = "atk_";
 
-/// A key and its text, which is shown this once.
+/// A key and its text, which is shown only once.
 #[derive(Clone)]
 pub struct MadeKey {
     pub key: ApiKey,
@@ -28,11 +29,12 @@ impl std::fmt::Debug for MadeKey {
     }
 }
 
-/// The scopes the caller could give to a key.
+/// Returns the scopes that the caller can grant to a key.
 pub fn available(scope: &Scope) -> Permissions {
     scope.permissions()
 }
 
+#[boxed]
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewApiKey) -> Result<MadeKey, Error> {
     let member = scope.member().ok_or_else(|| Error::internal("only a member makes a key"))?;
     may_make(ctx, scope, member, &new.scopes).await?;
@@ -42,13 +44,13 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewApiKey) -> Result<MadeKey,
     ctx.change(scope, async move |c| make(c, member, &new).await).await
 }
 
-/// Nobody makes a key that may do more than they may.
+/// Checks that the key has no permissions that the caller lacks.
 async fn may_make(ctx: &Ctx, scope: &Scope, member: MemberId, scopes: &Scopes) -> Result<(), Error> {
     let kept = scope.clone();
     let maker = ctx.db.read(async move |t| attestry_storage::members::get(t, &kept, member).await).await?;
     let all = maker.map_or(Permissions::NONE, |person| person.member.role.permissions());
     let wanted = match scopes {
-        // All that the maker may do: a key with fewer scopes must not make one with more.
+        // All permissions of the creator: a key with fewer scopes must not create one with more.
         Scopes::All => all,
         Scopes::Only(set) => *set,
     };
@@ -64,7 +66,7 @@ async fn may_make(ctx: &Ctx, scope: &Scope, member: MemberId, scopes: &Scopes) -
     }
 }
 
-/// Makes the key in the caller's transaction.
+/// Creates the key in the caller's transaction.
 pub(crate) async fn make(c: &Change<'_>, member: MemberId, new: &NewApiKey) -> Result<MadeKey, Error> {
     let prefix = c.ctx.keys.key_prefix();
     let text = format!("{PREFIX}{prefix}_{}", c.ctx.keys.token().text);
@@ -85,17 +87,19 @@ pub(crate) async fn make(c: &Change<'_>, member: MemberId, new: &NewApiKey) -> R
     Ok(MadeKey { key, text })
 }
 
+#[boxed]
 pub async fn list(ctx: &Ctx, scope: &Scope, limit: u16, after: Option<After>) -> Result<Page<ApiKey>, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| api_keys::list(t, &scope, limit, after.as_ref()).await).await?)
 }
 
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope) -> Result<i64, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| api_keys::count(t, &scope).await).await?)
 }
 
-/// Revokes all keys of a member whose place another person takes.
+/// Revokes all keys of a member whose user is replaced.
 pub(crate) async fn revoke_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
     for key in api_keys::of_member(c.t, c.scope, member).await? {
         end(c, key).await?;
@@ -103,6 +107,7 @@ pub(crate) async fn revoke_all(c: &Change<'_>, member: MemberId) -> Result<(), E
     Ok(())
 }
 
+#[boxed]
 pub async fn revoke(ctx: &Ctx, scope: &Scope, key: ApiKeyId) -> Result<ApiKey, Error> {
     ctx.change(scope, async move |c| {
         let key = api_keys::lock(c.t, c.scope, key).await?.ok_or(Error::NotFound("API key"))?;

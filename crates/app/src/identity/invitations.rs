@@ -1,8 +1,8 @@
-//! Inviting somebody, and accepting.
+//! Inviting a person, and accepting an invitation.
 //!
-//! An invitation never takes an account over: whoever accepts for an account that has a password proves that it is
-//! theirs. A link that went by mail proves that its address is read by whoever uses it; one that was shown to whoever
-//! invited proves nothing.
+//! An invitation never takes over an account: to accept for an account that has a password, a person must prove that
+//! it is theirs. A link sent by mail proves that the person who uses it reads that address; a link shown to the
+//! inviting member proves nothing.
 
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Permission, Roles, Scope};
@@ -17,12 +17,13 @@ use attestry_domain::words::Department;
 use attestry_storage::members::Membership;
 use attestry_storage::{Tx, invitations, members, organizations, sessions, users};
 
+use crate::boxed;
 use crate::core::change::{Change, Work};
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::{EMAIL_TAKEN, Error, already_member};
 use crate::core::queue::Mail;
-use crate::core::throttle::{Proof, prove};
+use crate::core::throttle::{VerifiedPassword, prove};
 use crate::identity::members::record;
 use crate::identity::passwords;
 use crate::notices::mail_templates;
@@ -34,11 +35,11 @@ pub struct Invited {
     pub sent: Sent,
 }
 
-/// An invitation on its way.
+/// An invitation that was sent.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub expires_at: Time,
-    /// The link, where mail is only written to files and whoever invites passes it on.
+    /// The link, where mail is only written to files and the inviting member passes it on.
     pub link: Option<String>,
 }
 
@@ -50,12 +51,13 @@ pub struct NewInvitation {
     pub department: Department,
 }
 
-/// Makes a member that waits for the link, and a user that stands for whoever has the address. Whether they have an
-/// account already does not show.
+/// Creates a pending member, and a placeholder user for the address. The result does not reveal whether the address
+/// has an account.
+#[boxed]
 pub async fn invite(ctx: &Ctx, scope: &Scope, new: NewInvitation) -> Result<Invited, Error> {
     crate::identity::members::may_grant(scope, &new.role)?;
     ctx.change(scope, async move |c| {
-        // Locked, so that nobody adds the same person meanwhile.
+        // Locked, so that the same person is not added concurrently.
         let organization = organizations::lock(c.t, c.scope).await?;
         let organization = organization.ok_or(Error::NotFound("organization"))?;
         let person = waiting_member(c, &new).await?;
@@ -66,7 +68,7 @@ pub async fn invite(ctx: &Ctx, scope: &Scope, new: NewInvitation) -> Result<Invi
     .await
 }
 
-/// Whose address an invitation goes to: that of the account a user stands for.
+/// Returns the recipient of an invitation: the account that a placeholder user represents, or the user.
 async fn addressee(t: &Tx<'_>, user: &User) -> Result<User, Error> {
     match user.account_id {
         Some(account) => users::get(t, account).await?.ok_or(Error::NotFound("user")),
@@ -74,7 +76,7 @@ async fn addressee(t: &Tx<'_>, user: &User) -> Result<User, Error> {
     }
 }
 
-/// Sends a link to a member who waits for it; links from before no longer work.
+/// Sends a link to a pending member; earlier links stop working.
 async fn send(
     c: &Change<'_>,
     organization: &Organization,
@@ -102,7 +104,7 @@ async fn send(
     Ok(Sent { expires_at: invitation.expires_at, link: (!by_mail).then_some(link) })
 }
 
-/// Invites an account that is not of this organization: it is added when its user accepts.
+/// Invites an account that is not a member of this organization; it is added when its user accepts.
 pub(crate) async fn invite_account(c: &Change<'_>, account: &User, new: NewMember) -> Result<Invited, Error> {
     let user = stand_in(c, account).await?;
     let waiting = NewMember { user_id: user.id, is_active: false, ..new };
@@ -113,13 +115,13 @@ pub(crate) async fn invite_account(c: &Change<'_>, account: &User, new: NewMembe
     Ok(Invited { person, sent })
 }
 
-/// Sends a link to the account that a member is going to be.
+/// Sends a link to the account that a pending member represents.
 pub(crate) async fn send_to(c: &Change<'_>, person: &Person, account: &User) -> Result<Sent, Error> {
     let organization = organizations::get(c.t, c.scope).await?.ok_or(Error::NotFound("organization"))?;
     send(c, &organization, person, account).await
 }
 
-/// A user that stands for an account of which the organization knows nothing but the id.
+/// Creates a placeholder user for an account of which the organization knows only the id.
 pub(crate) async fn stand_in(c: &Change<'_>, account: &User) -> Result<User, Error> {
     let by_email = invited_key(&account.email, c.organization());
     let is_waiting = users::invited(c.t, c.scope, account.id).await?.is_some()
@@ -140,7 +142,7 @@ pub(crate) fn invitation_pending() -> Error {
     }
 }
 
-/// The member the invitation will make active: a new one, one who was invited before, or one who was here before.
+/// Returns the member that the invitation will activate: a new, an already invited, or a former one.
 async fn waiting_member(c: &Change<'_>, new: &NewInvitation) -> Result<Person, Error> {
     let (role, department) = (new.role.clone(), new.department);
     if let Some(Person { member: before, user }) = known_member(c, &new.email).await? {
@@ -167,7 +169,7 @@ async fn waiting_member(c: &Change<'_>, new: &NewInvitation) -> Result<Person, E
     Ok(Person { member, user })
 }
 
-/// The member with this address, those who are only invited included.
+/// Returns the member with this address, including invited ones.
 async fn known_member(c: &Change<'_>, email: &Email) -> Result<Option<Person>, Error> {
     let account = users::by_email(c.t, &email.key()).await?.map(|(user, _)| user);
     let invited = users::by_email(c.t, &invited_key(email.as_str(), c.organization())).await?;
@@ -190,11 +192,11 @@ fn gone() -> Error {
     }
 }
 
-/// What the link of an invitation leads to.
+/// The details of an invitation, as shown to the holder of its link.
 #[derive(Clone, Debug)]
 pub struct Offer {
     pub organization: String,
-    /// None for an account that was invited by its id: whoever has the link need not know its address.
+    /// `None` for an account that was invited by its id: the holder of the link need not learn its address.
     pub email: Option<String>,
     pub needs: Needs,
     pub expires_at: Time,
@@ -211,14 +213,14 @@ pub struct Needs {
     pub new_password: bool,
 }
 
-/// The invitation of a link that still holds.
+/// Returns the invitation of a link that is still valid.
 async fn open_invitation(ctx: &Ctx, token: Hash) -> Result<Invitation, Error> {
     let found = ctx.db.read(async move |t| invitations::find(t, &token).await).await?;
     let now = ctx.now();
     found.filter(|found| found.accepted_at.is_none() && found.expires_at > now).ok_or_else(gone)
 }
 
-/// The account that an invitation is for, as it is now.
+/// The current state of the account that an invitation is for.
 #[derive(Clone, Debug, PartialEq)]
 struct Account {
     user: User,
@@ -228,7 +230,7 @@ struct Account {
 }
 
 impl Account {
-    /// None: it is made when the invitation is accepted.
+    /// Returns the account of an invited user; `None` if it is created on acceptance.
     async fn of(t: &Tx<'_>, invited: &User) -> Result<Option<Self>, Error> {
         let (user, is_known) = match (invited.invited_to, invited.account_id) {
             (None, _) => (Some(invited.clone()), true),
@@ -255,13 +257,14 @@ impl Account {
     }
 }
 
-/// The user whom an invitation invites, and the account they have.
+/// Returns the account of the invited person.
 async fn invited_by(t: &Tx<'_>, scope: &Scope, invitation: &Invitation) -> Result<Option<Account>, Error> {
     let person = members::get(t, scope, invitation.member_id).await?.ok_or_else(gone)?;
     Account::of(t, &person.user).await
 }
 
-/// Shows whoever has the link what they are invited to.
+/// Returns the details of an invitation to the holder of its link.
+#[boxed]
 pub async fn look(ctx: &Ctx, token: &str) -> Result<Offer, Error> {
     let invitation = open_invitation(ctx, sha256(token.as_bytes())).await?;
     let scope = Scope::system(invitation.organization_id, "invitation");
@@ -280,29 +283,30 @@ pub async fn look(ctx: &Ctx, token: &str) -> Result<Offer, Error> {
         .await
 }
 
-/// The answer to an invitation.
+/// The input of an acceptance.
 #[derive(Clone, Debug)]
 pub struct Acceptance {
-    /// The name of an account that is made.
+    /// The name of a new account.
     pub name: Option<Name>,
-    /// The account's password, or the one it gets.
+    /// The account's current password, or the first password of a new account.
     pub password: Option<String>,
     /// Replaces the password of an account whose address was never verified.
     pub new_password: Option<Password>,
-    /// The user who is signed in.
+    /// The signed-in user.
     pub session: Option<UserId>,
 }
 
-/// Attempts at an acceptance whose account changes meanwhile.
+/// The maximum number of attempts at an acceptance whose account changes concurrently.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// Accepts by the link.
+/// Accepts an invitation by its link.
+#[boxed]
 pub async fn accept(ctx: &Ctx, token: &str, acceptance: Acceptance, origin: Origin) -> Result<Person, Error> {
     let invitation = open_invitation(ctx, sha256(token.as_bytes())).await?;
     let scope = Scope::visitor(invitation.organization_id, Some(invitation.user_id), origin);
     for _ in 1..MAX_ATTEMPTS {
         match try_accept(ctx, &scope, &invitation, &acceptance).await {
-            // The same person accepted another invitation at the same moment: now they have an account.
+            // The same person accepted another invitation concurrently, and has an account now.
             Err(Error::Conflict { code: EMAIL_TAKEN, .. }) => {}
             other => return other,
         }
@@ -310,22 +314,22 @@ pub async fn accept(ctx: &Ctx, token: &str, acceptance: Acceptance, origin: Orig
     try_accept(ctx, &scope, &invitation, &acceptance).await
 }
 
-/// Effect of an acceptance on the account's password.
+/// The verified account of an acceptance, and the effect on its password.
 #[derive(Clone, Debug)]
-struct Proved {
-    /// The account whose state this was computed from.
+struct VerifiedAccount {
+    /// The account state that was verified.
     account: Option<Account>,
     new_hash: Option<String>,
-    proof: Option<Proof>,
+    proof: Option<VerifiedPassword>,
 }
 
-/// Checks that the account belongs to whoever accepts. Computes hashes, so not within a transaction.
+/// Checks that the account belongs to the accepting person. Computes hashes, so it runs outside the transaction.
 async fn prove_account(
     ctx: &Ctx,
     scope: &Scope,
     invitation: &Invitation,
     acceptance: &Acceptance,
-) -> Result<Proved, Error> {
+) -> Result<VerifiedAccount, Error> {
     let (own, found) = (scope.clone(), invitation.clone());
     let account = ctx.db.read(async move |t| invited_by(t, &own, &found).await).await?;
     let needs = Account::needs(account.as_ref(), invitation.by_mail);
@@ -335,7 +339,7 @@ async fn prove_account(
         let password = Password::parse(given.ok_or_else(required)?)
             .map_err(|message| Error::field("password", message))?;
         let new_hash = Some(ctx.hashing.hash(origin, password.expose()).await?);
-        return Ok(Proved { account, new_hash, proof: None });
+        return Ok(VerifiedAccount { account, new_hash, proof: None });
     }
     let (user, hash) =
         account.as_ref().map(|one| (one.user.clone(), one.password_hash.clone())).ok_or_else(gone)?;
@@ -365,7 +369,7 @@ async fn prove_account(
             Some(ctx.hashing.hash(origin, new.expose()).await?)
         }
     };
-    Ok(Proved { account, new_hash, proof })
+    Ok(VerifiedAccount { account, new_hash, proof })
 }
 
 async fn try_accept(
@@ -408,12 +412,12 @@ async fn try_accept(
     .await
 }
 
-/// The account of whoever was invited: the one they have, or the one that is made of the invitation.
+/// Returns the account of the invited person: the existing one, or the placeholder user turned into an account.
 async fn account(
     c: &Change<'_>,
     invitation: &Invitation,
     invited: &User,
-    proved: &Proved,
+    proved: &VerifiedAccount,
     name: Option<&Name>,
 ) -> Result<UserId, Error> {
     let known = Account::of(c.t, invited).await?;

@@ -1,4 +1,4 @@
-//! The people of an organization.
+//! The members of an organization.
 
 use std::collections::HashMap;
 
@@ -11,6 +11,7 @@ use attestry_domain::identity::users::User;
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_storage::{Tx, invitations as open_links, members, organizations, sessions, users};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
@@ -21,12 +22,12 @@ use crate::registers;
 
 const MISSING: Error = Error::NotFound("member");
 
-/// The versions an answer about this person depends on.
+/// The versions that the `ETag` of a member is made of.
 pub fn versions(person: &Person) -> [i64; 2] {
     [person.member.version, person.user.version]
 }
 
-/// Nobody hands out more than they have.
+/// Checks that the caller grants no permissions beyond their own and those of an employee.
 pub(crate) fn may_grant(scope: &Scope, role: &Roles) -> Result<(), Error> {
     if role.is_owner() {
         scope.require(Permission::OwnerManage)?;
@@ -45,7 +46,7 @@ pub(crate) fn may_grant(scope: &Scope, role: &Roles) -> Result<(), Error> {
     }
 }
 
-/// A member as a change leaves it, and the invitation that was sent to it.
+/// A member after a change, and the invitation that was sent, if any.
 #[derive(Clone, Debug)]
 pub struct Changed {
     pub person: Person,
@@ -58,6 +59,7 @@ impl From<Person> for Changed {
     }
 }
 
+#[boxed]
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Changed, Error> {
     may_grant(scope, &new.role)?;
     ctx.change(scope, async move |c| {
@@ -67,7 +69,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewMember) -> Result<Changed,
     .await
 }
 
-/// Brings back the member a user was. A user who never was one is invited, and added when they accept.
+/// Reactivates the former member of a user. A user who was never a member is invited, and added on acceptance.
 async fn add(c: &Change<'_>, new: &NewMember) -> Result<Changed, Error> {
     let user = users::get(c.t, new.user_id).await?.ok_or(Error::NotFound("user"))?;
     must_have_account(c.scope, &user)?;
@@ -98,7 +100,8 @@ async fn add(c: &Change<'_>, new: &NewMember) -> Result<Changed, Error> {
     Ok(Changed { person, sent: Some(sent) })
 }
 
-/// Somebody who is only invited cannot be added: they accept themselves. Another organization's are nobody here.
+/// Rejects users who are only invited: they must accept themselves. A user invited by another organization is not
+/// found.
 fn must_have_account(scope: &Scope, user: &User) -> Result<(), Error> {
     match user.invited_to {
         None => Ok(()),
@@ -121,7 +124,7 @@ pub(crate) async fn insert(c: &Change<'_>, member: &Member, user: &User) -> Resu
     record(c, "member.created", member, user)
 }
 
-/// One item of a bulk creation that was not taken, and why.
+/// A rejected item of a bulk creation, and the reason.
 #[derive(Clone, Debug)]
 pub struct Refused {
     pub index: usize,
@@ -129,14 +132,15 @@ pub struct Refused {
     pub error: String,
 }
 
-/// Adds many users in one transaction; whoever cannot be added does not keep out the rest.
+/// Adds many users in one transaction; rejected items do not affect the others.
+#[boxed]
 pub async fn create_many(
     ctx: &Ctx,
     scope: &Scope,
     items: Vec<(usize, NewMember)>,
 ) -> Result<(Vec<Changed>, Vec<Refused>), Error> {
     ctx.change(scope, async move |c| {
-        // Held, so that nobody adds one of them meanwhile and breaks the whole transaction.
+        // Locked, so that a concurrent addition of the same user does not fail the whole transaction.
         organizations::lock(c.t, c.scope).await?;
         let (mut created, mut refused) = (Vec::new(), Vec::new());
         for (index, new) in &items {
@@ -160,7 +164,8 @@ pub async fn create_many(
     .await
 }
 
-/// One person. Who may not see the people sees themselves.
+/// Returns one person. Without the permission to read members, the caller sees only themselves.
+#[boxed]
 pub async fn get(ctx: &Ctx, scope: &Scope, member: MemberId) -> Result<Person, Error> {
     if scope.member() != Some(member) {
         scope.require(Permission::MemberRead)?;
@@ -169,6 +174,7 @@ pub async fn get(ctx: &Ctx, scope: &Scope, member: MemberId) -> Result<Person, E
     ctx.db.find(async move |t| members::get(t, &scope, member).await).await?.ok_or(MISSING)
 }
 
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -179,18 +185,21 @@ pub async fn list(
     Ok(ctx.db.read(async move |t| members::list(t, &scope, &filter, &page).await).await?)
 }
 
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope, filter: MemberFilter) -> Result<i64, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| members::count(t, &scope, &filter).await).await?)
 }
 
 /// The names of all members, active or not.
+#[boxed]
 pub async fn names(ctx: &Ctx, scope: &Scope) -> Result<HashMap<MemberId, String>, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| members::names(t, &scope).await).await?.into_iter().collect())
 }
 
-/// The active members with their names and addresses, by which a table names them.
+/// Returns the active members with their names and addresses, to resolve references in imported tables.
+#[boxed]
 pub async fn directory(
     ctx: &Ctx,
     organization: OrganizationId,
@@ -199,7 +208,7 @@ pub async fn directory(
     Ok(ctx.db.read(async move |t| members::directory(t, &scope).await).await?)
 }
 
-/// Whether a member is active and may do something.
+/// Returns true if a member is active and has a permission.
 pub(crate) async fn may(c: &Change<'_>, member: MemberId, permission: Permission) -> Result<bool, Error> {
     let person = members::get(c.t, c.scope, member).await?;
     Ok(person.is_some_and(|person| {
@@ -207,13 +216,14 @@ pub(crate) async fn may(c: &Change<'_>, member: MemberId, permission: Permission
     }))
 }
 
-/// Everybody in an organization, for the operator.
+/// Lists all members of an organization, for the operator.
+#[boxed]
 pub async fn everybody(ctx: &Ctx, organization: OrganizationId) -> Result<Vec<Person>, Error> {
     let scope = Scope::system(organization, "attestry admin list");
     ctx.db.read(async move |t| all(t, &scope).await).await
 }
 
-/// All members: whoever is active first, then in the order of their ids.
+/// Returns all members: active ones first, then by id.
 pub(crate) async fn all(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Person>, Error> {
     let mut all = Vec::new();
     for is_active in [true, false] {
@@ -233,6 +243,7 @@ pub(crate) async fn all(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Person>, Error>
     Ok(all)
 }
 
+#[boxed]
 pub async fn update(
     ctx: &Ctx,
     scope: &Scope,
@@ -241,7 +252,7 @@ pub async fn update(
     precondition: Precondition,
 ) -> Result<Changed, Error> {
     ctx.change(scope, async move |c| {
-        // Rules that span several members need the organization; a plain edit does not.
+        // Rules that span several members need the organization's lock; a plain edit does not.
         if patch.role.is_some() || patch.is_active.is_some() || patch.user_id.is_some() {
             organizations::lock(c.t, c.scope).await?;
         }
@@ -253,7 +264,8 @@ pub async fn update(
     .await
 }
 
-/// Deactivation by DELETE: the same act as `isActive: false`.
+/// Deactivates a member by DELETE; equivalent to `isActive: false`.
+#[boxed]
 pub async fn deactivate(
     ctx: &Ctx,
     scope: &Scope,
@@ -270,8 +282,8 @@ pub async fn deactivate(
     .await
 }
 
-/// Takes a member from one state to another: rules, row, what goes with it, journal. `withdraws`: whoever asks wants
-/// the member inactive, so an invitation that is still open ends, too.
+/// Applies a change to a member: checks the rules, updates the row and its dependents, and records it. `withdraws`:
+/// the caller explicitly deactivates the member, which also withdraws an open invitation.
 async fn change(
     c: &Change<'_>,
     before: &Person,
@@ -287,7 +299,7 @@ async fn change(
     }
     let other = other_user(c, old, &after).await?;
     let user = match &other {
-        // They act here when they accept.
+        // The account becomes active on acceptance.
         Some(account) => {
             let user = invitations::stand_in(c, account).await?;
             (after.user_id, after.is_active) = (user.id, false);
@@ -303,7 +315,7 @@ async fn change(
     if after.is_active && user.invited_to.is_some() {
         return Err(invitation_pending());
     }
-    // Somebody gets this role: a member whose role changes, another user, or one who comes back.
+    // The role is newly granted: to a changed member, another user, or a reactivated member.
     if after.role != old.role || after.user_id != old.user_id || (after.is_active && !old.is_active) {
         may_grant(c.scope, &after.role)?;
     }
@@ -328,7 +340,7 @@ async fn change(
     record(c, action, &after, &user)?;
     let lost = old.role.permissions().without(after.role.permissions());
     (c.ctx.hooks().demoted)(c, old.id, lost).await?;
-    // A link that was sent to one person must not admit another, or somebody who is wanted no longer.
+    // A link sent to one person must not admit another person, or a person who is no longer invited.
     if withdraws || old.user_id != after.user_id {
         open_links::delete_open(c.t, c.scope, old.id).await?;
     }
@@ -351,7 +363,7 @@ async fn change(
     Ok(Changed { person, sent })
 }
 
-/// The account that a member is to be from now on, which must exist and not be here already.
+/// Returns the account that replaces the member's user; it must exist and not be a member already.
 async fn other_user(c: &Change<'_>, old: &Member, after: &Member) -> Result<Option<User>, Error> {
     if after.user_id == old.user_id {
         return Ok(None);
@@ -364,7 +376,7 @@ async fn other_user(c: &Change<'_>, old: &Member, after: &Member) -> Result<Opti
     Ok(Some(other))
 }
 
-/// What ends with a membership: open assignments, and sessions that lead nowhere else.
+/// Ends what depends on a membership: open assignments, and sessions of users without another membership.
 async fn release(c: &Change<'_>, member: &Member) -> Result<(), Error> {
     registers::release_all(c, member.id).await?;
     end_sessions_without_membership(c, member.user_id).await

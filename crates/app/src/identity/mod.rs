@@ -1,4 +1,4 @@
-//! Who people are: organizations and their members, invitations, sessions, passwords, API keys.
+//! Identity: organizations and their members, invitations, sessions, passwords, API keys.
 
 pub mod api_keys;
 pub mod invitations;

@@ -9,8 +9,9 @@ use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::identity::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::Name;
-use attestry_storage::organizations::{self, Listed};
+use attestry_storage::organizations::{self, OrganizationSummary};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
@@ -21,17 +22,18 @@ use crate::frameworks;
 
 const MISSING: Error = Error::NotFound("organization");
 
+#[boxed]
 pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<Organization, Error> {
     let scope = scope.clone();
     ctx.db.read(async move |t| organizations::get(t, &scope).await).await?.ok_or(MISSING)
 }
 
-/// Where the organization is.
+/// Returns the time zone of the organization.
 pub(crate) async fn zone(c: &Change<'_>) -> Result<Zone, Error> {
     Ok(organizations::get(c.t, c.scope).await?.map_or_else(Zone::default, |found| found.time_zone))
 }
 
-/// Which day it is there.
+/// Returns the current date in the organization's time zone.
 pub(crate) async fn today(c: &Change<'_>) -> Result<Date, Error> {
     Ok(zone(c).await?.date_of(c.now))
 }
@@ -53,6 +55,7 @@ pub(crate) async fn reject_self_approval(
     Ok(())
 }
 
+#[boxed]
 pub async fn update(
     ctx: &Ctx,
     scope: &Scope,
@@ -62,7 +65,7 @@ pub async fn update(
     ctx.change(scope, async move |c| {
         let before = organizations::lock(c.t, c.scope).await?.ok_or(MISSING)?;
         precondition.check(&[before.version])?;
-        // One that was deleted since it was chosen may stay.
+        // A framework that was deleted since it was chosen may stay.
         let chosen = patch.framework_ids.iter().flatten();
         for id in chosen.filter(|id| !before.framework_ids.contains(id)) {
             frameworks::find(c.t, c.scope, &FrameworkName::Id(*id)).await.map_err(|error| match error {
@@ -87,11 +90,12 @@ pub async fn update(
     .await
 }
 
-/// How long a deleted organization can be brought back.
+/// The time for which a deleted organization can be restored.
 pub const GRACE: Duration = Duration::from_hours(30 * 24);
 
-/// Deletes the organization: nobody reaches it any more. What it holds is removed when [`GRACE`] is over. `name` shows
-/// that it is meant.
+/// Deletes the organization, which makes it inaccessible. Its data is removed after [`GRACE`]. `name` confirms the
+/// deletion.
+#[boxed]
 pub async fn delete(
     ctx: &Ctx,
     scope: &Scope,
@@ -112,7 +116,8 @@ pub async fn delete(
     .await
 }
 
-/// Brings back an organization that was deleted, from the command line.
+/// Restores a deleted organization, from the command line.
+#[boxed]
 pub async fn restore(ctx: &Ctx, organization: OrganizationId) -> Result<Organization, Error> {
     let scope = Scope::system(organization, "attestry admin restore-organization");
     ctx.change(&scope, async move |c| {
@@ -128,13 +133,13 @@ pub async fn restore(ctx: &Ctx, organization: OrganizationId) -> Result<Organiza
     .await
 }
 
-/// Removes the organizations whose grace is over, with their files.
+/// Removes the organizations whose grace period is over, with their files.
 pub(crate) async fn remove_deleted(ctx: &Ctx) -> Result<(), Error> {
     let before = ctx.now().minus(GRACE);
     for organization in ctx.db.read(async move |t| organizations::to_remove(t, before).await).await? {
         let scope = Scope::system(organization, "housekeeping");
         ctx.change(&scope, async move |c| {
-            // It may have been brought back in this very moment.
+            // It may have been restored in the meantime.
             if organizations::lock_deleted(c.t, c.scope).await?.is_none() {
                 return Ok(());
             }
@@ -148,7 +153,8 @@ pub(crate) async fn remove_deleted(ctx: &Ctx) -> Result<(), Error> {
     Ok(())
 }
 
-/// Every organization, for the operator.
-pub async fn all(ctx: &Ctx) -> Result<Vec<Listed>, Error> {
+/// Lists all organizations, for the operator.
+#[boxed]
+pub async fn all(ctx: &Ctx) -> Result<Vec<OrganizationSummary>, Error> {
     Ok(ctx.db.read(async |t| organizations::all(t).await).await?)
 }

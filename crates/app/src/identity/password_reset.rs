@@ -1,5 +1,4 @@
-//! Sends a link for a new password to whoever forgot theirs. A job, so that asking takes the same time whether or not
-//! there is such an account.
+//! Sends a password reset link. It is a job, so that a request takes the same time whether or not the account exists.
 
 use attestry_domain::access::Origin;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Changing a password, and choosing a new one by an e-mailed link.
+//! Changing a password, and resetting it by an e-mailed link.
 
 use std::time::Duration;
 
@@ -12,21 +12,23 @@ use attestry_storage::members::Membership;
 use attestry_storage::password_resets::PasswordReset;
 use attestry_storage::{password_resets, sessions, users};
 
+use crate::boxed;
 use crate::core::change::{AccountChange, Work};
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
-use crate::core::throttle::{Proof, prove};
+use crate::core::throttle::{VerifiedPassword, prove};
 use crate::identity::password_reset;
 use crate::notices::mail_templates;
 
-/// How many links an account is sent …
+/// The maximum number of reset links sent to an account …
 const RESETS: i64 = 3;
 /// … within this time.
 const RESET_WINDOW: Duration = Duration::from_hours(1);
 
 /// Changes the password of a signed-in user and ends their other sessions.
+#[boxed]
 pub async fn change(
     ctx: &Ctx,
     session: &Session,
@@ -45,14 +47,14 @@ pub async fn change(
     .await
 }
 
-/// Tries the password of a signed-in user; what is wrong with it is said of `field`.
+/// Verifies the password of a signed-in user; an incorrect one is reported as an error of `field`.
 pub(crate) async fn prove_own(
     ctx: &Ctx,
     user: UserId,
     field: &'static str,
     password: &str,
     origin: &Origin,
-) -> Result<Proof, Error> {
+) -> Result<VerifiedPassword, Error> {
     let hash = ctx.db.read(async move |t| users::password(t, user).await).await?;
     let check = ctx.hashing.check(origin, password, hash);
     let nothing = async |_: &Work<'_>| Ok(());
@@ -60,14 +62,15 @@ pub(crate) async fn prove_own(
     proof.ok_or_else(|| Error::field(field, "is not the password of this account"))
 }
 
-/// Sends a link for a new password, if there is such an account. That is a job's business: neither the answer nor the
-/// time it takes tells whether there is.
+/// Sends a reset link, if the account exists. A job does it, so that neither the response nor its time reveals
+/// whether the account exists.
+#[boxed]
 pub async fn request_reset(ctx: &Ctx, email: &Email, origin: Origin) -> Result<(), Error> {
     let wanted = password_reset::PasswordReset { email: email.key(), origin };
     ctx.work(async move |work| work.enqueue(&wanted).await).await
 }
 
-/// Makes the link and the mail that carries it.
+/// Creates the reset link and sends it by mail.
 pub(crate) async fn send_link(ctx: &Ctx, email: String, origin: Origin) -> Result<(), Error> {
     let found = ctx.db.read(async move |t| users::by_email(t, &email).await).await?;
     let Some((user, _)) = found else { return Ok(()) };
@@ -94,7 +97,8 @@ fn visitor(membership: &Membership, user: UserId, origin: &Origin) -> Scope {
     Scope::visitor(membership.organization, Some(user), origin.clone())
 }
 
-/// Sets a new password by a link, once, and ends all sessions.
+/// Sets a new password by a single-use link, and ends all sessions.
+#[boxed]
 pub async fn reset(ctx: &Ctx, token: &str, new: &Password, origin: Origin) -> Result<(), Error> {
     let gone = || Error::Gone {
         code: "link_expired",
@@ -104,7 +108,7 @@ pub async fn reset(ctx: &Ctx, token: &str, new: &Password, origin: Origin) -> Re
     let found = ctx.db.read(async move |t| password_resets::find(t, &token).await).await?;
     let now = ctx.now();
     let link = found.filter(|link| link.expires_at > now).ok_or_else(gone)?;
-    // Costs a while of a core, so only for a link that holds.
+    // Hashing is expensive, so it is done only for a valid link.
     let hash = ctx.hashing.hash(&origin, new.expose()).await?;
     let from = origin.clone();
     ctx.change_account(link.user, &origin, async move |a| {
@@ -119,6 +123,7 @@ pub async fn reset(ctx: &Ctx, token: &str, new: &Password, origin: Origin) -> Re
 }
 
 /// Sets a password from the command line.
+#[boxed]
 pub async fn reset_by_operator(ctx: &Ctx, email: &Email, new: &Password) -> Result<UserId, Error> {
     let origin = Origin::command("attestry admin reset-password");
     let hash = ctx.hashing.hash(&origin, new.expose()).await?;
@@ -136,8 +141,8 @@ pub async fn reset_by_operator(ctx: &Ctx, email: &Email, new: &Password) -> Resu
     .await
 }
 
-/// Stores the hash, ends sessions and records it in each of the user's organizations. `verifies`: the link for it went to
-/// the user's address by mail.
+/// Stores the hash, ends sessions and records the change in each of the user's organizations. `verifies` marks the
+/// address as verified, because the link went to it by mail.
 async fn set(
     a: &AccountChange<'_>,
     user: UserId,
@@ -157,7 +162,7 @@ async fn set(
     changed(a, user, scope).await
 }
 
-/// Records a new password in each of the user's organizations.
+/// Records a password change in each of the user's organizations.
 pub(crate) async fn changed(
     a: &AccountChange<'_>,
     user: UserId,

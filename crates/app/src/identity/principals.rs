@@ -1,6 +1,6 @@
-//! Who is behind a credential. Found by one indexed look-up, then remembered for a few seconds: a
-//! request whose credential is remembered reads and writes nothing. Whatever changes a credential
-//! or a membership in this process forgets it at once; other processes follow within [`FRESH`].
+//! Principals of credentials. One indexed look-up finds the principal, which is then cached for a few seconds: a
+//! request with a cached credential causes no reads or writes. A change of a credential or a membership invalidates
+//! the cache of this process immediately; other processes follow within [`CREDENTIAL_CACHE_TTL`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,15 +12,16 @@ use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Hash, sha256};
 use attestry_storage::{api_keys, members, sessions};
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::credentials::Touch;
-pub use crate::core::credentials::{CredentialCache, Invalidate, Known, KnownSession};
+pub use crate::core::credentials::{CachedPrincipal, CachedSession, CredentialCache, Invalidate};
 use crate::core::error::Error;
 use crate::core::keys::same;
 use crate::identity::api_keys::PREFIX;
 
-/// How long a credential is trusted without a look at the database.
-const FRESH: Duration = Duration::from_secs(4);
+/// The lifetime of a cached credential.
+const CREDENTIAL_CACHE_TTL: Duration = Duration::from_secs(4);
 
 fn bad_key() -> Error {
     Error::Unauthenticated {
@@ -33,15 +34,16 @@ pub(crate) fn bad_session() -> Error {
     Error::Unauthenticated { code: "invalid_session", message: "The session has ended; sign in again." }
 }
 
-/// The member an API key acts as.
-pub async fn by_api_key(ctx: &Ctx, text: &str) -> Result<Arc<Known>, Error> {
+/// Returns the member that an API key acts as.
+#[boxed]
+pub async fn by_api_key(ctx: &Ctx, text: &str) -> Result<Arc<CachedPrincipal>, Error> {
     let prefix = key_prefix(text).ok_or_else(bad_key)?;
     let known = known_key(ctx, sha256(text.as_bytes()), prefix).await?;
     note_key(ctx, &known, ctx.now());
     Ok(known)
 }
 
-async fn known_key(ctx: &Ctx, hash: Hash, prefix: &str) -> Result<Arc<Known>, Error> {
+async fn known_key(ctx: &Ctx, hash: Hash, prefix: &str) -> Result<Arc<CachedPrincipal>, Error> {
     let now = ctx.now();
     if let Some(known) = ctx.credentials.known.get(&hash)
         && known.until > now
@@ -55,8 +57,8 @@ async fn known_key(ctx: &Ctx, hash: Hash, prefix: &str) -> Result<Arc<Known>, Er
     if !same(&found.secret_hash, &hash) || expired {
         return Err(bad_key());
     }
-    let fresh = now.plus(FRESH);
-    let known = Arc::new(Known {
+    let fresh = now.plus(CREDENTIAL_CACHE_TTL);
+    let known = Arc::new(CachedPrincipal {
         principal: Arc::new(Principal {
             organization: found.key.organization_id,
             member: found.key.member_id,
@@ -75,27 +77,28 @@ async fn known_key(ctx: &Ctx, hash: Hash, prefix: &str) -> Result<Arc<Known>, Er
     Ok(known)
 }
 
-fn note_key(ctx: &Ctx, known: &Known, now: Time) {
+fn note_key(ctx: &Ctx, known: &CachedPrincipal, now: Time) {
     if let Credential::ApiKey(key) = known.principal.credential {
         ctx.credentials.touch(&known.touched, now, Touch::Key(key, now));
     }
 }
 
-/// `atk_` + 8 characters + `_` + 43 characters: the 8 in the middle.
+/// Returns the prefix of a key: the 8 characters in the middle of `atk_` + 8 characters + `_` + 43 characters.
 fn key_prefix(text: &str) -> Option<&str> {
     let rest = text.strip_prefix(PREFIX)?;
     let (prefix, secret) = rest.split_once('_')?;
     (prefix.len() == 8 && secret.len() == 43).then_some(prefix)
 }
 
-/// The user a session token belongs to.
-pub async fn by_session(ctx: &Ctx, token: &str) -> Result<Arc<KnownSession>, Error> {
+/// Returns the session of a token.
+#[boxed]
+pub async fn by_session(ctx: &Ctx, token: &str) -> Result<Arc<CachedSession>, Error> {
     let known = known_session(ctx, sha256(token.as_bytes())).await?;
     note_session(ctx, &known, ctx.now());
     Ok(known)
 }
 
-async fn known_session(ctx: &Ctx, hash: Hash) -> Result<Arc<KnownSession>, Error> {
+async fn known_session(ctx: &Ctx, hash: Hash) -> Result<Arc<CachedSession>, Error> {
     let now = ctx.now();
     if let Some(known) = ctx.credentials.sessions.get(&hash)
         && known.until > now
@@ -108,24 +111,25 @@ async fn known_session(ctx: &Ctx, hash: Hash) -> Result<Arc<KnownSession>, Error
     if session.expires_at <= now || now.since(session.last_seen_at) > ctx.settings.session_idle {
         return Err(bad_session());
     }
-    let until = now.plus(FRESH).min(session.expires_at);
+    let until = now.plus(CREDENTIAL_CACHE_TTL).min(session.expires_at);
     let touched = AtomicI64::new(session.last_seen_at.as_millis());
-    let known = Arc::new(KnownSession { session, email, until, touched });
+    let known = Arc::new(CachedSession { session, email, until, touched });
     if ctx.credentials.forgotten.load(Ordering::SeqCst) == before {
         ctx.credentials.sessions.insert(hash, Arc::clone(&known));
     }
     Ok(known)
 }
 
-fn note_session(ctx: &Ctx, known: &KnownSession, now: Time) {
+fn note_session(ctx: &Ctx, known: &CachedSession, now: Time) {
     ctx.credentials.touch(&known.touched, now, Touch::Session(known.session.id, now));
 }
 
-/// The member a session acts as in one organization. `Err` carries the inactive member, if there is
-/// one: the attempt belongs into that organization's journal.
+/// Returns the member that a session acts as in one organization. `Err` carries the inactive member, if there is one:
+/// the attempt is recorded in that organization's journal.
+#[boxed]
 pub async fn in_organization(
     ctx: &Ctx,
-    known: &KnownSession,
+    known: &CachedSession,
     organization: OrganizationId,
 ) -> Result<Result<Arc<Principal>, Option<Arc<Principal>>>, Error> {
     let key = sha256(format!("{} {organization}", known.session.id).as_bytes());
@@ -151,9 +155,9 @@ pub async fn in_organization(
     if !is_active {
         return Ok(Err(Some(principal)));
     }
-    let remembered = Known {
+    let remembered = CachedPrincipal {
         principal: Arc::clone(&principal),
-        until: now.plus(FRESH),
+        until: now.plus(CREDENTIAL_CACHE_TTL),
         touched: AtomicI64::new(i64::MAX),
     };
     if ctx.credentials.forgotten.load(Ordering::SeqCst) == before {
@@ -162,7 +166,7 @@ pub async fn in_organization(
     Ok(Ok(principal))
 }
 
-/// A credential that an answer goes on depending on.
+/// The credential that a long-running response depends on.
 #[derive(Clone, Debug)]
 pub enum Lasting {
     Key { hash: Hash, prefix: String },
@@ -179,7 +183,7 @@ impl Lasting {
         Self::Session { hash: sha256(token.as_bytes()), organization }
     }
 
-    /// The code of the problem that it no longer works.
+    /// The error code for a credential that is no longer valid.
     pub(crate) fn invalid(&self) -> &'static str {
         match self {
             Self::Key { .. } => "invalid_api_key",
@@ -187,8 +191,8 @@ impl Lasting {
         }
     }
 
-    /// Who is behind it now; nobody when it no longer works. Looking is not using: a session that is only looked at
-    /// lies idle.
+    /// Returns the current principal; `None` if the credential is no longer valid. This does not count as a use, so
+    /// that a session that is only checked becomes idle.
     pub(crate) async fn principal(&self, ctx: &Ctx) -> Result<Option<Arc<Principal>>, Error> {
         let found = match self {
             Self::Key { hash, prefix } => {
@@ -206,7 +210,7 @@ impl Lasting {
     }
 }
 
-/// A scope for something that goes on for long, as long as its credential lasts.
+/// A scope for a long-running response, valid as long as its credential.
 #[derive(Clone, Debug)]
 pub struct LastingScope {
     pub scope: Scope,
@@ -214,7 +218,7 @@ pub struct LastingScope {
 }
 
 impl LastingScope {
-    /// Checks that the credential still works with the same permissions.
+    /// Checks that the credential is still valid with the same permissions.
     pub(crate) async fn is_allowed(&self, ctx: &Ctx) -> Result<bool, Error> {
         let was = self.scope.principal();
         let now = self.credential.principal(ctx).await?;
@@ -223,7 +227,8 @@ impl LastingScope {
     }
 }
 
-/// Writes down, in the background, when credentials were used; a session in use lives on.
+/// Writes the last use of credentials in the background; this extends sessions in use.
+#[boxed]
 pub async fn write_touches(ctx: Ctx) {
     let receiver = ctx.credentials.touches.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     let Some(mut touches) = receiver else { return };

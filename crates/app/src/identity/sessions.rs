@@ -1,4 +1,4 @@
-//! Signing in and out, and what one's sessions are.
+//! Signing in and out, and managing one's own sessions.
 
 use std::sync::Arc;
 
@@ -12,17 +12,18 @@ pub use attestry_storage::members::Membership;
 use attestry_storage::{members, sessions, users};
 use serde::Serialize;
 
+use crate::boxed;
 use crate::core::change::Work;
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::keys::Token;
-use crate::core::throttle::{Proof, prove};
+use crate::core::throttle::{VerifiedPassword, prove};
 use crate::identity::passwords;
 use crate::identity::principals::bad_session;
 use crate::identity::sign_in_failure::SignInFailure;
 
-/// What the journal keeps of a session: nothing that would let somebody use it.
+/// The state of a session in the journal, without any data that would allow its use.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SessionState {
@@ -39,7 +40,7 @@ impl From<&Session> for SessionState {
     }
 }
 
-/// A fresh session; the token is shown this once.
+/// A new session; its token is shown only once.
 #[derive(Clone, Debug)]
 pub struct SignedIn {
     pub token: Token,
@@ -47,7 +48,8 @@ pub struct SignedIn {
     pub user: User,
 }
 
-/// Signs in. `user_agent` is what the browser or the program calls itself, so that people know their sessions apart.
+/// Signs in. `user_agent` is the name that the client reports, so that users can tell their sessions apart.
+#[boxed]
 pub async fn sign_in(
     ctx: &Ctx,
     email: &Email,
@@ -60,7 +62,7 @@ pub async fn sign_in(
     let found = ctx.db.read(async move |t| users::by_email(t, &account).await).await?;
     let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), hash));
     let check = ctx.hashing.check(&origin, password, hash);
-    // The same is written down whether or not there is such an account, so that the time tells nothing.
+    // The same job is enqueued whether or not the account exists, so that the response time does not reveal it.
     let failed = SignInFailure { email: key.clone(), origin: origin.clone() };
     let note = async move |work: &Work<'_>| work.enqueue(&failed).await;
     let proof = prove(ctx, &key, origin.ip, check, note).await?;
@@ -73,13 +75,13 @@ pub async fn sign_in(
     open(ctx, user, user_agent, origin, proof).await
 }
 
-/// Starts a session for a user who has proved who they are.
+/// Starts a session for an authenticated user.
 async fn open(
     ctx: &Ctx,
     user: User,
     user_agent: Option<String>,
     origin: Origin,
-    proof: Proof,
+    proof: VerifiedPassword,
 ) -> Result<SignedIn, Error> {
     let now = ctx.now();
     let session = Session {
@@ -128,17 +130,20 @@ pub(crate) fn own_scope(membership: &Membership, user: &User, session: SessionId
     Actor { principal: Arc::new(principal), origin: origin.clone() }.for_the_record()
 }
 
+#[boxed]
 pub async fn sign_out(ctx: &Ctx, session: &Session, origin: Origin) -> Result<(), Error> {
     end(ctx, session, session.id, origin).await.map(drop)
 }
 
-/// The sessions of a user that still work, the last used first.
+/// Lists the active sessions of a user, the most recently used first.
+#[boxed]
 pub async fn list(ctx: &Ctx, user: UserId) -> Result<Vec<Session>, Error> {
     let (now, idle_since) = (ctx.now(), ctx.now().minus(ctx.settings.session_idle));
     Ok(ctx.db.read(async move |t| sessions::of_user(t, user, now, idle_since).await).await?)
 }
 
 /// Ends a session of the same user.
+#[boxed]
 pub async fn end_one(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<(), Error> {
     match end(ctx, own, id, origin).await? {
         true => Ok(()),
@@ -146,11 +151,11 @@ pub async fn end_one(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) ->
     }
 }
 
-/// Ends a session, if the user of `own` has it.
+/// Ends a session, if it belongs to the user of `own`.
 async fn end(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<bool, Error> {
     let (by, whose, from) = (own.id, own.user_id, origin.clone());
     ctx.change_account(whose, &origin, async move |a| {
-        // Another process may have ended it, and this one may still remember it.
+        // Another process may have ended the session while this one still caches it.
         a.invalidate(Invalidate::Session(id));
         if !sessions::delete(a.t, id, whose).await? {
             return Ok(false);
@@ -163,7 +168,8 @@ async fn end(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<
     .await
 }
 
-/// Takes the password of a signed-in user again.
+/// Verifies the password of a signed-in user again, and marks the session as confirmed.
+#[boxed]
 pub async fn confirm(ctx: &Ctx, session: &Session, password: &str, origin: Origin) -> Result<(), Error> {
     let proof = passwords::prove_own(ctx, session.user_id, "password", password, &origin).await?;
     let (kept, from) = (session.clone(), origin.clone());
@@ -180,7 +186,8 @@ pub async fn confirm(ctx: &Ctx, session: &Session, password: &str, origin: Origi
     .await
 }
 
-/// Whoever acts by a session has given the password a short while ago. A key is its own proof.
+/// Checks that a session was confirmed by password recently. An API key needs no confirmation.
+#[boxed]
 pub async fn must_be_confirmed(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
     let Some(Credential::Session(id)) = scope.principal().map(|principal| principal.credential) else {
         return Ok(());
@@ -197,7 +204,8 @@ pub async fn must_be_confirmed(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
     }
 }
 
-/// Changes one's own name.
+/// Changes the user's own name.
+#[boxed]
 pub async fn rename(ctx: &Ctx, session: &Session, name: Name, origin: Origin) -> Result<User, Error> {
     let (kept, from) = (session.clone(), origin.clone());
     ctx.change_account(session.user_id, &origin, async move |a| {
@@ -210,7 +218,8 @@ pub async fn rename(ctx: &Ctx, session: &Session, name: Name, origin: Origin) ->
     .await
 }
 
-/// The user behind a session and the organizations they are active in.
+/// Returns the user of a session and the organizations in which they are active.
+#[boxed]
 pub async fn current(ctx: &Ctx, user: UserId) -> Result<(User, Vec<Membership>), Error> {
     ctx.db
         .read(async move |t| {

@@ -1,5 +1,5 @@
-//! The first start: the first organization, its owner and a key. Also the
-//! check that a database is used with the secret key it was made with.
+//! The initial setup: the first organization, its owner and an API key. Also checks that a database is used with the
+//! secret key it was created with.
 
 use attestry_domain::Zone;
 use attestry_domain::access::{Origin, Roles, Scope};
@@ -13,6 +13,7 @@ use attestry_domain::text::{Email, Name, Password};
 use attestry_domain::words::Department;
 use attestry_storage::{Error as DbError, Tx, instance, members, organizations, users};
 
+use crate::boxed;
 use crate::core::change::Work;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -28,7 +29,7 @@ const KEY_FINGERPRINT: &str = "secret_key_fingerprint";
 pub struct NewInstallation {
     pub organization: Name,
     pub email: Email,
-    /// None for a user who has an account and keeps their password.
+    /// `None` for an existing user, who keeps their password.
     pub password: Option<Password>,
     pub name: Option<Name>,
 }
@@ -40,12 +41,14 @@ pub struct Founded {
     pub member: MemberId,
 }
 
-/// Whether the installation still has to be set up.
+/// Returns true if the installation is not set up yet.
+#[boxed]
 pub async fn is_open(ctx: &Ctx) -> Result<bool, Error> {
     Ok(!ctx.db.read(async |t| organizations::any(t).await).await?)
 }
 
-/// Whether somebody with this address can sign in already.
+/// Returns true if an account with this address exists.
+#[boxed]
 pub async fn has_account(ctx: &Ctx, email: &Email) -> Result<bool, Error> {
     let key = email.key();
     Ok(ctx.db.read(async move |t| users::by_email(t, &key).await).await?.is_some())
@@ -58,7 +61,8 @@ async fn password_hash(ctx: &Ctx, origin: &Origin, new: &NewInstallation) -> Res
     }
 }
 
-/// Makes the one-time token of the set-up page, if there is something to set up.
+/// Creates the one-time token of the setup page, if the installation is not set up yet.
+#[boxed]
 pub async fn offer(ctx: &Ctx) -> Result<Option<String>, Error> {
     let token = ctx.keys.token();
     let hash = hex(&token.hash);
@@ -74,7 +78,8 @@ pub async fn offer(ctx: &Ctx) -> Result<Option<String>, Error> {
     Ok(open.then_some(token.text))
 }
 
-/// Sets up by the token that the server printed. It works once.
+/// Sets up the installation with the single-use token that the server printed.
+#[boxed]
 pub async fn by_token(
     ctx: &Ctx,
     token: &str,
@@ -84,7 +89,7 @@ pub async fn by_token(
     let presented = hex(&sha256(token.as_bytes()));
     let own = presented.clone();
     ctx.db.read(async move |t| must_be_setup_token(t, &own).await).await?;
-    // Costs a while of a core, so only for a token that holds.
+    // Hashing is expensive, so it is done only for a valid token.
     let hash = password_hash(ctx, origin, &new).await?;
     ctx.work(async move |work| {
         must_be_setup_token(work.t, &presented).await?;
@@ -111,8 +116,9 @@ async fn must_be_setup_token(t: &Tx<'_>, presented: &str) -> Result<(), Error> {
     }
 }
 
-/// Sets up from the command line: an organization, its owner and a key. Can be repeated for more
-/// organizations; a user who exists keeps their password.
+/// Creates an organization, its owner and an API key from the command line. Can be repeated for more organizations;
+/// an existing user keeps their password.
+#[boxed]
 pub async fn by_operator(ctx: &Ctx, new: NewInstallation) -> Result<(Founded, MadeKey), Error> {
     const COMMAND: &str = "attestry admin bootstrap";
     let hash = password_hash(ctx, &Origin::command(COMMAND), &new).await?;
@@ -162,13 +168,14 @@ async fn found(
     };
     let member = Member::new(c.next_id(), organization.id, owner, c.now);
     crate::identity::members::insert(c, &member, &user).await?;
-    // So that the first call can be made at once.
+    // Allows the first API call right after the setup.
     let key = NewApiKey { name: "First key".to_owned(), scopes: Scopes::All, expires_at: None };
     let made = api_keys::make(c, member.id, &key).await?;
     Ok((Founded { organization: organization.id, user: user.id, member: member.id }, made))
 }
 
-/// A key for a member, from the command line.
+/// Creates an API key for a member, from the command line.
+#[boxed]
 pub async fn key_by_operator(
     ctx: &Ctx,
     organization: OrganizationId,
@@ -188,22 +195,26 @@ pub async fn key_by_operator(
     .await
 }
 
-/// Marks the database as one that is being filled from an archive, in the transaction that empties it.
+/// Marks the database as being restored from an archive, in the transaction that empties it.
+#[boxed]
 pub async fn begin_restore(t: &Tx<'_>) -> Result<(), DbError> {
     instance::put(t, RESTORE, "unfinished").await
 }
 
+#[boxed]
 pub async fn end_restore(t: &Tx<'_>) -> Result<(), DbError> {
     instance::delete_backups(t).await?;
     instance::delete(t, RESTORE).await.map(|_| ())
 }
 
-/// Whether a restore was begun and was interrupted.
+/// Returns true if a restore was interrupted.
+#[boxed]
 pub async fn is_half_restored(ctx: &Ctx) -> Result<bool, Error> {
     Ok(ctx.db.read(async |t| instance::get(t, RESTORE).await).await?.is_some())
 }
 
-/// Refuses a database that holds half of an archive.
+/// Rejects a database whose restore was interrupted.
+#[boxed]
 pub async fn must_be_whole(ctx: &Ctx) -> Result<(), Error> {
     if !is_half_restored(ctx).await? {
         return Ok(());
@@ -214,8 +225,9 @@ pub async fn must_be_whole(ctx: &Ctx) -> Result<(), Error> {
     })
 }
 
-/// Binds the database to the secret key on first use, and refuses another one later: with it,
-/// stored secrets could not be read and journal heads would be signed by a stranger.
+/// Binds the database to the secret key on first use, and rejects another key later: with another key, stored secrets
+/// could not be read and journal heads would be signed by an unknown key.
+#[boxed]
 pub async fn bind_secret_key(ctx: &Ctx, adopt: bool) -> Result<(), Error> {
     let fingerprint = ctx.keys.fingerprint().to_owned();
     let known = ctx

@@ -1,5 +1,5 @@
-//! Records a failed sign-in in the journals of whoever's account it was. A job, so that a wrong password takes the same
-//! time whether or not there is such an account.
+//! Records a failed sign-in in the journals of the account's organizations. It is a job, so that an incorrect
+//! password takes the same time whether or not the account exists.
 
 use attestry_domain::access::{Origin, Scope};
 use attestry_storage::members::Membership;

@@ -1,4 +1,4 @@
-//! Sends one digest a day to each member, in the morning of their organization.
+//! Sends one digest a day to each member, in the morning by their organization's time zone.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::core::context::Ctx;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::notices;
 
-/// Hours begin on a quarter of an hour, wherever one is.
+/// In every time zone, hours start at a multiple of 15 minutes UTC.
 const EVERY: Duration = Duration::from_mins(15);
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! The messages people get, in plain text and HTML, made from one description.
+//! Mail templates, rendered as plain text and as HTML from one description.
 
 use attestry_domain::Time;
 use attestry_domain::date::Date;
@@ -9,7 +9,7 @@ use attestry_mail::Message;
 
 use crate::core::context::Ctx;
 
-/// Whom a letter is for.
+/// The recipient of a mail.
 #[derive(Clone, Debug)]
 pub(crate) struct To {
     /// Empty when only the address is known.
@@ -30,15 +30,15 @@ impl From<&User> for To {
 }
 
 #[derive(Default)]
-struct Letter<'a> {
-    /// In whose name it is written; empty for the product's own.
+struct MailTemplate<'a> {
+    /// The organization that sends it; empty for mails of the product itself.
     organization: &'a str,
     subject: String,
     paragraphs: Vec<String>,
     action: &'a str,
     link: &'a str,
     closing: String,
-    /// The link that ends messages of this kind.
+    /// The link to unsubscribe from mails of this kind.
     unsubscribe: Option<&'a str>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn invitation(ctx: &Ctx, to: &User, organization: &str, link: &str) -
     compose(
         ctx,
         &to.into(),
-        &Letter {
+        &MailTemplate {
             organization,
             subject: format!("Join {organization} on Attestry"),
             paragraphs: vec![format!(
@@ -58,7 +58,7 @@ pub(crate) fn invitation(ctx: &Ctx, to: &User, organization: &str, link: &str) -
             closing: format!(
                 "The link can be used once and expires in {days} days. If you were not expecting it, ignore this message."
             ),
-            ..Letter::default()
+            ..MailTemplate::default()
         },
     )
 }
@@ -68,7 +68,7 @@ pub(crate) fn reset(ctx: &Ctx, to: &User, link: &str) -> Message {
     compose(
         ctx,
         &to.into(),
-        &Letter {
+        &MailTemplate {
             subject: "Choose a new password".to_owned(),
             paragraphs: vec![
                 "Someone (probably you) asked for a new password for your Attestry account.".to_owned(),
@@ -78,30 +78,30 @@ pub(crate) fn reset(ctx: &Ctx, to: &User, link: &str) -> Message {
             closing: format!(
                 "The link can be used once and expires in {minutes} minutes. If it was not you, ignore this message; your password stays the same."
             ),
-            ..Letter::default()
+            ..MailTemplate::default()
         },
     )
 }
 
-/// Some lines of a message under their heading.
-pub(crate) struct Told {
+/// A section of a mail: lines under a heading.
+pub(crate) struct MailSection {
     pub(crate) heading: String,
     pub(crate) lines: Vec<String>,
 }
 
-/// A notice or a digest, with the link that ends such messages.
+/// A notice or a digest, with a link to unsubscribe.
 pub(crate) fn notice(
     ctx: &Ctx,
     to: &User,
     organization: &str,
     subject: &str,
-    told: Vec<Told>,
+    told: Vec<MailSection>,
     unsubscribe: &str,
 ) -> Message {
-    let part = |Told { heading, lines }: Told| format!("{heading}:\n{}", lines.join("\n"));
+    let part = |MailSection { heading, lines }: MailSection| format!("{heading}:\n{}", lines.join("\n"));
     let paragraphs = told.into_iter().map(part).collect();
     let link = ctx.link("/");
-    let letter = Letter {
+    let letter = MailTemplate {
         organization,
         subject: subject.to_owned(),
         paragraphs,
@@ -115,9 +115,9 @@ pub(crate) fn notice(
     compose(ctx, &to.into(), &letter)
 }
 
-/// The agreement that somebody who asked for access has to sign.
+/// Asks the requester to sign the agreement after the request for access was approved.
 pub(crate) fn agreement(ctx: &Ctx, to: &To, organization: &str, until: Time, link: &str) -> Message {
-    let letter = Letter {
+    let letter = MailTemplate {
         organization,
         subject: format!("Your access to the documents of {organization}"),
         paragraphs: vec![format!(
@@ -129,14 +129,14 @@ pub(crate) fn agreement(ctx: &Ctx, to: &To, organization: &str, until: Time, lin
             "The link is personal and works until {} (UTC). If you did not request access, ignore this message.",
             Date::of(until)
         ),
-        ..Letter::default()
+        ..MailTemplate::default()
     };
     compose(ctx, to, &letter)
 }
 
-/// A link to the documents somebody has access to.
+/// A link to the documents that the recipient has access to.
 pub(crate) fn access(ctx: &Ctx, to: &To, organization: &str, until: Time, link: &str) -> Message {
-    let letter = Letter {
+    let letter = MailTemplate {
         organization,
         subject: format!("The documents of {organization}"),
         paragraphs: vec![format!(
@@ -146,14 +146,14 @@ pub(crate) fn access(ctx: &Ctx, to: &To, organization: &str, until: Time, link: 
         action: "Open the documents",
         link,
         closing: "The link is personal: anybody who has it can read the documents in your name. If you did not ask for it, ignore this message.".to_owned(),
-        ..Letter::default()
+        ..MailTemplate::default()
     };
     compose(ctx, to, &letter)
 }
 
-/// That access is not given.
+/// The denial of a request for access, with the reason.
 pub(crate) fn denial(ctx: &Ctx, to: &To, organization: &str, reason: &str, link: &str) -> Message {
-    let letter = Letter {
+    let letter = MailTemplate {
         organization,
         subject: format!("Your request to {organization}"),
         paragraphs: vec![
@@ -163,14 +163,14 @@ pub(crate) fn denial(ctx: &Ctx, to: &To, organization: &str, reason: &str, link:
         action: "Open the portal",
         link,
         closing: "If you think this is a mistake, get in touch with your contact there.".to_owned(),
-        ..Letter::default()
+        ..MailTemplate::default()
     };
     compose(ctx, to, &letter)
 }
 
-/// Whether whoever subscribed is the owner of the address.
+/// Asks the owner of an address to confirm a subscription.
 pub(crate) fn confirmation(ctx: &Ctx, to: &To, organization: &str, link: &str, leave: &str) -> Message {
-    let letter = Letter {
+    let letter = MailTemplate {
         organization,
         subject: format!("Confirm your subscription to {organization}"),
         paragraphs: vec![format!(
@@ -184,7 +184,7 @@ pub(crate) fn confirmation(ctx: &Ctx, to: &To, organization: &str, link: &str, l
     compose(ctx, to, &letter)
 }
 
-/// News for a subscriber, with the link that ends them.
+/// News for a subscriber, with a link to unsubscribe.
 pub(crate) fn news(
     ctx: &Ctx,
     to: &To,
@@ -193,7 +193,7 @@ pub(crate) fn news(
     link: &str,
     leave: &str,
 ) -> Message {
-    let letter = Letter {
+    let letter = MailTemplate {
         organization,
         subject: format!("{organization}: {}", post.title),
         paragraphs: vec![post.title.clone(), post.text.clone()],
@@ -207,11 +207,11 @@ pub(crate) fn news(
     compose(ctx, to, &letter)
 }
 
-/// The fonts of the console, as far as a mail program has them.
+/// The fonts of the console, with fallbacks for mail programs that lack them.
 const FONTS: &str = "Geist,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
-fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
-    let Letter { organization, subject, paragraphs, action, link, closing, unsubscribe } = letter;
+fn compose(ctx: &Ctx, to: &To, letter: &MailTemplate<'_>) -> Message {
+    let MailTemplate { organization, subject, paragraphs, action, link, closing, unsubscribe } = letter;
     let greeting = if to.name.is_empty() { "Hello,".to_owned() } else { format!("Hello {},", to.name) };
     let text = format!("{greeting}\n\n{}\n\n{action}:\n{link}\n\n{closing}\n", paragraphs.join("\n\n"));
     let body = linked(&paragraphs.join("\n\n")).replace("\n\n", "</p><p>").replace('\n', "<br>");
@@ -236,7 +236,7 @@ fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
         id: ctx.ids.next::<attestry_domain::id::kind::Message>().to_string(),
         to_name: to.name.clone(),
         to_address: to.email.clone(),
-        // A subject is one line of a bearable length.
+        // A subject is a single line of limited length.
         subject: subject.chars().filter(|c| !c.is_control()).take(200).collect(),
         text,
         html: page,
@@ -244,7 +244,7 @@ fn compose(ctx: &Ctx, to: &To, letter: &Letter<'_>) -> Message {
     }
 }
 
-/// Text as HTML in which addresses are links.
+/// Converts text to HTML and turns URLs into links.
 fn linked(text: &str) -> String {
     let mut written = String::with_capacity(text.len() * 2);
     let mut rest = text;

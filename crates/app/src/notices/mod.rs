@@ -1,4 +1,4 @@
-//! What people are told by mail: assignments and automations at once, what is due in one digest a day.
+//! Mail notifications: at once for assignments and automations, in one digest a day for due tasks.
 
 pub(crate) mod digests;
 pub(crate) mod mail_templates;
@@ -20,20 +20,21 @@ use attestry_storage::notices::{self, DueTask};
 use attestry_storage::{members, organizations, users};
 use serde::{Deserialize, Serialize};
 
+use crate::boxed;
 use crate::core::change::{Change, Notification};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
 use crate::identity::sessions;
-use crate::notices::mail_templates::Told;
+use crate::notices::mail_templates::MailSection;
 
-/// How far a digest looks ahead.
-const AHEAD: i64 = 7;
-/// The hour of the day at which digests are sent.
+/// Days that a digest looks ahead.
+const DIGEST_DAYS_AHEAD: i64 = 7;
+/// The local hour from which digests are sent.
 const HOUR: u8 = 8;
 const PURPOSE: &str = "unsubscribe";
 
-/// Notes something for each of these members once, but for whoever does it.
+/// Notifies each of these members once, except the caller.
 pub(crate) fn tell_others(
     c: &Change<'_>,
     whom: impl IntoIterator<Item = MemberId>,
@@ -49,7 +50,7 @@ pub(crate) fn tell_others(
     }
 }
 
-/// Tells what happened in a change, one message for each member and kind.
+/// Sends the notifications of a change: one mail for each member and kind.
 pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<(), Error> {
     let mut by_member: BTreeMap<(MemberId, Notice), Vec<String>> = BTreeMap::new();
     for Notification { member, notice, line } in happened {
@@ -69,7 +70,7 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<
             Notice::Portal => "The trust portal needs your attention, or has changed",
             _ => "This happened to an automation of yours",
         };
-        let told = vec![Told { heading: opening.to_owned(), lines }];
+        let told = vec![MailSection { heading: opening.to_owned(), lines }];
         if let Some((user, wanted)) = recipient(c, member).await?
             && wanted.wants(notice)
         {
@@ -79,27 +80,27 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<
     Ok(())
 }
 
-/// An active member, and what they want to be told.
+/// An active member's user and notification settings.
 async fn recipient(c: &Change<'_>, member: MemberId) -> Result<Option<(User, Notices)>, Error> {
     let person = members::get(c.t, c.scope, member).await?.filter(|person| person.member.is_active);
     let Some(Person { user, .. }) = person else { return Ok(None) };
     Ok(notices::get(c.t, user.id).await?.map(|wanted| (user, wanted)))
 }
 
-/// Sends a message that a link in it can stop.
+/// Sends a mail with a link to unsubscribe.
 async fn send(
     c: &Change<'_>,
     to: &User,
     kinds: &[Notice],
     subject: &str,
-    told: Vec<Told>,
+    told: Vec<MailSection>,
 ) -> Result<(), Error> {
     let Some(organization) = organizations::get(c.t, c.scope).await? else { return Ok(()) };
     let link = unsubscribe_link(c.ctx, to.id, kinds)?;
     c.enqueue(&Mail(mail_templates::notice(c.ctx, to, &organization.name, subject, told, &link))).await
 }
 
-/// Sends the digests of an organization whose day has begun.
+/// Sends the digests of an organization, unless it had those of `today` already.
 pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date) -> Result<(), Error> {
     let scope = Scope::system(organization, "digest");
     ctx.change(&scope, async move |c| {
@@ -107,7 +108,7 @@ pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date)
             return Ok(());
         }
         let mut by_member: BTreeMap<MemberId, Vec<DueTask>> = BTreeMap::new();
-        for task in notices::due(c.t, c.scope, today.plus_days(AHEAD)).await? {
+        for task in notices::due(c.t, c.scope, today.plus_days(DIGEST_DAYS_AHEAD)).await? {
             by_member.entry(task.assignee).or_default().push(task);
         }
         for (member, tasks) in by_member {
@@ -119,13 +120,13 @@ pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date)
                 })
                 .collect()
             };
-            let told: Vec<Told> = [
+            let told: Vec<MailSection> = [
                 (wanted.overdue, "Overdue", lines(true)),
                 (wanted.due_soon, "Due within seven days", lines(false)),
             ]
             .into_iter()
             .filter(|(is_wanted, _, lines)| *is_wanted && !lines.is_empty())
-            .map(|(_, heading, lines)| Told { heading: heading.to_owned(), lines })
+            .map(|(_, heading, lines)| MailSection { heading: heading.to_owned(), lines })
             .collect();
             if !told.is_empty() {
                 let count: usize = told.iter().map(|told| told.lines.len()).sum();
@@ -142,7 +143,7 @@ pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date)
     .await
 }
 
-/// The organizations whose digests are to be sent now, with the day it is there.
+/// The organizations whose digests are due, with their local date.
 pub(crate) async fn due_digests(ctx: &Ctx) -> Result<Vec<(OrganizationId, Date)>, Error> {
     let now = ctx.now();
     let all = ctx.db.read(async |t| notices::organizations(t).await).await?;
@@ -154,7 +155,7 @@ pub(crate) async fn due_digests(ctx: &Ctx) -> Result<Vec<(OrganizationId, Date)>
     Ok(all.into_iter().filter_map(is_due).collect())
 }
 
-/// What a link in a mail switches off.
+/// The payload of an unsubscribe link.
 #[derive(Serialize, Deserialize)]
 struct Unsubscription {
     user: UserId,
@@ -167,12 +168,14 @@ fn unsubscribe_link(ctx: &Ctx, user: UserId, kinds: &[Notice]) -> Result<String,
     Ok(ctx.link(&format!("/unsubscribe?token={token}")))
 }
 
-/// What a signed-in user wants to be told.
+/// The notification settings of a user.
+#[boxed]
 pub async fn get(ctx: &Ctx, user: UserId) -> Result<Notices, Error> {
     let found = ctx.db.read(async move |t| notices::get(t, user).await).await?;
     found.ok_or(Error::NotFound("user"))
 }
 
+#[boxed]
 pub async fn update(
     ctx: &Ctx,
     session: &Session,
@@ -196,7 +199,8 @@ pub async fn update(
 
 const CHANGED: &str = "user.notifications_changed";
 
-/// Switches off what a link in a mail is about.
+/// Switches off the notifications that an unsubscribe link names.
+#[boxed]
 pub async fn unsubscribe(ctx: &Ctx, token: &str, origin: Origin) -> Result<Notices, Error> {
     let wrong = || Error::Gone {
         code: "link_expired",

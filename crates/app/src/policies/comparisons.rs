@@ -1,4 +1,4 @@
-//! What differs between two texts of a policy, and taking some of it over.
+//! Compares two texts of a policy, and applies selected changes.
 
 use attestry_domain::access::Scope;
 use attestry_domain::content::diff::{self, Difference};
@@ -9,13 +9,14 @@ use attestry_domain::registers::Record;
 use attestry_storage::registers as rows;
 
 use super::MISSING;
-use super::versions::{self, Which};
+use super::versions::{self, TextSelector};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
 use crate::core::precondition::Precondition;
 use crate::registers;
 
-/// A text of a policy, with the name it has there.
+/// A text of a policy, with the policy's name at that time.
 #[derive(Clone, Debug)]
 pub struct Text {
     pub name: String,
@@ -29,14 +30,20 @@ impl Text {
 }
 
 /// Two texts of a policy.
-pub async fn both(ctx: &Ctx, scope: &Scope, id: PolicyId, which: [Which; 2]) -> Result<[Text; 2], Error> {
+#[boxed]
+pub async fn both(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: PolicyId,
+    which: [TextSelector; 2],
+) -> Result<[Text; 2], Error> {
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
         let policy = rows::get::<Policy>(t, &own, id).await?.ok_or(MISSING)?;
         let mut texts = Vec::new();
         for one in which {
             texts.push(match one {
-                Which::Draft => Text::of(policy.name.as_str(), &policy.content)?,
+                TextSelector::Draft => Text::of(policy.name.as_str(), &policy.content)?,
                 version => {
                     let version = versions::find(t, &own, &policy, version).await?;
                     Text::of(&version.name, &version.content)?
@@ -48,13 +55,15 @@ pub async fn both(ctx: &Ctx, scope: &Scope, id: PolicyId, which: [Which; 2]) -> 
     found.await
 }
 
-/// The text that people work on, and its version for `If-Match`.
+/// The draft, and its version for `If-Match`.
+#[boxed]
 pub async fn draft(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<(Text, i64), Error> {
     let policy = registers::get::<Policy>(ctx, scope, id).await?;
     Ok((Text::of(policy.name.as_str(), &policy.content)?, policy.version))
 }
 
-/// Makes some of the changes of a proposal, which are named by their places among the differences.
+/// Applies some changes of a proposal, which are named by their indexes in the list of differences.
+#[boxed]
 pub async fn apply(
     ctx: &Ctx,
     scope: &Scope,
@@ -74,12 +83,13 @@ pub async fn apply(
     });
     let merged = merged.await??;
     let patch = PolicyPatch { content: Some(Body::of(&merged)?), ..PolicyPatch::default() };
-    // The places are those of the text that was looked at.
+    // The indexes are valid only for the version that was compared.
     registers::update::<Policy>(ctx, scope, id, patch, Precondition(Some(vec![vec![version]]))).await
 }
 
 fn must_be_changes(differences: &[Difference<'_>], wanted: &[usize]) -> Result<(), Error> {
-    let is_change = |place: &usize| differences.get(*place).is_some_and(|one| one.fate != diff::Fate::Same);
+    let is_change =
+        |place: &usize| differences.get(*place).is_some_and(|one| one.fate != diff::ChangeKind::Same);
     let wrong: Vec<FieldError> = wanted
         .iter()
         .enumerate()

@@ -9,6 +9,7 @@ use attestry_domain::registers::attachments::Attachment;
 use attestry_domain::registers::subjects::Subject;
 use attestry_storage::{attachments, policies};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -16,8 +17,9 @@ use crate::files::Link;
 use crate::files::attachments::{Target, link_to};
 use crate::registers;
 
-/// A link to the file that is a policy's text: of the version that is published or, for whoever may see drafts, of the
-/// one that people work on.
+/// A link to the file that is a policy's text: that of the draft if the caller may see drafts, otherwise that of the
+/// published version.
+#[boxed]
 pub async fn link(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<(Link, Duration), Error> {
     const MISSING: Error = Error::NotFound("file of this policy");
     let mut shown = [registers::get::<Policy>(ctx, scope, id).await?];
@@ -29,7 +31,7 @@ pub async fn link(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<(Link, Durat
     link_to(ctx, scope, found.filter(is_its).ok_or(MISSING)?).await
 }
 
-/// A file can be a policy's text when it is attached to it and can be read.
+/// Checks that a file is attached to the policy and is a PDF or Word file.
 pub(crate) async fn must_be_document(c: &Change<'_>, policy: &str, file: AttachmentId) -> Result<(), Error> {
     const TYPES: [&str; 3] = [
         "application/pdf",
@@ -46,7 +48,7 @@ pub(crate) async fn must_be_document(c: &Change<'_>, policy: &str, file: Attachm
     }
 }
 
-/// A file that is or was a policy's text stays as long as the policy.
+/// Rejects a file that is or was the text of a policy: it stays as long as the policy.
 pub(crate) async fn must_not_be_used(c: &Change<'_>, file: &Attachment) -> Result<(), Error> {
     if file.entity_type != Subject::Policy || !policies::uses_file(c.t, c.scope, file.id).await? {
         return Ok(());

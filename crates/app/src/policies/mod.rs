@@ -1,5 +1,5 @@
-//! What policies have beside other registers: approval, publishing, reviews, and the difference between the text that
-//! people work on and the version that members read.
+//! Operations specific to policies: approval, publishing and reviews; and the distinction between the draft and the
+//! published version that members read.
 
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, Scope};
@@ -14,6 +14,7 @@ use attestry_domain::registers::subjects::Subject;
 use attestry_domain::registers::{Record, Register, Wanted};
 use attestry_storage::{Tx, attachments, policies, registers as rows};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -35,7 +36,8 @@ pub mod versions;
 pub(crate) const MISSING: Error = Error::NotFound("policy");
 pub(crate) const VERSION: &str = "policy_version";
 
-/// Makes policies what the caller may see of them, and says who has signed each. `at`: as of when.
+/// Reduces policies to what the caller may see, and returns the members who have signed each of them as of `at`.
+#[boxed]
 pub async fn complete(
     ctx: &Ctx,
     scope: &Scope,
@@ -45,7 +47,7 @@ pub async fn complete(
     let ids = || records.iter().map(|record| record.id);
     let (Some(first), Some(last)) = (ids().min(), ids().max()) else { return Ok(Vec::new()) };
     let (own, sees_all) = (scope.clone(), scope.allows(Permission::PolicyRead));
-    // Whatever counts now counts at the end of time.
+    // The current state is the state as of the maximum time.
     let at = at.unwrap_or(Time::from_millis(i64::MAX));
     let found = ctx.db.read(async move |t| {
         let signed = policies::signed_by(t, &own, first, last, at).await?;
@@ -68,7 +70,7 @@ pub async fn complete(
     Ok(records.iter().map(|record| of(record.id)).collect())
 }
 
-/// These policies with the versions that are published of them.
+/// These policies with their published versions.
 pub(crate) async fn with_versions(
     t: &Tx<'_>,
     scope: &Scope,
@@ -85,13 +87,13 @@ pub(crate) async fn with_versions(
     Ok(found)
 }
 
-/// A policy as members see it.
+/// A policy as members see it: with the content of the published version.
 fn as_published((mut record, version): (Record<Policy>, PolicyVersion)) -> Record<Policy> {
     record.fields = record.fields.as_published(version);
     record
 }
 
-/// The published policies as members see them: found, sorted and shown by what is published.
+/// The published policies as members see them, filtered by their published content.
 async fn published(ctx: &Ctx, scope: &Scope, wanted: &Wanted<Policy>) -> Result<Vec<Record<Policy>>, Error> {
     let mut wanted = wanted.clone();
     if !Policy::narrow(&mut wanted.filter, scope) {
@@ -105,7 +107,8 @@ async fn published(ctx: &Ctx, scope: &Scope, wanted: &Wanted<Policy>) -> Result<
     Ok(found.await?.into_iter().map(as_published).filter(|record| wanted.takes(record)).collect())
 }
 
-/// The register. Whoever may not see drafts learns nothing of them by how a list is searched or sorted.
+/// Lists policies. A caller without access to drafts learns nothing about them from filters or sort order.
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -123,7 +126,8 @@ pub async fn list(
     Ok(Page::cut(items, page.limit, place))
 }
 
-/// How many policies the list has, all pages together.
+/// The number of policies on all pages of the list.
+#[boxed]
 pub async fn count(
     ctx: &Ctx,
     scope: &Scope,
@@ -136,7 +140,7 @@ pub async fn count(
     i64::try_from(published(ctx, scope, wanted).await?.len()).map_err(Error::internal)
 }
 
-/// Removes what only policies have.
+/// Removes the versions of a deleted policy.
 pub(crate) async fn remove_all(c: &Change<'_>, policy: &str) -> Result<(), Error> {
     let Some(policy) = PolicyId::read(policy) else { return Ok(()) };
     for version in policies::delete_versions(c.t, c.scope, policy).await? {
@@ -145,7 +149,7 @@ pub(crate) async fn remove_all(c: &Change<'_>, policy: &str) -> Result<(), Error
     Ok(())
 }
 
-/// Whoever leaves no longer approves anything.
+/// Clears a leaving member as approver.
 pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
     for id in policies::awaiting(c.t, c.scope, member).await? {
         let Some(before) = rows::lock::<Policy>(c.t, c.scope, id).await? else { continue };
@@ -156,7 +160,7 @@ pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Erro
     Ok(())
 }
 
-/// Tells whoever looks after a policy, and others, what happened to it.
+/// Notifies members about a policy.
 fn tell(c: &Change<'_>, whom: impl IntoIterator<Item = MemberId>, line: &str) {
     notices::tell_others(c, whom, Notice::Policies, line);
 }
@@ -180,7 +184,8 @@ fn must_not_be_archived(policy: &Policy) -> Result<(), Error> {
     }
 }
 
-/// Asks somebody to approve the policy as it is.
+/// Asks a member to approve the policy in its current state.
+#[boxed]
 pub async fn submit_for_approval(
     ctx: &Ctx,
     scope: &Scope,
@@ -211,7 +216,7 @@ pub async fn submit_for_approval(
     .await
 }
 
-/// A policy that waits for the caller's approval, held until the transaction ends.
+/// Locks a policy that waits for the caller's approval until the transaction ends.
 async fn lock_submitted(
     c: &Change<'_>,
     id: PolicyId,
@@ -237,6 +242,7 @@ async fn lock_submitted(
 }
 
 /// Approves a policy, which publishes it.
+#[boxed]
 pub async fn approve(
     ctx: &Ctx,
     scope: &Scope,
@@ -272,7 +278,7 @@ pub async fn approve(
     .await
 }
 
-/// The policy as it is, frozen.
+/// A snapshot of the policy as its next version.
 async fn next_version(c: &Change<'_>, policy: &Record<Policy>) -> Result<PolicyVersion, Error> {
     let file = match policy.file_id {
         None => None,
@@ -300,7 +306,8 @@ async fn next_version(c: &Change<'_>, policy: &Record<Policy>) -> Result<PolicyV
     Ok(version)
 }
 
-/// Sends a policy back, with a comment that says why.
+/// Rejects a policy, with a comment that gives the reason.
+#[boxed]
 pub async fn deny(
     ctx: &Ctx,
     scope: &Scope,
@@ -319,7 +326,7 @@ pub async fn deny(
     .await
 }
 
-/// Sends the published policies of an organization whose review is due back to whoever approved them.
+/// Returns an organization's published policies to their approvers when their review is due.
 pub(crate) async fn review(ctx: &Ctx, organization: OrganizationId, ids: Vec<PolicyId>) -> Result<(), Error> {
     let scope = Scope::system(organization, "policy-reviews");
     ctx.change(&scope, async move |c| {

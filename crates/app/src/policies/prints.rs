@@ -11,14 +11,15 @@ use attestry_domain::{Time, Zone};
 use attestry_pdf::{Approval, Collection, Document, Failure, Pdf, Signature};
 use attestry_storage::{Tx, members, organizations, policies, registers as rows};
 
-use super::versions::{self, Which};
+use super::versions::{self, TextSelector};
 use super::{MISSING, with_versions};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::files::downloads::Download;
 
-/// What is the same for all policies of an organization.
-struct Around {
+/// Data shared by all policies of an organization.
+struct PrintContext {
     organization: String,
     zone: Zone,
     names: HashMap<MemberId, String>,
@@ -26,7 +27,7 @@ struct Around {
     member: Option<MemberId>,
 }
 
-impl Around {
+impl PrintContext {
     async fn of(t: &Tx<'_>, scope: &Scope) -> Result<Self, Error> {
         let organization = organizations::get(t, scope).await?.ok_or(Error::NotFound("organization"))?;
         Ok(Self {
@@ -46,7 +47,7 @@ impl Around {
         self.zone.date_of(at).to_string()
     }
 
-    /// A version, with the signatures that are on it.
+    /// A published version with its signatures.
     fn published(
         &self,
         policy: &Record<Policy>,
@@ -56,7 +57,7 @@ impl Around {
         let is_current = policy.current_version_id == Some(version.id);
         let is_shown = |one: &&PolicySignature| {
             let counts = if is_current { one.ended_at.is_none() } else { one.version == version.number };
-            // Whoever may not see all policies sees their own signature.
+            // Callers without access to all policies see only their own signature.
             counts && (self.sees_all || Some(one.member_id) == self.member)
         };
         let sign =
@@ -82,7 +83,6 @@ impl Around {
         })
     }
 
-    /// The text that people work on.
     fn draft(&self, policy: &Record<Policy>) -> Result<Document, Error> {
         let status = match policy.status {
             PolicyStatus::NeedsReview => "Awaiting approval",
@@ -112,17 +112,23 @@ fn is_a_file() -> Error {
     }
 }
 
-/// One policy: a version of it, or else what is published, or else the draft.
-pub async fn policy(ctx: &Ctx, scope: &Scope, id: PolicyId, which: Option<Which>) -> Result<Download, Error> {
+/// One policy: the requested version, or else the published one, or else the draft.
+#[boxed]
+pub async fn policy(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: PolicyId,
+    which: Option<TextSelector>,
+) -> Result<Download, Error> {
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
         let policy = rows::get::<Policy>(t, &own, id).await?;
         let policy = policy.filter(|policy| policy.is_visible(&own)).ok_or(MISSING)?;
-        let around = Around::of(t, &own).await?;
+        let around = PrintContext::of(t, &own).await?;
         let is_published = policy.status == PolicyStatus::Published || !around.sees_all;
-        let current = policy.current_version_id.filter(|_| is_published).map(Which::Version);
-        let which = which.or(current).unwrap_or(Which::Draft);
-        if which == Which::Draft {
+        let current = policy.current_version_id.filter(|_| is_published).map(TextSelector::Version);
+        let which = which.or(current).unwrap_or(TextSelector::Draft);
+        if which == TextSelector::Draft {
             if policy.file_id.is_some() {
                 return Err(is_a_file());
             }
@@ -141,11 +147,12 @@ pub async fn policy(ctx: &Ctx, scope: &Scope, id: PolicyId, which: Option<Which>
     print(ctx, scope, file_name, move || attestry_pdf::policy(&document)).await
 }
 
-/// All policies that are published, or those of them that are named, in one file.
+/// All published policies, or a selection of them, in one file.
+#[boxed]
 pub async fn all(ctx: &Ctx, scope: &Scope, only: Option<Vec<PolicyId>>) -> Result<Download, Error> {
     let (own, now) = (scope.clone(), ctx.now());
     let found = ctx.db.read(async move |t| {
-        let around = Around::of(t, &own).await?;
+        let around = PrintContext::of(t, &own).await?;
         let mut all = Vec::new();
         let mut ids = policies::published(t, &own).await?;
         ids.retain(|id| only.as_ref().is_none_or(|only| only.contains(id)));

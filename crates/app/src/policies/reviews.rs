@@ -1,4 +1,4 @@
-//! Sends published policies whose review is due back to review.
+//! Returns published policies to review when their review is due.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::context::Ctx;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
-/// Days begin on a quarter of an hour, wherever one is.
+/// In every time zone, days start at a multiple of 15 minutes UTC.
 const EVERY: Duration = Duration::from_mins(15);
 const BATCH: i64 = 500;
 
@@ -26,7 +26,7 @@ impl Job for PolicyReviews {
 
     async fn run(self, ctx: &Ctx, _held: &JobLease) -> Result<Outcome, Failure> {
         let now = ctx.now();
-        // Somewhere it may be tomorrow already; each organization's own calendar decides.
+        // In some time zones it is already tomorrow; each organization's local date decides.
         let by = Date::of(now).plus_days(1);
         let mut after = String::new();
         loop {

@@ -13,7 +13,7 @@ pub(crate) struct SignRequests {
     pub(crate) organization: OrganizationId,
     pub(crate) policy: PolicyId,
     pub(crate) version: PolicyVersionId,
-    /// Only these of those whose signature is missing.
+    /// Limits the request to these members among those whose signature is missing.
     #[serde(default)]
     pub(crate) only: Option<Vec<MemberId>>,
 }

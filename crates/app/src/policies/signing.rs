@@ -1,4 +1,4 @@
-//! Who has signed which version of a policy, and who still has to.
+//! Signatures of members on versions of a policy, and the missing ones.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use attestry_domain::registers::Record;
 use attestry_storage::{Tx, notices, policies, registers as rows};
 
 use super::{MISSING, as_published, with_versions};
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -19,7 +20,8 @@ use crate::identity::members;
 use crate::policies::sign_requests::SignRequests;
 use crate::registers;
 
-/// What the caller has to sign, as it is published.
+/// The published policies that the caller has yet to sign.
+#[boxed]
 pub async fn to_sign(ctx: &Ctx, scope: &Scope) -> Result<Vec<Record<Policy>>, Error> {
     let Some(member) = scope.member() else { return Ok(Vec::new()) };
     let own = scope.clone();
@@ -30,7 +32,8 @@ pub async fn to_sign(ctx: &Ctx, scope: &Scope) -> Result<Vec<Record<Policy>>, Er
     Ok(found.await?.into_iter().map(as_published).collect())
 }
 
-/// Signs the version that is published. Signing again changes nothing.
+/// Signs the published version. Signing again changes nothing.
+#[boxed]
 pub async fn sign(
     ctx: &Ctx,
     scope: &Scope,
@@ -91,14 +94,14 @@ fn not_published() -> Error {
 #[derive(Clone, Debug)]
 pub struct Signer {
     pub person: Person,
-    /// Whether the policy asks for the member's signature.
+    /// True if the policy requires the member's signature.
     pub has_to_sign: bool,
-    /// The latest.
+    /// The latest one.
     pub signature: Option<PolicySignature>,
 }
 
 impl Signer {
-    /// Whether the signature counts for the version that is published.
+    /// Returns true when the signature counts for the published version.
     pub fn has_signed(&self) -> bool {
         self.signature.as_ref().is_some_and(|signature| signature.ended_at.is_none())
     }
@@ -108,7 +111,9 @@ impl Signer {
     }
 }
 
-/// Everybody who has to sign a policy or has signed it, in the order of their ids; of one version, if it is named.
+/// All members who have to sign a policy or have signed it, ordered by id; with `version`, only those who signed that
+/// version.
+#[boxed]
 pub async fn signers(
     ctx: &Ctx,
     scope: &Scope,
@@ -146,10 +151,12 @@ async fn signers_of(t: &Tx<'_>, scope: &Scope, policy: &Record<Policy>) -> Resul
     Ok(all)
 }
 
-/// Time between two reminders of one member.
+/// The minimum time between two reminders of one member.
 const REMIND_AGAIN_AFTER: Duration = Duration::from_hours(24);
 
-/// Reminds everybody whose signature is missing, who wants such mail and was not reminded today; says how many they are.
+/// Reminds the members whose signature is missing, except those who opted out of such mail or were reminded in the
+/// last 24 hours; returns the number of reminders.
+#[boxed]
 pub async fn remind(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<usize, Error> {
     ctx.change(scope, async move |c| {
         let policy = registers::lock::<Policy>(c, id).await?;
@@ -177,7 +184,7 @@ pub async fn remind(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<usize, Err
     .await
 }
 
-/// Tells everybody whose signature is missing.
+/// Notifies members whose signature is missing: all of them, or those in `only`.
 pub(crate) async fn ask(
     c: &Change<'_>,
     id: PolicyId,

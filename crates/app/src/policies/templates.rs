@@ -11,14 +11,15 @@ use attestry_domain::text::{AnyText, Name};
 use attestry_domain::{Parse, Zone};
 use attestry_storage::organizations;
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::registers;
 use crate::registers::assignees::{self, ASSIGNEE};
 
-/// What somebody says about a policy made from a template; the rest is taken from the organization and the template.
+/// Values that a user sets for a policy made from a template; the rest comes from the organization and the template.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct TemplateOverrides {
     pub name: Option<Name>,
     pub assignee_id: Option<MemberId>,
     pub organization: Option<Name>,
@@ -27,11 +28,12 @@ pub struct Wishes {
     pub time_zone: Option<Zone>,
 }
 
+#[boxed]
 pub async fn create(
     ctx: &Ctx,
     scope: &Scope,
     template: PolicyTemplateId,
-    wishes: Wishes,
+    wishes: TemplateOverrides,
 ) -> Result<Record<Policy>, Error> {
     ctx.change(scope, async move |c| {
         let template = policy_templates::get(template).ok_or(Error::NotFound("policy template"))?;

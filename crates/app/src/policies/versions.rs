@@ -1,4 +1,4 @@
-//! What was published of a policy.
+//! Published versions of a policy.
 
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::id::{PolicyId, PolicyVersionId};
@@ -9,21 +9,22 @@ use attestry_domain::registers::{Record, Register};
 use attestry_storage::{Tx, policies, registers as rows};
 
 use super::MISSING;
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
 const NO_VERSION: Error = Error::NotFound("policy version");
 
-/// Which text of a policy is meant.
+/// Selects a text of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// The one that people work on.
+pub enum TextSelector {
     Draft,
     Number(VersionNumber),
     Version(PolicyVersionId),
 }
 
 /// The versions of a policy, newest first.
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -39,22 +40,23 @@ pub async fn list(
     found.await
 }
 
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope, id: PolicyId) -> Result<i64, Error> {
     let own = scope.clone();
     Ok(ctx.db.read(async move |t| policies::count_versions(t, &own, id).await).await?)
 }
 
-/// A version of a policy, if the caller may see it.
+/// Finds a version of a policy that the caller may see.
 pub(super) async fn find(
     t: &Tx<'_>,
     scope: &Scope,
     policy: &Record<Policy>,
-    which: Which,
+    which: TextSelector,
 ) -> Result<PolicyVersion, Error> {
     let found = match which {
-        Which::Draft => None,
-        Which::Number(number) => policies::version_numbered(t, scope, policy.id, number).await?,
-        Which::Version(version) => {
+        TextSelector::Draft => None,
+        TextSelector::Number(number) => policies::version_numbered(t, scope, policy.id, number).await?,
+        TextSelector::Version(version) => {
             policies::version(t, scope, version).await?.filter(|found| found.policy_id == policy.id)
         }
     };
@@ -65,7 +67,13 @@ pub(super) async fn find(
 }
 
 /// A version of a policy that the caller may see.
-pub async fn get(ctx: &Ctx, scope: &Scope, id: PolicyId, which: Which) -> Result<PolicyVersion, Error> {
+#[boxed]
+pub async fn get(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: PolicyId,
+    which: TextSelector,
+) -> Result<PolicyVersion, Error> {
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
         let policy = rows::get::<Policy>(t, &own, id).await?;

@@ -1,4 +1,4 @@
-//! Tells the subscribers of a portal what is new, some at a time.
+//! Mails a new post to the subscribers of a portal, one batch at a time.
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::{OrganizationId, PortalPostId};
@@ -12,7 +12,7 @@ use crate::portals::subscribers;
 pub(crate) struct Announcement {
     pub(crate) organization: OrganizationId,
     pub(crate) post: PortalPostId,
-    /// Who was told last.
+    /// The last subscriber of the previous batch.
     pub(crate) after: String,
 }
 
@@ -22,7 +22,7 @@ impl Job for Announcement {
     async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {
         let scope = Scope::system(self.organization, "announcement");
         let lease = lease.clone();
-        // Each is told once: the mails, the next job and the end of this one land together.
+        // Each subscriber gets one mail: the mails, the next job and the end of this one are committed together.
         ctx.change(&scope, async move |c| {
             if let Some(next) = subscribers::announce(c, self.post, &self.after).await? {
                 c.enqueue(&next).await?;

@@ -12,6 +12,7 @@ use attestry_storage::portals;
 use bytes::Bytes;
 
 use super::lock;
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -25,7 +26,8 @@ pub(crate) fn key(organization: OrganizationId, certificate: CertificateId) -> K
     Key::new(organization, Folder::Certificates, certificate)
 }
 
-/// Uploads a certificate, in the place of the one there was.
+/// Uploads a certificate and replaces the previous one.
+#[boxed]
 pub async fn upload(
     ctx: &Ctx,
     scope: &Scope,
@@ -70,12 +72,14 @@ async fn remove(c: &Change<'_>, certificate: &Certificate) -> Result<(), Error> 
     c.enqueue(&Removal::Files(vec![key(c.organization(), certificate.id).to_string()])).await
 }
 
+#[boxed]
 pub async fn list(ctx: &Ctx, scope: &Scope) -> Result<Vec<Certificate>, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| portals::certificates(t, &scope).await).await?)
 }
 
-/// A link to the file as it was uploaded. That somebody asked for it is recorded.
+/// A link to the file as it was uploaded. The download is recorded.
+#[boxed]
 pub async fn link(
     ctx: &Ctx,
     scope: &Scope,
@@ -93,6 +97,7 @@ pub async fn link(
     Ok((found, link))
 }
 
+#[boxed]
 pub async fn delete(ctx: &Ctx, scope: &Scope, framework: CertificateFramework) -> Result<Certificate, Error> {
     ctx.change(scope, async move |c| {
         lock(c).await?;

@@ -1,4 +1,4 @@
-//! Every hour: whether the domains of portals still lead here.
+//! Checks every hour that the domains of portals still point to this server.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Job for DomainChecks {
     async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         let now = ctx.now();
         for portal in domains::all(ctx).await? {
-            // One that cannot be checked does not keep the others.
+            // A failed check does not stop the others.
             if let Err(error) = domains::check_again(ctx, &portal).await {
                 tracing::warn!(organization = %portal.organization_id, %error, "a domain could not be checked");
             }

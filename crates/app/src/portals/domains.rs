@@ -1,4 +1,4 @@
-//! A portal's own domain: whether it is the organization's and leads here, and whose portal a host name means.
+//! Custom domains of portals: verifying ownership and DNS records, and looking up the portal of a host name.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,14 +15,15 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::{lock, of, save, tell_reviewers};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// How long a domain whose records are wrong keeps its portal.
-const PATIENCE: Duration = Duration::from_hours(72);
+/// The time a domain with invalid records keeps its portal.
+const BROKEN_DOMAIN_GRACE: Duration = Duration::from_hours(72);
 
-/// What proves that whoever makes records of a domain acts for an organization. Nobody can guess it, and it is the same
-/// each time.
+/// The value that a DNS record of the domain must have to prove that it belongs to the organization. It cannot be
+/// guessed, and is the same each time.
 fn challenge(ctx: &Ctx, organization: OrganizationId, domain: &DomainName) -> String {
     let organization = organization.to_string();
     let secret = ctx.keys.mac(&[b"domain challenge", organization.as_bytes(), domain.as_str().as_bytes()]);
@@ -41,7 +42,7 @@ fn taken() -> Error {
     }
 }
 
-/// Nobody else has proven that the domain is theirs.
+/// Fails when another organization has verified the domain.
 pub(super) async fn must_be_free(t: &Tx<'_>, scope: &Scope, domain: &DomainName) -> Result<(), Error> {
     match portals::by_domain(t, domain).await? {
         Some(portal) if portal.organization_id != scope.organization() => Err(taken()),
@@ -49,10 +50,10 @@ pub(super) async fn must_be_free(t: &Tx<'_>, scope: &Scope, domain: &DomainName)
     }
 }
 
-/// Seconds after which a domain is worth looking at again.
+/// Seconds after which a failed check of a domain may be repeated.
 const RETRY_SECONDS: u64 = 10;
 
-/// A failure as a person is told it. The whole of it is for the log.
+/// Converts a failure to an error for users. The full cause is only logged.
 fn failed(failure: &Failure) -> Error {
     let (code, message, wait) = match failure {
         Failure::Unknown => return Error::NotFound("domain in the project of the hosting provider"),
@@ -72,7 +73,8 @@ fn failed(failure: &Failure) -> Error {
     Error::Outside { code, message, cause, retry_after: Some(wait.unwrap_or(RETRY_SECONDS)) }
 }
 
-/// Looks a domain up. What is found about the portal's own domain is remembered.
+/// Checks a domain. If it is the portal's own domain and is verified for the first time, that is stored.
+#[boxed]
 pub async fn status(ctx: &Ctx, scope: &Scope, domain: DomainName) -> Result<Status, Error> {
     let (own, wanted) = (scope.clone(), domain.clone());
     let read = ctx.db.read(async move |t| {
@@ -99,14 +101,14 @@ pub async fn status(ctx: &Ctx, scope: &Scope, domain: DomainName) -> Result<Stat
     Ok(found)
 }
 
-/// Looks at a domain that was proven: is it still right? Whoever reviews requests is told when it breaks, when it is given
-/// up, and when it works again.
+/// Checks a verified domain again. The reviewers of access requests are notified when it breaks, when it is dropped,
+/// and when it works again.
 pub(crate) async fn check_again(ctx: &Ctx, portal: &Portal) -> Result<(), Error> {
     let Some(domain) = portal.domain.clone() else { return Ok(()) };
     let is_right = match ask(ctx, portal.organization_id, &domain).await {
         Ok(status) => status.verified && !status.misconfigured,
         Err(Failure::Unknown) => false,
-        // Nothing is known of it now.
+        // The state of the domain is unknown.
         Err(error) => {
             tracing::warn!(%domain, %error, "a domain could not be checked");
             return Ok(());
@@ -120,7 +122,7 @@ pub(crate) async fn check_again(ctx: &Ctx, portal: &Portal) -> Result<(), Error>
             return Ok(());
         };
         let broken_at = before.domain_state.broken_at;
-        let is_over = broken_at.is_some_and(|at| c.now.since(at) >= PATIENCE);
+        let is_over = broken_at.is_some_and(|at| c.now.since(at) >= BROKEN_DOMAIN_GRACE);
         let (state, action, line) = match (is_right, broken_at) {
             (true, Some(_)) => (
                 DomainState { verified_at: Some(verified_at), broken_at: None },
@@ -137,7 +139,7 @@ pub(crate) async fn check_again(ctx: &Ctx, portal: &Portal) -> Result<(), Error>
                 "portal.domain_lost",
                 format!("The trust portal no longer uses {domain}: its DNS records were wrong for 72 hours"),
             ),
-            // Nothing new.
+            // No change.
             (true, None) | (false, Some(_)) => return Ok(()),
         };
         let mut after = before.clone();
@@ -150,36 +152,36 @@ pub(crate) async fn check_again(ctx: &Ctx, portal: &Portal) -> Result<(), Error>
     Ok(())
 }
 
-/// Every portal whose domain was proven.
+/// All portals with a verified domain.
 pub(crate) async fn all(ctx: &Ctx) -> Result<Vec<Portal>, Error> {
     Ok(ctx.db.read(async |t| portals::verified(t).await).await?)
 }
 
 impl Ctx {
-    /// Who says whether the domains of portals lead here.
+    /// Checks whether portal domains point to this server.
     pub fn hosting(&self) -> &Hosting {
         self.part()
     }
 }
 
-/// Which host names are portals, as it was known a moment ago.
+/// Cache of the host names of portals.
 #[derive(Debug, Default)]
-pub(crate) struct Hosts(Mutex<Known>);
+pub(crate) struct Hosts(Mutex<CachedHost>);
 
 type Owners = Arc<HashMap<String, OrganizationId>>;
 
 #[derive(Debug, Default)]
-struct Known {
+struct CachedHost {
     owners: Owners,
-    /// When they were read; nothing when they are known to have changed.
+    /// The time of the last read; none when the cache is invalidated.
     at: Option<Time>,
 }
 
-/// How long what other processes change may go unnoticed.
-const FRESH: Duration = Duration::from_secs(5);
+/// The time for which changes by other processes may go unnoticed.
+const HOST_CACHE_TTL: Duration = Duration::from_secs(5);
 
 impl Hosts {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, CachedHost> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -187,29 +189,30 @@ impl Hosts {
         self.known().at = None;
     }
 
-    /// Whose they are, and whether that was read a moment ago.
+    /// The cached owners, and true if they are fresh.
     fn owners(&self, now: Time) -> (Owners, bool) {
         let known = self.known();
-        (Arc::clone(&known.owners), known.at.is_some_and(|at| now.since(at) < FRESH))
+        (Arc::clone(&known.owners), known.at.is_some_and(|at| now.since(at) < HOST_CACHE_TTL))
     }
 }
 
 /// Time that a request waits for the domains of portals.
 const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Whose portal a host name means, whether or not it is published. While the database does not answer, what was known
-/// last: whether the process lives must not depend on it.
+/// Returns the organization whose portal a host name belongs to, published or not. If the database does not respond,
+/// the cache is used: whether the process counts as alive must not depend on the database.
+#[boxed]
 pub async fn owner(ctx: &Ctx, host: &str) -> Option<OrganizationId> {
     let now = ctx.now();
     let (mut owners, is_fresh) = ctx.part::<Hosts>().owners(now);
     if !is_fresh {
-        // One request reads; the others go on with what is known.
+        // One request refreshes the cache; the others use it as it is.
         ctx.part::<Hosts>().known().at = Some(now);
         let read = ctx.db.read(async |t| portals::domains(t).await);
         match tokio::time::timeout(READ_TIMEOUT, read).await {
             Ok(Ok(read)) => {
                 owners = Arc::new(read.into_iter().collect());
-                *ctx.part::<Hosts>().known() = Known { owners: Arc::clone(&owners), at: Some(now) };
+                *ctx.part::<Hosts>().known() = CachedHost { owners: Arc::clone(&owners), at: Some(now) };
             }
             Ok(Err(error)) => ctx.outages.met("the domains of portals", &error.to_string()),
             Err(_) => ctx.outages.met("the domains of portals", "the database does not answer"),

@@ -1,4 +1,4 @@
-//! The trust portal: what an organization shows of itself.
+//! The trust portal: the documents and news that an organization publishes about itself.
 
 use attestry_domain::Patch;
 use attestry_domain::access::{Permission, Scope};
@@ -12,6 +12,7 @@ use attestry_domain::portals::{
 use attestry_domain::text::Parse;
 use attestry_storage::{Tx, organizations, policies, portals};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -29,10 +30,10 @@ pub mod subscribers;
 
 const ENTITY: &str = "portal";
 
-/// What nobody may see, or what is not there.
+/// Returned for a portal that does not exist and for one that is not published.
 pub(crate) const MISSING: Error = Error::NotFound("portal");
 
-/// The portal; as it is from the beginning, if nobody has touched it.
+/// The portal, or the default if it was never changed.
 pub(crate) async fn of(t: &Tx<'_>, scope: &Scope) -> Result<Portal, Error> {
     if let Some(portal) = portals::get(t, scope).await? {
         return Ok(portal);
@@ -41,13 +42,13 @@ pub(crate) async fn of(t: &Tx<'_>, scope: &Scope) -> Result<Portal, Error> {
     Ok(Portal::untouched(organization.id, organization.created_at))
 }
 
-/// The portal and its organization, which is held until the transaction ends: all who change a portal take turns.
+/// Locks the portal's organization until the transaction ends, which serializes all changes of a portal.
 pub(crate) async fn lock(c: &Change<'_>) -> Result<(Portal, Organization), Error> {
     let organization = organizations::lock(c.t, c.scope).await?.ok_or(Error::NotFound("organization"))?;
     Ok((of(c.t, c.scope).await?, organization))
 }
 
-/// Writes a portal that is held.
+/// Saves a portal that is locked.
 pub(crate) async fn save(
     c: &Change<'_>,
     before: &Portal,
@@ -64,7 +65,7 @@ pub(crate) async fn save(
     Ok(after)
 }
 
-/// A document and who may read it.
+/// A document and its visibility.
 #[derive(Clone, Debug)]
 pub struct Listed {
     pub document: PortalDocument,
@@ -79,7 +80,7 @@ pub struct Settings {
     pub documents: Vec<Listed>,
     pub frameworks: Vec<(CertificateFramework, Shown, Option<Certificate>)>,
     pub subscribers: i64,
-    /// Where the public finds it.
+    /// The public address.
     pub url: String,
 }
 
@@ -91,7 +92,7 @@ async fn settings(t: &Tx<'_>, ctx: &Ctx, scope: &Scope, portal: Portal) -> Resul
     Ok(Settings { portal, documents, frameworks, subscribers, url })
 }
 
-/// The certificates and published policies there are.
+/// All certificates and published policies.
 async fn documents(
     t: &Tx<'_>,
     scope: &Scope,
@@ -118,6 +119,7 @@ fn frameworks(
     CertificateFramework::ALL.iter().map(shown).collect()
 }
 
+#[boxed]
 pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<Settings, Error> {
     let (own, context) = (scope.clone(), ctx.clone());
     ctx.db
@@ -128,6 +130,7 @@ pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<Settings, Error> {
         .await
 }
 
+#[boxed]
 pub async fn update(
     ctx: &Ctx,
     scope: &Scope,
@@ -135,7 +138,7 @@ pub async fn update(
     precondition: Precondition,
 ) -> Result<Settings, Error> {
     if let Patch::Value(text) = &patch.nda_text {
-        // What cannot be printed is refused while its author is there to mend it.
+        // Rejected here, where its author can fix it, instead of when it is printed.
         markdown::read(text.as_str()).map_err(|message| Error::field("ndaText", message))?;
     }
     let changed = ctx.change(scope, async move |c| {
@@ -166,7 +169,7 @@ pub async fn update(
     Ok(changed)
 }
 
-/// A path under the address of a portal: that of its own domain once it is proven, or the server's.
+/// A URL with this path on the portal's own domain if that is verified, otherwise on the server's.
 pub(crate) fn link(ctx: &Ctx, portal: &Portal, path: &str) -> String {
     match portal.verified_domain().filter(|_| portal.is_published()) {
         Some(domain) => format!("https://{domain}{path}"),
@@ -174,7 +177,7 @@ pub(crate) fn link(ctx: &Ctx, portal: &Portal, path: &str) -> String {
     }
 }
 
-/// Where the public finds a portal.
+/// The public address of a portal.
 pub(crate) fn url(ctx: &Ctx, portal: &Portal) -> String {
     if portal.verified_domain().is_some() && portal.is_published() {
         return link(ctx, portal, "/");
@@ -186,12 +189,13 @@ pub(crate) fn url(ctx: &Ctx, portal: &Portal) -> String {
     ctx.link(&format!("/trust/{name}"))
 }
 
-/// What the public is shown is read, and what it asks for is done, in nobody's name.
+/// The system scope in which public content is read and requests of portal visitors are processed.
 pub(crate) fn for_the_public(organization: OrganizationId) -> Scope {
     Scope::system(organization, "trust portal")
 }
 
-/// The published portal that a path names by its address or its organization's id. `host`: whose domain was asked.
+/// Finds a published portal by its friendly URL or its organization's id. `host`: the organization whose domain the
+/// request used.
 pub(crate) async fn find(
     t: &Tx<'_>,
     name: &str,
@@ -211,13 +215,14 @@ pub(crate) async fn find(
     Ok((portal, organization))
 }
 
-/// Whose published portal a path names.
+/// The organization of a published portal.
+#[boxed]
 pub async fn owner(ctx: &Ctx, name: &str, host: Option<OrganizationId>) -> Result<OrganizationId, Error> {
     let name = name.to_owned();
     Ok(ctx.db.read(async move |t| find(t, &name, host).await).await?.0.organization_id)
 }
 
-/// Tells everybody who looks after requests for access.
+/// Notifies all members who may review requests for access.
 pub(crate) async fn tell_reviewers(c: &Change<'_>, line: &str) -> Result<(), Error> {
     let may_review = |person: &attestry_domain::identity::members::Person| {
         person.member.is_active && person.member.role.permissions().contains(Permission::AccessReview)

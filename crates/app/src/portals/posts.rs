@@ -1,4 +1,4 @@
-//! News, and questions with their answers.
+//! Posts of a portal: news, and questions with their answers.
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::PortalPostId;
@@ -7,6 +7,7 @@ use attestry_domain::portals::{PortalPost, PostKind, PostPatch};
 use attestry_domain::text::{AnyText, Name};
 use attestry_storage::portals;
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -24,6 +25,7 @@ pub struct NewPost {
     pub is_published: bool,
 }
 
+#[boxed]
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewPost) -> Result<PortalPost, Error> {
     ctx.change(scope, async move |c| {
         let NewPost { kind, title, text, is_published } = new.clone();
@@ -47,7 +49,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewPost) -> Result<PortalPost
     .await
 }
 
-/// Subscribers are told of news when the public is first shown them.
+/// Mails news to subscribers when they are first published.
 async fn announce(c: &Change<'_>, before: Option<&PortalPost>, after: &PortalPost) -> Result<(), Error> {
     let was_shown = before.is_some_and(|before| before.published_at.is_some());
     if after.kind != PostKind::Update || !after.is_published || was_shown {
@@ -57,11 +59,13 @@ async fn announce(c: &Change<'_>, before: Option<&PortalPost>, after: &PortalPos
     c.enqueue(&job).await
 }
 
+#[boxed]
 pub async fn get(ctx: &Ctx, scope: &Scope, id: PortalPostId) -> Result<PortalPost, Error> {
     let scope = scope.clone();
     ctx.db.read(async move |t| portals::post(t, &scope, id).await).await?.ok_or(MISSING)
 }
 
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -74,11 +78,13 @@ pub async fn list(
     Ok(found.await?)
 }
 
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope, kind: Option<PostKind>) -> Result<i64, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| portals::count_posts(t, &scope, kind).await).await?)
 }
 
+#[boxed]
 pub async fn update(
     ctx: &Ctx,
     scope: &Scope,
@@ -103,6 +109,7 @@ pub async fn update(
     .await
 }
 
+#[boxed]
 pub async fn delete(
     ctx: &Ctx,
     scope: &Scope,

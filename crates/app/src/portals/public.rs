@@ -1,5 +1,5 @@
-//! A portal as the public sees it. Each of its forms is rendered once and kept until the journal says that something on
-//! it changed, so that a crowd of visitors costs the organization's database a few rows each.
+//! A portal as the public sees it. Each form is rendered once and cached until the journal has an entry that changes
+//! it, so that a visit costs the database only a few rows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,16 +14,17 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::{Listed, documents, find, for_the_public, frameworks, url};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::permits::{FairPermits, Limits};
 
-/// Posts of a kind that are shown.
+/// The maximum number of posts of each kind on a page.
 const MAX_POSTS: i64 = 100;
-/// Memory of all pages in the cache, and the number of pages this is laid out for.
+/// The maximum memory of cached pages, and the number of pages for which the cache is sized.
 const MAX_PAGE_BYTES: u64 = 32 << 20;
 const EXPECTED_PAGES: usize = 2_000;
-/// Journal entries that are searched for a change; after more of them a page is rendered again.
+/// The maximum number of journal entries that are searched for a change; after more, a page is rendered again.
 const MAX_ENTRIES: i64 = 1_000;
 
 /// The public content of a portal.
@@ -33,14 +34,14 @@ pub struct Public {
     pub portal: Portal,
     pub url: String,
     pub frameworks: Vec<(CertificateFramework, Shown)>,
-    /// Those that are not hidden.
+    /// The documents that are not hidden.
     pub documents: Vec<Listed>,
     pub sub_processors: Vec<SubProcessor>,
     pub updates: Vec<PortalPost>,
     pub questions: Vec<PortalPost>,
 }
 
-/// A form in which a portal is shown.
+/// An output format of a portal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     Json,
@@ -49,13 +50,13 @@ pub enum Form {
 }
 
 impl Ctx {
-    /// Portals as the public sees them.
+    /// The cached pages of portals.
     pub fn portal_pages(&self) -> &Pages {
         self.part()
     }
 }
 
-/// Rendered pages, and permits to render others.
+/// Cached pages, and permits to render others.
 #[derive(Debug)]
 pub struct Pages {
     cache: Cache<(OrganizationId, Form), Arc<Page>, ByBytes>,
@@ -63,7 +64,7 @@ pub struct Pages {
     rendered: AtomicU64,
 }
 
-/// A rendered page, true up to an entry of its organization's journal.
+/// A rendered page, valid up to an entry of its organization's journal.
 #[derive(Debug)]
 struct Page {
     sequence: i64,
@@ -81,7 +82,7 @@ impl Weighter<(OrganizationId, Form), Arc<Page>> for ByBytes {
 
 impl Default for Pages {
     fn default() -> Self {
-        // One at a time for each organization: those who wait find it rendered.
+        // One permit for each organization: those who wait for it find the page rendered.
         let limits = Limits { per_key: 1, waiting_per_key: 512, ..Limits::of_requests(2) };
         Self {
             cache: Cache::with_weighter(EXPECTED_PAGES, MAX_PAGE_BYTES, ByBytes),
@@ -97,7 +98,7 @@ impl Pages {
         self.rendered.load(Ordering::Relaxed)
     }
 
-    /// The page, if it is true up to an entry.
+    /// The cached page, if it is valid up to an entry.
     fn up_to(&self, key: &(OrganizationId, Form), sequence: i64) -> Option<Bytes> {
         let page = self.cache.get(key)?;
         (page.sequence >= sequence).then(|| page.bytes.clone())
@@ -108,7 +109,7 @@ impl Pages {
     }
 }
 
-/// Tells if nothing that a portal shows changed between two entries of the journal.
+/// Returns true when nothing on the page changed between two journal entries.
 async fn is_unchanged(
     t: &Tx<'_>,
     organization: OrganizationId,
@@ -122,7 +123,7 @@ async fn is_unchanged(
     }
 }
 
-/// A published portal, the last entry of its journal, and the cached page if that is still true.
+/// A published portal, the last entry of its journal, and the cached page if that is still valid.
 struct Lookup {
     portal: Portal,
     organization: Organization,
@@ -145,7 +146,8 @@ async fn look_up(ctx: &Ctx, name: &str, host: Option<OrganizationId>, form: Form
         .await
 }
 
-/// The page of a published portal that a path names. `host`: whose domain was asked.
+/// Returns the page of a published portal. `host`: the organization whose domain the request used.
+#[boxed]
 pub async fn page(
     ctx: &Ctx,
     name: &str,

@@ -1,4 +1,4 @@
-//! Who is told what is new. An address counts once its owner has followed the link that was sent to it.
+//! Subscribers to news. An address is confirmed when its owner follows the link in a mail.
 
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{OrganizationId, PortalPostId, SubscriberId};
@@ -8,20 +8,21 @@ use attestry_storage::{organizations, portals};
 use serde::{Deserialize, Serialize};
 
 use super::{link, lock, of};
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
 use crate::notices::mail_templates::{self, To};
 use crate::portals::announcement::Announcement;
-use crate::trust_access::asked::Asked;
+use crate::trust_access::asked::VisitorRequest;
 
 const ENTITY: &str = "subscriber";
 const PURPOSE: &str = "subscription";
-/// How many are told at a time.
+/// The number of subscribers that one job mails.
 const BATCH: usize = 200;
 
-/// What the links in mails to a subscriber carry.
+/// The payload of links in mails to a subscriber.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Ticket {
     organization: OrganizationId,
@@ -50,23 +51,24 @@ fn gone() -> Error {
     }
 }
 
-/// Takes an address; nothing shows whether it is known.
+/// Accepts an address; the response does not reveal whether it is subscribed.
+#[boxed]
 pub async fn subscribe(
     ctx: &Ctx,
     organization: OrganizationId,
     email: Email,
     origin: Origin,
 ) -> Result<(), Error> {
-    let asked = Asked::Subscription { organization, email: email.as_str().to_owned(), origin };
+    let asked = VisitorRequest::Subscription { organization, email: email.as_str().to_owned(), origin };
     ctx.work(async move |work| work.enqueue(&asked).await).await
 }
 
-/// Notes an address and sends it a link, unless it is confirmed.
+/// Stores an address and mails a link to confirm it, unless it is confirmed already.
 pub(crate) async fn add(c: &Change<'_>, email: &str) -> Result<(), Error> {
     let email = Email::parse(email).map_err(Error::internal)?;
     let (portal, organization) = match lock(c).await {
         Ok((portal, organization)) if portal.is_published() => (portal, organization),
-        // It was set back to draft, or the organization was deleted, after the address was entered.
+        // The portal was unpublished, or the organization deleted, after the address was entered.
         Ok(_) | Err(Error::NotFound(_)) => return Ok(()),
         Err(error) => return Err(error),
     };
@@ -94,7 +96,8 @@ pub(crate) async fn add(c: &Change<'_>, email: &str) -> Result<(), Error> {
     c.enqueue(&Mail(letter)).await
 }
 
-/// The owner of the address says that it was them.
+/// Confirms a subscription with the link from the mail.
+#[boxed]
 pub async fn confirm(
     ctx: &Ctx,
     token: &str,
@@ -115,8 +118,9 @@ pub async fn confirm(
     .await
 }
 
-/// Leaves the list; whoever is not on it has left it already.
-pub async fn leave(
+/// Removes a subscription; succeeds when there is none.
+#[boxed]
+pub async fn unsubscribe(
     ctx: &Ctx,
     token: &str,
     host: Option<OrganizationId>,
@@ -134,13 +138,13 @@ pub async fn leave(
     .await
 }
 
-/// Tells some subscribers of news; says after whom to go on.
+/// Mails a post to a batch of subscribers; returns the job for the next batch.
 pub(crate) async fn announce(
     c: &Change<'_>,
     post: PortalPostId,
     after: &str,
 ) -> Result<Option<Announcement>, Error> {
-    // It may have been withdrawn meanwhile.
+    // The post may have been withdrawn meanwhile.
     let Some(post) = portals::post(c.t, c.scope, post).await?.filter(|post| post.is_published) else {
         return Ok(None);
     };

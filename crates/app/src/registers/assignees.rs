@@ -1,4 +1,4 @@
-//! Who can be responsible for something: an active member of the organization.
+//! Assignees of records: active members of the organization.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use attestry_storage::{Tx, members};
 
 use crate::core::error::{Error, FieldError};
 
-/// The field that names whoever is responsible for a row of a register.
+/// The field that holds the assignee of a record.
 pub(crate) const ASSIGNEE: &str = "assigneeId";
 
-/// What is said of anybody else.
+/// The validation error for a member who is not active.
 pub(crate) fn not_active(field: &str) -> FieldError {
     FieldError {
         field: field.to_owned(),
@@ -32,7 +32,7 @@ pub(crate) async fn must_be_active(
     }
 }
 
-/// Everybody who can be responsible.
+/// Returns all active members.
 pub(crate) async fn active(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<MemberId>, Error> {
     Ok(members::active(t, scope).await?.into_iter().collect())
 }

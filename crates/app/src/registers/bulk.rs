@@ -1,4 +1,4 @@
-//! Changes of many rows of a register at once: in one transaction, each in the journal, and undone as one.
+//! Bulk changes of a register: many rows in one transaction, each recorded in the journal, and undone together.
 
 use std::time::Duration;
 
@@ -8,22 +8,23 @@ use attestry_domain::page::{Order, PageRequest};
 use attestry_domain::registers::{Record, Wanted};
 use attestry_storage::{bulk_changes, journal, registers as rows};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::registers::assignees::{self, ASSIGNEE};
 use crate::registers::{self, Stored, links};
 
-/// Rows that one request changes at most.
+/// The maximum number of rows that one request changes.
 pub const MAX_ROWS: usize = 10_000;
 /// The time for which a change can be undone.
 const UNDO_FOR: Duration = Duration::from_hours(24);
 
-/// The rows that are meant.
+/// The rows to change.
 #[derive(Clone, Debug)]
 pub enum Selection<R: Stored> {
     Ids(Vec<Id<R::Kind>>),
-    /// All rows of a list.
+    /// All rows that match a list's filter.
     Matching(Box<Wanted<R>>),
 }
 
@@ -34,19 +35,19 @@ pub enum Action<P> {
     Delete,
 }
 
-/// The outcome of a change of many rows.
+/// The outcome of a bulk change.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub changed: usize,
-    /// Rows that already were what they were to become.
+    /// Rows that already had the requested values.
     pub unchanged: usize,
-    /// Ids of rows that are not there, or not any more.
+    /// Ids of rows that do not exist or are not visible.
     pub missing: Vec<String>,
-    /// Undoes it; none where nothing was changed, or rows were deleted.
+    /// The id to undo the change with; `None` if nothing was changed or rows were deleted.
     pub undo: Option<BulkChangeId>,
 }
 
-/// The ids of the rows that are meant, in their order, each once.
+/// Returns the ids of the selected rows, sorted and without duplicates.
 async fn ids_of<R: Stored>(c: &Change<'_>, selection: &Selection<R>) -> Result<Vec<Id<R::Kind>>, Error> {
     let mut ids = match selection {
         Selection::Ids(ids) => ids.clone(),
@@ -83,7 +84,8 @@ async fn ids_of<R: Stored>(c: &Change<'_>, selection: &Selection<R>) -> Result<V
     Ok(ids)
 }
 
-/// Changes or deletes many rows: all that are there, in one transaction.
+/// Changes or deletes the selected rows that exist, in one transaction.
+#[boxed]
 pub async fn apply<R: Stored>(
     ctx: &Ctx,
     scope: &Scope,
@@ -117,7 +119,7 @@ pub async fn apply<R: Stored>(
         let mut is_looked_at = false;
         for before in &held {
             let after = before.patched(patch, c.now);
-            // All of them get the same one.
+            // The assignee is the same for all rows, so it is checked once.
             if after.assignee() != before.assignee() && !is_looked_at {
                 assignees::must_be_active(c.t, c.scope, ASSIGNEE, after.assignee()).await?;
                 is_looked_at = true;
@@ -140,7 +142,9 @@ pub async fn apply<R: Stored>(
     .await
 }
 
-/// Gives the rows of a change back what they were. Rows that were changed again since, or deleted, stay as they are.
+/// Restores the previous state of the rows of a bulk change. Rows that were changed again or deleted since stay as
+/// they are.
+#[boxed]
 pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> Result<Outcome, Error> {
     ctx.change(scope, async move |c| {
         let Some(changed) = bulk_changes::take(c.t, c.scope, change, R::ENTITY).await? else {
@@ -162,7 +166,7 @@ pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> 
                 false => None,
             };
             let before: Option<Record<R>> = before.map(|state| Record::recorded(&state)).transpose()?;
-            // A member who has left since gets nothing back.
+            // A row is not assigned back to a member who is no longer active.
             let is_owned =
                 |before: &Record<R>| before.assignee().is_none_or(|member| active.contains(&member));
             match before.filter(is_owned) {
@@ -179,7 +183,8 @@ pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> 
     .await
 }
 
-/// Rows by their ids, in the order in which these are given.
+/// Returns rows by their ids, in the order of the ids.
+#[boxed]
 pub async fn rows_of<R: Stored>(
     ctx: &Ctx,
     scope: &Scope,

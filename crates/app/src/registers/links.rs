@@ -1,4 +1,4 @@
-//! What rows are linked to: it must be there when a row is linked to it, and takes its links along when it goes.
+//! Links between records. The target must exist when a record is linked to it, and is unlinked when it is deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::core::error::{Error, FieldError};
 use crate::registers;
 use crate::registers::subjects::Hold;
 
-/// All of them are there. They are held until the transaction ends, so that nobody deletes one meanwhile: before the row
-/// that is linked, as whoever deletes one of them holds it first too.
+/// Checks that all link targets exist, and locks them until the transaction ends, so that none is deleted meanwhile.
+/// Targets are locked before the linked row, because a deletion locks the target first, too.
 pub(crate) async fn must_exist(c: &Change<'_>, links: &Links) -> Result<(), Error> {
     let wrong = wrong(c.t, c.scope, links, Hold::Yes).await?;
     if wrong.is_empty() { Ok(()) } else { Err(Error::Invalid(wrong)) }
 }
 
-/// Which of them are not there.
+/// Returns a field error for each link target that does not exist.
 pub(crate) async fn wrong(
     t: &Tx<'_>,
     scope: &Scope,
@@ -90,7 +90,7 @@ async fn look_for_requirements(t: &Tx<'_>, scope: &Scope, links: &Links) -> Resu
         .collect())
 }
 
-/// Takes requirements that go off the controls that meet them.
+/// Removes deleted requirements from the controls that meet them.
 pub(crate) async fn remove_requirements(
     c: &Change<'_>,
     gone: &IdSet<kind::Requirement>,
@@ -107,7 +107,7 @@ pub(crate) async fn remove_requirements(
     Ok(())
 }
 
-/// Takes something that goes off everything that is linked to it.
+/// Removes a deleted record from the controls that are linked to it.
 pub(crate) async fn remove_all(c: &Change<'_>, id: &str) -> Result<(), Error> {
     fn gone<K: Kind>(id: &str) -> IdSet<K> {
         IdSet::new(Id::read(id).into_iter().collect())

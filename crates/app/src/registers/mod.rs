@@ -1,4 +1,4 @@
-//! The use cases of every register: written once, for any kind of row that is stored.
+//! The use cases of every register, generic over the kind of row.
 
 pub(crate) mod assignees;
 pub mod bulk;
@@ -20,6 +20,7 @@ use attestry_domain::registers::{Record, RegisterSort, SortKey, Wanted};
 pub use attestry_storage::registers::{Stored, StoredRating};
 use attestry_storage::{Tx, members, registers as rows};
 
+use crate::boxed;
 use crate::core::change::{Change, Notification};
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
@@ -32,7 +33,7 @@ fn missing<R: Stored>() -> Error {
     Error::NotFound(R::Kind::NOUN)
 }
 
-/// A new row; its number comes with the insert.
+/// Creates a record; the insert assigns its number.
 pub(crate) fn new<R: Stored>(c: &Change<'_>, given: &R::Patch) -> Result<Record<R>, Error> {
     let mut fields = R::given(given.clone()).ok_or_else(|| Error::internal("a required field is missing"))?;
     fields.follow(None, given, c.now);
@@ -47,6 +48,7 @@ pub(crate) fn new<R: Stored>(c: &Change<'_>, given: &R::Patch) -> Result<Record<
     })
 }
 
+#[boxed]
 pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Result<Record<R>, Error> {
     ctx.change(scope, async move |c| {
         links::must_exist(c, &R::links(&given)).await?;
@@ -61,7 +63,7 @@ pub async fn create<R: Stored>(ctx: &Ctx, scope: &Scope, given: R::Patch) -> Res
     .await
 }
 
-/// A record may have only a file that fits it.
+/// Validates the file that a record refers to.
 async fn check_file<R: Stored>(c: &Change<'_>, record: &Record<R>) -> Result<(), Error> {
     match record.file() {
         Some(file) => (c.ctx.hooks().validate)(c, &record.id.to_string(), file).await,
@@ -69,24 +71,26 @@ async fn check_file<R: Stored>(c: &Change<'_>, record: &Record<R>) -> Result<(),
     }
 }
 
-/// A row of a table: its number, and what it gives or what is wrong with it.
+/// A row of an imported table: its number, and its values or its errors.
 pub type ReadRow<P> = (usize, Result<P, Vec<FieldError>>);
 
-/// What is wrong with one row of a table; the first after the header is 1.
+/// The errors of one row of an imported table. Row 1 is the first after the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowErrors {
     pub row: usize,
     pub errors: Vec<FieldError>,
 }
 
-/// What came of an import: the rows that were made, or else what is wrong with the table, if anything is.
+/// The result of an import: the created records, or the errors found.
 #[derive(Clone, Debug)]
 pub enum Imported<R: Stored> {
     Made(Vec<Record<R>>),
     Checked(Vec<RowErrors>),
 }
 
-/// Adds the rows of a table in one transaction: all of them, or none and what is wrong. A trial run only looks.
+/// Imports the rows of a table in one transaction: all of them, or none if any is invalid. A trial run only
+/// validates.
+#[boxed]
 pub async fn import<R: Stored>(
     ctx: &Ctx,
     scope: &Scope,
@@ -105,7 +109,7 @@ pub async fn import<R: Stored>(
         }
         let made = |given| {
             let record = new::<R>(c, given)?;
-            // The ratings in a table were put there by somebody, the defaults included.
+            // The ratings in a table count as entered by a person, including the defaults.
             Ok::<_, Error>(if R::RATINGS.is_empty() { record } else { record.patched(given, c.now) })
         };
         let made: Result<Vec<_>, _> =
@@ -117,7 +121,7 @@ pub async fn import<R: Stored>(
     .await
 }
 
-/// Adds new rows.
+/// Inserts new records.
 pub(crate) async fn add_many<R: Stored>(c: &Change<'_>, made: &mut [Record<R>]) -> Result<(), Error> {
     rows::insert_many(c.t, c.scope, made).await?;
     for record in made {
@@ -127,7 +131,7 @@ pub(crate) async fn add_many<R: Stored>(c: &Change<'_>, made: &mut [Record<R>]) 
     Ok(())
 }
 
-/// What is wrong with the rows of a table. What they are linked to is held, if so wished.
+/// Validates the rows of a table, and locks their link targets if requested.
 async fn wrong_rows<R: Stored>(
     t: &Tx<'_>,
     scope: &Scope,
@@ -155,19 +159,21 @@ async fn wrong_rows<R: Stored>(
     Ok(all)
 }
 
+#[boxed]
 pub async fn get<R: Stored>(ctx: &Ctx, scope: &Scope, id: Id<R::Kind>) -> Result<Record<R>, Error> {
     let own = scope.clone();
     let found = ctx.db.find(async move |t| rows::get::<R>(t, &own, id).await).await?;
     found.filter(|record| record.is_visible(scope)).ok_or_else(missing::<R>)
 }
 
-/// A row that is the actor's business, held until the transaction ends.
+/// Locks a row that is visible to the actor.
 pub(crate) async fn lock<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result<Record<R>, Error> {
     let found = rows::lock::<R>(c.t, c.scope, id).await?;
     found.filter(|record| record.is_visible(c.scope)).ok_or_else(missing::<R>)
 }
 
-/// The row as it stood at a moment.
+/// Returns the row as of a point in time.
+#[boxed]
 pub async fn get_at<R: Stored>(
     ctx: &Ctx,
     scope: &Scope,
@@ -181,11 +187,11 @@ pub async fn get_at<R: Stored>(
     records.pop().ok_or_else(missing::<R>)
 }
 
-fn past<R: Stored>(at: Time) -> history::Past<Record<R>> {
-    history::Past { kind: R::Kind::PREFIX, at, read: Record::recorded }
+fn past<R: Stored>(at: Time) -> history::StateAsOf<Record<R>> {
+    history::StateAsOf { kind: R::Kind::PREFIX, at, read: Record::recorded }
 }
 
-/// Every row, oldest first, whoever asks: for what follows from them.
+/// Returns every row, oldest first, regardless of the actor's visibility; for derived data.
 pub(crate) async fn all<R: Stored>(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Record<R>>, Error> {
     let sort = R::Sort::default();
     let mut page = PageRequest { sort, order: Order::Ascending, limit: u16::MAX, after: None };
@@ -200,12 +206,13 @@ pub(crate) async fn all<R: Stored>(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Reco
     }
 }
 
-/// Every row as it stood at a moment, whoever asks: for what follows from them.
+/// Returns every row as of a point in time, regardless of the actor's visibility; for derived data.
 pub(crate) async fn all_at<R: Stored>(ctx: &Ctx, scope: &Scope, at: Time) -> Result<Vec<Record<R>>, Error> {
     past::<R>(at).all(ctx, scope).await
 }
 
-/// The register as it is, or as it stood at a moment.
+/// Lists the register, as it is now or as of a point in time.
+#[boxed]
 pub async fn list<R: Stored>(
     ctx: &Ctx,
     scope: &Scope,
@@ -234,7 +241,8 @@ pub async fn list<R: Stored>(
     Ok(ctx.db.read(async move |t| rows::list(t, &scope, &wanted, &page).await).await?)
 }
 
-/// How many rows the list has, all pages together.
+/// Counts the rows of the list, across all pages.
+#[boxed]
 pub async fn count<R: Stored>(
     ctx: &Ctx,
     scope: &Scope,
@@ -259,7 +267,7 @@ async fn names(ctx: &Ctx, scope: &Scope) -> Result<HashMap<MemberId, String>, Er
     Ok(ctx.db.read(async move |t| members::names(t, &scope).await).await?.into_iter().collect())
 }
 
-/// Gives states that were recorded before rows had numbers the number their row has now.
+/// Sets the current number of the row in states that were recorded before rows had numbers.
 async fn number<R: Stored>(ctx: &Ctx, scope: &Scope, records: &mut [Record<R>]) -> Result<(), Error> {
     let old: Vec<_> = records.iter().filter(|record| record.number == 0).map(|record| record.id).collect();
     if old.is_empty() {
@@ -280,6 +288,7 @@ async fn number<R: Stored>(ctx: &Ctx, scope: &Scope, records: &mut [Record<R>]) 
     Ok(())
 }
 
+#[boxed]
 pub async fn update<R: Stored>(
     ctx: &Ctx,
     scope: &Scope,
@@ -297,7 +306,7 @@ pub async fn update<R: Stored>(
     .await
 }
 
-/// Holds what a row is going to be linked to, before the row itself. A row that is not there is said to be missing first.
+/// Locks the link targets of a patch before the row itself. A missing row is reported before missing targets.
 pub(crate) async fn hold_links<R: Stored>(
     c: &Change<'_>,
     id: Id<R::Kind>,
@@ -311,7 +320,7 @@ pub(crate) async fn hold_links<R: Stored>(
     links::must_exist(c, &wanted).await
 }
 
-/// Changes a row that is held.
+/// Changes a locked row.
 pub(crate) async fn change<R: Stored>(
     c: &Change<'_>,
     before: &Record<R>,
@@ -324,7 +333,7 @@ pub(crate) async fn change<R: Stored>(
     change_to(c, before, after).await
 }
 
-/// Changes a row that is held to one whose assignee was looked at.
+/// Changes a locked row to one whose assignee was already checked.
 pub(crate) async fn change_to<R: Stored>(
     c: &Change<'_>,
     before: &Record<R>,
@@ -344,7 +353,7 @@ pub(crate) async fn save<R: Stored>(
     save_as(c, before, after, R::ACTIONS.updated).await
 }
 
-/// Saves a row that is held, and says what happened to it.
+/// Saves a locked row and records the action.
 pub(crate) async fn save_as<R: Stored>(
     c: &Change<'_>,
     before: &Record<R>,
@@ -362,7 +371,7 @@ pub(crate) async fn save_as<R: Stored>(
     Ok(after)
 }
 
-/// Tells somebody what is theirs now, unless they took it themselves.
+/// Notifies a new assignee, unless they assigned the row to themselves.
 fn tell_assignee<R: Stored>(c: &Change<'_>, before: Option<MemberId>, after: &Record<R>) {
     let is_news = |member: &MemberId| Some(*member) != before && Some(*member) != c.scope.member();
     if let Some(member) = after.assignee().filter(is_news).filter(|_| R::TELLS) {
@@ -370,7 +379,7 @@ fn tell_assignee<R: Stored>(c: &Change<'_>, before: Option<MemberId>, after: &Re
     }
 }
 
-/// Takes a member who leaves off everything they were responsible for.
+/// Removes a member who leaves as the assignee of all records.
 pub(crate) async fn release_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
     macro_rules! release_each {
         ([] $($name:ident $word:literal $many:literal $parameter:literal $see:ty, $what:ident $type:ty;)*) => {
@@ -397,7 +406,8 @@ async fn release<R: Stored>(c: &Change<'_>, member: MemberId) -> Result<(), Erro
     Ok(())
 }
 
-/// Deletes a row with its comments and files.
+/// Deletes a row with everything that belongs to it, such as comments and files.
+#[boxed]
 pub async fn delete<R: Stored>(
     ctx: &Ctx,
     scope: &Scope,
@@ -413,7 +423,7 @@ pub async fn delete<R: Stored>(
     .await
 }
 
-/// Removes a row that is held, and whatever hangs on it.
+/// Deletes a locked row and everything that belongs to it.
 pub(crate) async fn remove<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result<(), Error> {
     let name = id.to_string();
     for deleted in c.ctx.hooks().deleted {
@@ -425,7 +435,8 @@ pub(crate) async fn remove<R: Stored>(c: &Change<'_>, id: Id<R::Kind>) -> Result
     Ok(())
 }
 
-/// The matrix of the rows that are wanted, as they are or stood at a moment.
+/// Returns the rating matrix of the matching rows, as they are now or as of a point in time.
+#[boxed]
 pub async fn matrix<R: StoredRating>(
     ctx: &Ctx,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! What is commented on and has files attached: it must be there, in this organization, and be the caller's business.
+//! The records that comments and files belong to: they must exist in this organization and be visible to the caller.
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::{CommentId, Id, kind};
@@ -10,21 +10,21 @@ use attestry_storage::{Tx, comments, registers};
 
 use crate::core::error::Error;
 
-/// What somebody wants with what hangs on a subject.
+/// The kind of access to a subject's comments and files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
     Write,
 }
 
-/// Whether a subject is held until the transaction ends, so that nobody deletes it meanwhile.
+/// Selects whether a subject is locked until the transaction ends, so that it is not deleted meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
     No,
     Yes,
 }
 
-/// The subject is there, and the caller may do this with it. Returns its label.
+/// Checks that the subject exists and that the caller has this access to it. Returns its label.
 pub(crate) async fn admit(
     t: &Tx<'_>,
     scope: &Scope,
@@ -62,7 +62,7 @@ pub(crate) async fn admit(
     subjects!(admit_each)
 }
 
-/// A comment on something the caller may see; held until the transaction ends, if so wished.
+/// Returns a comment on a subject that the caller may see, locked if requested.
 async fn visible_comment(
     t: &Tx<'_>,
     scope: &Scope,

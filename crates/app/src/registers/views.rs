@@ -1,4 +1,4 @@
-//! Views: lists as members have arranged them.
+//! Views: saved arrangements of lists.
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, ViewId};
@@ -6,15 +6,16 @@ use attestry_domain::registers::views::{SHARE, View, ViewList, ViewParameters};
 use attestry_domain::text::Name;
 use attestry_storage::views;
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::precondition::Precondition;
 
-/// Views that a member has at most.
+/// The maximum number of views per member.
 const MAX_VIEWS: i64 = 200;
 
-/// The entity that is recorded.
+/// The entity type in the journal.
 const VIEW: &str = "view";
 
 /// A view to add.
@@ -38,18 +39,21 @@ fn member_of(scope: &Scope) -> Result<MemberId, Error> {
     scope.member().ok_or_else(|| Error::internal("a view without a member"))
 }
 
-/// The views the actor sees: their own, and those that are shared.
+/// Lists the views that the actor sees: their own and shared ones.
+#[boxed]
 pub async fn list(ctx: &Ctx, scope: &Scope, list: Option<ViewList>) -> Result<Vec<View>, Error> {
     let (member, own) = (member_of(scope)?, scope.clone());
     Ok(ctx.db.read(async move |t| views::list(t, &own, member, list).await).await?)
 }
 
+#[boxed]
 pub async fn get(ctx: &Ctx, scope: &Scope, id: ViewId) -> Result<View, Error> {
     let own = scope.clone();
     let found = ctx.db.find(async move |t| views::get(t, &own, id).await).await?;
     found.filter(|view| view.is_visible(scope)).ok_or(Error::NotFound(VIEW))
 }
 
+#[boxed]
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewView) -> Result<View, Error> {
     if new.is_shared {
         scope.require(SHARE)?;
@@ -82,7 +86,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewView) -> Result<View, Erro
     .await
 }
 
-/// A view that the actor may change, held until the transaction ends.
+/// Locks a view that the actor may change.
 async fn lock(c: &Change<'_>, id: ViewId, precondition: &Precondition) -> Result<View, Error> {
     let found = views::lock(c.t, c.scope, id).await?;
     let view = found.filter(|view| view.is_visible(c.scope)).ok_or(Error::NotFound(VIEW))?;
@@ -93,6 +97,7 @@ async fn lock(c: &Change<'_>, id: ViewId, precondition: &Precondition) -> Result
     Ok(view)
 }
 
+#[boxed]
 pub async fn update(
     ctx: &Ctx,
     scope: &Scope,
@@ -125,6 +130,7 @@ pub async fn update(
     .await
 }
 
+#[boxed]
 pub async fn delete(ctx: &Ctx, scope: &Scope, id: ViewId, precondition: Precondition) -> Result<(), Error> {
     ctx.change(scope, async move |c| {
         lock(c, id, &precondition).await?;

@@ -1,4 +1,5 @@
-//! Answering, by people; and what is proposed to them.
+//! Answers to the questions of a statement of applicability: saved or confirmed by people, proposed by rules and
+//! models.
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, RequirementId, SoaDocumentId};
@@ -10,14 +11,15 @@ use attestry_domain::soa::{
 use attestry_storage::soa;
 
 use super::{ANSWER, framework_of, lock, save};
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::registers::assignees;
 
-/// What somebody answers. What is left out stays, unless the answer turns into its opposite.
+/// A person's answer. Omitted fields keep their values, unless the applicability changes.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct AnswerInput {
     pub question: RequirementId,
     pub is_applicable: bool,
     pub justification: Patch<String>,
@@ -31,11 +33,12 @@ fn unknown_question() -> Error {
 }
 
 /// Saves a person's answer.
+#[boxed]
 pub async fn save_one(
     ctx: &Ctx,
     scope: &Scope,
     id: SoaDocumentId,
-    given: Given,
+    given: AnswerInput,
 ) -> Result<(SoaAnswer, SoaDocument), Error> {
     ctx.change(scope, async move |c| {
         let before = lock(c, id).await?;
@@ -93,13 +96,14 @@ async fn put(c: &Change<'_>, answer: &SoaAnswer, is_known: bool, action: &'stati
     c.record(action, ANSWER, answer.id, answer)
 }
 
-/// The document after answers came.
+/// Updates the counts and the status of a document after answers changed.
 async fn count(c: &Change<'_>, before: &SoaDocument) -> Result<SoaDocument, Error> {
     let answered = soa::count_confirmed(c.t, c.scope, before.id).await?;
     save(c, before, before.answered(answered, c.now), "soa.updated").await
 }
 
-/// Confirms what is proposed: all of it, or the questions that are named.
+/// Confirms proposed answers: all of them, or those to the named questions.
+#[boxed]
 pub async fn confirm(
     ctx: &Ctx,
     scope: &Scope,
@@ -137,8 +141,8 @@ pub async fn confirm(
     .await
 }
 
-/// Proposes answers to questions that nobody has answered, and takes back what rules once proposed and no longer do. What a
-/// person confirmed meanwhile stays as it is.
+/// Proposes answers to unanswered questions, and deletes outdated proposals of rules. Answers that a person confirmed
+/// meanwhile stay.
 pub(super) async fn propose(
     ctx: &Ctx,
     scope: &Scope,
@@ -199,7 +203,8 @@ pub(super) async fn propose(
     .await
 }
 
-/// Whether a proposal may take the place of an answer: of an earlier proposal, but of nothing that a person once said.
+/// Returns true for an unconfirmed proposal of a rule or a model, which a new proposal may replace. An answer that a
+/// person confirmed before is never replaced.
 pub(super) fn can_be_replaced(answer: &SoaAnswer) -> bool {
     !answer.is_confirmed() && matches!(answer.source, AnswerSource::Rule | AnswerSource::Ai)
 }

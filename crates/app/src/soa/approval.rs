@@ -1,4 +1,4 @@
-//! Approving a statement, which freezes it: what was approved, and its files, stay as they are.
+//! Approval of a statement of applicability. It freezes the content and the files, which no longer change.
 
 use std::collections::HashMap;
 
@@ -8,25 +8,33 @@ use attestry_domain::id::{MemberId, OrganizationId, RequirementId, SoaDocumentId
 use attestry_domain::journal::canonical::canonical;
 use attestry_domain::journal::{EntryFilter, hex, sha256};
 use attestry_domain::soa::{
-    Frozen, FrozenRow, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaStatus,
+    FrozenRow, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaSnapshot, SoaStatus,
 };
 use attestry_pdf::{Approval, Pdf, StatementRow};
 use attestry_storage::{Tx, members, organizations, soa};
 use serde::{Deserialize, Serialize};
 
-use super::{DOCUMENT, MISSING, Statement, framework_of, label, load, lock, must_be_approver, store, tell};
+use super::{
+    DOCUMENT, MISSING, SoaWithAnswers, framework_of, label, load, lock, must_be_approver, store, tell,
+};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::journal;
 use crate::files::downloads::Download;
 use crate::identity::organizations::reject_self_approval;
 
-/// Writes a statement as a table: a spreadsheet, or CSV.
-pub type Tables = fn(&Frozen, SoaFormat) -> Result<Vec<u8>, String>;
+/// Renders a statement as a table: a spreadsheet, or CSV.
+pub type Tables = fn(&SoaSnapshot, SoaFormat) -> Result<Vec<u8>, String>;
 
-/// A statement as it is printed, as of a moment.
-async fn freeze(t: &Tx<'_>, scope: &Scope, statement: &Statement, at: Time) -> Result<Frozen, Error> {
-    let Statement { document, answers } = statement;
+/// A snapshot of a statement for export, dated `at`.
+async fn freeze(
+    t: &Tx<'_>,
+    scope: &Scope,
+    statement: &SoaWithAnswers,
+    at: Time,
+) -> Result<SoaSnapshot, Error> {
+    let SoaWithAnswers { document, answers } = statement;
     let framework = framework_of(t, scope, document).await?;
     let organization = organizations::get(t, scope).await?.ok_or(Error::NotFound("organization"))?;
     let names: HashMap<MemberId, String> = members::names(t, scope).await?.into_iter().collect();
@@ -50,7 +58,7 @@ async fn freeze(t: &Tx<'_>, scope: &Scope, statement: &Statement, at: Time) -> R
         }
     });
     let is_approved = document.status == SoaStatus::Approved;
-    Ok(Frozen {
+    Ok(SoaSnapshot {
         document_id: document.id,
         framework_id: document.framework_id,
         organization: organization.name,
@@ -65,7 +73,7 @@ async fn freeze(t: &Tx<'_>, scope: &Scope, statement: &Statement, at: Time) -> R
     })
 }
 
-fn printed(frozen: &Frozen) -> attestry_pdf::Statement {
+fn printed(frozen: &SoaSnapshot) -> attestry_pdf::SoaReport {
     let status = |status: Option<ImplementationStatus>| match status {
         None => "",
         Some(ImplementationStatus::NotStarted) => "Not started",
@@ -88,7 +96,7 @@ fn printed(frozen: &Frozen) -> attestry_pdf::Statement {
             is_proposed: row.is_proposed,
         }
     };
-    attestry_pdf::Statement {
+    attestry_pdf::SoaReport {
         organization: frozen.organization.clone(),
         framework: frozen.framework.clone(),
         status: match frozen.status {
@@ -112,11 +120,11 @@ fn printed(frozen: &Frozen) -> attestry_pdf::Statement {
     }
 }
 
-/// A statement as these files.
+/// Renders a statement in these formats.
 async fn files<const N: usize>(
     ctx: &Ctx,
     organization: OrganizationId,
-    frozen: &Frozen,
+    frozen: &SoaSnapshot,
     formats: [SoaFormat; N],
     tables: Tables,
 ) -> Result<[(SoaFormat, Vec<u8>); N], Error> {
@@ -137,7 +145,7 @@ async fn files<const N: usize>(
     made.await?
 }
 
-/// What the journal says of an approval: the document, and the files it was frozen as.
+/// An approval as recorded in the journal: the document, and its frozen files.
 #[derive(Serialize)]
 struct Approved<'a> {
     #[serde(flatten)]
@@ -156,7 +164,9 @@ struct ApprovedFiles {
     files: Vec<ApprovedFile>,
 }
 
-/// Approves a document. Its files are made first, which takes a while; if it changes meanwhile, nothing is approved.
+/// Approves a document. Its files are rendered first, which takes a while; if the document changes meanwhile, the
+/// approval fails.
+#[boxed]
 pub async fn approve(
     ctx: &Ctx,
     scope: &Scope,
@@ -220,7 +230,8 @@ pub async fn approve(
     .await
 }
 
-/// A file of a document: as it was approved, or as it is now.
+/// A file of a document: the frozen one if it is approved, otherwise one with the current content.
+#[boxed]
 pub async fn export(
     ctx: &Ctx,
     scope: &Scope,
@@ -254,16 +265,17 @@ pub async fn export(
     Ok(Download { file_name, bytes, missing: Vec::new(), permit: None })
 }
 
-/// Which approved version a file is.
+/// The approved version that a file belongs to.
 #[derive(Clone, Debug)]
 pub struct Verified {
     pub approval: SoaApproval,
     pub format: SoaFormat,
-    /// Whether the document still is as it was approved then.
+    /// True if the document has not changed since this approval.
     pub is_current: bool,
 }
 
-/// Whether a file with this SHA-256 is an approved version of a document: the journal must say so, too.
+/// Finds the approved version of a document whose file has this SHA-256. The approval must be in the journal, too.
+#[boxed]
 pub async fn verify(
     ctx: &Ctx,
     scope: &Scope,

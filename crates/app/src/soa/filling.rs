@@ -1,5 +1,5 @@
-//! Filling a statement in: by rules first, then by a model if there is one. All of it is proposed, and says where it came
-//! from; a person confirms it.
+//! Fills in a statement of applicability: by rules first, then by a model if one is configured. All answers are
+//! proposals with a source; a person confirms them.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -16,29 +16,30 @@ use attestry_storage::soa;
 use serde::Deserialize;
 
 use super::answers::{can_be_replaced, propose};
-use super::{MISSING, Statement, framework_of, load, must_be_latest};
+use super::{MISSING, SoaWithAnswers, framework_of, load, must_be_latest};
 use crate::assistant::streams::AssistantStream;
 use crate::assistant::{Assistant, context_entries};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::frameworks::readiness::Controls;
 use crate::identity::principals::LastingScope;
 
-/// How many questions a model is asked at a time.
+/// The number of questions in one prompt.
 const BATCH: usize = 12;
-/// How much a model may say about a batch, in characters.
-const MOST_SAID: usize = 100_000;
+/// The maximum length of a model's answer to one prompt, in bytes.
+const MAX_RESPONSE_CHARS: usize = 100_000;
 
-/// What happens while a statement is filled in.
+/// An event while a statement is filled in.
 #[derive(Clone, Debug)]
-pub enum Filled {
-    /// So many of all questions have been looked at.
+pub enum FillEvent {
+    /// The number of processed questions, of all.
     Progress {
         done: usize,
         total: usize,
     },
     Answer(Box<SoaAnswer>),
-    /// How many answers were proposed, and how many questions still have none.
+    /// The number of proposed answers, and of questions that still have none.
     Finished {
         proposed: usize,
         unanswered: i64,
@@ -46,23 +47,23 @@ pub enum Filled {
 }
 
 enum Stage {
-    /// What they propose, and what they no longer do.
+    /// The proposals of the rules, and the questions for which they no longer have one.
     Rules(Vec<(RequirementId, Proposal)>, Vec<RequirementId>),
     Model,
     Over,
 }
 
-/// A statement being filled in. Dropping it ends the call to the provider; what was proposed until then stays.
+/// A statement being filled in. Dropping it ends the call to the provider; proposals made until then stay.
 pub struct Filling {
     ctx: Ctx,
     stream: AssistantStream,
     document: SoaDocumentId,
     stage: Stage,
-    /// What the rules do not know.
+    /// The questions that the rules cannot answer.
     open: VecDeque<Requirement>,
-    /// What a model is told of the organization.
+    /// The context entries for the prompt.
     facts: String,
-    ready: VecDeque<Filled>,
+    ready: VecDeque<FillEvent>,
     done: usize,
     total: usize,
     proposed: usize,
@@ -74,7 +75,7 @@ impl std::fmt::Debug for Filling {
     }
 }
 
-/// Begins to fill a statement in.
+#[boxed]
 pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result<Filling, Error> {
     let stream = AssistantStream::begin(ctx, caller).await?;
     let scope = &stream.caller.scope;
@@ -85,7 +86,7 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
         let context = context_entries::visible(t, &own).await?;
         Ok::<_, Error>((statement, framework, context))
     });
-    let (Statement { document, answers }, framework, context) = found.await?;
+    let (SoaWithAnswers { document, answers }, framework, context) = found.await?;
     must_be_latest(&document)?;
     let controls = Controls::load(ctx, scope, None).await?;
     let facts = context_entries::facts(&context);
@@ -103,7 +104,7 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
         let met_by: Vec<MetBy> = controls
             .of(requirement.id)
             .map(|(control, readiness)| MetBy {
-                // Whoever may not see controls is not told what they are called.
+                // Callers without access to controls see no names of controls.
                 label: if sees_controls { control.label() } else { control.reference() },
                 status: match readiness.status {
                     Readiness::Ready => ImplementationStatus::Implemented,
@@ -127,7 +128,7 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
         stage: Stage::Rules(by_rule, outdated),
         open,
         facts,
-        ready: VecDeque::from([Filled::Progress { done: 0, total }]),
+        ready: VecDeque::from([FillEvent::Progress { done: 0, total }]),
         done: 0,
         total,
         proposed: 0,
@@ -135,8 +136,8 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
 }
 
 impl Filling {
-    /// What happens next. After a failure nothing does.
-    pub async fn next(&mut self) -> Option<Result<Filled, Error>> {
+    /// Returns the next event, and none after an error.
+    pub async fn next(&mut self) -> Option<Result<FillEvent, Error>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(Ok(ready));
@@ -167,9 +168,9 @@ impl Filling {
             propose(&self.ctx, &self.stream.caller.scope, self.document, proposals, outdated, source).await?;
         self.proposed += made.len();
         self.done += looked_at;
-        self.ready.extend(made.into_iter().map(|answer| Filled::Answer(Box::new(answer))));
+        self.ready.extend(made.into_iter().map(|answer| FillEvent::Answer(Box::new(answer))));
         if looked_at > 0 {
-            self.ready.push_back(Filled::Progress { done: self.done, total: self.total });
+            self.ready.push_back(FillEvent::Progress { done: self.done, total: self.total });
         }
         Ok(())
     }
@@ -198,12 +199,12 @@ impl Filling {
         let (document, answers) = found.await?;
         let known = i64::try_from(answers.len()).map_err(Error::internal)?;
         let unanswered = document.total_questions - known;
-        self.ready.push_back(Filled::Finished { proposed: self.proposed, unanswered });
+        self.ready.push_back(FillEvent::Finished { proposed: self.proposed, unanswered });
         Ok(Stage::Over)
     }
 }
 
-/// The whole answer. A model that leaves out every control gives one without text.
+/// The whole answer. It is empty when the model leaves out every control.
 async fn ask(provider: &Provider, prompt: &Prompt) -> Result<String, Error> {
     let mut said = String::new();
     match collect(provider, prompt, &mut said).await {
@@ -216,14 +217,14 @@ async fn collect(provider: &Provider, prompt: &Prompt, said: &mut String) -> Res
     let mut answer = provider.ask(prompt).await?;
     while let Some(delta) = answer.next().await {
         said.push_str(&delta?);
-        if said.len() > MOST_SAID {
+        if said.len() > MAX_RESPONSE_CHARS {
             break;
         }
     }
     Ok(())
 }
 
-/// What a model is told. The facts are marked by something that nobody could have written into them.
+/// The prompt for the model. Its data is delimited by a random marker, so that it cannot imitate the delimiter.
 fn prompt(batch: &[Requirement], facts: &str, marker: &str) -> Prompt {
     let system = format!(
         "You help an organization to fill in its statement of applicability: for each control, whether it applies to the \
@@ -253,7 +254,7 @@ struct Line {
     justification: String,
 }
 
-/// What of an answer can be used: a line for a control that was asked about, with a reason.
+/// Parses the usable lines of an answer: one for each control of the batch, with a justification.
 fn understood(said: &str, batch: &[Requirement]) -> Vec<(RequirementId, Proposal)> {
     let mut found: Vec<(RequirementId, Proposal)> = Vec::new();
     for line in said.lines() {

@@ -1,4 +1,4 @@
-//! Statements of applicability: made, answered, submitted, approved or declined.
+//! Statements of applicability: creating, answering, submitting, approving and declining them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,9 +10,10 @@ use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{After, Page};
 use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::soa::{AnswerSource, AnswerState, SoaAnswer, SoaDocument, SoaStatus};
-pub use attestry_storage::soa::Wanted;
+pub use attestry_storage::soa::SoaFilter;
 use attestry_storage::{Tx, soa};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -28,34 +29,35 @@ const MISSING: Error = Error::NotFound("statement of applicability");
 const DOCUMENT: &str = "soa_document";
 const ANSWER: &str = "soa_answer";
 
-/// A document with its answers, in the order of their questions' ids.
+/// A document with its answers, ordered by question id.
 #[derive(Clone, Debug)]
-pub struct Statement {
+pub struct SoaWithAnswers {
     pub document: SoaDocument,
     pub answers: Vec<SoaAnswer>,
 }
 
-async fn load(t: &Tx<'_>, scope: &Scope, id: SoaDocumentId) -> Result<Statement, Error> {
+async fn load(t: &Tx<'_>, scope: &Scope, id: SoaDocumentId) -> Result<SoaWithAnswers, Error> {
     let document = soa::get(t, scope, id).await?.ok_or(MISSING)?;
     let answers = soa::answers(t, scope, id).await?;
-    Ok(Statement { document, answers })
+    Ok(SoaWithAnswers { document, answers })
 }
 
-/// The framework of a document.
 async fn framework_of(t: &Tx<'_>, scope: &Scope, document: &SoaDocument) -> Result<Arc<Framework>, Error> {
     frameworks::find(t, scope, &FrameworkName::Id(document.framework_id)).await
 }
 
-pub async fn get(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<Statement, Error> {
+#[boxed]
+pub async fn get(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<SoaWithAnswers, Error> {
     let own = scope.clone();
     ctx.db.read(async move |t| load(t, &own, id).await).await
 }
 
 /// The documents, newest first.
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
-    wanted: Wanted,
+    wanted: SoaFilter,
     limit: u16,
     after: Option<After>,
 ) -> Result<Page<SoaDocument>, Error> {
@@ -63,12 +65,13 @@ pub async fn list(
     Ok(ctx.db.read(async move |t| soa::list(t, &own, wanted, limit, after.as_ref()).await).await?)
 }
 
-pub async fn count(ctx: &Ctx, scope: &Scope, wanted: Wanted) -> Result<i64, Error> {
+#[boxed]
+pub async fn count(ctx: &Ctx, scope: &Scope, wanted: SoaFilter) -> Result<i64, Error> {
     let own = scope.clone();
     Ok(ctx.db.read(async move |t| soa::count(t, &own, wanted).await).await?)
 }
 
-/// A new document, which nobody has seen yet.
+/// Adds an empty document.
 async fn add(c: &Change<'_>, framework: &Framework, version: VersionNumber) -> Result<SoaDocument, Error> {
     let document = SoaDocument {
         id: c.next_id(),
@@ -97,12 +100,13 @@ async fn add(c: &Change<'_>, framework: &Framework, version: VersionNumber) -> R
     Ok(document)
 }
 
-/// The latest document for a framework; the first, if there is none yet.
+/// The latest document for a framework; created if there is none yet.
+#[boxed]
 pub async fn ensure(
     ctx: &Ctx,
     scope: &Scope,
     name: FrameworkName,
-) -> Result<(Arc<Framework>, Statement), Error> {
+) -> Result<(Arc<Framework>, SoaWithAnswers), Error> {
     let own = scope.clone();
     let asked = name.clone();
     let found = ctx.db.read(async move |t| {
@@ -129,14 +133,16 @@ pub async fn ensure(
     Ok((framework, statement))
 }
 
-/// The next version for a framework. It begins with the answers of the one before, which a person has to look at again.
-pub async fn create(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Statement, Error> {
+/// Creates the next version for a framework. It starts with the answers of the previous one, which a person has to
+/// confirm again.
+#[boxed]
+pub async fn create(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<SoaWithAnswers, Error> {
     ctx.change(scope, async move |c| {
         frameworks::hold(c).await?;
         let framework = frameworks::named(c.t, c.scope, &name).await?;
         let Some(previous) = soa::lock_latest(c.t, c.scope, framework.id).await? else {
             let document = add(c, &framework, VersionNumber::after(0)).await?;
-            return Ok(Statement { document, answers: Vec::new() });
+            return Ok(SoaWithAnswers { document, answers: Vec::new() });
         };
         let superseded = SoaDocument { is_latest: false, ..withdrawn(&previous) };
         save(c, &previous, superseded, "soa.superseded").await?;
@@ -146,7 +152,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Sta
         for answer in &mut answers {
             answer.id = c.next_id();
             answer.document_id = document.id;
-            // What nobody confirmed still comes from where it came from.
+            // Unconfirmed answers keep their source.
             if answer.is_confirmed() {
                 answer.source = AnswerSource::Previous;
                 answer.state = AnswerState::Proposed;
@@ -155,12 +161,12 @@ pub async fn create(ctx: &Ctx, scope: &Scope, name: FrameworkName) -> Result<Sta
             soa::insert_answer(c.t, c.scope, answer).await?;
             c.record("soa.answer_proposed", ANSWER, answer.id, answer)?;
         }
-        Ok(Statement { document, answers })
+        Ok(SoaWithAnswers { document, answers })
     })
     .await
 }
 
-/// A document of which no decision is awaited.
+/// The document without its pending submission.
 fn withdrawn(document: &SoaDocument) -> SoaDocument {
     match document.status {
         SoaStatus::NeedsReview => SoaDocument {
@@ -174,7 +180,7 @@ fn withdrawn(document: &SoaDocument) -> SoaDocument {
     }
 }
 
-/// Saves a document that is held, and says what happened to it.
+/// Saves a locked document, and records the change.
 async fn save(
     c: &Change<'_>,
     before: &SoaDocument,
@@ -186,7 +192,7 @@ async fn save(
     Ok(after)
 }
 
-/// The same, for whoever says themselves what happened.
+/// Saves a locked document; the caller records the change.
 async fn store(c: &Change<'_>, before: &SoaDocument, mut after: SoaDocument) -> Result<SoaDocument, Error> {
     after.revision = before.revision + 1;
     after.updated_at = c.now;
@@ -194,7 +200,7 @@ async fn store(c: &Change<'_>, before: &SoaDocument, mut after: SoaDocument) -> 
     Ok(after)
 }
 
-/// Only the latest version changes.
+/// Fails for a superseded version, which can no longer be changed.
 fn must_be_latest(document: &SoaDocument) -> Result<(), Error> {
     match document.is_latest {
         true => Ok(()),
@@ -208,7 +214,7 @@ fn must_be_latest(document: &SoaDocument) -> Result<(), Error> {
     }
 }
 
-/// The document, held until the transaction ends, to be changed.
+/// Locks the latest version of a document until the transaction ends.
 async fn lock(c: &Change<'_>, id: SoaDocumentId) -> Result<SoaDocument, Error> {
     let document = soa::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
     must_be_latest(&document)?;
@@ -224,7 +230,8 @@ async fn label(c: &Change<'_>, document: &SoaDocument) -> Result<String, Error> 
     Ok(format!("the statement of applicability for {}, version {}", framework.name, document.version))
 }
 
-/// Asks somebody to approve a document as it is.
+/// Asks a member to approve a document in its current state.
+#[boxed]
 pub async fn submit(
     ctx: &Ctx,
     scope: &Scope,
@@ -276,7 +283,7 @@ pub async fn submit(
     .await
 }
 
-/// The caller was asked to decide about it.
+/// Fails unless the document waits for the caller's decision.
 fn must_be_approver(scope: &Scope, document: &SoaDocument) -> Result<MemberId, Error> {
     match (document.status, document.approver_id) {
         (SoaStatus::NeedsReview, Some(approver)) if Some(approver) == scope.member() => Ok(approver),
@@ -293,7 +300,8 @@ fn must_be_approver(scope: &Scope, document: &SoaDocument) -> Result<MemberId, E
     }
 }
 
-/// Sends a document back.
+/// Declines a document that waits for the caller's decision.
+#[boxed]
 pub async fn decline(
     ctx: &Ctx,
     scope: &Scope,
@@ -317,7 +325,7 @@ pub async fn decline(
     .await
 }
 
-/// Whoever leaves no longer approves or owns anything.
+/// Clears a leaving member as approver and as owner of answers.
 pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
     release_approvals(c, member).await?;
     let mut documents = BTreeSet::new();
@@ -336,7 +344,7 @@ pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Erro
     Ok(())
 }
 
-/// What waits for somebody who lost the permission to approve it waits no longer.
+/// Withdraws the submissions that wait for a member who lost the permission to approve them.
 pub(crate) async fn demoted(c: &Change<'_>, member: MemberId, lost: Permissions) -> Result<(), Error> {
     match lost.contains(Permission::SoaApprove) {
         true => release_approvals(c, member).await,

@@ -1,4 +1,5 @@
-//! The rows of a statement: each question with its answer, what drives it, and what it lacks; and two versions compared.
+//! The rows of a statement: each question with its answer, the facts behind it, and its gaps; and the comparison of
+//! two versions.
 
 use std::collections::HashMap;
 
@@ -7,9 +8,10 @@ use attestry_domain::frameworks::controls::{Missing, Readiness};
 use attestry_domain::frameworks::{Framework, Requirement};
 use attestry_domain::id::{ControlId, RequirementId, RiskId, SoaDocumentId, TaskId};
 use attestry_domain::registers::risks::Risk;
-use attestry_domain::soa::{Behind, Gap, SoaAnswer, SoaDocument, gaps};
+use attestry_domain::soa::{Gap, RowFacts, SoaAnswer, SoaDocument, gaps};
 
-use super::{Statement, framework_of, load};
+use super::{SoaWithAnswers, framework_of, load};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::frameworks::readiness::Controls;
@@ -19,37 +21,37 @@ use crate::registers;
 #[derive(Clone, Debug)]
 pub struct Meeting {
     pub id: ControlId,
-    /// What people call it; none for whoever may not see controls.
+    /// The label of the control; none if the caller has no access to controls.
     pub label: Option<String>,
     pub readiness: Readiness,
 }
 
-/// A risk that is treated.
+/// A risk that the controls treat.
 #[derive(Clone, Debug)]
 pub struct Treated {
     pub id: RiskId,
-    /// What people call it; none for whoever may not see risks.
+    /// The label of the risk; none if the caller has no access to risks.
     pub label: Option<String>,
 }
 
-/// A question, its answer, and what drives it.
+/// A question, its answer, and the facts behind it.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub requirement: Requirement,
     pub answer: Option<SoaAnswer>,
     pub controls: Vec<Meeting>,
     pub risks: Vec<Treated>,
-    /// Tasks whose evidence proves it, and how many of them have fresh evidence.
+    /// The number of tasks whose evidence proves it, and of those with fresh evidence.
     pub tasks: usize,
     pub fresh: usize,
     pub gaps: Vec<Gap>,
-    /// The state of its controls together; none where there is no control.
+    /// The readiness of its controls together; none without a control.
     pub readiness: Option<Readiness>,
-    /// The pieces that the controls lack, whatever the answer says.
+    /// The pieces that the controls lack, independent of the answer.
     pub missing: Vec<Missing>,
 }
 
-/// What rows are made of, beside the answers.
+/// Data for rows, apart from the answers.
 struct Around {
     controls: Controls,
     risks: HashMap<RiskId, String>,
@@ -88,7 +90,7 @@ impl Around {
             })
             .collect();
         let missing = self.controls.missing(requirement.id);
-        let behind = Behind { risks: risks.len(), controls: controls.len(), missing: &missing };
+        let behind = RowFacts { risks: risks.len(), controls: controls.len(), missing: &missing };
         Row {
             requirement: requirement.clone(),
             answer: answer.cloned(),
@@ -109,7 +111,8 @@ impl Around {
     }
 }
 
-/// All rows of a document, in the order of the framework.
+/// All rows of a document, in the framework's order.
+#[boxed]
 pub async fn all(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<(SoaDocument, Vec<Row>), Error> {
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
@@ -117,7 +120,7 @@ pub async fn all(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<(SoaDocu
         let framework = framework_of(t, &own, &statement.document).await?;
         Ok::<_, Error>((statement, framework))
     });
-    let (Statement { document, answers }, framework) = found.await?;
+    let (SoaWithAnswers { document, answers }, framework) = found.await?;
     let rows = Around::load(ctx, scope).await?.rows(&framework, &answers);
     Ok((document, rows))
 }
@@ -131,6 +134,7 @@ pub struct Compared {
 }
 
 /// Two documents for the same framework, question by question.
+#[boxed]
 pub async fn compare(
     ctx: &Ctx,
     scope: &Scope,
@@ -150,7 +154,7 @@ pub async fn compare(
             message: "The statements are for different frameworks and cannot be compared.".to_owned(),
         });
     }
-    let find = |statement: &Statement, question: RequirementId| {
+    let find = |statement: &SoaWithAnswers, question: RequirementId| {
         statement.answers.iter().find(|answer| answer.question_id == question).cloned()
     };
     let rows = framework.questions().map(|requirement| Compared {

@@ -1,4 +1,4 @@
-//! What tasks have beside other registers: many at once, their order, templates, and recurrence.
+//! Operations specific to tasks: bulk changes, order, templates and recurrence.
 
 pub(crate) mod recurrence;
 
@@ -14,12 +14,13 @@ use attestry_domain::text::AnyText;
 use attestry_domain::{Parse, Zone};
 use attestry_storage::{attachments, organizations, registers as rows, tasks};
 
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
 use crate::registers;
 
-/// Notes on a task what its latest evidence is, after a file came or went.
+/// Updates the date of a task's latest evidence after a file was added or removed.
 pub(crate) async fn note_evidence(c: &Change<'_>, task: &str) -> Result<(), Error> {
     let Some(id) = TaskId::read(task) else { return Ok(()) };
     let Some(before) = rows::lock::<Task>(c.t, c.scope, id).await? else { return Ok(()) };
@@ -28,14 +29,14 @@ pub(crate) async fn note_evidence(c: &Change<'_>, task: &str) -> Result<(), Erro
     registers::save(c, &before, after).await.map(drop)
 }
 
-/// The tasks that are named, held until the transaction ends: all of them, or none and which are missing.
-/// `named` says what a place among the ids is called in the request.
+/// Locks these tasks until the transaction ends; if some do not exist, fails and reports each of them. `named`
+/// returns the request field of an index into `ids`.
 async fn lock_all(
     c: &Change<'_>,
     ids: &[TaskId],
     named: impl Fn(usize) -> String,
 ) -> Result<Vec<Record<Task>>, Error> {
-    // Always in the same order, so that nobody waits for each other.
+    // Always in the same order, which prevents deadlocks.
     let ordered: BTreeSet<TaskId> = ids.iter().copied().collect();
     let (mut found, mut wrong) = (Vec::with_capacity(ordered.len()), Vec::new());
     for id in ordered {
@@ -54,7 +55,8 @@ async fn lock_all(
     Err(Error::Invalid(wrong.into_iter().map(missing).collect()))
 }
 
-/// Changes many tasks in the same way; says how many there are.
+/// Applies one patch to many tasks; returns their number.
+#[boxed]
 pub async fn update_many(
     ctx: &Ctx,
     scope: &Scope,
@@ -80,6 +82,7 @@ pub fn assigned_to(member: Option<MemberId>) -> TaskPatch {
     TaskPatch { assignee_id, ..TaskPatch::default() }
 }
 
+#[boxed]
 pub async fn delete_many(ctx: &Ctx, scope: &Scope, ids: Vec<TaskId>) -> Result<usize, Error> {
     ctx.change(scope, async move |c| {
         let tasks = lock_all(c, &ids, |place| format!("taskIds[{place}]")).await?;
@@ -91,7 +94,7 @@ pub async fn delete_many(ctx: &Ctx, scope: &Scope, ids: Vec<TaskId>) -> Result<u
     .await
 }
 
-/// Where a task is to be shown.
+/// A task's new position, and its new status if that changes, too.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
     pub task: TaskId,
@@ -99,7 +102,8 @@ pub struct Move {
     pub status: Option<TaskStatus>,
 }
 
-/// Puts tasks into a new order: all of them, or none.
+/// Reorders tasks: all of them, or none.
+#[boxed]
 pub async fn reorder(ctx: &Ctx, scope: &Scope, moves: Vec<Move>) -> Result<(), Error> {
     ctx.change(scope, async move |c| {
         let ids: Vec<TaskId> = moves.iter().map(|one| one.task).collect();
@@ -128,7 +132,8 @@ fn from_template(template: &TaskTemplate) -> Result<TaskPatch, Error> {
     })
 }
 
-/// Makes a task of each template that has none yet; of all templates, or of those that are named.
+/// Creates a task from each template that has none yet; from all templates, or from those that are named.
+#[boxed]
 pub async fn from_templates(
     ctx: &Ctx,
     scope: &Scope,
@@ -150,7 +155,7 @@ pub async fn from_templates(
     .await
 }
 
-/// Opens the recurring tasks of an organization whose period has passed, by its own calendar.
+/// Reopens recurring tasks of an organization whose period has passed by the local date.
 pub(crate) async fn reopen(ctx: &Ctx, organization: OrganizationId, ids: Vec<TaskId>) -> Result<(), Error> {
     let scope = Scope::system(organization, "recurrence");
     ctx.change(&scope, async move |c| {

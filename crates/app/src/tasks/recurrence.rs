@@ -1,4 +1,4 @@
-//! Opens recurring tasks whose period has passed.
+//! Reopens recurring tasks whose period has passed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::context::Ctx;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 
-/// Days begin on a quarter of an hour, wherever one is.
+/// In every time zone, days start at a multiple of 15 minutes UTC.
 const EVERY: Duration = Duration::from_mins(15);
 const BATCH: i64 = 500;
 

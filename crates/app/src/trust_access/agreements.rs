@@ -1,4 +1,4 @@
-//! Agreements: previews, signing, and whether a file is one that was signed.
+//! Non-disclosure agreements: previewing, signing, and verifying signed files.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use attestry_domain::identity::organizations::Organization;
 use attestry_domain::journal::{hex, sha256};
 use attestry_domain::portals::Portal;
 use attestry_domain::portals::trust_access::{
-    AccessGrant, AccessRequest, CalledName, GrantStatus, Nda, NdaStatus, Signature,
+    AccessGrant, AccessRequest, GrantStatus, Nda, NdaStatus, PrintableName, Signature,
 };
 use attestry_domain::text::Email;
 use attestry_pdf::{Agreement, Pdf, Signer};
@@ -19,6 +19,7 @@ use attestry_storage::{Tx, organizations, trust_access as rows};
 
 use super::requests::{duration, text};
 use super::{GRANT, give_link, gone, lock_request, mail_link, record_agreement, record_request, request};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::files::{self, Link, signatures};
@@ -26,7 +27,7 @@ use crate::portals;
 
 const TITLE: &str = "Non-disclosure agreement";
 
-/// An agreement as it would look, stored for a day.
+/// A preview of an agreement, stored for a day.
 #[derive(Clone, Debug)]
 pub struct Preview {
     pub id: NdaPreviewId,
@@ -40,7 +41,7 @@ async fn print(ctx: &Ctx, organization: OrganizationId, agreement: Agreement) ->
     Ok(bytes)
 }
 
-/// The text as it is printed: a heading that it begins with is its title.
+/// Prepares the text for printing: a heading at the beginning becomes the title.
 fn document(organization: &Organization, text: &str, date: String) -> Result<Agreement, Error> {
     let Content(mut blocks) = markdown::read(text).map_err(|message| Error::Conflict {
         code: "agreement_unprintable",
@@ -63,7 +64,7 @@ fn document(organization: &Organization, text: &str, date: String) -> Result<Agr
     })
 }
 
-/// Previews of a request that are made in this time replace each other, so that few of them are stored.
+/// Previews of a request within this time replace each other, which limits the number of stored files.
 const PREVIEW_WINDOW: Duration = Duration::from_hours(6);
 
 async fn store_preview(
@@ -85,7 +86,8 @@ async fn store_preview(
     Ok(Preview { id, key: key.to_string(), link })
 }
 
-/// The agreement for a request, whatever became of it: what was sent last, or what would be.
+/// Previews the agreement for a request in any state: the one sent last, or else the one that would be sent.
+#[boxed]
 pub async fn preview(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<Preview, Error> {
     let (own, now) = (scope.clone(), ctx.now());
     let found = ctx.db.read(async move |t| {
@@ -105,7 +107,7 @@ pub async fn preview(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<Pr
     store_preview(ctx, &organization, id, &text).await
 }
 
-/// What the link in a mail leads to.
+/// The agreement that the link in a mail opens.
 #[derive(Clone, Debug)]
 pub struct Offer {
     pub nda: Nda,
@@ -127,12 +129,13 @@ async fn find(t: &Tx<'_>, token: &str, host: Option<OrganizationId>) -> Result<O
     })
 }
 
-/// An agreement without any form.
+/// The text of an agreement without formatting.
 pub fn plain(text: &str) -> String {
     markdown::read(text).map_or_else(|_| text.to_owned(), |Content(blocks)| plain_text(&blocks))
 }
 
-/// An agreement that was signed, or can be.
+/// Opens an agreement that is signed, or can still be signed.
+#[boxed]
 pub async fn open(ctx: &Ctx, token: &str, host: Option<OrganizationId>) -> Result<Offer, Error> {
     let (token, now) = (token.to_owned(), ctx.now());
     let offer = ctx.db.read(async move |t| find(t, &token, host).await).await?;
@@ -143,7 +146,8 @@ pub async fn open(ctx: &Ctx, token: &str, host: Option<OrganizationId>) -> Resul
     }
 }
 
-/// The agreement of a link as a file.
+/// Previews the agreement that a link opens.
+#[boxed]
 pub async fn preview_by_token(
     ctx: &Ctx,
     token: &str,
@@ -153,25 +157,26 @@ pub async fn preview_by_token(
     store_preview(ctx, &offer.organization, offer.request.id, &offer.nda.text).await
 }
 
-/// What somebody gives who signs.
+/// The input of a signer.
 #[derive(Clone, Debug)]
 pub struct Signing {
-    pub name: CalledName,
+    pub name: PrintableName,
     pub email: Email,
     pub accept: bool,
 }
 
-/// What somebody gets who has signed.
+/// The result of signing.
 #[derive(Clone, Debug)]
 pub struct Signed {
     pub grant: AccessGrant,
     /// The signed file.
     pub file: Link,
-    /// Where the documents are.
+    /// A link to the documents.
     pub portal: Link,
 }
 
-/// Signs an agreement. Signing twice answers the same grant.
+/// Signs an agreement. Signing twice returns the same grant.
+#[boxed]
 pub async fn sign(
     ctx: &Ctx,
     token: &str,
@@ -196,7 +201,7 @@ pub async fn sign(
     };
     let granted = grant(ctx, &scope, &offer, made.clone()).await;
     if let Some(made) = made {
-        // Refused, or somebody else signed in the same moment: this file is nobody's.
+        // The signature was rejected, or another request signed at the same time: this file is not referenced.
         let is_kept = match &granted {
             Ok((nda, ..)) => nda.signature.as_ref() == Some(&made),
             Err(error) => !files::is_certain(error),
@@ -245,7 +250,7 @@ async fn make_file(ctx: &Ctx, scope: &Scope, offer: &Offer, signing: &Signing) -
     Ok(signature)
 }
 
-/// Makes the grant, or finds the one there is; and a link to it.
+/// Creates the grant or finds the existing one, and creates a link to it.
 async fn grant(
     ctx: &Ctx,
     scope: &Scope,
@@ -312,7 +317,8 @@ async fn link_to(ctx: &Ctx, nda: &Nda) -> Result<(Link, Duration), Error> {
     files::link(ctx, &file_key(nda.organization_id, signature.file_id), served).await
 }
 
-/// The signed agreement of a request. That somebody asked for it is recorded.
+/// A link to the signed agreement of a request. The download is recorded.
+#[boxed]
 pub async fn download(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<(Link, Duration), Error> {
     let nda = ctx
         .change(scope, async move |c| {
@@ -326,7 +332,7 @@ pub async fn download(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<(
     link_to(ctx, &nda).await
 }
 
-/// What is known of a signed agreement.
+/// The details of a signed agreement that a verification returns.
 #[derive(Clone, Debug)]
 pub struct Verified {
     pub organization: String,
@@ -345,7 +351,8 @@ async fn verified(t: &Tx<'_>, nda: Option<Nda>) -> Result<Option<Verified>, Erro
     }))
 }
 
-/// The signed agreement whose file shows a code.
+/// The signed agreement with this verification code.
+#[boxed]
 pub async fn by_code(ctx: &Ctx, code: &str, host: Option<OrganizationId>) -> Result<Verified, Error> {
     let code = code.to_ascii_uppercase();
     let found = ctx.db.read(async move |t| {
@@ -355,7 +362,8 @@ pub async fn by_code(ctx: &Ctx, code: &str, host: Option<OrganizationId>) -> Res
     found.await?.ok_or(Error::NotFound("signed agreement"))
 }
 
-/// The signed agreement that a file is, byte for byte; `None` when it is none.
+/// The signed agreement whose file is identical to `content`, if there is one.
+#[boxed]
 pub async fn by_file(
     ctx: &Ctx,
     content: &[u8],

@@ -1,4 +1,4 @@
-//! What somebody at a portal asked for, done where nobody can watch how long it takes.
+//! Handles requests of portal visitors in a job, so that the response time reveals nothing.
 
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{AccessRequestId, OrganizationId};
@@ -11,16 +11,16 @@ use crate::trust_access::requests;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Asked {
-    /// Access.
+pub(crate) enum VisitorRequest {
+    /// A request for access.
     Request { organization: OrganizationId, request: AccessRequestId },
-    /// A fresh link to what this address has access to.
+    /// A new link to the documents this address has access to.
     Link { organization: OrganizationId, email: String },
-    /// To be told what is new.
+    /// A subscription to news.
     Subscription { organization: OrganizationId, email: String, origin: Origin },
 }
 
-impl Job for Asked {
+impl Job for VisitorRequest {
     const KIND: &'static str = "asked";
 
     async fn run(self, ctx: &Ctx, lease: &JobLease) -> Result<Outcome, Failure> {

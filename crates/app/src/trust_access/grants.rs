@@ -1,4 +1,4 @@
-//! What is granted, who has it, and what they did with it.
+//! Access grants, and the visits made with them.
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::AccessGrantId;
@@ -9,11 +9,13 @@ use attestry_storage::trust_access as rows;
 pub use attestry_storage::trust_access::Visit;
 
 use super::GRANT;
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
 const MISSING: Error = Error::NotFound("grant");
 
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -26,12 +28,14 @@ pub async fn list(
     Ok(found.await?)
 }
 
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope, status: Option<GrantStatus>) -> Result<i64, Error> {
     let (scope, now) = (scope.clone(), ctx.now());
     Ok(ctx.db.read(async move |t| rows::count_grants(t, &scope, status, now).await).await?)
 }
 
-/// Ends access at once.
+/// Revokes a grant with immediate effect.
+#[boxed]
 pub async fn revoke(
     ctx: &Ctx,
     scope: &Scope,
@@ -59,7 +63,8 @@ pub async fn revoke(
     .await
 }
 
-/// What visitors did, newest first.
+/// The visits, newest first.
+#[boxed]
 pub async fn visits(
     ctx: &Ctx,
     scope: &Scope,
@@ -71,6 +76,7 @@ pub async fn visits(
     Ok(ctx.db.read(async move |t| rows::visits(t, &scope, grant, limit, after.as_ref()).await).await?)
 }
 
+#[boxed]
 pub async fn count_visits(ctx: &Ctx, scope: &Scope, grant: Option<AccessGrantId>) -> Result<i64, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| rows::count_visits(t, &scope, grant).await).await?)

@@ -1,4 +1,4 @@
-//! Access to what a portal keeps for those who ask: requests, agreements, grants, and reading.
+//! Access to the protected documents of a portal: requests, agreements, grants and reading.
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::AccessRequestId;
@@ -33,8 +33,8 @@ async fn lock_request(c: &Change<'_>, id: AccessRequestId) -> Result<AccessReque
     rows::lock(c.t, c.scope, id).await?.ok_or(MISSING)
 }
 
-/// Makes a link to what somebody has access to. Only its hash is stored, so it can be shown once. `is_kept`: whether it
-/// is for whoever signs right now.
+/// Creates a link to the documents of a grant. Only its hash is stored, so it can be shown once. `is_kept`: the link
+/// is for the signer who is waiting for it, so newer links do not replace it.
 async fn give_link(
     c: &Change<'_>,
     portal: &Portal,
@@ -56,7 +56,7 @@ async fn mail_link(
     c.enqueue(&Mail(mail_templates::access(c.ctx, &to, &organization.name, grant.expires_at, link))).await
 }
 
-/// Sends a fresh link to whoever has access.
+/// Mails a new link to the holder of a grant.
 async fn send_link(
     c: &Change<'_>,
     portal: &Portal,
@@ -75,7 +75,7 @@ fn record_agreement(c: &Change<'_>, action: &'static str, nda: &Nda) -> Result<(
     c.record(action, AGREEMENT, nda.id, nda)
 }
 
-/// Where somebody is told to look when a link no longer opens anything.
+/// The error of a link that no longer works.
 fn gone() -> Error {
     Error::Gone {
         code: "link_expired",

@@ -1,4 +1,4 @@
-//! Public documents. They carry no watermark, because their reader is not known.
+//! Public documents. They carry no watermark, because their readers are unknown.
 
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::files::MediaType;
@@ -7,6 +7,7 @@ use attestry_domain::portals::{PortalDocument, Visibility};
 use attestry_storage::portals as rows;
 
 use super::reading::{download_permit, policy_file, published};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::files;
@@ -15,7 +16,9 @@ use crate::portals::{self, certificates};
 
 const MISSING: Error = Error::NotFound("document");
 
-/// Downloads a public document of a published portal, with its media type. `host`: whose domain was asked.
+/// Downloads a public document of a published portal, with its media type. `host`: the organization whose domain the
+/// request used.
+#[boxed]
 pub async fn download(
     ctx: &Ctx,
     name: &str,

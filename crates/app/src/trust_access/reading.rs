@@ -1,4 +1,4 @@
-//! Reading with a link: every file names its reader on each page, and each download is recorded.
+//! Reading documents with a link: each page names the reader, and each download is recorded.
 
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use attestry_storage::{
 use bytes::Bytes;
 
 use super::gone;
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::permits::Permit;
@@ -27,18 +28,18 @@ use crate::files::downloads::{Download, Downloader};
 use crate::policies::{self, prints};
 use crate::portals::{self, certificates as certificate_files};
 
-/// Opening the page again within this time is one visit.
+/// Opening the page again within this time counts as the same visit.
 const ONE_VISIT: Duration = Duration::from_mins(10);
-/// How much of a name is drawn.
-const LONGEST_NAME: usize = 80;
+/// The maximum length of a name in the watermark, in characters.
+const MAX_FILE_NAME_CHARS: usize = 80;
 
-/// Somebody who reads by a link.
+/// A portal visitor who reads documents with a link.
 #[derive(Clone, Debug)]
 pub struct Reader {
     pub grant: AccessGrant,
     pub organization: Organization,
     portal: Portal,
-    /// The documents on request they were granted.
+    /// The documents on request that the reader was granted.
     granted: Vec<PortalDocument>,
     scope: Scope,
     /// The link that was used.
@@ -51,7 +52,8 @@ impl Reader {
     }
 }
 
-/// Who a link is of. `host`: whose domain was asked.
+/// Finds the reader of a link. `host`: the organization whose domain the request used.
+#[boxed]
 pub async fn open(
     ctx: &Ctx,
     token: &str,
@@ -86,7 +88,7 @@ fn offline() -> Error {
     }
 }
 
-/// Records what a visitor does, unless access ended in the meantime.
+/// Records a visit, unless access has ended in the meantime.
 async fn visit(ctx: &Ctx, reader: &Reader, visited: Visited) -> Result<(), Error> {
     let (id, token) = (reader.grant.id, reader.token);
     ctx.change(&reader.scope, async move |c| {
@@ -103,14 +105,14 @@ async fn visit(ctx: &Ctx, reader: &Reader, visited: Visited) -> Result<(), Error
         }
         let visit = c.next_id();
         rows::insert_visit(c.t, c.scope, visit, id, &visited, c.now).await?;
-        c.record(recorded(visited.action), "visit", visit, &Seen { grant_id: id, visited: &visited })
+        c.record(recorded(visited.action), "visit", visit, &VisitRecord { grant_id: id, visited: &visited })
     })
     .await
 }
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Seen<'a> {
+struct VisitRecord<'a> {
     grant_id: AccessGrantId,
     #[serde(flatten)]
     visited: &'a Visited,
@@ -125,12 +127,14 @@ fn recorded(action: VisitAction) -> &'static str {
     }
 }
 
-/// Notes that somebody looks at what there is.
+/// Records that the reader opened the page.
+#[boxed]
 pub async fn arrive(ctx: &Ctx, reader: &Reader) -> Result<(), Error> {
     visit(ctx, reader, Visited::opened()).await
 }
 
 /// The certificates that a reader may read.
+#[boxed]
 pub async fn certificates(ctx: &Ctx, reader: &Reader) -> Result<Vec<Certificate>, Error> {
     let own = reader.clone();
     ctx.db
@@ -142,16 +146,17 @@ pub async fn certificates(ctx: &Ctx, reader: &Reader) -> Result<Vec<Certificate>
         .await
 }
 
-/// A policy that can be read.
+/// A policy with its published version.
 #[derive(Clone, Debug)]
 pub struct Readable {
     pub policy: Record<Policy>,
     pub version: PolicyVersion,
-    /// A Word file cannot be marked, so it is not given out.
+    /// False for a Word file: it cannot be watermarked, so it is not available.
     pub is_downloadable: bool,
 }
 
 /// The policies that a reader may read.
+#[boxed]
 pub async fn policies(ctx: &Ctx, reader: &Reader) -> Result<Vec<Readable>, Error> {
     let own = reader.clone();
     published(ctx, &reader.scope, move |id| own.reads(PortalDocument::Policy(id))).await
@@ -183,11 +188,11 @@ pub(super) async fn published(
         .await
 }
 
-/// Marks a file with who reads it, when, and which it is.
+/// Watermarks each page with the reader, the time and the document.
 async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Result<Vec<u8>, Error> {
     let AccessGrant { name, email, .. } = &reader.grant;
-    // A name can be cut, an address cannot.
-    let name = name.chars().take(LONGEST_NAME).collect();
+    // A name can be truncated, an address cannot.
+    let name = name.chars().take(MAX_FILE_NAME_CHARS).collect();
     let stamp = Stamp { lines: vec![name, email.clone(), format!("{} · {document}", ctx.now().in_utc())] };
     let organization = reader.scope.organization();
     let made = ctx.stamping.work(organization, move || attestry_pdf::stamp(&bytes, &stamp)).await?;
@@ -198,7 +203,7 @@ async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Res
     })
 }
 
-/// A permit to send a file, of which a link or a network has a few at once.
+/// Acquires a permit to send a file; each grant and each network has a few of them.
 pub(super) async fn download_permit(
     ctx: &Ctx,
     downloader: Downloader,
@@ -216,7 +221,8 @@ pub(super) async fn download_permit(
     Ok(Some(pool.acquire(downloader).await?))
 }
 
-/// Downloads a certificate. `is_fetched`: whether the file is wanted, and not only what would come.
+/// Downloads a certificate. `is_fetched`: false if only the headers are requested; then no visit is recorded.
+#[boxed]
 pub async fn certificate(
     ctx: &Ctx,
     reader: &Reader,
@@ -234,7 +240,7 @@ pub async fn certificate(
     Ok(Download { file_name: found.file_name, bytes, missing: Vec::new(), permit })
 }
 
-/// Downloads one policy.
+#[boxed]
 pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) -> Result<Download, Error> {
     let own = reader.clone();
     let is_readable = move |one| one == id && own.reads(PortalDocument::Policy(id));
@@ -256,7 +262,7 @@ pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) 
     Ok(Download { bytes, permit, ..download })
 }
 
-/// The file of a policy: the one that was uploaded, or its text as PDF.
+/// The file of a policy: the uploaded one, or its text as PDF.
 pub(super) async fn policy_file(ctx: &Ctx, scope: &Scope, found: &Readable) -> Result<Download, Error> {
     let Readable { policy, version, .. } = found;
     let Some(file) = &version.file else { return prints::policy(ctx, scope, policy.id, None).await };
@@ -265,6 +271,7 @@ pub(super) async fn policy_file(ctx: &Ctx, scope: &Scope, found: &Readable) -> R
 }
 
 /// Downloads the policies that a reader may read as one file.
+#[boxed]
 pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Result<Download, Error> {
     let permit = download_permit(ctx, Downloader::Grant(reader.grant.id)).await?;
     let readable = policies(ctx, reader).await?.into_iter().map(|one| one.policy.id).collect();

@@ -1,4 +1,4 @@
-//! Requests for access: made by anybody, reviewed by whoever may.
+//! Requests for access: made by portal visitors, reviewed by members with the permission.
 
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
@@ -15,19 +15,21 @@ use attestry_domain::text::{Email, LongText};
 use attestry_storage::trust_access as rows;
 
 use super::{lock_request, record_agreement, record_request, request, send_link};
+use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
 use crate::notices::mail_templates::{self, To};
 use crate::portals;
-use crate::trust_access::asked::Asked;
+use crate::trust_access::asked::VisitorRequest;
 
-/// How long an agreement can be signed.
+/// The time within which an agreement can be signed.
 const SIGN_WITHIN: std::time::Duration = std::time::Duration::from_hours(7 * 24);
 
-/// Takes a request from the public. The answer is the same whoever asks: somebody who has access already gets a fresh link
-/// by mail, and nobody reviews what needs no review.
+/// Accepts a request from a portal visitor. The response is the same for everyone: a visitor who has access already
+/// gets a new link by mail, and such a request needs no review.
+#[boxed]
 pub async fn create(
     ctx: &Ctx,
     organization: OrganizationId,
@@ -40,14 +42,14 @@ pub async fn create(
         request.documents = on_request(&portals::of(c.t, c.scope).await?, new.documents.clone())?;
         rows::insert(c.t, c.scope, &request).await?;
         record_request(c, "access_request.created", &request)?;
-        let asked = Asked::Request { organization: c.organization(), request: request.id };
+        let asked = VisitorRequest::Request { organization: c.organization(), request: request.id };
         c.enqueue(&asked).await?;
         Ok(request.id)
     })
     .await
 }
 
-/// The documents that need an approval of their own. One that the portal does not list is refused.
+/// The documents that need an approval of their own. A document that the portal does not list is an error.
 fn on_request(portal: &Portal, mut wanted: Vec<PortalDocument>) -> Result<Vec<PortalDocument>, Error> {
     for (place, document) in wanted.iter().enumerate() {
         if portal.visibility(*document) == Visibility::Hidden {
@@ -60,8 +62,8 @@ fn on_request(portal: &Portal, mut wanted: Vec<PortalDocument>) -> Result<Vec<Po
     Ok(wanted)
 }
 
-/// What follows from a request: a fresh link for somebody who has access already, or a review. A job does it, so that
-/// the time of an answer tells nothing.
+/// Processes a request: mails a new link to a visitor who has access already, or asks for a review. A job does it, so
+/// that the response time reveals nothing.
 pub(crate) async fn follow(c: &Change<'_>, id: AccessRequestId) -> Result<(), Error> {
     let Some(request) = rows::lock(c.t, c.scope, id).await? else { return Ok(()) };
     if request.status != RequestStatus::UnderReview {
@@ -84,7 +86,8 @@ pub(crate) async fn follow(c: &Change<'_>, id: AccessRequestId) -> Result<(), Er
         .await
 }
 
-/// Sends whoever has access a fresh link by mail, and nobody else anything; nothing shows which of it happened.
+/// Mails a new link if the address has access; the response does not reveal whether it has.
+#[boxed]
 pub async fn reclaim(
     ctx: &Ctx,
     organization: OrganizationId,
@@ -93,12 +96,12 @@ pub async fn reclaim(
 ) -> Result<(), Error> {
     let scope = Scope::visitor(organization, None, origin);
     ctx.change(&scope, async move |c| {
-        c.enqueue(&Asked::Link { organization: c.organization(), email: email.key() }).await
+        c.enqueue(&VisitorRequest::Link { organization: c.organization(), email: email.key() }).await
     })
     .await
 }
 
-/// Sends the link, if there is anything to link to.
+/// Mails the link if the address has an active grant.
 pub(crate) async fn send_fresh_link(c: &Change<'_>, email_key: &str) -> Result<(), Error> {
     if let Some(grant) = rows::live_grant(c.t, c.scope, email_key, c.now).await? {
         let (portal, organization) = portals::lock(c).await?;
@@ -108,6 +111,7 @@ pub(crate) async fn send_fresh_link(c: &Change<'_>, email_key: &str) -> Result<(
     Ok(())
 }
 
+#[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
@@ -119,12 +123,14 @@ pub async fn list(
     Ok(ctx.db.read(async move |t| rows::list(t, &scope, status, limit, after.as_ref()).await).await?)
 }
 
+#[boxed]
 pub async fn count(ctx: &Ctx, scope: &Scope, status: Option<RequestStatus>) -> Result<i64, Error> {
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| rows::count(t, &scope, status).await).await?)
 }
 
-/// A request, and the agreement that was last sent for it.
+/// A request, and the agreement sent last for it.
+#[boxed]
 pub async fn get(
     ctx: &Ctx,
     scope: &Scope,
@@ -149,7 +155,7 @@ fn must_be_open(request: &AccessRequest) -> Result<(), Error> {
     }
 }
 
-/// What an agreement for a request says now.
+/// The current text of an agreement for a request.
 pub(super) fn text(
     portal: &Portal,
     organization: &Organization,
@@ -161,12 +167,12 @@ pub(super) fn text(
     Parties { organization: &organization.name, request, date, duration }.agree(portal.nda_text.as_deref())
 }
 
-/// For how long access is given: as whoever approves says, or as was asked, or as usual.
+/// The duration of access: as set on approval, or else as requested, or else the portal's default.
 pub(super) fn duration(portal: &Portal, request: &AccessRequest, wanted: Option<Days>) -> Days {
     wanted.or(request.requested_duration_days).unwrap_or(portal.default_duration_days)
 }
 
-/// Makes an agreement for a request and sends the link to it. What was sent before can no longer be signed.
+/// Creates an agreement for a request and mails the link to it. An earlier one can no longer be signed.
 async fn send_agreement(
     c: &Change<'_>,
     portal: &Portal,
@@ -174,7 +180,7 @@ async fn send_agreement(
     request: &AccessRequest,
     duration: Days,
 ) -> Result<Nda, Error> {
-    // The request is held, so nobody signs the one before it meanwhile.
+    // The request is locked, so the earlier agreement is not signed meanwhile.
     if let Some(mut before) = rows::nda_of(c.t, c.scope, request.id).await?
         && before.status == NdaStatus::Pending
     {
@@ -183,7 +189,7 @@ async fn send_agreement(
         record_agreement(c, "nda.voided", &before)?;
     }
     let text = text(portal, organization, request, duration, c.now);
-    // Whoever approves can mend it; whoever signs cannot.
+    // Checked here, because the approver can fix the text and the signer cannot.
     markdown::read(&text).map_err(|message| Error::Conflict {
         code: "agreement_unprintable",
         message: format!(
@@ -213,8 +219,9 @@ async fn send_agreement(
     Ok(nda)
 }
 
-/// Approves a request: the requester gets the agreement by mail. `documents`: those on request that are granted; the
-/// requested ones if left out.
+/// Approves a request: the requester gets the agreement by mail. `documents`: the documents on request to grant; by
+/// default the requested ones.
+#[boxed]
 pub async fn approve(
     ctx: &Ctx,
     scope: &Scope,
@@ -239,7 +246,8 @@ pub async fn approve(
     .await
 }
 
-/// Denies a request, and tells whoever asked why.
+/// Denies a request, and mails the reason to the requester.
+#[boxed]
 pub async fn deny(
     ctx: &Ctx,
     scope: &Scope,
@@ -263,7 +271,8 @@ pub async fn deny(
     .await
 }
 
-/// Sends the agreement of an approved request again, with a new link. The link before it stops working.
+/// Mails the agreement of an approved request again, with a new link. The previous link stops working.
+#[boxed]
 pub async fn resend(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<(AccessRequest, Nda), Error> {
     ctx.change(scope, async move |c| {
         let found = lock_request(c, id).await?;

@@ -1,4 +1,4 @@
-//! Who reads: threads with a connection each and a queue they share, and connections for reads that are run inline.
+//! Readers: threads with a connection each and a shared queue, and connections for reads that run inline.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -8,32 +8,63 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::QUEUE_TIMEOUT;
 use crate::error::Error;
 use crate::sqlite::watch::Watch;
-use crate::sqlite::{connect, run, spawn};
-use crate::tx::Tx;
+use crate::sqlite::work::Work;
+use crate::sqlite::{connect, spawn};
+use crate::{QUEUE_TIMEOUT, STATEMENT_TIMEOUT};
 
-/// How long a read may run inline: it holds up other requests.
+/// The maximum run time of an inline read: it blocks other requests.
 const INLINE_LIMIT: Duration = Duration::from_millis(10);
 
-pub(super) type Read = Box<dyn FnOnce(Result<&Reader, Error>) + Send>;
-
-/// A connection that reads, and the clock beside it.
-#[derive(Debug)]
-pub(super) struct Reader {
-    pub(super) connection: Mutex<Connection>,
-    pub(super) watch: Watch,
+/// A body that only reads.
+pub(super) struct Read {
+    pub(super) work: Box<dyn Work>,
+    /// True when all its statements see the same snapshot, without a timeout.
+    pub(super) is_snapshot: bool,
+    /// Set when the caller stops waiting.
+    pub(super) gone: Arc<AtomicBool>,
 }
 
-/// One that is opened when it is first used: each connection keeps the schema in memory, and a server with little to do
-/// needs few of them.
+impl Read {
+    fn run(self, reader: Result<&Reader, Error>) {
+        let Self { mut work, is_snapshot, gone } = self;
+        if gone.load(Ordering::Relaxed) {
+            return;
+        }
+        let Reader { connection, watch } = match reader {
+            Ok(reader) => reader,
+            Err(error) => return work.fail(error),
+        };
+        watch.start((!is_snapshot).then_some(STATEMENT_TIMEOUT), gone);
+        let ended = if is_snapshot {
+            in_snapshot(connection, work.as_mut())
+        } else {
+            work.run(connection, &[]);
+            Ok(())
+        };
+        watch.stop();
+        match ended {
+            Ok(()) => work.answer(),
+            Err(error) => work.fail(error),
+        }
+    }
+}
+
+/// A read connection and its watchdog.
+#[derive(Debug)]
+struct Reader {
+    connection: Mutex<Connection>,
+    watch: Watch,
+}
+
+/// A reader that is opened on first use: each connection caches the schema, and an idle server needs few of them.
 #[derive(Debug)]
 struct LazyReader {
     path: Arc<PathBuf>,
-    /// How many connections the file has.
+    /// The number of connections to the file.
     connections: usize,
-    /// How long it waits for a lock.
+    /// The lock timeout.
     patience: Duration,
     opened: OnceLock<Reader>,
 }
@@ -101,7 +132,7 @@ impl ReadQueue {
     }
 }
 
-/// The asking side of the queue: when the last one is gone, the reader threads end.
+/// The sending side of the queue: when it is dropped, the reader threads end.
 #[derive(Debug)]
 pub(super) struct Reads(Arc<ReadQueue>);
 
@@ -118,7 +149,7 @@ impl Reads {
             let (reads, reader) = (Arc::clone(&reads), LazyReader::new(path, connections, QUEUE_TIMEOUT));
             spawn(&format!("db-reader-{number}"), move || {
                 while let Some(read) = reads.pop() {
-                    read(reader.get());
+                    read.run(reader.get());
                 }
             })?;
         }
@@ -137,7 +168,7 @@ impl Drop for Reads {
     }
 }
 
-/// A connection for reads that are run on the thread that asks, one at a time.
+/// A connection for reads that run on the calling thread, one at a time.
 #[derive(Debug)]
 pub(super) struct Inline {
     turn: Mutex<()>,
@@ -147,28 +178,24 @@ pub(super) struct Inline {
 
 impl Inline {
     pub(super) fn new(path: &Arc<PathBuf>, connections: usize) -> Self {
-        // The thread that asks must not wait for a lock.
+        // The calling thread must not wait for a lock.
         let reader = LazyReader::new(path, connections, Duration::ZERO);
         Self { turn: Mutex::default(), reader, never: Arc::default() }
     }
 
-    /// What a body finds; nothing when it is somebody else's turn, or the file cannot be opened.
-    pub(super) fn find<T, E, F>(&self, body: &F) -> Option<Result<T, E>>
-    where
-        F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-        E: From<Error>,
-    {
-        let _turn = self.turn.try_lock().ok()?;
-        let Reader { connection, watch } = self.reader.get().ok()?;
+    /// Runs a body; `false` when the connection is in use or the file cannot be opened.
+    pub(super) fn run(&self, work: &mut dyn Work) -> bool {
+        let Ok(_turn) = self.turn.try_lock() else { return false };
+        let Ok(Reader { connection, watch }) = self.reader.get() else { return false };
         watch.start(Some(INLINE_LIMIT), Arc::clone(&self.never));
-        let (result, _) = run(connection, body, &[]);
+        work.run(connection, &[]);
         watch.stop();
-        Some(result)
+        true
     }
 }
 
 /// Sets its flag when the caller stops waiting.
-pub(super) struct GoneOnDrop(pub(super) Arc<AtomicBool>);
+pub(crate) struct GoneOnDrop(pub(super) Arc<AtomicBool>);
 
 impl Drop for GoneOnDrop {
     fn drop(&mut self) {
@@ -176,14 +203,9 @@ impl Drop for GoneOnDrop {
     }
 }
 
-pub(super) fn in_snapshot<T, E, F>(connection: &Mutex<Connection>, body: &F) -> Result<T, E>
-where
-    F: AsyncFn(&Tx<'_>) -> Result<T, E>,
-    E: From<Error>,
-{
-    let locked = || connection.lock().unwrap_or_else(PoisonError::into_inner);
-    locked().execute_batch("BEGIN").map_err(Error::from)?;
-    let (result, _) = run(connection, body, &[]);
-    locked().execute_batch("ROLLBACK").map_err(Error::from)?;
-    result
+fn in_snapshot(connection: &Mutex<Connection>, work: &mut dyn Work) -> Result<(), Error> {
+    let execute = |sql| connection.lock().unwrap_or_else(PoisonError::into_inner).execute_batch(sql);
+    execute("BEGIN")?;
+    work.run(connection, &[]);
+    Ok(execute("ROLLBACK")?)
 }

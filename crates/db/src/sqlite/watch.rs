@@ -1,4 +1,4 @@
-//! A clock beside a connection: it stops what takes too long.
+//! A watchdog that stops long statements on a connection.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,14 +8,14 @@ use rusqlite::Connection;
 
 use crate::error::Error;
 
-/// How many steps of SQLite's machine pass between two looks at the clock.
+/// The number of SQLite virtual machine steps between two checks of the clock.
 const STEPS_BETWEEN_CHECKS: i32 = 10_000;
 
-/// Tells SQLite to stop a statement: when it took too long, or nobody waits for it any more.
+/// Makes SQLite interrupt a statement that exceeds its deadline or whose caller has stopped waiting.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch(Arc<Mutex<Option<Watched>>>);
 
-/// When the statement is stopped at the latest, and whether somebody still waits for it.
+/// The deadline of the statement, and a flag that is set when the caller has stopped waiting.
 type Watched = (Option<Instant>, Arc<AtomicBool>);
 
 impl Watch {

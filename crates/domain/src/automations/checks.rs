@@ -1,4 +1,4 @@
-//! The checks that ship with the product: scripts that somebody picks and fills in without writing JavaScript.
+//! The built-in checks: scripts that are configured with parameters, without writing JavaScript.
 
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -8,15 +8,15 @@ use crate::automations::secrets::SecretName;
 use crate::numbers::whole;
 use crate::text::Parse;
 
-/// What a parameter takes.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     /// The name of a host.
     Host,
-    /// An address, http or https.
+    /// An http or https URL.
     Url,
     Integer(i64, i64),
-    /// Text of at most so many characters.
+    /// Text with a maximum length in characters.
     Text(usize),
     /// `owner/name`
     Repository,
@@ -30,9 +30,9 @@ enum Kind {
     Words(&'static [&'static str]),
 }
 
-/// What a parameter is when it is left out.
+/// The default of a parameter.
 #[derive(Clone, Copy, Debug)]
-enum Otherwise {
+enum ParameterDefault {
     Required,
     Null,
     Integer(i64),
@@ -45,14 +45,14 @@ enum Otherwise {
 struct Parameter {
     name: &'static str,
     kind: Kind,
-    otherwise: Otherwise,
+    otherwise: ParameterDefault,
     about: &'static str,
 }
 
 /// A built-in check.
 #[derive(Debug)]
 pub struct Check {
-    /// Its name in the interface.
+    /// Its identifier in the API.
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
@@ -66,23 +66,27 @@ macro_rules! script {
     };
 }
 
-const fn parameter(name: &'static str, kind: Kind, otherwise: Otherwise, about: &'static str) -> Parameter {
+const fn parameter(
+    name: &'static str,
+    kind: Kind,
+    otherwise: ParameterDefault,
+    about: &'static str,
+) -> Parameter {
     Parameter { name, kind, otherwise, about }
 }
 
-/// All checks.
 pub const CHECKS: &[Check] = &[
     Check {
         name: "tls_certificate",
         title: "TLS certificate",
         description: "The certificate of a server is trusted and does not expire soon.",
         parameters: &[
-            parameter("host", Kind::Host, Otherwise::Required, "The server's name."),
-            parameter("port", Kind::Integer(1, 65_535), Otherwise::Integer(443), "Its port."),
+            parameter("host", Kind::Host, ParameterDefault::Required, "The server's name."),
+            parameter("port", Kind::Integer(1, 65_535), ParameterDefault::Integer(443), "Its port."),
             parameter(
                 "minDaysLeft",
                 Kind::Integer(0, 3650),
-                Otherwise::Integer(30),
+                ParameterDefault::Integer(30),
                 "For how many days the certificate must still be valid.",
             ),
         ],
@@ -93,7 +97,7 @@ pub const CHECKS: &[Check] = &[
         title: "HTTP security headers",
         description: "A web page is sent with the headers that protect its visitors.",
         parameters: &[
-            parameter("url", Kind::Url, Otherwise::Required, "The page."),
+            parameter("url", Kind::Url, ParameterDefault::Required, "The page."),
             parameter(
                 "headers",
                 Kind::Words(&[
@@ -103,7 +107,7 @@ pub const CHECKS: &[Check] = &[
                     "x-frame-options",
                     "referrer-policy",
                 ]),
-                Otherwise::All,
+                ParameterDefault::All,
                 "The headers that are required; all of them, if it is left out.",
             ),
         ],
@@ -114,11 +118,11 @@ pub const CHECKS: &[Check] = &[
         title: "DNS records for mail and certificates",
         description: "A domain says who may send its mail (SPF, DMARC), who may issue its certificates (CAA) and where its mail goes (MX).",
         parameters: &[
-            parameter("domain", Kind::Host, Otherwise::Required, "The domain."),
+            parameter("domain", Kind::Host, ParameterDefault::Required, "The domain."),
             parameter(
                 "records",
                 Kind::Words(&["spf", "dmarc", "caa", "mx"]),
-                Otherwise::All,
+                ParameterDefault::All,
                 "The records that are required; all of them, if it is left out.",
             ),
         ],
@@ -129,18 +133,23 @@ pub const CHECKS: &[Check] = &[
         title: "HTTP endpoint",
         description: "An address answers with a status and, if asked for, a value in its JSON.",
         parameters: &[
-            parameter("url", Kind::Url, Otherwise::Required, "The address."),
-            parameter("expectedStatus", Kind::Integer(100, 599), Otherwise::Integer(200), "The status."),
+            parameter("url", Kind::Url, ParameterDefault::Required, "The address."),
+            parameter(
+                "expectedStatus",
+                Kind::Integer(100, 599),
+                ParameterDefault::Integer(200),
+                "The status.",
+            ),
             parameter(
                 "jsonPointer",
                 Kind::Pointer,
-                Otherwise::Null,
+                ParameterDefault::Null,
                 "Where the value is in the JSON, as a JSON Pointer such as /status.",
             ),
             parameter(
                 "expectedValue",
                 Kind::Scalar,
-                Otherwise::Null,
+                ParameterDefault::Null,
                 "The value; if it is left out, any value will do.",
             ),
         ],
@@ -151,24 +160,24 @@ pub const CHECKS: &[Check] = &[
         title: "Branch protection",
         description: "A repository at GitHub, or at what speaks its REST API, protects a branch and requires reviews.",
         parameters: &[
-            parameter("repository", Kind::Repository, Otherwise::Required, "owner/name"),
-            parameter("branch", Kind::Text(255), Otherwise::Text("main"), "The branch."),
+            parameter("repository", Kind::Repository, ParameterDefault::Required, "owner/name"),
+            parameter("branch", Kind::Text(255), ParameterDefault::Text("main"), "The branch."),
             parameter(
                 "baseUrl",
                 Kind::Url,
-                Otherwise::Text("https://api.github.com"),
+                ParameterDefault::Text("https://api.github.com"),
                 "The address of the API.",
             ),
             parameter(
                 "tokenSecret",
                 Kind::Secret,
-                Otherwise::Null,
+                ParameterDefault::Null,
                 "The secret that holds an access token. The host of baseUrl must then be on the list of automation hosts.",
             ),
             parameter(
                 "minReviews",
                 Kind::Integer(0, 6),
-                Otherwise::Integer(1),
+                ParameterDefault::Integer(1),
                 "How many approving reviews must be required.",
             ),
         ],
@@ -176,7 +185,7 @@ pub const CHECKS: &[Check] = &[
     },
 ];
 
-/// The check of this name, or which there are.
+/// Finds a check by name. The error lists the valid names.
 pub fn find(name: &str) -> Result<&'static Check, String> {
     CHECKS.iter().find(|check| check.name == name).ok_or_else(|| {
         let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
@@ -201,7 +210,7 @@ impl Kind {
         }
     }
 
-    /// The value as the script gets it, or what is wrong with it.
+    /// Validates a value and converts it to the form that the script gets.
     fn read(self, value: &Value) -> Result<Value, String> {
         let text = || value.as_str().ok_or_else(|| "must be a string".to_owned());
         match self {
@@ -278,11 +287,11 @@ impl Kind {
 impl Parameter {
     fn default(&self) -> Option<Value> {
         match (self.otherwise, self.kind) {
-            (Otherwise::Required, _) => None,
-            (Otherwise::Integer(number), _) => Some(Value::from(number)),
-            (Otherwise::Text(text), _) => Some(Value::from(text)),
-            (Otherwise::All, Kind::Words(words)) => Some(words.iter().copied().collect()),
-            (Otherwise::Null | Otherwise::All, _) => Some(Value::Null),
+            (ParameterDefault::Required, _) => None,
+            (ParameterDefault::Integer(number), _) => Some(Value::from(number)),
+            (ParameterDefault::Text(text), _) => Some(Value::from(text)),
+            (ParameterDefault::All, Kind::Words(words)) => Some(words.iter().copied().collect()),
+            (ParameterDefault::Null | ParameterDefault::All, _) => Some(Value::Null),
         }
     }
 }
@@ -299,14 +308,15 @@ impl Check {
             }
             properties.insert(one.name.to_owned(), schema);
         }
-        let required = self.parameters.iter().filter(|one| matches!(one.otherwise, Otherwise::Required));
+        let required =
+            self.parameters.iter().filter(|one| matches!(one.otherwise, ParameterDefault::Required));
         json!({
             "type": "object", "additionalProperties": false, "properties": properties,
             "required": required.map(|one| one.name).collect::<Vec<_>>()
         })
     }
 
-    /// The parameters with their defaults, or what is wrong with each.
+    /// Validates the parameters and fills in defaults. The error has a message for each invalid parameter.
     pub fn read(&self, given: &Map<String, Value>) -> Result<Value, Vec<(String, String)>> {
         let (mut read, mut wrong) = (Map::new(), Vec::new());
         for one in self.parameters {
@@ -328,8 +338,8 @@ impl Check {
         if wrong.is_empty() { Ok(Value::Object(read)) } else { Err(wrong) }
     }
 
-    /// The hosts that its parameters name. Whoever picks a check means its host; only a check that sends a secret asks for
-    /// the list.
+    /// The hosts that the parameters name, which are permitted without an entry in the organization's list. A check
+    /// that sends a secret gets none, so its hosts must be on the list.
     pub fn hosts(&self, parameters: &Value) -> AllowedHosts {
         let is_secret = |one: &Parameter| {
             matches!(one.kind, Kind::Secret) && parameters.get(one.name).is_some_and(Value::is_string)

@@ -1,5 +1,5 @@
-//! The hosts that the automations of an organization may reach. An entry is a host with its port; the scheme is
-//! https unless `http://` is written out. Whether an address behind a name may be reached is decided on connecting.
+//! The hosts that the automations of an organization may reach. An entry is a host with its port; the scheme is https
+//! unless `http://` is written out. The addresses that a name resolves to are checked on connecting.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -36,11 +36,11 @@ impl Scheme {
     }
 }
 
-/// One entry: a host, or all names below one.
+/// One entry: a host, or all subdomains of one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AllowedHost {
     scheme: Scheme,
-    /// Whether `host` stands for the names below it and not for itself.
+    /// True when the entry matches the subdomains of `host` but not `host` itself.
     below: bool,
     /// In lower case, as ASCII, without a dot at the end; an IPv6 address in brackets.
     host: String,
@@ -48,7 +48,7 @@ pub struct AllowedHost {
 }
 
 impl AllowedHost {
-    /// The most characters an entry may have.
+    /// The maximum length of an entry in characters.
     pub const LENGTH: usize = 255;
 
     fn matches(&self, host: &str) -> bool {
@@ -62,8 +62,7 @@ impl AllowedHost {
     }
 }
 
-/// The one form of a host: names in lower case and ASCII without a dot at the end, addresses as they are usually
-/// written.
+/// Normalizes a host: names become lower-case ASCII without a trailing dot, addresses take their usual notation.
 pub fn canonical(host: &str) -> Option<String> {
     if let Ok(address) = host.parse::<Ipv6Addr>() {
         return Some(format!("[{address}]"));
@@ -81,7 +80,7 @@ pub fn canonical(host: &str) -> Option<String> {
     }
 }
 
-/// Host and port apart.
+/// Splits the host from the port.
 fn split(text: &str) -> Result<(&str, Option<u16>), String> {
     let end = if text.starts_with('[') { text.find(']').map_or(text.len(), |at| at + 1) } else { 0 };
     let Some(colon) = text[end..].find(':').map(|at| end + at) else { return Ok((text, None)) };
@@ -183,16 +182,16 @@ impl utoipa::PartialSchema for AllowedHost {
 
 impl utoipa::ToSchema for AllowedHost {}
 
-/// All entries of an organization; none permits nothing.
+/// All entries of an organization. An empty list permits no host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct AllowedHosts(Vec<AllowedHost>);
 
 impl AllowedHosts {
-    /// The most entries a list may have.
+    /// The maximum number of entries in a list.
     pub const COUNT: usize = 200;
 
-    /// Takes each entry once, in the order given.
+    /// Removes duplicates and preserves the order.
     pub fn new(entries: impl IntoIterator<Item = AllowedHost>) -> Result<Self, String> {
         let mut hosts = Vec::new();
         for entry in entries {
@@ -206,7 +205,7 @@ impl AllowedHosts {
         Ok(Self(hosts))
     }
 
-    /// Reads entries; what is wrong with one is said with the entry in front.
+    /// Parses entries. An error message starts with the invalid entry.
     pub fn parse<T: AsRef<str>>(entries: impl IntoIterator<Item = T>) -> Result<Self, String> {
         let read = |entry: T| {
             let entry = entry.as_ref();
@@ -223,7 +222,7 @@ impl AllowedHosts {
         self.0.is_empty()
     }
 
-    /// Whether an entry has the scheme, the host and the port of `url`.
+    /// Returns true when an entry has the scheme, the host and the port of `url`.
     pub fn permits_url(&self, url: &Url) -> bool {
         let Some(host) = url.host_str().and_then(canonical) else { return false };
         self.iter().any(|entry| {
@@ -233,13 +232,13 @@ impl AllowedHosts {
         })
     }
 
-    /// Whether an entry has this host, with any scheme and port.
+    /// Returns true when an entry has this host, with any scheme and port.
     pub fn permits_host(&self, host: &str) -> bool {
         canonical(host).is_some_and(|host| self.iter().any(|entry| entry.matches(&host)))
     }
 
-    /// Whether records of this name may be looked up: those of a permitted host, and those that are kept for it in
-    /// names of their own, such as `_dmarc.example.com` and `mail._domainkey.example.com`.
+    /// Returns true when DNS records of this name may be looked up: those of a permitted host, and those stored for
+    /// it under names of their own, such as `_dmarc.example.com` and `mail._domainkey.example.com`.
     pub fn permits_name(&self, name: &str) -> bool {
         let Some(name) = canonical(name) else { return false };
         let labels: Vec<&str> = name.split('.').collect();

@@ -1,4 +1,4 @@
-//! Keeps secrets out of what a script leaves behind: its log, its result, its errors.
+//! Masks secrets in the output of a script: its log, its result and its errors.
 //!
 //! Masking is linear in the text, however many secrets there are: all their forms are patterns of one Aho–Corasick
 //! automaton. Building it and searching megabytes takes a while, so neither belongs on a thread of the runtime.
@@ -12,12 +12,12 @@ use serde_json::Value;
 
 /// Replaces a secret in a masked text.
 pub const MASK: &str = "***";
-/// Shorter pieces are part of too many words.
+/// The minimum length of a masked piece; shorter pieces are part of too many words.
 const MIN_PIECE_BYTES: usize = 4;
-/// Bounds the automaton of a run: it takes about 20 bytes for each of these.
+/// The maximum total size of the patterns of a run, whose automaton takes about 20 bytes per pattern byte.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// A run has read more secrets than can be kept out of its log.
+/// The error for a run that has read more secrets than can be masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The secrets that this run has read are too large together to be kept out of its log.")]
 pub struct TooManyPatterns;
@@ -98,7 +98,7 @@ impl Patterns {
 pub struct Mask(Option<AhoCorasick>);
 
 impl Mask {
-    /// The text without the secrets.
+    /// Returns the text with its secrets masked.
     pub fn text(&self, text: &str) -> String {
         let Some(automaton) = &self.0 else { return text.to_owned() };
         let mut masked = String::with_capacity(text.len());
@@ -109,7 +109,7 @@ impl Mask {
         masked
     }
 
-    /// Masks every text in a JSON value, its names included.
+    /// Masks every string in a JSON value, including property names.
     pub fn json(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(&text)),
@@ -122,15 +122,15 @@ impl Mask {
         }
     }
 
-    /// Tells if the whole text is a secret.
+    /// Returns true when the whole text is a secret.
     fn is_secret(&self, text: &str) -> bool {
         let found = self.0.as_ref().and_then(|automaton| automaton.find(text));
         found.is_some_and(|found| found.range() == (0..text.len()))
     }
 }
 
-/// What a text looks like in base64, wherever in a longer text it stands: the part that does not depend on its
-/// neighbours, for each of the three places in a group.
+/// The base64 encodings of a text within a longer text: for each of the three offsets in a group, the part that does
+/// not depend on the neighbouring bytes.
 fn base64_pieces(text: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
@@ -138,7 +138,7 @@ fn base64_pieces(text: &str) -> Vec<String> {
             let mut bytes = vec![0; before];
             bytes.extend_from_slice(text.as_bytes());
             let encoded = engine.encode(&bytes);
-            // Digits that also hold bits of what stands before or behind are left out.
+            // Leaves out digits that share bits with the bytes before or after the text.
             let start = (before * 8).div_ceil(6);
             let end = bytes.len() * 8 / 6;
             pieces.extend(
@@ -150,7 +150,7 @@ fn base64_pieces(text: &str) -> Vec<String> {
     pieces
 }
 
-/// As `encodeURI` writes it.
+/// Percent-encodes a text like `encodeURI`.
 fn address(text: &str) -> String {
     let mut encoded = String::new();
     for c in text.chars() {
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(masked, json!({"a***": ["x***", "***", 7], "b": null}));
     }
 
-    /// A text of so many lines that all differ.
+    /// A text with `count` distinct lines.
     fn lines(count: usize) -> String {
         (0..count).map(|number| format!("k{number:05}")).collect::<Vec<_>>().join("\n")
     }

@@ -1,4 +1,4 @@
-//! Automations: scripts that gather evidence for a task, when somebody asks, on a schedule, or when something happens.
+//! Automations: scripts that gather evidence for a task on demand, on a schedule or on an event.
 
 pub mod checks;
 pub mod hosts;
@@ -20,7 +20,7 @@ use crate::zone::Zone;
 
 macro_rules! events {
     ($($action:literal)*) => {
-        /// The actions of the journal that can start an automation.
+        /// The journal actions that can start an automation.
         pub const EVENTS: &[&str] = &[$($action),*];
     };
 }
@@ -41,7 +41,7 @@ events! {
     "organization.updated"
 }
 
-/// An action of the journal that can start an automation.
+/// A journal action that can start an automation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event(&'static str);
 
@@ -50,7 +50,7 @@ impl Event {
         self.0
     }
 
-    /// What somebody must be allowed to see to be told of it.
+    /// The permission needed to subscribe an automation to the event.
     pub fn permission(self) -> Permission {
         match self.0.split('.').next() {
             Some("risk") => Permission::RiskRead,
@@ -102,7 +102,7 @@ impl utoipa::PartialSchema for Event {
 pub struct Source(String);
 
 impl Source {
-    pub const MOST: usize = 256 << 10;
+    pub const MAX: usize = 256 << 10;
 
     pub fn as_str(&self) -> &str {
         &self.0
@@ -118,8 +118,8 @@ impl Parse for Source {
         match text.len() {
             _ if text.trim().is_empty() => Err("must not be empty".to_owned()),
             _ if text.contains('\0') => Err("must not contain a NUL character".to_owned()),
-            0..=Self::MOST => Ok(Self(text.to_owned())),
-            _ => Err(format!("is limited to {} KiB", Self::MOST >> 10)),
+            0..=Self::MAX => Ok(Self(text.to_owned())),
+            _ => Err(format!("is limited to {} KiB", Self::MAX >> 10)),
         }
     }
 }
@@ -129,7 +129,7 @@ impl utoipa::PartialSchema for Source {
         utoipa::openapi::schema::ObjectBuilder::new()
             .schema_type(utoipa::openapi::schema::Type::String)
             .min_length(Some(1))
-            .max_length(Some(Self::MOST))
+            .max_length(Some(Self::MAX))
             .into()
     }
 }
@@ -144,35 +144,35 @@ pub struct Automation {
     pub description: Option<String>,
     pub is_enabled: bool,
     pub schedule: Option<Schedule>,
-    /// The zone of the schedule; the organization's, if there is none.
+    /// The time zone of the schedule; the organization's by default.
     pub time_zone: Option<Zone>,
-    /// What else starts it.
+    /// The events that start it.
     pub events: Vec<Event>,
     pub evaluation_criteria: Option<String>,
-    /// The built-in check it runs, with its parameters; else it runs the versions of its own script.
+    /// The built-in check that it runs with `parameters`; without one it runs the latest version of its own script.
     pub check: Option<String>,
     pub parameters: Option<Value>,
-    /// What becomes of the task's status.
+    /// The status that the task gets when a run passes or fails.
     pub status_on_pass: Option<TaskStatus>,
     pub status_on_fail: Option<TaskStatus>,
-    /// Whether what a run returns is attached to the task.
+    /// Attaches the evidence that a run returns to the task.
     pub keep_evidence: bool,
-    /// None before there is a script.
+    /// `None` before there is a script.
     pub latest_version: Option<i64>,
     pub created_by: Option<MemberId>,
     pub created_at: Time,
     pub updated_at: Time,
-    /// When the schedule comes next. Not part of its history.
+    /// The time of the next scheduled run. Not part of its history.
     #[serde(skip)]
     pub next_run_at: Option<Time>,
-    /// Whether its last run went wrong, so that the first failure and the recovery are told.
+    /// True when the last run failed. Notifications are sent only for the first failure and for the recovery.
     #[serde(skip)]
     pub is_failing: bool,
     #[serde(skip)]
     pub version: i64,
 }
 
-/// What somebody gives of an automation.
+/// The input that creates or changes an automation.
 #[derive(Clone, Debug, Default)]
 pub struct AutomationPatch {
     pub name: Option<Name>,
@@ -225,12 +225,12 @@ impl Automation {
         after
     }
 
-    /// What tells it from what it was: its schedule moves on without a change of it.
+    /// The entity tag. It includes the next run, which changes without a new version.
     pub fn tag(&self) -> [i64; 2] {
         [self.version, self.next_run_at.map_or(0, Time::as_millis)]
     }
 
-    /// When its schedule comes next, if it is enabled and has something to run.
+    /// The next scheduled run, if the automation is enabled and has a version to run.
     pub fn next_run(&self, after: Time, organization: &Zone) -> Option<Time> {
         let zone = self.time_zone.as_ref().unwrap_or(organization);
         self.latest_version.filter(|_| self.is_enabled)?;
@@ -238,7 +238,7 @@ impl Automation {
     }
 }
 
-/// One script of an automation. It never changes.
+/// An immutable version of an automation's script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Version {
@@ -252,7 +252,7 @@ pub struct Version {
 }
 
 crate::words! {
-    /// What started a run.
+    /// The cause of a run.
     Trigger {
         Manual = "MANUAL",
         Scheduled = "SCHEDULED",
@@ -261,7 +261,6 @@ crate::words! {
 }
 
 crate::words! {
-    /// How far a run is.
     RunStatus {
         Pending = "PENDING",
         Running = "RUNNING",
@@ -278,14 +277,14 @@ impl RunStatus {
 }
 
 crate::words! {
-    /// What a script found.
+    /// The verdict of a script.
     Evaluation {
         Pass = "pass",
         Fail = "fail",
     }
 }
 
-/// Why a run has no result.
+/// The reason that a run has no result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunError {
     pub code: String,
@@ -304,7 +303,7 @@ pub struct Run {
     pub script: i64,
     pub trigger: Trigger,
     pub status: RunStatus,
-    /// The entry that started it, as JSON. It is in the journal itself.
+    /// The journal entry that started it, as JSON. Not recorded again, since the journal has it.
     #[serde(skip)]
     pub event: Option<Value>,
     pub created_at: Time,
@@ -312,11 +311,11 @@ pub struct Run {
     pub completed_at: Option<Time>,
     pub evaluation: Option<Evaluation>,
     pub reason: Option<String>,
-    /// What the script returned as evidence, as JSON. The journal knows the file that holds it.
+    /// The evidence that the script returned, as JSON. The journal records only the file that contains it.
     #[serde(skip)]
     pub output: Option<String>,
     pub error: Option<RunError>,
-    /// Where the evidence is attached.
+    /// The attachment that contains the evidence.
     pub attachment_id: Option<AttachmentId>,
     /// Its log, line by line. Not part of its history.
     #[serde(skip)]
@@ -324,12 +323,12 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether the script ended as it should; unknown until it did.
+    /// Returns true when the script completed; `None` until the run is over.
     pub fn success(&self) -> Option<bool> {
         self.status.is_over().then_some(self.status == RunStatus::Completed)
     }
 
-    /// Milliseconds from start to end.
+    /// The time from start to end in milliseconds.
     pub fn duration(&self) -> Option<i64> {
         let (start, end) = (self.started_at?, self.completed_at?);
         i64::try_from(end.since(start).as_millis()).ok()

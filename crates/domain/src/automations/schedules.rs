@@ -1,4 +1,4 @@
-//! When something is done again and again: cron, by the clocks of a place.
+//! Cron schedules in a time zone.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::text::Parse;
 use crate::time::Time;
 use crate::zone::Zone;
 
-/// When an automation runs: five fields of cron, understood in a time zone.
+/// The schedule of an automation: a cron expression of five fields, evaluated in a time zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule(String);
 
@@ -26,12 +26,12 @@ impl Schedule {
         &self.0
     }
 
-    /// Takes what was kept.
+    /// Wraps a stored value without validating it.
     pub fn stored(text: String) -> Self {
         Self(text)
     }
 
-    /// The next time after a moment, by the clocks of a zone; none if there never is one.
+    /// The next occurrence after a moment in a time zone; `None` if there never is one.
     pub fn next(&self, after: Time, zone: &Zone) -> Option<Time> {
         let after = after.timestamp().to_zoned(zone.time_zone().clone());
         let next = cron(&self.0).ok()?.find_next_occurrence(&after, false).ok()?;
@@ -54,7 +54,8 @@ impl Parse for Schedule {
     }
 }
 
-/// Whether no month of a schedule is long enough for any of its days. Days that are not plain numbers always come.
+/// Returns true when no month of a schedule is long enough for any of its days. Fields that are not plain numbers are
+/// assumed to occur.
 fn never_comes(fields: &[&str]) -> bool {
     const LENGTHS: [u32; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let [_, _, days, months, "*" | "?"] = fields else { return false };

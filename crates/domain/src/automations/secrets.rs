@@ -2,7 +2,7 @@
 
 use crate::text::Parse;
 
-/// The name of a secret: capitals, digits and underscores.
+/// The name of a secret: upper-case letters, digits and underscores.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SecretName(String);
 

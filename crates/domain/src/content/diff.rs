@@ -1,4 +1,4 @@
-//! What differs between two texts: block by block, and word by word within a block that was changed.
+//! Differences between two texts: block by block, and word by word within a changed block.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,8 +9,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::{Block, Content, plain_text};
 
 crate::words! {
-    /// What became of a block or of words.
-    Fate {
+    /// The kind of change to a block or to words.
+    ChangeKind {
         Same = "same",
         Changed = "changed",
         Added = "added",
@@ -18,34 +18,34 @@ crate::words! {
     }
 }
 
-/// One block of both texts together.
+/// One entry of a diff: a block of one text, or matching blocks of both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference<'a> {
-    pub fate: Fate,
+    pub fate: ChangeKind,
     pub before: Option<&'a Block>,
     pub after: Option<&'a Block>,
-    /// The words of a block that was changed.
+    /// The words of a changed block.
     pub words: Vec<Words>,
 }
 
-/// Words that have one fate.
+/// A run of words with the same kind of change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Words {
     #[serde(rename = "change")]
-    pub fate: Fate,
+    pub fate: ChangeKind,
     pub text: String,
 }
 
-/// Larger blocks are not compared word by word, and more blocks are not compared with each other.
-const MOST_WORDS: usize = 5_000;
-const MOST_PAIRS: usize = 4_000;
-/// From how many words of a hundred in common on a block counts as changed rather than replaced.
-const ALIKE: usize = 35;
+/// The maximum number of words in a block that is compared word by word, and of block pairs that are compared.
+const MAX_WORDS: usize = 5_000;
+const MAX_PAIRS: usize = 4_000;
+/// The minimum percentage of common words for a block to count as changed rather than replaced.
+const MIN_SIMILARITY_PERCENT: usize = 35;
 
-/// All blocks of both texts, in their order.
+/// Compares two texts and returns all blocks of both, in order.
 pub fn diff<'a>(before: &'a Content, after: &'a Content) -> Vec<Difference<'a>> {
     let (Content(before), Content(after)) = (before, after);
-    // The same block has the same number: blocks are compared once, not again and again.
+    // Equal blocks get the same number, so that their content is compared only once.
     let mut numbers: HashMap<&Block, usize> = HashMap::new();
     let mut numbered = |blocks: &'a [Block]| -> Vec<usize> {
         blocks
@@ -61,7 +61,7 @@ pub fn diff<'a>(before: &'a Content, after: &'a Content) -> Vec<Difference<'a>> 
     for op in capture_diff_slices(Algorithm::Patience, &old, &new) {
         match op {
             DiffOp::Equal { old_index, new_index, len } => all.extend((0..len).map(|at| Difference {
-                fate: Fate::Same,
+                fate: ChangeKind::Same,
                 before: before.get(old_index + at),
                 after: after.get(new_index + at),
                 words: Vec::new(),
@@ -85,21 +85,21 @@ fn range(blocks: &[Block], start: usize, length: usize) -> &[Block] {
 }
 
 fn removed(block: &Block) -> Difference<'_> {
-    Difference { fate: Fate::Removed, before: Some(block), after: None, words: Vec::new() }
+    Difference { fate: ChangeKind::Removed, before: Some(block), after: None, words: Vec::new() }
 }
 
 fn added(block: &Block) -> Difference<'_> {
-    Difference { fate: Fate::Added, before: None, after: Some(block), words: Vec::new() }
+    Difference { fate: ChangeKind::Added, before: None, after: Some(block), words: Vec::new() }
 }
 
-/// Blocks in whose place others are: those that are alike are changed, the others removed and added.
+/// Compares replaced blocks: similar ones are changed, the others removed and added.
 fn replaced<'a>(before: &'a [Block], after: &'a [Block], all: &mut Vec<Difference<'a>>) {
     let (mut old, mut new) = (0, 0);
     for (a, b) in pairs(before, after) {
         all.extend(before[old..a].iter().map(removed));
         all.extend(after[new..b].iter().map(added));
         all.push(Difference {
-            fate: Fate::Changed,
+            fate: ChangeKind::Changed,
             before: Some(&before[a]),
             after: Some(&after[b]),
             words: words_between(&before[a], &after[b]),
@@ -110,9 +110,9 @@ fn replaced<'a>(before: &'a [Block], after: &'a [Block], all: &mut Vec<Differenc
     all.extend(after[new..].iter().map(added));
 }
 
-/// Which blocks belong together, in their order, so that as much as possible is in common.
+/// Pairs similar blocks in order, so that the texts have as much as possible in common.
 fn pairs(before: &[Block], after: &[Block]) -> Vec<(usize, usize)> {
-    if before.len() * after.len() > MOST_PAIRS {
+    if before.len() * after.len() > MAX_PAIRS {
         return Vec::new();
     }
     let texts = |blocks: &[Block]| -> Vec<String> {
@@ -132,13 +132,14 @@ fn pairs(before: &[Block], after: &[Block]) -> Vec<(usize, usize)> {
     let mut best = vec![vec![0; after.len() + 1]; before.len() + 1];
     for a in (0..before.len()).rev() {
         for b in (0..after.len()).rev() {
-            let together = if alike[a][b] >= ALIKE { alike[a][b] + best[a + 1][b + 1] } else { 0 };
+            let together =
+                if alike[a][b] >= MIN_SIMILARITY_PERCENT { alike[a][b] + best[a + 1][b + 1] } else { 0 };
             best[a][b] = together.max(best[a + 1][b]).max(best[a][b + 1]);
         }
     }
     let (mut a, mut b, mut found) = (0, 0, Vec::new());
     while a < before.len() && b < after.len() {
-        if alike[a][b] >= ALIKE && best[a][b] == alike[a][b] + best[a + 1][b + 1] {
+        if alike[a][b] >= MIN_SIMILARITY_PERCENT && best[a][b] == alike[a][b] + best[a + 1][b + 1] {
             found.push((a, b));
             (a, b) = (a + 1, b + 1);
         } else if best[a][b] == best[a + 1][b] {
@@ -150,7 +151,7 @@ fn pairs(before: &[Block], after: &[Block]) -> Vec<(usize, usize)> {
     found
 }
 
-/// How many words of a hundred two texts have in common.
+/// The percentage of words that two texts have in common.
 fn likeness(a: &str, b: &str) -> usize {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let (mut total, mut common) = (0_usize, 0_usize);
@@ -181,24 +182,24 @@ fn words_between(before: &Block, after: &Block) -> Vec<Words> {
             _ => all.push(Words { fate, text: words.concat() }),
         }
     };
-    if old.len().max(new.len()) > MOST_WORDS {
-        say(Fate::Removed, &old);
-        say(Fate::Added, &new);
+    if old.len().max(new.len()) > MAX_WORDS {
+        say(ChangeKind::Removed, &old);
+        say(ChangeKind::Added, &new);
         return all;
     }
     for op in capture_diff_slices(Algorithm::Patience, &old, &new) {
         let (tag, from, to): (_, Range<usize>, Range<usize>) = op.as_tag_tuple();
         if tag == similar::DiffTag::Equal {
-            say(Fate::Same, &old[from]);
+            say(ChangeKind::Same, &old[from]);
         } else {
-            say(Fate::Removed, &old[from]);
-            say(Fate::Added, &new[to]);
+            say(ChangeKind::Removed, &old[from]);
+            say(ChangeKind::Added, &new[to]);
         }
     }
     all
 }
 
-/// Words, and what is between them.
+/// Splits a text into words and the separators between them.
 fn words_of(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
@@ -219,7 +220,7 @@ fn words_of(text: &str) -> Vec<&str> {
     words
 }
 
-/// The text with only some of the changes made, which are named by their places among the differences.
+/// The text with only some of the changes applied; `wanted` contains their indices in `differences`.
 pub fn applied(differences: &[Difference<'_>], wanted: &[usize]) -> Content {
     let pick = |(place, one): (usize, &Difference<'_>)| match wanted.contains(&place) {
         true => one.after.cloned(),
@@ -242,19 +243,22 @@ mod tests {
         let before = content("# Access\n\nWe review access every quarter.\n\nGone.\n\nStays.");
         let after = content("# Access\n\nWe review all access every month.\n\nStays.\n\n- New");
         let found = diff(&before, &after);
-        let fates: Vec<Fate> = found.iter().map(|one| one.fate).collect();
-        assert_eq!(fates, [Fate::Same, Fate::Changed, Fate::Removed, Fate::Same, Fate::Added]);
-        let words: Vec<(Fate, &str)> =
+        let fates: Vec<ChangeKind> = found.iter().map(|one| one.fate).collect();
+        assert_eq!(
+            fates,
+            [ChangeKind::Same, ChangeKind::Changed, ChangeKind::Removed, ChangeKind::Same, ChangeKind::Added]
+        );
+        let words: Vec<(ChangeKind, &str)> =
             found[1].words.iter().map(|words| (words.fate, words.text.as_str())).collect();
         assert_eq!(
             words,
             [
-                (Fate::Same, "We review "),
-                (Fate::Added, "all "),
-                (Fate::Same, "access every "),
-                (Fate::Removed, "quarter"),
-                (Fate::Added, "month"),
-                (Fate::Same, "."),
+                (ChangeKind::Same, "We review "),
+                (ChangeKind::Added, "all "),
+                (ChangeKind::Same, "access every "),
+                (ChangeKind::Removed, "quarter"),
+                (ChangeKind::Added, "month"),
+                (ChangeKind::Same, "."),
             ]
         );
     }
@@ -266,7 +270,7 @@ mod tests {
         let found = diff(&before, &after);
         assert_eq!(applied(&found, &[]), before);
         assert_eq!(applied(&found, &(0..found.len()).collect::<Vec<_>>()), after);
-        let changed = found.iter().position(|one| one.fate == Fate::Changed).expect("a change");
+        let changed = found.iter().position(|one| one.fate == ChangeKind::Changed).expect("a change");
         assert_eq!(applied(&found, &[changed]), content("# A\n\none two 3\n\nfour\n\n---\n\nfive"));
     }
 

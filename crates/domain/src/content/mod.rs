@@ -1,8 +1,8 @@
-//! What a policy says: blocks and inline text, as rich-text editors hold them.
+//! The text of a policy: blocks and inline text, in the structure of rich-text editors.
 //!
-//! What comes in as editor nodes is checked by [`nodes`], what comes in as Markdown is read by [`markdown`]; either way
-//! the result is in normal form, so that equal texts are equal values: neighbouring pieces of text with the same marks
-//! are one piece, an item of a list begins with a paragraph, and no row of a table is shorter than another.
+//! [`nodes`] reads editor nodes and [`markdown`] reads Markdown. Both return a normal form, so that equal texts are
+//! equal values: neighbouring pieces of text with the same marks are one piece, an item of a list begins with a
+//! paragraph, and all rows of a table have the same length.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ pub mod diff;
 pub mod markdown;
 pub mod nodes;
 
-/// How deep blocks may be nested.
-pub const MOST_DEPTH: usize = 12;
-/// How many blocks, items, cells and pieces of text there may be.
-pub const MOST_NODES: usize = 20_000;
-/// How many characters of text there may be.
-pub const MOST_TEXT: usize = 500_000;
-/// How many characters Markdown may have: markup takes room, too.
-pub const MOST_MARKDOWN: usize = 10 * MOST_TEXT;
+/// The maximum nesting depth of blocks.
+pub const MAX_DEPTH: usize = 12;
+/// The maximum number of blocks, items, cells and pieces of text.
+pub const MAX_NODES: usize = 20_000;
+/// The maximum number of characters of text.
+pub const MAX_TEXT_CHARS: usize = 500_000;
+/// The maximum number of characters of Markdown, which includes the markup.
+pub const MAX_MARKDOWN_CHARS: usize = 10 * MAX_TEXT_CHARS;
 
-/// A whole text.
+/// A complete text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Content(pub Vec<Block>);
 
@@ -64,7 +64,7 @@ pub enum Inline {
     Break,
 }
 
-/// How a piece of text looks, and where it leads.
+/// The formatting of a piece of text, and its link target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "these are the marks of the editor")]
 pub struct Marks {
@@ -78,14 +78,14 @@ pub struct Marks {
 }
 
 impl Content {
-    /// Whether it is within the limits, in its normal form; what somebody gives can grow on its way there.
+    /// Checks the limits of the normal form, which can be larger than the input.
     pub fn checked(self) -> Result<Self, String> {
         let mut size = Size::default();
         size.blocks(&self.0, 0)?;
         Ok(self)
     }
 
-    /// Changes every piece of text.
+    /// Applies `change` to every piece of text.
     pub fn each_text(&mut self, change: &mut impl FnMut(&mut String)) {
         each_text(&mut self.0, change);
     }
@@ -125,7 +125,7 @@ impl Inline {
     }
 }
 
-/// How much there is.
+/// The size of a text, to check its limits.
 #[derive(Default)]
 struct Size {
     nodes: usize,
@@ -135,17 +135,17 @@ struct Size {
 impl Size {
     fn add(&mut self, nodes: usize) -> Result<(), String> {
         self.nodes += nodes;
-        match self.nodes <= MOST_NODES {
+        match self.nodes <= MAX_NODES {
             true => Ok(()),
-            false => Err(format!("there are more than {MOST_NODES} nodes")),
+            false => Err(format!("there are more than {MAX_NODES} nodes")),
         }
     }
 
     fn characters(&mut self, text: &str) -> Result<(), String> {
         self.text += text.chars().count();
-        match self.text <= MOST_TEXT {
+        match self.text <= MAX_TEXT_CHARS {
             true => Ok(()),
-            false => Err(format!("there are more than {MOST_TEXT} characters of text")),
+            false => Err(format!("there are more than {MAX_TEXT_CHARS} characters of text")),
         }
     }
 
@@ -158,8 +158,8 @@ impl Size {
     }
 
     fn blocks(&mut self, blocks: &[Block], depth: usize) -> Result<(), String> {
-        if depth > MOST_DEPTH {
-            return Err(format!("blocks can be nested at most {MOST_DEPTH} deep"));
+        if depth > MAX_DEPTH {
+            return Err(format!("blocks can be nested at most {MAX_DEPTH} deep"));
         }
         self.add(blocks.len())?;
         for block in blocks {
@@ -201,7 +201,7 @@ fn joined(pieces: Vec<Inline>) -> Vec<Inline> {
     all
 }
 
-/// The blocks of an item: editors want it to begin with a paragraph.
+/// The blocks of an item, which editors require to begin with a paragraph.
 fn item(mut blocks: Vec<Block>) -> Vec<Block> {
     if !matches!(blocks.first(), Some(Block::Paragraph(_))) {
         blocks.insert(0, Block::Paragraph(Vec::new()));
@@ -209,7 +209,7 @@ fn item(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks
 }
 
-/// The blocks of a quote: never none.
+/// The blocks of a quote, which has at least one.
 fn quoted(mut blocks: Vec<Block>) -> Vec<Block> {
     if blocks.is_empty() {
         blocks.push(Block::Paragraph(Vec::new()));
@@ -220,7 +220,7 @@ fn quoted(mut blocks: Vec<Block>) -> Vec<Block> {
 /// A table in its normal form: every row as wide as the widest.
 fn table(head: Option<Vec<Cell>>, mut rows: Vec<Vec<Cell>>) -> Result<Block, String> {
     let is_empty = |cells: &Vec<Cell>| cells.iter().all(Vec::is_empty);
-    // A row of headings that are all empty is no row of headings: Markdown cannot tell them apart.
+    // A heading row with only empty cells counts as none, because Markdown cannot distinguish the two.
     let (mut head, empty) = match head {
         Some(cells) if is_empty(&cells) => (None, Some(cells)),
         head => (head, None),
@@ -232,9 +232,9 @@ fn table(head: Option<Vec<Cell>>, mut rows: Vec<Vec<Cell>>) -> Result<Block, Str
     if width == 0 {
         return Err("a table must have a cell".to_owned());
     }
-    // Before they are made: a few long rows beside many short ones are very many cells.
-    if width.saturating_mul(rows.len() + 1) > MOST_NODES {
-        return Err(format!("a table can have at most {MOST_NODES} cells"));
+    // Checked before the cells are allocated: one long row among many short ones makes a huge table.
+    if width.saturating_mul(rows.len() + 1) > MAX_NODES {
+        return Err(format!("a table can have at most {MAX_NODES} cells"));
     }
     for row in rows.iter_mut().chain(&mut head) {
         row.resize(width, Vec::new());
@@ -242,7 +242,7 @@ fn table(head: Option<Vec<Cell>>, mut rows: Vec<Vec<Cell>>) -> Result<Block, Str
     Ok(Block::Table { head, rows })
 }
 
-/// The text without any form, a line for each block.
+/// The text without formatting, one line per block.
 pub fn plain_text(blocks: &[Block]) -> String {
     let mut out = String::new();
     write_plain(blocks, &mut out);
@@ -292,7 +292,7 @@ fn write_inline(pieces: &[Inline], out: &mut String) {
     }
 }
 
-/// A text as it is kept: its nodes in canonical JSON. Answering it needs no look inside.
+/// A text as it is stored: its nodes in canonical JSON, which responses include without parsing it.
 #[derive(Clone, Debug)]
 pub struct Body(Arc<RawValue>);
 
@@ -334,7 +334,7 @@ impl Serialize for Body {
     }
 }
 
-/// Takes what was recorded.
+/// Reads a recorded text and makes its JSON canonical.
 impl<'de> Deserialize<'de> for Body {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;

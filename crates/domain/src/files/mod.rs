@@ -1,12 +1,12 @@
-//! What files we take. A name loses what could mislead a program or a person; programs and scripts are
-//! refused by name, by declared type and by content; and the content must be what its type says.
+//! The files that are accepted. A name is stripped of misleading characters; programs and scripts are rejected by
+//! name, by declared type and by content; and the content must match the declared type.
 
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::text::Parse;
 
-/// How much of a file's beginning [`MediaType::check`] wants to see.
+/// The number of leading bytes that [`MediaType::check`] needs.
 pub const HEAD: usize = 8 << 10;
 
 /// A file's name without any path, safe to show and to save under.
@@ -14,7 +14,7 @@ pub const HEAD: usize = 8 << 10;
 pub struct FileName(String);
 
 impl FileName {
-    const LONGEST: usize = 255;
+    const MAX_FILE_NAME_BYTES: usize = 255;
 
     pub fn as_str(&self) -> &str {
         &self.0
@@ -30,7 +30,7 @@ impl Parse for FileName {
         if text.contains('\0') {
             return Err("must not contain a NUL character".to_owned());
         }
-        if text.chars().count() > Self::LONGEST {
+        if text.chars().count() > Self::MAX_FILE_NAME_BYTES {
             return Err("must have at most 255 characters".to_owned());
         }
         let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -43,7 +43,7 @@ impl Parse for FileName {
         if name.is_empty() {
             return Err("must be the name of a file".to_owned());
         }
-        // A leading dot hides a file, so it went with the trimming; the ending is what is left.
+        // Trimming has removed a leading dot, which would hide the file, so that this is its extension.
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
         if let Some(ending) = ending.filter(|ending| PROGRAM_ENDINGS.contains(&ending.as_str())) {
             return Err(format!("ends in .{ending}: programs and scripts are not accepted"));
@@ -52,7 +52,7 @@ impl Parse for FileName {
     }
 }
 
-/// Characters that turn the direction of text around or are not seen at all.
+/// Returns true for characters that are invisible or change the direction of text.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
@@ -62,18 +62,18 @@ impl utoipa::PartialSchema for FileName {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .min_length(Some(1))
-            .max_length(Some(Self::LONGEST))
+            .max_length(Some(Self::MAX_FILE_NAME_BYTES))
             .examples(["screenshot.png"])
             .into()
     }
 }
 
-/// What a file is said to be: `type/subtype`, without parameters.
+/// The declared type of a file: `type/subtype`, without parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaType(String);
 
 impl MediaType {
-    /// Says nothing.
+    /// The type of arbitrary bytes, which matches any content.
     pub const ANY: &'static str = "application/octet-stream";
     pub const PDF: &'static str = "application/pdf";
 
@@ -85,7 +85,7 @@ impl MediaType {
         self.0
     }
 
-    /// Whether a file that begins with `head` is what this type says, and nothing that runs.
+    /// Checks that a file that begins with `head` has this type and is not executable.
     pub fn check(&self, head: &[u8]) -> Result<(), String> {
         if head.is_empty() {
             return Err("The file is empty.".to_owned());
@@ -97,7 +97,7 @@ impl MediaType {
         if is_script(head) || found == Some("text/x-shellscript") {
             return Err("The file is a script; programs and scripts are not accepted.".to_owned());
         }
-        // Letters can look like the first bytes of anything: "BMW", "MZ".
+        // Plain text can start with the magic bytes of another format: "BMW", "MZ".
         let found = found.filter(|found| {
             !(is_text && says_text) || is_text_type(found) || WRITTEN_IN_LETTERS.contains(found)
         });
@@ -152,7 +152,7 @@ impl utoipa::PartialSchema for MediaType {
     }
 }
 
-/// Other names for a type.
+/// Aliases of media types.
 const ALIASES: &[(&str, &str)] = &[
     ("image/jpg", "image/jpeg"),
     ("image/pjpeg", "image/jpeg"),
@@ -182,7 +182,8 @@ fn canonical(declared: &str) -> &str {
     ALIASES.iter().find(|(other, _)| *other == declared).map_or(declared, |(_, own)| own)
 }
 
-/// Formats that are told apart only deep inside: one may be seen where another is said.
+/// Families of formats that differ only deep inside the file, so that one may be detected where another is declared.
+/// The first member is the general one.
 const FAMILIES: &[&[&str]] = &[
     &[
         "application/zip",
@@ -205,7 +206,7 @@ const FAMILIES: &[&[&str]] = &[
     &["audio/ogg", "audio/opus"],
 ];
 
-/// The general member of a family stands first; two special ones are not each other.
+/// Returns true when one type is the general member of the other's family; two special members do not match.
 fn is_kin(found: &str, declared: &str) -> bool {
     let kin = FAMILIES.iter().find(|family| family.contains(&found) && family.contains(&declared));
     kin.is_some_and(|family| found == family[0] || declared == family[0])
@@ -216,7 +217,7 @@ fn general(found: &str) -> &str {
     FAMILIES.iter().find(|family| family.contains(&found)).map_or(found, |family| family[0])
 }
 
-/// What types of others may be made of.
+/// Container formats that unknown types may be based on.
 const CONTAINERS: &[&str] = &[
     "application/zip",
     "application/x-ole-storage",
@@ -226,7 +227,7 @@ const CONTAINERS: &[&str] = &[
     "text/html",
 ];
 
-/// Formats that look like text and are not.
+/// Formats that look like text but are not.
 const WRITTEN_IN_LETTERS: &[&str] = &["application/pdf", "application/postscript", "application/rtf"];
 
 fn is_text_type(media_type: &str) -> bool {
@@ -249,7 +250,7 @@ fn is_text_type(media_type: &str) -> bool {
         || NAMED.contains(&media_type)
 }
 
-/// Text in any encoding: no NUL and next to no control characters, or UTF-16 with its mark.
+/// Returns true for text in any encoding: without NUL and most control characters, or UTF-16 with a byte order mark.
 fn looks_like_text(head: &[u8]) -> bool {
     let is_utf16 = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
     is_utf16 || !head.iter().any(|b| matches!(b, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f))
@@ -260,7 +261,7 @@ fn is_script(head: &[u8]) -> bool {
     head.starts_with(b"#!") || head.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<?php"))
 }
 
-/// Types of what runs on a computer, declared or found.
+/// Media types of executables, declared or detected.
 const PROGRAM_TYPES: &[&str] = &[
     "application/bat",
     "application/ecmascript",
@@ -318,7 +319,7 @@ const PROGRAM_TYPES: &[&str] = &[
     "text/x-shellscript",
 ];
 
-/// Endings of names that a computer takes for a program.
+/// File extensions of executables.
 const PROGRAM_ENDINGS: &[&str] = &[
     "apk", "app", "appx", "asp", "aspx", "bash", "bat", "cgi", "cjs", "class", "cmd", "com", "cpl", "crx",
     "csh", "deb", "dll", "dmg", "drv", "dylib", "elf", "exe", "fish", "hta", "ipa", "jar", "js", "jse",

@@ -1,5 +1,5 @@
-//! A control: what the organization does to meet requirements, with the policies that say so, the tasks that prove it,
-//! and the risks and vendors it is about. One control serves many frameworks.
+//! Controls: the measures of an organization that meet requirements, with the policies that define them, the tasks
+//! that prove them, and the risks and vendors they concern. One control serves many frameworks.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ macro_rules! control_fields {
     };
 }
 
-/// What the list of controls can be narrowed down by.
+/// The filters of the list of controls.
 #[macro_export]
 macro_rules! control_filters {
     ($then:ident $($with:tt)*) => {
@@ -50,15 +50,15 @@ macro_rules! control_filters {
 use crate::{register_filter, register_structs};
 
 control_fields!(register_structs
-    /// What is known of a control.
+    /// The fields of a control.
     Control ControlPatch);
 
 control_filters!(register_filter
-    /// Which controls are wanted.
+    /// The filter values of a list of controls.
     ControlFilter of Control);
 
 crate::register_sort! {
-    /// What controls can be sorted by.
+    /// The sort keys of the list of controls.
     ControlSort {
         Name = "name", name_key Text;
         Department = "department", department Words(crate::words::Department);
@@ -97,21 +97,21 @@ impl Register for Control {
 }
 
 crate::words! {
-    /// The state of a control; `docs/readiness.md` is its definition in words.
+    /// The readiness of a control, as defined in `docs/readiness.md`.
     Readiness {
         /// Nothing is missing.
         Ready = "ready",
-        /// Some of what is linked to it is in place.
+        /// Some of its linked policies and tasks are in place.
         InProgress = "in_progress",
-        /// Nothing is.
+        /// None of its linked policies and tasks is in place.
         NotStarted = "not_started",
     }
 }
 
 crate::words! {
-    /// A piece that a control lacks before it is ready.
+    /// A missing part that keeps a control from being ready.
     Missing {
-        /// Nobody owns it.
+        /// It has no owner.
         Owner = "owner",
         /// A policy linked to it is not published.
         Policy = "policy",
@@ -123,14 +123,14 @@ crate::words! {
 }
 
 impl Missing {
-    /// The pieces that several controls lack together, each once, in the order of the list.
+    /// The missing parts of several controls, without duplicates, in the order of the enum.
     pub fn together<'a>(lists: impl Iterator<Item = &'a [Self]>) -> Vec<Self> {
         let all: Vec<Self> = lists.flatten().copied().collect();
         Self::ALL.iter().filter(|one| all.contains(one)).copied().collect()
     }
 }
 
-/// How many are linked, and how many of them are in place.
+/// The number of linked policies or tasks, and of those that are in place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tally {
@@ -138,7 +138,7 @@ pub struct Tally {
     pub in_place: usize,
 }
 
-/// What is in place in an organization at a moment.
+/// The policies and tasks of an organization that are in place at a moment.
 #[derive(Clone, Debug, Default)]
 pub struct InPlace {
     /// The policies that are published.
@@ -147,7 +147,7 @@ pub struct InPlace {
     pub tasks: HashSet<TaskId>,
 }
 
-/// The state of a control, and why.
+/// The readiness of a control, with the reasons for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ControlReadiness {
@@ -156,7 +156,7 @@ pub struct ControlReadiness {
     pub policies: Tally,
     /// Tasks that are done and have fresh evidence.
     pub tasks: Tally,
-    /// The pieces that it lacks before it is ready.
+    /// The missing parts that keep it from being ready.
     pub missing: Vec<Missing>,
 }
 

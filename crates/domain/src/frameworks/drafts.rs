@@ -1,4 +1,4 @@
-//! A framework that somebody gives, before it is found to be right.
+//! A framework from input, before validation.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::{Framework, FrameworkText, Requirement, alias};
 use crate::id::{FrameworkId, RequirementId};
 use crate::registers::context_entries::Tags;
 
-/// What somebody gives for a framework of their own.
+/// The input for an organization's own framework.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrameworkDraft {
     pub alias: Option<String>,
@@ -32,22 +32,22 @@ pub struct RequirementDraft {
     pub group_id: String,
 }
 
-/// A place in the given document and what is wrong there.
+/// A validation error: the field in the input, and the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     pub field: String,
     pub message: String,
 }
 
-/// The most requirements of a framework, and the most mistakes that are listed.
-pub const MOST_REQUIREMENTS: usize = 5_000;
-pub const MOST_WRONG: usize = 100;
-pub const LONGEST_CODE: usize = 100;
-pub const LONGEST_TITLE: usize = 500;
-pub const LONGEST_TEXT: usize = 10_000;
-pub const LONGEST_KIND: usize = 200;
+/// The maximum number of requirements in a framework, and of reported validation errors.
+pub const MAX_REQUIREMENTS: usize = 5_000;
+pub const MAX_REPORTED_ERRORS: usize = 100;
+pub const MAX_CODE_CHARS: usize = 100;
+pub const MAX_TITLE_CHARS: usize = 500;
+pub const MAX_REQUIREMENT_CHARS: usize = 10_000;
+pub const MAX_KIND_CHARS: usize = 200;
 
-/// A line without control characters.
+/// Checks the length of a line, and that it has no control characters.
 fn line(text: &str, most: usize, may_be_empty: bool) -> Result<(), String> {
     let length = text.chars().count();
     if length > most || (length == 0 && !may_be_empty) {
@@ -60,11 +60,11 @@ fn line(text: &str, most: usize, may_be_empty: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Lines of text.
+/// Checks the length of a multi-line text, and that it has no control characters but line breaks and tabs.
 fn text(text: &str) -> Result<(), String> {
     let length = text.chars().count();
-    if length > LONGEST_TEXT {
-        return Err(format!("must have at most {LONGEST_TEXT} characters; it has {length}"));
+    if length > MAX_REQUIREMENT_CHARS {
+        return Err(format!("must have at most {MAX_REQUIREMENT_CHARS} characters; it has {length}"));
     }
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r')) {
         return Err("must not contain control characters".to_owned());
@@ -73,7 +73,7 @@ fn text(text: &str) -> Result<(), String> {
 }
 
 impl FrameworkDraft {
-    /// Without spaces around anything.
+    /// Trims all fields.
     #[must_use]
     pub fn trimmed(mut self) -> Self {
         fn trim(text: &mut String) {
@@ -91,7 +91,7 @@ impl FrameworkDraft {
         self
     }
 
-    /// What its alias is: as given, or made of its name.
+    /// The alias from the input, or one derived from the name.
     pub fn alias(&self) -> String {
         if let Some(alias) = &self.alias {
             return alias.clone();
@@ -103,12 +103,12 @@ impl FrameworkDraft {
         if made.is_empty() { "framework".to_owned() } else { made.trim_end_matches('_').to_owned() }
     }
 
-    /// Everything that is wrong with it.
+    /// Validates the draft and returns up to [`MAX_REPORTED_ERRORS`] errors.
     pub fn wrong(&self) -> Vec<Wrong> {
         let mut all = Vec::new();
         let mut check = |field: String, checked: Result<(), String>| {
             if let Err(message) = checked
-                && all.len() < MOST_WRONG
+                && all.len() < MAX_REPORTED_ERRORS
             {
                 all.push(Wrong { field, message });
             }
@@ -125,21 +125,21 @@ impl FrameworkDraft {
             check(field.to_owned(), text(value));
         }
         let count = self.requirements.len();
-        if count == 0 || count > MOST_REQUIREMENTS {
-            let message = format!("must hold 1 to {MOST_REQUIREMENTS} requirements; there are {count}");
+        if count == 0 || count > MAX_REQUIREMENTS {
+            let message = format!("must hold 1 to {MAX_REQUIREMENTS} requirements; there are {count}");
             check("requirements".to_owned(), Err(message));
         }
         let mut seen: HashMap<&str, usize> = HashMap::new();
-        for (place, one) in self.requirements.iter().enumerate().take(MOST_REQUIREMENTS) {
+        for (place, one) in self.requirements.iter().enumerate().take(MAX_REQUIREMENTS) {
             let at = |field: &str| format!("requirements[{place}].{field}");
-            check(at("code"), line(&one.code, LONGEST_CODE, false));
-            check(at("title"), line(&one.title, LONGEST_TITLE, false));
-            check(at("theme"), line(&one.theme, LONGEST_TITLE, true));
-            check(at("kind"), line(&one.kind, LONGEST_KIND, true));
+            check(at("code"), line(&one.code, MAX_CODE_CHARS, false));
+            check(at("title"), line(&one.title, MAX_TITLE_CHARS, false));
+            check(at("theme"), line(&one.theme, MAX_TITLE_CHARS, true));
+            check(at("kind"), line(&one.kind, MAX_KIND_CHARS, true));
             check(at("objective"), text(&one.objective));
             check(at("guidance"), text(&one.guidance));
-            check(at("controlId"), line(&one.control_id, LONGEST_KIND, true));
-            check(at("groupId"), line(&one.group_id, LONGEST_KIND, true));
+            check(at("controlId"), line(&one.control_id, MAX_KIND_CHARS, true));
+            check(at("groupId"), line(&one.group_id, MAX_KIND_CHARS, true));
             check(at("tags"), Tags::new(one.tags.clone()).map(drop));
             if let Some(first) = seen.insert(&one.code, place)
                 && !one.code.is_empty()
@@ -151,7 +151,7 @@ impl FrameworkDraft {
         all
     }
 
-    /// The framework it becomes. A requirement keeps the id that it had in `before`, by its code.
+    /// Converts the draft to a framework. A requirement whose code is in `before` gets the same id as there.
     pub fn into_framework(
         self,
         id: FrameworkId,

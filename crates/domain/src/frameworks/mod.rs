@@ -1,5 +1,5 @@
-//! Frameworks: what each asks for. Some ship with the product, in our own words, with how they map onto each other; an
-//! organization adds its own.
+//! Frameworks and their requirements. Some ship with the product, in our own words and mapped to each other; an
+//! organization can add its own.
 
 pub mod controls;
 
@@ -18,9 +18,9 @@ pub mod oscal;
 pub use drafts::{FrameworkDraft, RequirementDraft, Wrong};
 
 crate::words! {
-    /// How much of the publisher's text a framework has.
+    /// The extent of the publisher's text in a framework.
     FrameworkText {
-        /// All of it.
+        /// The full text.
         Full = "full",
         /// Numbers and short titles; the rest is our own words.
         Titles = "titles",
@@ -31,7 +31,7 @@ crate::words! {
 #[serde(deny_unknown_fields)]
 pub struct Framework {
     pub id: FrameworkId,
-    /// A name for programs that never changes: `iso_27001`.
+    /// A machine-readable name that never changes: `iso_27001`.
     pub alias: String,
     pub name: String,
     pub description: String,
@@ -51,14 +51,14 @@ pub struct Requirement {
     pub code: String,
     pub title: String,
     pub theme: String,
-    /// What the framework calls it: a control, a clause, a criterion …
+    /// The framework's term for it: a control, a clause, a criterion …
     pub kind: String,
     pub objective: String,
     /// Guidance for meeting it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub guidance: String,
     pub tags: Vec<String>,
-    /// Its id in the catalog that it came from, and that of its theme.
+    /// The ids of the requirement and of its theme in the catalog from which they were imported.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub control_id: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -83,20 +83,20 @@ const SOURCES: &[&str] = &[
 const MAPPINGS: &str = include_str!("../../data/mappings.json");
 
 static SHIPPED: LazyLock<Vec<Arc<Framework>>> = LazyLock::new(|| {
-    // A test reads the same files and finds all of them.
+    // A test verifies that all of these files can be parsed.
     SOURCES.iter().filter_map(|source| serde_json::from_str(source).ok().map(Arc::new)).collect()
 });
 
-type Place = (&'static Framework, &'static Requirement);
+type MappedRequirement = (&'static Framework, &'static Requirement);
 
-/// What each requirement corresponds to in other frameworks, both ways.
-static MAPPED: LazyLock<HashMap<RequirementId, Vec<Place>>> = LazyLock::new(|| {
-    let place = |alias: &str, code: &str| -> Option<Place> {
+/// The requirements that correspond to each other in different frameworks, in both directions.
+static MAPPED: LazyLock<HashMap<RequirementId, Vec<MappedRequirement>>> = LazyLock::new(|| {
+    let place = |alias: &str, code: &str| -> Option<MappedRequirement> {
         let framework: &'static Framework = shipped().iter().find(|framework| framework.alias == alias)?;
         Some((framework, framework.requirements.iter().find(|one| one.code == code)?))
     };
     let mappings: Vec<Mapping> = serde_json::from_str(MAPPINGS).unwrap_or_default();
-    let mut mapped: HashMap<RequirementId, Vec<Place>> = HashMap::new();
+    let mut mapped: HashMap<RequirementId, Vec<MappedRequirement>> = HashMap::new();
     for Mapping { from, to, pairs } in &mappings {
         for (a, b) in pairs {
             if let (Some(a), Some(b)) = (place(from, a), place(to, b)) {
@@ -113,20 +113,20 @@ pub fn shipped() -> &'static [Arc<Framework>] {
     &SHIPPED
 }
 
-/// What a requirement corresponds to in other frameworks.
-pub fn mapped(requirement: RequirementId) -> &'static [Place] {
+/// The requirements of other frameworks that a requirement corresponds to.
+pub fn mapped(requirement: RequirementId) -> &'static [MappedRequirement] {
     MAPPED.get(&requirement).map(Vec::as_slice).unwrap_or_default()
 }
 
 impl Framework {
-    /// Whether an organization added it.
+    /// Returns true when an organization added it.
     pub fn is_own(&self) -> bool {
         shipped().iter().all(|framework| framework.id != self.id)
     }
 
-    /// A number that changes with it.
+    /// The entity tag, a hash of the content.
     pub fn tag(&self) -> i64 {
-        // It is made of text: it always can be written.
+        // Serialization cannot fail, because the framework contains only text.
         let hash = sha256(&serde_json::to_vec(self).unwrap_or_default());
         hash.iter().take(8).fold(0_i64, |number, byte| (number << 8) | i64::from(*byte)) & i64::MAX
     }
@@ -135,7 +135,7 @@ impl Framework {
         self.requirements.iter().find(|one| one.id == id)
     }
 
-    /// What a statement of applicability answers: the controls; everything, if nothing is called one.
+    /// The requirements that a statement of applicability covers: the controls, or everything if there are none.
     pub fn questions(&self) -> impl Iterator<Item = &Requirement> {
         let has_controls = self.requirements.iter().any(Requirement::is_control);
         self.requirements.iter().filter(move |one| !has_controls || one.is_control())
@@ -152,7 +152,7 @@ impl Requirement {
     }
 }
 
-/// How somebody names a framework: by its id or its alias.
+/// A reference to a framework, by its id or its alias.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrameworkName {
     Id(FrameworkId),
@@ -167,7 +167,7 @@ impl FrameworkName {
         }
     }
 
-    /// The framework that ships with the product, if it is one.
+    /// The built-in framework that this refers to, if it is one.
     pub fn shipped(&self) -> Option<Arc<Framework>> {
         shipped().iter().find(|framework| self.names(framework)).cloned()
     }
@@ -182,7 +182,7 @@ impl Parse for FrameworkName {
     }
 }
 
-/// A name for programs.
+/// Validates a machine-readable name.
 pub fn alias(text: &str) -> Result<String, String> {
     let is_fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let is_word = (1..=50).contains(&text.len()) && text.chars().all(is_fine);

@@ -1,4 +1,4 @@
-//! An API key: it acts as the member who made it, with no more than that member may do.
+//! API keys. A key acts as the member who created it, with that member's permissions at most.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub struct ApiKey {
     pub organization_id: OrganizationId,
     pub member_id: MemberId,
     pub name: String,
-    /// The public part: enough to tell keys apart, no help in guessing the rest.
+    /// The public part, which identifies the key but does not help to guess the rest.
     pub prefix: String,
     pub scopes: Scopes,
     pub expires_at: Option<Time>,
@@ -24,7 +24,7 @@ pub struct ApiKey {
     pub revoked_at: Option<Time>,
 }
 
-/// What a key may do: a list of permissions, or everything its maker may (`*`).
+/// The permissions of a key: a list, or all permissions of its creator (`*`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scopes {
     All,
@@ -41,7 +41,7 @@ impl Scopes {
         }
     }
 
-    /// Reads a list of words; the error names the first that is none.
+    /// Parses a list of scopes. The error names the first invalid one.
     pub fn read<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut set = Permissions::NONE;
         for word in words {
@@ -53,7 +53,7 @@ impl Scopes {
         Ok(Self::Only(set))
     }
 
-    /// Takes what the database holds. A word this version does not know grants nothing.
+    /// Reads the stored form. A word that this version does not know grants nothing.
     pub fn stored(text: &str) -> Self {
         if text.split(' ').any(|word| word == Self::ALL_WORD) {
             return Self::All;
@@ -61,7 +61,7 @@ impl Scopes {
         Self::Only(text.split(' ').filter_map(|word| Permission::parse(word).ok()).collect())
     }
 
-    /// What the key may do, given what its maker may do now.
+    /// The effective permissions of the key: those of its scopes that its creator has now.
     pub fn within(&self, maker: Permissions) -> Permissions {
         match self {
             Self::All => maker,

@@ -1,4 +1,4 @@
-//! An invitation: a link sent to somebody, which makes their waiting member active.
+//! Invitations: links that activate a pending member.
 
 use serde::Serialize;
 
@@ -16,6 +16,6 @@ pub struct Invitation {
     pub created_at: Time,
     pub expires_at: Time,
     pub accepted_at: Option<Time>,
-    /// The link went by mail and was shown to nobody else.
+    /// True when the link was sent by mail and shown to no one else.
     pub by_mail: bool,
 }

@@ -26,14 +26,14 @@ pub struct Member {
     pub version: i64,
 }
 
-/// A member together with the user it is: what answers show.
+/// A member together with its user, as in responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     pub member: Member,
     pub user: User,
 }
 
-/// What the journal keeps of a member.
+/// The state of a member that the journal records.
 #[derive(Clone, Debug, Serialize)]
 pub struct MemberState<'a> {
     #[serde(flatten)]
@@ -66,7 +66,6 @@ pub struct MemberPatch {
 }
 
 impl Member {
-    /// A member as it begins.
     pub fn new(id: MemberId, organization_id: OrganizationId, new: NewMember, now: Time) -> Self {
         let NewMember { user_id, role, department, is_active, device_label_id } = new;
         Self {
@@ -83,7 +82,7 @@ impl Member {
         }
     }
 
-    /// The member as the patch leaves it; equal to `self` when the patch changes nothing.
+    /// The member after the patch; equal to `self` when the patch changes nothing.
     #[must_use]
     pub fn patched(&self, patch: MemberPatch) -> Self {
         let MemberPatch { user_id, role, department, is_active, device_label_id } = patch;
@@ -97,14 +96,14 @@ impl Member {
         }
     }
 
-    /// An owner who counts for "no organization without an active owner".
+    /// Returns true for an active owner, of whom every organization needs at least one.
     pub fn is_active_owner(&self) -> bool {
         self.is_active && self.role.is_owner()
     }
 }
 
 crate::words! {
-    /// What the people can be sorted by.
+    /// The sort keys of the list of people.
     #[derive(Default)]
     MemberSort {
         #[default]
@@ -123,10 +122,10 @@ impl Sort for MemberSort {
     }
 }
 
-/// Which people are wanted. Inactive ones are left out unless asked for.
+/// The filter values of a list of people. Inactive members are left out by default.
 #[derive(Clone, Debug, Default)]
 pub struct MemberFilter {
-    /// Only those who are, or who are not; active members by default.
+    /// Only active or only inactive members; active members by default.
     pub is_active: Option<bool>,
     /// Lists active and inactive members unless `is_active` is set.
     pub includes_inactive: bool,
@@ -136,7 +135,7 @@ pub struct MemberFilter {
 }
 
 impl Person {
-    /// The person's place in a list sorted by `sort`.
+    /// The cursor of the person in a list sorted by `sort`.
     pub fn place(&self, sort: MemberSort) -> After {
         let key = match sort {
             MemberSort::CreatedAt => Key::Id,

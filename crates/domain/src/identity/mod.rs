@@ -1,4 +1,4 @@
-//! Organizations, their people, how they sign in and what they are told.
+//! Organizations, their members, sign-in and notifications.
 
 pub mod api_keys;
 pub mod invitations;

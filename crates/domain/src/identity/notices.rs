@@ -1,28 +1,28 @@
-//! What people are told by mail, and what they want to be told.
+//! Mail notifications and the users' preferences for them.
 
 use serde::{Deserialize, Serialize};
 
 crate::words! {
-    /// A kind of notice.
+    /// A kind of mail notification.
     Notice {
-        /// Something was assigned to somebody.
+        /// An item was assigned to the recipient.
         Assigned = "assigned",
-        /// A task of theirs is due within seven days.
+        /// A task of the recipient is due within seven days.
         DueSoon = "dueSoon",
-        /// A task of theirs is overdue.
+        /// A task of the recipient is overdue.
         Overdue = "overdue",
-        /// An automation of theirs began to fail, or recovered.
+        /// An automation of the recipient began to fail, or recovered.
         Automations = "automations",
-        /// A policy waits for them: to be approved, revised, reviewed or signed.
+        /// A policy needs the recipient's approval, revision, review or signature.
         Policies = "policies",
-        /// Somebody asked for access to the trust portal, or its domain broke.
+        /// Access to the trust portal was requested, or the portal's domain broke.
         Portal = "portal",
-        /// A comment mentioned them.
+        /// A comment mentioned the recipient.
         Mentioned = "mentioned",
     }
 }
 
-/// Which notices somebody gets.
+/// The notification preferences of a user.
 #[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,7 +36,7 @@ pub struct Notices {
     pub mentioned: bool,
 }
 
-/// What somebody changes of it.
+/// A change of notification preferences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoticesPatch {
     pub assigned: Option<bool>,
@@ -74,7 +74,7 @@ impl Notices {
         }
     }
 
-    /// The same without some kinds.
+    /// The preferences with some kinds switched off.
     #[must_use]
     pub fn without(self, kinds: &[Notice]) -> Self {
         let keep = |notice, wanted| wanted && !kinds.contains(&notice);

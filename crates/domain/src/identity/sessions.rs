@@ -1,4 +1,4 @@
-//! A session: a user signed in, until it ends, expires or lies idle too long.
+//! A session: a signed-in user, until sign-out, expiry or the idle timeout.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ pub struct Session {
     pub created_at: Time,
     pub last_seen_at: Time,
     pub expires_at: Time,
-    /// Where it was started.
+    /// The IP address from which it was started.
     pub ip: Option<String>,
-    /// What the browser or the program called itself.
+    /// The user agent of the browser or program.
     pub user_agent: Option<String>,
-    /// When the user last gave the password.
+    /// The time at which the user last entered the password.
     pub confirmed_at: Time,
 }
 
-/// How long entering the password counts for what asks for it again.
+/// The period for which an entered password counts for actions that require it again.
 const CONFIRMED_FOR: Duration = Duration::from_mins(10);
 
 impl Session {

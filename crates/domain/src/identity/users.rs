@@ -16,11 +16,12 @@ pub struct User {
     pub created_at: Time,
     pub updated_at: Time,
     pub last_login: Option<Time>,
-    /// Set while this is not yet anybody's account but stands for whoever an organization invited: until they accept,
-    /// the organization learns nothing of the account they may have.
+    /// Set while this is not an account but a placeholder for a person whom the organization invited: until they
+    /// accept, the organization learns nothing about an account they may have.
     #[serde(skip)]
     pub invited_to: Option<OrganizationId>,
-    /// The account this stands for, if the organization invited it by its id: nothing else of it is known here.
+    /// The account that the placeholder represents, if the organization invited it by id. Nothing else about the
+    /// account is stored here.
     #[serde(skip)]
     pub account_id: Option<UserId>,
     #[serde(skip)]
@@ -28,7 +29,6 @@ pub struct User {
 }
 
 impl User {
-    /// A new user.
     pub fn new(id: UserId, name: String, email: String, email_verified: bool, now: Time) -> Self {
         Self {
             id,
@@ -45,23 +45,23 @@ impl User {
         }
     }
 
-    /// Somebody an organization invites.
+    /// A placeholder for a person whom an organization invites.
     pub fn invited(id: UserId, name: String, email: String, to: OrganizationId, now: Time) -> Self {
         Self { invited_to: Some(to), ..Self::new(id, name, email, false, now) }
     }
 
-    /// Stands for an account that an organization invites by its id, and shows neither its name nor its address.
+    /// A placeholder for an account that an organization invites by id. It reveals neither the name nor the address.
     pub fn standing_for(id: UserId, account: UserId, to: OrganizationId, now: Time) -> Self {
         let email = format!("{id}@invitation.invalid");
         Self { account_id: Some(account), ..Self::invited(id, "Invited user".to_owned(), email, to, now) }
     }
 
-    /// The id under which this user is shown.
+    /// The id of this user in responses.
     pub fn shown_id(&self) -> UserId {
         self.account_id.unwrap_or(self.id)
     }
 
-    /// What is unique: an account's address, or an address within the organization that invited it.
+    /// The unique key of the address: across all accounts, or within the organization that sent the invitation.
     pub fn email_key(&self) -> String {
         match self.invited_to {
             None => self.email.to_lowercase(),
@@ -70,7 +70,7 @@ impl User {
     }
 }
 
-/// The key of somebody invited. No account's address has a `#` behind its `@`.
+/// The unique key of an invited address. No account's address has a `#` after its `@`, so the two cannot collide.
 pub fn invited_key(email: &str, organization: OrganizationId) -> String {
     format!("{}#{organization}", email.to_lowercase())
 }

@@ -1,5 +1,6 @@
-//! Canonical JSON (RFC 8785): one text for one value, so that a hash of it is a hash of the value. Written for what is
-//! recorded with every change: flat objects, whose properties are written once and put in order where they lie.
+//! Canonical JSON (RFC 8785): equal values have equal texts, so that a hash of the text is a hash of the value. It is
+//! optimized for the states recorded with every change: flat objects, whose properties are written once and sorted in
+//! place.
 
 use std::borrow::Cow;
 
@@ -18,7 +19,7 @@ struct Writer {
 
 impl Writer {
     fn text(&mut self, text: &str) -> Result<(), Error> {
-        // The same characters are escaped, in the same way.
+        // RFC 8785 and `serde_json` escape the same characters in the same way.
         serde_json::to_writer(&mut self.out, text)
     }
 
@@ -221,18 +222,18 @@ items! {
     SerializeTupleVariant serialize_field;
 }
 
-/// The properties of an object, each written with a comma before it, and put in order at the end.
+/// The properties of an object, each written with a comma before it, and sorted at the end.
 struct Properties<'a> {
     writer: &'a mut Writer,
     start: usize,
-    /// The name of each, and where it begins.
+    /// The name of each property and its offset.
     places: Vec<(Cow<'static, str>, usize)>,
     closing: &'static [u8],
-    /// Whether it is no object, but JSON that was written before.
+    /// True for raw JSON, which is not an object.
     is_json: bool,
 }
 
-/// What `serde_json` calls JSON that was written before.
+/// The name that `serde_json` gives to raw JSON.
 const RAW: &str = "$serde_json::private::RawValue";
 
 impl<'a> Properties<'a> {
@@ -285,7 +286,7 @@ impl<'a> Properties<'a> {
     }
 }
 
-/// By UTF-16 code units, as the standard has it; of ASCII that is the order of bytes.
+/// Compares by UTF-16 code units, as RFC 8785 requires; for ASCII that is byte order.
 fn is_before(a: &str, b: &str) -> bool {
     if a.is_ascii() && b.is_ascii() { a < b } else { a.encode_utf16().lt(b.encode_utf16()) }
 }
@@ -385,7 +386,7 @@ mod tests {
             none: [(7, 1), (10, 2)].into(),
         };
         assert_eq!(canonical(&mixed).ok(), serde_json_canonicalizer::to_string(&mixed).ok());
-        // Nested values of any shape, made by a little arithmetic.
+        // Pseudo-random nested values of any shape.
         let mut seed = 1_u64;
         for _ in 0..2000 {
             let value = random(&mut seed, 3);

@@ -1,25 +1,26 @@
-//! Who is told of what happens. An entry of the journal is about one thing; whoever may read such things is told of it,
-//! and nobody else. [`SIGHT`] is the one table that says so.
+//! Visibility of journal entries. An entry is about one object; it is delivered only to actors who may read such
+//! objects. [`VISIBILITY_RULES`] is the only table of these rules.
 
 use crate::access::{Grant, Permission, Permissions};
 
-/// How much of what happens to things of a kind a permission shows.
+/// The extent to which a permission makes entries about one kind of object visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     All,
-    /// What is about oneself.
+    /// Entries about the reader.
     Own,
-    /// Tasks that are or were assigned to oneself.
+    /// Entries about tasks that are or were assigned to the reader.
     Assigned,
-    /// Policies, when what members see of them changes.
+    /// Entries about policies that change the part members see.
     Published,
-    /// What hangs on something that one may see.
+    /// Entries about something attached to a subject that the reader may see.
     OnSubject,
 }
 
-/// The kind of thing as the journal names it, a permission that shows it, and how far. Of the rows of one kind, the one
-/// that reaches farther comes first. What is not here, or needs `audit-log:read`, is for those alone who read the audit log.
-pub const SIGHT: &[(&str, Permission, Reach)] = &[
+/// The kind of object in the journal, a permission that makes it visible, and the reach. Among the rows of one kind,
+/// the farthest reach comes first. Kinds that are not listed, or need `audit-log:read`, are visible only to readers
+/// of the audit log.
+pub const VISIBILITY_RULES: &[(&str, Permission, Reach)] = &[
     ("organization", Permission::OrganizationRead, Reach::All),
     ("member", Permission::MemberRead, Reach::All),
     ("member", Permission::ProfileRead, Reach::Own),
@@ -60,23 +61,25 @@ pub const SIGHT: &[(&str, Permission, Reach)] = &[
     ("export", Permission::AuditRead, Reach::All),
 ];
 
-/// How much somebody with these permissions is told of things of a kind.
+/// The reach of these permissions for one kind of object.
 pub fn reach(kind: &str, permissions: Permissions) -> Option<Reach> {
     if permissions.contains(Permission::AuditRead) {
         return Some(Reach::All);
     }
-    let row = SIGHT.iter().find(|(known, permission, _)| *known == kind && permissions.contains(*permission));
+    let row = VISIBILITY_RULES
+        .iter()
+        .find(|(known, permission, _)| *known == kind && permissions.contains(*permission));
     row.map(|(_, _, reach)| *reach)
 }
 
-/// Following what happens: all of it, or as much as one may read.
+/// Access to the event feed: all of it, or the part that the actor may read.
 #[derive(Debug)]
 pub enum Follow {}
 
 impl Follow {
-    /// The permissions that show something each.
+    /// The permissions that each make a part of the feed visible.
     pub fn any() -> Permissions {
-        SIGHT.iter().map(|(_, permission, _)| *permission).collect()
+        VISIBILITY_RULES.iter().map(|(_, permission, _)| *permission).collect()
     }
 }
 
@@ -107,8 +110,8 @@ mod tests {
 
     #[test]
     fn what_reaches_farther_comes_first() {
-        for (at, (kind, _, reach)) in SIGHT.iter().enumerate() {
-            let before = SIGHT[..at].iter().any(|(known, ..)| known == kind);
+        for (at, (kind, _, reach)) in VISIBILITY_RULES.iter().enumerate() {
+            let before = VISIBILITY_RULES[..at].iter().any(|(known, ..)| known == kind);
             assert!(!before || *reach != Reach::All, "{kind}");
         }
     }

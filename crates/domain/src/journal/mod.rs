@@ -13,7 +13,7 @@ use crate::id::{EntryId, MemberId, OrganizationId};
 use crate::journal::canonical::canonical;
 use crate::time::Time;
 
-/// A SHA-256.
+/// A SHA-256 hash.
 pub type Hash = [u8; 32];
 
 /// The hash before the first entry.
@@ -35,7 +35,7 @@ pub struct Entry {
     pub entity_id: String,
     /// The entity after the change in canonical JSON; `None` when it was deleted.
     pub state: Option<String>,
-    /// Kept when the state is erased.
+    /// Preserved when the state is erased.
     pub state_hash: Option<Hash>,
     pub request_id: String,
     pub ip: Option<String>,
@@ -124,7 +124,7 @@ impl Entry {
         Ok(sha256(&bytes))
     }
 
-    /// Whether the state, where it is still kept, is the one that was sealed.
+    /// Returns true when the state has the hash that was sealed, or was erased.
     pub fn state_is_intact(&self) -> bool {
         match &self.state {
             Some(state) => self.state_hash == Some(sha256(state.as_bytes())),
@@ -153,7 +153,7 @@ pub struct Change {
     pub after: serde_json::Value,
 }
 
-/// What changed between two states, field by field; both absent states read as empty.
+/// The fields that differ between two states; a missing state counts as empty.
 pub fn changes(before: Option<&str>, after: Option<&str>) -> Vec<Change> {
     let read = |state: Option<&str>| -> serde_json::Map<String, serde_json::Value> {
         state.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
@@ -176,7 +176,7 @@ pub fn changes(before: Option<&str>, after: Option<&str>) -> Vec<Change> {
         .collect()
 }
 
-/// An entry as it is shown: with the state before it, and names beside the ids.
+/// An entry for display, with the state before it and names for the ids.
 #[derive(Clone, Debug)]
 pub struct ShownEntry {
     pub entry: Entry,
@@ -189,7 +189,7 @@ pub struct ShownEntry {
     pub subject_name: Option<String>,
 }
 
-/// What an entry is about, as a person would call it.
+/// The human-readable name of the object that an entry is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EntryName {
     pub name: Option<String>,
@@ -197,7 +197,7 @@ pub struct EntryName {
 }
 
 impl ShownEntry {
-    /// What the entry is about: as it is called now, or else by what was recorded of it.
+    /// The object that the entry is about, by its current name or else by the recorded one.
     pub fn subject(&self) -> EntryName {
         const NAMED_BY: &[&str] = &["title", "name", "email"];
         let state = self.entry.state.as_deref().or(self.before.as_deref()).unwrap_or_default();
@@ -209,7 +209,7 @@ impl ShownEntry {
     }
 }
 
-/// Which entries are wanted.
+/// The filter values of a list of entries.
 #[derive(Clone, Debug, Default)]
 pub struct EntryFilter {
     pub entity_type: Option<String>,

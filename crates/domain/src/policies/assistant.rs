@@ -1,30 +1,30 @@
-//! The assistant that needs no provider: it applies the plain instructions it understands to a policy, by rules, and
-//! says so when it does not understand.
+//! The assistant that needs no provider: it applies the instructions that it recognizes to a policy by fixed rules,
+//! and reports those that it does not recognize.
 
-use crate::content::{Block, Content, Inline, MOST_TEXT, plain_text};
+use crate::content::{Block, Content, Inline, MAX_TEXT_CHARS, plain_text};
 use crate::policies::templates::{PolicyTemplate, Values};
 use crate::policies::{ReviewFrequency, templates as policy_templates};
 use crate::text::Parse;
 
-/// What is said, and the whole policy as it would be, if anything would change.
+/// The reply, and the complete proposed policy if anything would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub text: String,
     pub policy: Option<Content>,
 }
 
-/// A policy somebody works on.
+/// The policy that an instruction is about.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
     pub name: &'a str,
     pub content: &'a Content,
     /// The template it was made from.
     pub template: Option<&'static PolicyTemplate>,
-    /// What the places of templates are filled with.
+    /// The values of the template placeholders.
     pub values: &'a Values,
 }
 
-/// Every answer says who speaks.
+/// The prefix of every reply, which identifies the assistant.
 const LABEL: &str = "Rule-based assistant: ";
 
 const HELP: &str = "I did not understand that. I follow fixed rules and understand instructions such as:\n\
@@ -44,7 +44,7 @@ pub fn answer(instructions: &str, subject: &Subject<'_>) -> Answer {
         .or_else(|| missing(&lower, subject))
         .or_else(|| rename(asked, &lower, subject));
     let Answer { text, policy } = found.unwrap_or_else(|| Answer { text: HELP.to_owned(), policy: None });
-    // A text that would be the same is no proposal, and neither is one that could not be saved.
+    // An unchanged text is not a proposal, and neither is one that could not be saved.
     let policy = policy.filter(|policy| policy != subject.content);
     let (text, policy) = match policy.map(Content::checked) {
         Some(Err(message)) => (format!("I could not do that: {message}."), None),
@@ -58,7 +58,7 @@ fn said(text: impl Into<String>) -> Answer {
     Answer { text: text.into(), policy: None }
 }
 
-/// What follows one of these beginnings.
+/// The text after one of these prefixes.
 fn after<'a>(text: &'a str, beginnings: &[&str]) -> Option<&'a str> {
     beginnings.iter().find_map(|beginning| text.find(beginning).map(|at| &text[at + beginning.len()..]))
 }
@@ -67,13 +67,13 @@ fn unquoted(text: &str) -> &str {
     text.trim().trim_matches(['"', '\'', '“', '”', '‘', '’', '`']).trim()
 }
 
-/// "rename X to Y", "replace X with Y"
+/// Handles "rename X to Y" and "replace X with Y".
 fn rename(asked: &str, lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     let (verb, between) =
         [("rename ", " to "), ("replace ", " with "), ("replace ", " by "), ("change ", " to ")]
             .into_iter()
             .find(|(verb, between)| lower.starts_with(verb) && lower.contains(between))?;
-    // Lower-case text can have other lengths: the places are looked for in what was said.
+    // Lower-casing can change the length of text, so the offsets are taken from the original.
     let rest = asked.get(verb.len()..)?;
     let at = rest.to_ascii_lowercase().rfind(between)?;
     let (from, to) = (&rest[..at], &rest[at + between.len()..]);
@@ -88,7 +88,7 @@ fn rename(asked: &str, lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     let (mut count, mut longer) = (0, 0);
     let mut content = subject.content.clone();
     content.each_text(&mut |text| {
-        let (changed, times) = match longer <= MOST_TEXT {
+        let (changed, times) = match longer <= MAX_TEXT_CHARS {
             true => replace_words(text, from, to),
             false => return,
         };
@@ -97,7 +97,7 @@ fn rename(asked: &str, lower: &str, subject: &Subject<'_>) -> Option<Answer> {
         count += times;
     });
     Some(match count {
-        _ if longer > MOST_TEXT => {
+        _ if longer > MAX_TEXT_CHARS => {
             said("The policy would be longer than a policy can be, so I changed nothing.")
         }
         0 => said(format!("The policy does not contain \"{from}\", so there is nothing to rename.")),
@@ -123,11 +123,11 @@ fn times(count: usize) -> String {
     }
 }
 
-/// Whole words only: "IT" is not in "with".
+/// Replaces whole words only: "IT" is not in "with".
 fn replace_words(text: &str, from: &str, to: &str) -> (String, usize) {
     let (mut out, mut rest, mut count) = (String::with_capacity(text.len()), text, 0);
-    // A short word can be there very often, and its successor be long.
-    while let Some(at) = rest.find(from).filter(|_| out.len() <= 4 * MOST_TEXT) {
+    // Bounds the output, since a short word can occur very often and its replacement be long.
+    while let Some(at) = rest.find(from).filter(|_| out.len() <= 4 * MAX_TEXT_CHARS) {
         let (before, behind) = (&rest[..at], &rest[at + from.len()..]);
         let within = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let last = before.chars().last().or_else(|| out.chars().last());
@@ -144,7 +144,7 @@ fn replace_words(text: &str, from: &str, to: &str) -> (String, usize) {
     (out, count)
 }
 
-/// "set the review period to quarterly", "review this policy monthly"
+/// Handles "set the review period to quarterly" and "review this policy monthly".
 fn review_period(lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     if !lower.contains("review") {
         return None;
@@ -183,10 +183,10 @@ fn review_period(lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     })
 }
 
-/// "set the contact to security@example.com"
+/// Handles "set the contact to security@example.com".
 fn contact(asked: &str, lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     let rest = after(lower, &["contact to ", "contact address to ", "contact is "])?;
-    // The end of what was said, as it was said.
+    // The end of the original instruction, before lower-casing.
     let value = asked.get(asked.len().checked_sub(rest.len())?..).map(unquoted)?;
     if value.is_empty() {
         return None;
@@ -224,7 +224,7 @@ fn contact(asked: &str, lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     })
 }
 
-/// "add a section about backups"
+/// Handles "add a section about backups".
 fn section(lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     let is_asked = ["add ", "insert ", "include "].iter().any(|verb| lower.contains(verb));
     let topic = after(lower, &["section about ", "section on ", "section for ", "section covering "])?;
@@ -242,7 +242,7 @@ fn section(lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     if headings(&content).iter().any(|one| one.eq_ignore_ascii_case(&heading)) {
         return Some(said(format!("The policy has a section \"{heading}\" already.")));
     }
-    // Before what every policy ends with.
+    // The sections that every policy ends with stay at the end.
     let closing = |block: &Block| {
         let closings = ["exceptions", "enforcement", "review", "contact"];
         heading_of(block).is_some_and(|text| closings.contains(&text.to_lowercase().as_str()))
@@ -258,7 +258,7 @@ fn section(lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     })
 }
 
-/// The section of a template that fits a topic best: the template is about it, or the section's heading is.
+/// The section of a template that best matches a topic, by the template's topics or the section's heading.
 fn best_section(topic: &str, values: &Values) -> Option<(&'static PolicyTemplate, String, Vec<Block>)> {
     let mut best: Option<(usize, &PolicyTemplate, String, Vec<Block>)> = None;
     for template in policy_templates::all() {
@@ -279,7 +279,7 @@ fn best_section(topic: &str, values: &Values) -> Option<(&'static PolicyTemplate
     best.map(|(_, template, heading, blocks)| (template, heading, blocks))
 }
 
-/// How many words of a hundred of the first text the second has, give or take an ending.
+/// The percentage of words of the first text that are in the second, ignoring a plural ending.
 fn alike(wanted: &str, text: &str) -> usize {
     let words = |text: &str| -> Vec<String> {
         let filler = ["the", "a", "an", "and", "of", "for", "our", "policy", "to", "in"];
@@ -291,7 +291,7 @@ fn alike(wanted: &str, text: &str) -> usize {
     (100 * found).checked_div(wanted.len()).unwrap_or(0)
 }
 
-/// "what is missing?"
+/// Handles "what is missing?".
 fn missing(lower: &str, subject: &Subject<'_>) -> Option<Answer> {
     let is_asked = ["missing", "lacks", "lack", "compare with the template", "compare to the template"]
         .iter()
@@ -341,7 +341,7 @@ fn headings(content: &Content) -> Vec<String> {
     content.0.iter().filter_map(heading_of).collect()
 }
 
-/// The sections under headings of the second level, each with its heading.
+/// The sections under headings of level 1 and 2, each with its heading.
 fn sections(content: &Content) -> Vec<(String, Vec<Block>)> {
     let mut all: Vec<(String, Vec<Block>)> = Vec::new();
     for block in &content.0 {
@@ -366,7 +366,7 @@ fn section_blocks<'a>(content: &'a mut Content, word: &str) -> &'a mut [Block] {
     &mut content.0[start + 1..end]
 }
 
-/// Adds a sentence to a section; without one, it is added too.
+/// Adds a sentence to a section, which is created if it is missing.
 fn append_to_section(content: &mut Content, word: &str, heading: &str, sentence: &str) {
     let paragraph = Block::Paragraph(vec![Inline::plain(sentence)]);
     let is_it = |block: &Block| heading_of(block).is_some_and(|text| text.to_lowercase().contains(word));

@@ -1,7 +1,7 @@
-//! A policy: what the organization has decided, written down, approved, published and signed.
+//! Policies: rules of the organization that are written, approved, published and signed.
 //!
-//! A policy has one text that people work on, and versions. A version is frozen when the policy is published, and is what
-//! members read and sign, whatever happens to the text afterwards.
+//! A policy has one working text, and versions. A version is frozen when the policy is published, and is the text
+//! that members read and sign, whatever happens to the working text later.
 
 pub mod assistant;
 pub mod templates;
@@ -20,7 +20,6 @@ use crate::tasks::Frequency;
 use crate::time::Time;
 
 crate::words! {
-    /// How far a policy is.
     #[derive(Default)]
     PolicyStatus {
         #[default]
@@ -31,7 +30,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// How often something is reviewed.
+    /// The interval between reviews.
     ReviewFrequency {
         Monthly = "monthly",
         Quarterly = "quarterly",
@@ -50,7 +49,7 @@ impl ReviewFrequency {
     }
 }
 
-/// A switch that is on unless somebody switches it off.
+/// A switch that is on by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct On(pub bool);
 
@@ -101,7 +100,7 @@ macro_rules! policy_fields {
     };
 }
 
-/// What the list of policies can be narrowed down by.
+/// The filters of the list of policies.
 #[macro_export]
 macro_rules! policy_filters {
     ($then:ident $($with:tt)*) => {
@@ -122,18 +121,18 @@ macro_rules! policy_filters {
 use crate::{register_filter, register_structs};
 
 policy_fields!(register_structs
-    /// What is known of a policy.
+    /// The fields of a policy.
     Policy PolicyPatch);
 
 policy_filters!(register_filter
-/// Which policies are wanted.
+/// The filter values of a list of policies.
 PolicyFilter of Policy lists |filter| match filter.is_archived {
     Some(true) => Visibility::Hidden,
     _ => Visibility::Shown,
 });
 
 crate::register_sort! {
-    /// What policies can be sorted by.
+    /// The sort keys of the list of policies.
     PolicySort {
         Name = "name", name_key Text;
         Status = "status", status Words(PolicyStatus);
@@ -145,7 +144,7 @@ crate::register_sort! {
 }
 
 impl Policy {
-    /// Whether what is approved and signed is the same.
+    /// Returns true when the parts that are approved and signed are equal.
     fn says_the_same(&self, other: &Self) -> bool {
         let said = |policy: &Self| (policy.name.clone(), policy.description.clone(), policy.file_id);
         said(self) == said(other) && self.content == other.content
@@ -155,7 +154,7 @@ impl Policy {
         self.file_id.is_some() || !self.content.is_empty()
     }
 
-    /// The policy as it waits for somebody's approval.
+    /// The policy after it is submitted for approval.
     #[must_use]
     pub fn submitted(&self, approver: MemberId, by: Option<MemberId>) -> Self {
         Self {
@@ -171,7 +170,7 @@ impl Policy {
         Self { status: PolicyStatus::Draft, approver_id: None, ..self.clone() }
     }
 
-    /// The policy as it is once a version of it is published.
+    /// The policy after a version of it is published.
     #[must_use]
     pub fn published(&self, version: &PolicyVersion, today: Date) -> Self {
         let next = self.frequency.map(|frequency| frequency.after(today));
@@ -181,13 +180,13 @@ impl Policy {
             current_version: Some(version.number),
             current_version_id: Some(version.id),
             last_published_at: Some(version.published_at),
-            // A review that is still to come stays.
+            // A review date in the future is preserved.
             review_date: next.or(self.review_date.filter(|date| *date > today)),
             ..self.clone()
         }
     }
 
-    /// The policy as members see it: the version that is published, not the text that people work on.
+    /// The policy as members see it: the published version, not the working text.
     #[must_use]
     pub fn as_published(&self, version: PolicyVersion) -> Self {
         Self {
@@ -202,8 +201,8 @@ impl Policy {
         }
     }
 
-    /// Whether members see something else of it than before: another version, or another of the fields that are not
-    /// the text. Nobody learns in this way that people work on the text.
+    /// Returns true when members see a difference: another version, or a change of a field outside of the text.
+    /// Changes of the working text are not revealed.
     pub fn looks_different(before: Option<&Self>, after: Option<&Self>) -> bool {
         let seen = |policy: &Self| {
             (policy.is_published && !policy.is_archived).then_some((
@@ -218,7 +217,7 @@ impl Policy {
         before.and_then(seen) != after.and_then(seen)
     }
 
-    /// Whether its review is due.
+    /// Returns true when its review is due.
     pub fn is_due(&self, today: Date) -> bool {
         self.status == PolicyStatus::Published
             && !self.is_archived
@@ -256,7 +255,7 @@ impl Register for Policy {
             return;
         };
         if !self.says_the_same(before) && self.status != PolicyStatus::Draft {
-            // Nobody approves what they have not read.
+            // The approver has not read the changed text, so it has to be submitted again.
             self.status = PolicyStatus::Draft;
             self.approver_id = None;
             self.submitted_by_id = None;
@@ -275,7 +274,7 @@ impl Register for Policy {
             return true;
         }
         let asks_for_others = filter.is_archived == Some(true) || filter.is_published == Some(false);
-        // What people work on is not a member's business, nor is how far they are.
+        // Members see neither working texts nor their status.
         *filter = PolicyFilter {
             is_published: Some(true),
             status: None,
@@ -316,7 +315,7 @@ pub struct PolicyVersion {
     pub description: String,
     pub content: Body,
     pub file: Option<PolicyFile>,
-    /// Whether it says something else than the version before, so that it has to be signed again.
+    /// True when its text differs from the previous version, so that it has to be signed again.
     pub is_changed: bool,
     pub approver_id: Option<MemberId>,
     pub submitted_by_id: Option<MemberId>,
@@ -324,14 +323,14 @@ pub struct PolicyVersion {
 }
 
 impl PolicyVersion {
-    /// Whether both say the same.
+    /// Returns true when both have the same name, content and file.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let file = |version: &Self| version.file.as_ref().map(|file| file.sha256.clone());
         (&self.name, &self.content, file(self)) == (&other.name, &other.content, file(other))
     }
 }
 
-/// That a member has signed a version.
+/// The signature of a version by a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicySignature {
@@ -342,6 +341,6 @@ pub struct PolicySignature {
     pub version: VersionNumber,
     pub member_id: MemberId,
     pub signed_at: Time,
-    /// When a version was published that has to be signed again.
+    /// The time at which a version was published that has to be signed again.
     pub ended_at: Option<Time>,
 }

@@ -1,4 +1,4 @@
-//! The policies that ship with the product: complete texts, in which a few places are filled when one is used.
+//! The built-in policy templates: complete texts with a few placeholders.
 
 use std::sync::LazyLock;
 
@@ -15,13 +15,13 @@ pub struct PolicyTemplate {
     pub description: &'static str,
     pub department: Department,
     pub frequency: ReviewFrequency,
-    /// What people would call its subject.
+    /// Common terms for its subject.
     pub topics: Vec<&'static str>,
-    /// Its text in Markdown, with places to fill.
+    /// Its text in Markdown, with placeholders.
     pub text: &'static str,
 }
 
-/// What the places of a template are filled with.
+/// The values of the placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
     pub organization: String,
@@ -34,7 +34,7 @@ macro_rules! sources {
     ($($name:literal)*) => { &[$(include_str!(concat!("../../data/policies/", $name, ".md"))),*] };
 }
 
-/// In the order in which a programme writes them.
+/// The templates, in the order in which a compliance programme writes them.
 const SOURCES: &[&str] = sources! {
     "information-security"
     "access-control"
@@ -67,7 +67,7 @@ const SOURCES: &[&str] = sources! {
 };
 
 static TEMPLATES: LazyLock<Vec<PolicyTemplate>> =
-    // A test reads the same texts and finds all of them.
+    // A test verifies that all of these texts can be parsed.
     LazyLock::new(|| SOURCES.iter().filter_map(|source| read(source).ok()).collect());
 
 /// All templates. Their ids never change, and sort in this order.
@@ -79,7 +79,7 @@ pub fn get(id: PolicyTemplateId) -> Option<&'static PolicyTemplate> {
     all().iter().find(|template| template.id == id)
 }
 
-/// Reads `---`, lines of `name: value`, `---` and the text.
+/// Parses `---`, lines of `name: value`, `---` and the text.
 fn read(source: &'static str) -> Result<PolicyTemplate, String> {
     let (head, text) = source
         .strip_prefix("---\n")
@@ -102,7 +102,7 @@ fn read(source: &'static str) -> Result<PolicyTemplate, String> {
 }
 
 impl PolicyTemplate {
-    /// The text with its places filled. Nothing that is filled in can become markup.
+    /// The text with its placeholders filled in. A value cannot become markup.
     pub fn filled(&self, values: &Values) -> Result<Content, String> {
         let places = [
             ("{{organization}}", &values.organization),
@@ -120,7 +120,7 @@ impl PolicyTemplate {
     }
 }
 
-/// In one pass: what is filled in is not looked at again.
+/// Fills in the placeholders in one pass, so that values are not scanned for placeholders.
 fn filled(text: &str, places: &[(&str, &String)]) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find("{{") {

@@ -1,4 +1,4 @@
-//! The number of something published: 1 is the first.
+//! The number of a published version, starting at 1.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::text::Parse;
 pub struct VersionNumber(i64);
 
 impl VersionNumber {
-    /// The number after so many others.
+    /// The number of the version that follows `count` others.
     pub const fn after(count: i64) -> Self {
         Self(count + 1)
     }

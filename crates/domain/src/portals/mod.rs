@@ -1,4 +1,4 @@
-//! The trust portal: what an organization shows of itself, its certificates, and what it tells whoever subscribed.
+//! The trust portal: the public page of an organization, its certificates, and news for subscribers.
 
 pub mod trust_access;
 
@@ -17,7 +17,7 @@ use crate::text::{AnyText, Email, LongText, Name, Parse, Text};
 use crate::time::Time;
 
 crate::words! {
-    /// What a certificate is about.
+    /// The framework that a certificate is for.
     CertificateFramework {
         Iso27001 = "iso_27001",
         Iso42001 = "iso_42001",
@@ -48,7 +48,7 @@ impl CertificateFramework {
 }
 
 crate::words! {
-    /// Whether the public can see a portal.
+    /// The publication status of a portal.
     #[derive(Default)]
     PortalStatus {
         #[default]
@@ -58,7 +58,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// How far an organization is with a framework.
+    /// The progress of an organization with a framework.
     Progress {
         Started = "started",
         InProgress = "in_progress",
@@ -67,23 +67,24 @@ crate::words! {
 }
 
 crate::words! {
-    /// Who sees a document, and who reads it.
+    /// The access level of a document.
     #[derive(Default)]
     Visibility {
-        /// Nobody outside learns of it.
+        /// Not visible outside of the organization.
         #[default]
         Hidden = "hidden",
-        /// Listed; read by those who asked for this document and were approved.
+        /// Listed; readable by visitors who requested this document and were approved.
         OnRequest = "on_request",
-        /// Listed; read by everybody who signed the agreement.
+        /// Listed; readable by all visitors who signed the agreement.
         Nda = "nda",
-        /// Read by anybody.
+        /// Readable by everyone.
         Public = "public",
     }
 }
 
 impl Visibility {
-    /// Tells if a reader with a grant may read it. `is_granted`: this document was requested and approved.
+    /// Returns true when a visitor with a grant may read the document. `is_granted` is true when this document was
+    /// requested and approved.
     pub fn opens(self, is_granted: bool) -> bool {
         match self {
             Self::Hidden => false,
@@ -137,15 +138,16 @@ impl utoipa::PartialSchema for PortalDocument {
     }
 }
 
-/// A pattern that both say: 3 to 63 lower-case letters, digits and hyphens, with a letter or a digit at both ends.
+/// The pattern of a friendly URL: 3 to 63 lower-case letters, digits and hyphens, with a letter or a digit at both
+/// ends.
 const SLUG: &str = "^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$";
 
-/// What a portal is called in its address.
+/// The name of a portal in its URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FriendlyUrl(String);
 
 impl FriendlyUrl {
-    /// Parts of paths that stand where a name does.
+    /// Path segments that the product uses itself.
     const RESERVED: &[&str] = &[
         "access",
         "admin",
@@ -200,7 +202,7 @@ impl utoipa::PartialSchema for FriendlyUrl {
     }
 }
 
-/// A host name of its own for a portal, in ASCII and lower case.
+/// The custom domain of a portal, in lower-case ASCII.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct DomainName(String);
 
@@ -256,23 +258,23 @@ impl utoipa::PartialSchema for DomainName {
     }
 }
 
-/// For how many days access is given.
+/// The duration of access in days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Days(i64);
 
 impl Days {
-    pub const MOST: i64 = 365;
+    pub const MAX: i64 = 365;
     pub const USUAL: Self = Self(30);
 
     pub fn new(days: i64) -> Option<Self> {
-        (1..=Self::MOST).contains(&days).then_some(Self(days))
+        (1..=Self::MAX).contains(&days).then_some(Self(days))
     }
 
     pub fn get(self) -> i64 {
         self.0
     }
 
-    /// When they are over.
+    /// The end of a period that starts at `time`.
     pub fn after(self, time: Time) -> Time {
         time.plus(std::time::Duration::from_hours(24 * self.0.unsigned_abs()))
     }
@@ -283,7 +285,7 @@ impl utoipa::PartialSchema for Days {
         ObjectBuilder::new()
             .schema_type(Type::Integer)
             .minimum(Some(1))
-            .maximum(Some(Self::MOST))
+            .maximum(Some(Self::MAX))
             .examples([30])
             .into()
     }
@@ -292,7 +294,7 @@ impl utoipa::PartialSchema for Days {
 /// An agreement in Markdown.
 pub type AgreementText = Text<1, 50_000>;
 
-/// What a portal says about a framework.
+/// The setting and the status of a framework on a portal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     pub enabled: bool,
@@ -300,23 +302,23 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What is said of a framework nobody decided about.
+    /// The default for a framework without a setting.
     pub fn usual(has_certificate: bool) -> Self {
         let status = if has_certificate { Progress::Compliant } else { Progress::Started };
         Self { enabled: has_certificate, status }
     }
 }
 
-/// Whether a portal's own domain is proven to be the organization's, and still leads here.
+/// The verification status of a portal's custom domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DomainState {
     pub verified_at: Option<Time>,
-    /// Since when its records are no longer right.
+    /// The time since which its DNS records are invalid.
     pub broken_at: Option<Time>,
 }
 
-/// A trust portal: one of each organization, there from the beginning.
+/// A trust portal. Every organization has exactly one, from the beginning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Portal {
@@ -327,11 +329,11 @@ pub struct Portal {
     pub domain_state: DomainState,
     pub contact_email: Option<String>,
     pub overview: Option<String>,
-    /// What was decided about frameworks.
+    /// The settings of frameworks; a framework without one has the default.
     pub frameworks: BTreeMap<CertificateFramework, Shown>,
-    /// Who may read which document; one that is left out is hidden.
+    /// The access level of each document; a document that is not listed is hidden.
     pub documents: BTreeMap<PortalDocument, Visibility>,
-    /// The organization's own agreement in Markdown; ours if there is none.
+    /// The organization's own agreement in Markdown; the default is used if there is none.
     pub nda_text: Option<String>,
     pub default_duration_days: Days,
     pub created_at: Time,
@@ -347,7 +349,7 @@ pub struct PortalPatch {
     pub domain: Patch<DomainName>,
     pub contact_email: Patch<Email>,
     pub overview: Patch<LongText>,
-    /// Each replaces what was decided about its framework.
+    /// The new settings of frameworks, each replacing the previous one.
     pub frameworks: Vec<(CertificateFramework, Shown)>,
     pub documents: Vec<(PortalDocument, Visibility)>,
     pub nda_text: Patch<AgreementText>,
@@ -355,7 +357,7 @@ pub struct PortalPatch {
 }
 
 impl Portal {
-    /// The portal of an organization that has not touched it.
+    /// The portal of an organization that has not changed it.
     pub fn untouched(organization_id: OrganizationId, created_at: Time) -> Self {
         Self {
             organization_id,
@@ -399,12 +401,12 @@ impl Portal {
         self.status == PortalStatus::Published
     }
 
-    /// What is said of a framework.
+    /// The setting of a framework, or its default.
     pub fn shown(&self, framework: CertificateFramework, has_certificate: bool) -> Shown {
         self.frameworks.get(&framework).copied().unwrap_or_else(|| Shown::usual(has_certificate))
     }
 
-    /// Who may read a document. The certificate of a framework that is not shown is hidden, too.
+    /// The access level of a document. The certificate of a framework that is not shown is also hidden.
     pub fn visibility(&self, document: PortalDocument) -> Visibility {
         match document {
             PortalDocument::Certificate(framework) if !self.shown(framework, true).enabled => {
@@ -414,13 +416,13 @@ impl Portal {
         }
     }
 
-    /// Its own domain, once it is proven to be the organization's.
+    /// The custom domain, once it is verified.
     pub fn verified_domain(&self) -> Option<&DomainName> {
         self.domain.as_ref().filter(|_| self.domain_state.verified_at.is_some())
     }
 }
 
-/// A certificate: one of each framework.
+/// A certificate, one per framework.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Certificate {
@@ -436,11 +438,11 @@ pub struct Certificate {
 }
 
 crate::words! {
-    /// What a post on the portal is.
+    /// The kind of a post on the portal.
     PostKind {
         /// News.
         Update = "update",
-        /// A question that is often asked, and its answer.
+        /// A frequently asked question and its answer.
         Question = "question",
     }
 }
@@ -452,11 +454,11 @@ pub struct PortalPost {
     pub id: PortalPostId,
     pub organization_id: OrganizationId,
     pub kind: PostKind,
-    /// The question itself.
+    /// The title of the news, or the question.
     pub title: String,
-    /// The answer itself.
+    /// The text of the news, or the answer.
     pub text: String,
-    /// When the public was shown it first.
+    /// The time of the first publication.
     pub published_at: Option<Time>,
     pub is_published: bool,
     pub created_at: Time,
@@ -486,18 +488,19 @@ impl PortalPost {
     }
 }
 
-/// Somebody who wants to be told what is new.
+/// A subscriber to the news of a portal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscriber {
     pub id: SubscriberId,
     pub organization_id: OrganizationId,
     pub email: String,
     pub created_at: Time,
-    /// When they said by the link in a mail that it was them.
+    /// The time at which the address was confirmed by the link in a mail.
     pub confirmed_at: Option<Time>,
 }
 
-/// What is recorded of a subscriber. Their address is only in the list, so that leaving it leaves nothing behind.
+/// The recorded state of a subscriber. The address is stored only in the list of subscribers, so that unsubscribing
+/// leaves nothing behind.
 #[derive(Debug, Serialize)]
 pub struct Anonymous {}
 

@@ -1,4 +1,4 @@
-//! Access to what a portal keeps for those who ask: the request, the agreement that is signed, and what is granted.
+//! Access to the protected documents of a portal: the request, the signed agreement and the grant.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::text::{Email, LongText, Name, Parse};
 use crate::time::Time;
 
 crate::words! {
-    /// What became of a request.
+    /// The status of an access request.
     RequestStatus {
         UnderReview = "under_review",
         Approved = "approved",
@@ -17,28 +17,28 @@ crate::words! {
     }
 }
 
-/// What somebody outside is called: it is drawn on pages and stands in agreements, so it can be seen and turns nothing
-/// around.
+/// A printable name of a portal visitor. It appears on pages and in agreements, so it must be visible and must not
+/// change the direction of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CalledName(Name);
+pub struct PrintableName(Name);
 
-impl CalledName {
+impl PrintableName {
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 }
 
-impl From<CalledName> for String {
-    fn from(name: CalledName) -> Self {
+impl From<PrintableName> for String {
+    fn from(name: PrintableName) -> Self {
         name.0.into()
     }
 }
 
-impl Parse for CalledName {
+impl Parse for PrintableName {
     fn parse(text: &str) -> Result<Self, String> {
         let name = Name::parse(text)?;
         let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        // Letters that are blank.
+        // Letters that are rendered blank.
         let is_blank = |c: char| matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
         if name.as_str().chars().any(turns) {
             return Err("must not contain characters that change the direction of text".to_owned());
@@ -50,19 +50,19 @@ impl Parse for CalledName {
     }
 }
 
-impl utoipa::PartialSchema for CalledName {
+impl utoipa::PartialSchema for PrintableName {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
         Name::schema()
     }
 }
 
-/// What somebody writes who asks for access.
+/// The input for an access request.
 #[derive(Clone, Debug)]
 pub struct NewRequest {
-    pub name: CalledName,
+    pub name: PrintableName,
     pub email: Email,
-    pub company: Option<CalledName>,
-    pub job_title: Option<CalledName>,
+    pub company: Option<PrintableName>,
+    pub job_title: Option<PrintableName>,
     pub purpose: Option<LongText>,
     pub requested_duration_days: Option<Days>,
     pub documents: Vec<PortalDocument>,
@@ -79,13 +79,13 @@ pub struct AccessRequest {
     pub job_title: Option<String>,
     pub purpose: Option<String>,
     pub requested_duration_days: Option<Days>,
-    /// The documents on request that were asked for; once it is approved, those that were granted.
+    /// The requested documents among those on request; after approval, the granted ones.
     pub documents: Vec<PortalDocument>,
     pub status: RequestStatus,
     pub reviewed_by: Option<MemberId>,
     pub reviewed_at: Option<Time>,
     pub denial_reason: Option<String>,
-    /// The access it led to, or that was there already.
+    /// The grant that resulted from it, or that already existed.
     pub grant_id: Option<AccessGrantId>,
     pub created_at: Time,
     pub updated_at: Time,
@@ -117,7 +117,7 @@ impl AccessRequest {
         }
     }
 
-    /// Somebody decided.
+    /// The request after the decision.
     #[must_use]
     pub fn reviewed(&self, status: RequestStatus, by: Option<MemberId>, now: Time) -> Self {
         Self {
@@ -131,10 +131,10 @@ impl AccessRequest {
     }
 }
 
-/// The agreement of an organization that has none of its own.
+/// The agreement of organizations that have none of their own.
 const USUAL_AGREEMENT: &str = include_str!("../../data/nda.md");
 
-/// What an agreement is between, and for how long.
+/// The parties to an agreement, its date and its duration.
 #[derive(Clone, Debug)]
 pub struct Parties<'a> {
     pub organization: &'a str,
@@ -144,7 +144,7 @@ pub struct Parties<'a> {
 }
 
 impl Parties<'_> {
-    /// The text that is agreed to, in Markdown: an organization's own or ours, with the placeholders filled in.
+    /// The text of the agreement in Markdown: the organization's own or the default, with the placeholders filled in.
     pub fn agree(&self, own: Option<&str>) -> String {
         let days = self.duration.get();
         let values = [
@@ -156,7 +156,7 @@ impl Parties<'_> {
             ("date", self.date.to_string()),
             ("duration", if days == 1 { "one day".to_owned() } else { format!("{days} days") }),
         ];
-        // What stands in the braces is read once: what somebody is called is never a placeholder.
+        // Placeholders are filled in one pass, so that a visitor's name is never read as a placeholder.
         let mut text = String::new();
         let mut rest = own.unwrap_or(USUAL_AGREEMENT);
         while let Some((before, after)) = rest.split_once("{{") {
@@ -181,12 +181,12 @@ impl Parties<'_> {
     }
 }
 
-/// Text that means nothing else in Markdown.
+/// Escapes a text for Markdown.
 fn literally(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     for (place, c) in text.char_indices() {
-        // At the beginning of a line these begin a list, or a line of their own.
+        // At the start of a line, these characters begin a list or another block.
         let begins = (place == 0 && "-+=".contains(c)) || (place == digits && digits > 0 && ".)".contains(c));
         if begins || "\\`*_[]<>~|&!#$".contains(c) {
             written.push('\\');
@@ -197,16 +197,16 @@ fn literally(text: &str) -> String {
 }
 
 crate::words! {
-    /// How far an agreement is.
+    /// The status of an agreement.
     NdaStatus {
         Pending = "pending",
         Signed = "signed",
-        /// Another took its place, or it is no longer offered.
+        /// It was replaced by another one, or is no longer offered.
         Void = "void",
     }
 }
 
-/// Who signed an agreement, when, and from where.
+/// The signature of an agreement: the signer, the time and the IP address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Signature {
@@ -214,13 +214,13 @@ pub struct Signature {
     pub email: String,
     pub at: Time,
     pub ip: Option<String>,
-    /// What the signed file shows, and by which it is found.
+    /// The code that the signed file shows and by which it is found.
     pub code: String,
     pub file_id: NdaFileId,
     pub file_sha256: String,
 }
 
-/// An agreement that somebody is asked to sign: its text does not change any more.
+/// An agreement that is offered for signature; its text is final.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Nda {
@@ -234,14 +234,14 @@ pub struct Nda {
     pub text_sha256: String,
     pub duration_days: Days,
     pub created_at: Time,
-    /// Until when it can be signed.
+    /// The deadline for signing.
     pub expires_at: Time,
     pub signature: Option<Signature>,
     pub grant_id: Option<AccessGrantId>,
 }
 
 crate::words! {
-    /// Whether access still holds.
+    /// The status of an access grant.
     GrantStatus {
         Active = "active",
         Expired = "expired",
@@ -249,7 +249,7 @@ crate::words! {
     }
 }
 
-/// What somebody who signed may read, and until when.
+/// The access of a visitor who signed the agreement, and its expiry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AccessGrant {
@@ -277,7 +277,7 @@ impl AccessGrant {
 }
 
 crate::words! {
-    /// What a visitor did.
+    /// The action of a portal visitor.
     VisitAction {
         Opened = "opened",
         DownloadedPolicy = "downloaded_policy",
@@ -286,7 +286,7 @@ crate::words! {
     }
 }
 
-/// What a visitor saw of it.
+/// A visit: the action and the document it concerns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Visited {
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn an_agreement_names_its_parties_and_nothing_they_are_called_is_markup() {
         let new = NewRequest {
-            name: CalledName::parse("{{email}} *Ada*").expect("a name"),
+            name: PrintableName::parse("{{email}} *Ada*").expect("a name"),
             email: Email::parse("ada_l@example.com").expect("an address"),
             company: None,
             job_title: None,
@@ -357,8 +357,8 @@ mod tests {
             assert_eq!(literally(name), written);
         }
         for bad in ["\u{202e}Ada", "\u{200b}", "\u{2800}\u{3164}", "---", ""] {
-            assert!(CalledName::parse(bad).is_err(), "{bad:?}");
+            assert!(PrintableName::parse(bad).is_err(), "{bad:?}");
         }
-        assert!(CalledName::parse("سارة \u{200f}").is_ok());
+        assert!(PrintableName::parse("سارة \u{200f}").is_ok());
     }
 }

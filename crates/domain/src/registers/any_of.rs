@@ -1,4 +1,4 @@
-//! Several values of one filter.
+//! Filters with several values.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Schema};
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::text::Parse;
 
-/// Values that one filter may have.
+/// The maximum number of values in one filter.
 const MAX_VALUES: usize = 50;
 
-/// Values of which a field may have any; on the wire with commas between them: `open,pending`.
+/// The values that a field may have, separated by commas on the wire: `open,pending`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnyOf<T>(Vec<T>);
 
@@ -25,7 +25,7 @@ impl<T: PartialEq> AnyOf<T> {
         self.0.contains(value)
     }
 
-    /// Tells if there is another value beside this one.
+    /// Returns true when there is a value other than this one.
     pub fn has_others_than(&self, value: &T) -> bool {
         self.0.iter().any(|one| one != value)
     }
@@ -47,7 +47,7 @@ impl<T: Parse + PartialEq> Parse for AnyOf<T> {
     }
 }
 
-/// Kept as text with a comma around each value, so that one of them is found with its commas.
+/// Stored as text with commas around each value, so that a substring search matches whole values.
 impl<T: Keep> Keep for AnyOf<T> {
     const KIND: PlainKind = PlainKind::Text;
 

@@ -1,5 +1,5 @@
-//! Files that belong to something: evidence of a risk, a vendor or a task, or what a comment brings along. The
-//! bytes are in object storage; what is known of them is here.
+//! Attachments: files that are evidence of a risk, a vendor or a task, or that belong to a comment. The bytes are in
+//! object storage; their metadata is here.
 
 use serde::Serialize;
 
@@ -10,8 +10,8 @@ use crate::time::Time;
 
 /// The largest file, in bytes.
 pub const FILE_LIMIT: u64 = 10 << 20;
-/// How many files a comment brings along at most.
-pub const MOST_OF_A_COMMENT: usize = 10;
+/// The maximum number of files attached to a comment.
+pub const MAX_ATTACHMENTS_PER_COMMENT: usize = 10;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,16 +27,16 @@ pub struct Attachment {
     /// The SHA-256 of the content, in hexadecimal.
     pub sha256: String,
     pub description: Option<String>,
-    /// The day it is evidence of.
+    /// The date that the evidence is for.
     pub effective_date: Option<Date>,
     /// The automation run that made it, and the version of its script.
     pub run: Option<MadeBy>,
-    /// Nobody, if the product itself made the file.
+    /// `None` if the product itself created the file.
     pub uploaded_by: Option<MemberId>,
     pub created_at: Time,
 }
 
-/// What made a file that nobody attached.
+/// The automation run that created a file, and the version of its script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MadeBy {
@@ -45,6 +45,6 @@ pub struct MadeBy {
 }
 
 impl Attachment {
-    /// It never changes.
+    /// The version of every attachment, since attachments never change.
     pub const VERSION: i64 = 1;
 }

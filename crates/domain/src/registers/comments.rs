@@ -1,4 +1,4 @@
-//! A comment: what a member says about something. Only its author changes or deletes it.
+//! Comments of members. Only the author can change or delete a comment.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::registers::subjects::Commentable;
 use crate::text::Text;
 use crate::time::Time;
 
-/// What is said: 1 to 2000 characters.
+/// The text of a comment: 1 to 2000 characters.
 pub type CommentText = Text<1, 2000>;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,7 +27,7 @@ pub struct Comment {
     pub version: i64,
 }
 
-/// Who wrote a comment, as answers show it.
+/// The author of a comment, as in responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
     pub user_id: UserId,
@@ -37,7 +37,7 @@ pub struct Author {
     pub deactivated: bool,
 }
 
-/// A comment together with its author and what it brings along.
+/// A comment together with its author and its attachments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommentWithAuthor {
     pub comment: Comment,

@@ -1,5 +1,5 @@
-//! What is known of the organization: questions and answers that statements of applicability are filled from, and that
-//! the assistant is told.
+//! Facts about the organization: questions and answers that statements of applicability are filled from and that are
+//! passed to the assistant.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use crate::id::kind;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
 
-/// What an entry is about: words of lowercase letters, digits and underscores, each once.
+/// The topics of an entry: unique words of lowercase letters, digits and underscores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tags(Vec<String>);
 
 impl Tags {
-    pub const MOST: usize = 20;
-    const LONGEST: usize = 50;
+    pub const MAX: usize = 20;
+    const MAX_TAG_CHARS: usize = 50;
 
     pub fn new(words: Vec<String>) -> Result<Self, String> {
         let is_fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if words.len() > Self::MOST {
-            return Err(format!("must hold at most {} tags", Self::MOST));
+        if words.len() > Self::MAX {
+            return Err(format!("must hold at most {} tags", Self::MAX));
         }
         for (place, word) in words.iter().enumerate() {
-            if !(1..=Self::LONGEST).contains(&word.len()) || !word.chars().all(is_fine) {
+            if !(1..=Self::MAX_TAG_CHARS).contains(&word.len()) || !word.chars().all(is_fine) {
                 return Err(format!(
                     "[{place}]: must be 1 to {} lowercase letters, digits and underscores",
-                    Self::LONGEST
+                    Self::MAX_TAG_CHARS
                 ));
             }
         }
@@ -51,7 +51,7 @@ impl fmt::Display for Tags {
     }
 }
 
-/// Kept with a space around each, so that one can be searched for.
+/// Stored with spaces around each tag, so that a substring search matches whole tags.
 impl Keep for Tags {
     const KIND: PlainKind = PlainKind::Words;
 
@@ -67,7 +67,7 @@ impl Keep for Tags {
     }
 }
 
-/// One tag that is searched for.
+/// A tag to search for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag(String);
 
@@ -99,7 +99,7 @@ impl utoipa::PartialSchema for Tag {
         utoipa::openapi::schema::ObjectBuilder::new()
             .schema_type(utoipa::openapi::schema::Type::String)
             .min_length(Some(1))
-            .max_length(Some(Tags::LONGEST))
+            .max_length(Some(Tags::MAX_TAG_CHARS))
             .into()
     }
 }
@@ -119,7 +119,7 @@ macro_rules! context_fields {
     };
 }
 
-/// What the list can be narrowed down by.
+/// The filters of the list of entries.
 #[macro_export]
 macro_rules! context_filters {
     ($then:ident $($with:tt)*) => {
@@ -134,15 +134,15 @@ macro_rules! context_filters {
 use crate::{register_filter, register_structs};
 
 context_fields!(register_structs
-    /// What is known of the organization.
+    /// The fields of an entry.
     ContextEntry ContextPatch);
 
 context_filters!(register_filter
-    /// Which entries are wanted.
+    /// The filter values of a list of entries.
     ContextFilter of ContextEntry);
 
 crate::register_sort! {
-    /// What entries can be sorted by.
+    /// The sort keys of the list of entries.
     ContextSort {
         Question = "question", question_key Text;
         Assignee = "assignee", assignee_id Member;

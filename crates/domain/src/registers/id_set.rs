@@ -1,4 +1,4 @@
-//! A set of ids, as a field of a register: what a row is linked to.
+//! A set of ids as a field of a register, which links a row to others.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::id::{Id, Kind};
 use crate::plain::{Keep, Plain, PlainKind};
 
-/// Ids in their order, each once.
+/// Unique ids in ascending order.
 pub struct IdSet<K>(Vec<Id<K>>);
 
 impl<K: Kind> IdSet<K> {
-    pub const MOST: usize = 200;
+    pub const MAX: usize = 200;
 
     pub fn new(mut ids: Vec<Id<K>>) -> Self {
         ids.sort_unstable();
@@ -84,7 +84,7 @@ impl<'de, K: Kind> Deserialize<'de> for IdSet<K> {
     }
 }
 
-/// Kept as the ids with spaces between them.
+/// Stored as ids separated by spaces.
 impl<K: Kind> Keep for IdSet<K> {
     const KIND: PlainKind = PlainKind::Words;
 

@@ -1,4 +1,4 @@
-//! What a row is linked to, to be looked for before the row is saved.
+//! The links of a row, whose targets are looked up before the row is saved.
 
 use crate::id::{Id, Kind};
 use crate::registers::id_set::IdSet;
@@ -12,7 +12,7 @@ impl Links {
         self.0.extend(ids.into_iter().flat_map(IdSet::iter).map(|id| (id.to_string(), field)));
     }
 
-    /// Those of one kind, and the field that names them.
+    /// The ids of one kind, each with the field that names it.
     pub fn of<K: Kind>(&self) -> impl Iterator<Item = (Id<K>, &'static str)> {
         self.0.iter().filter_map(|(id, field)| Some((Id::read(id)?, *field)))
     }

@@ -1,16 +1,16 @@
-//! Registers: what the plain kinds of things (risks, vendors …) have in common. A register's own file lists its fields
-//! once, in a table that is a macro; each layer makes of that table what it needs: here the structs, in storage the
-//! columns, in the interface the bodies, the views and the columns of an export.
+//! Registers: the common parts of risks, vendors and similar resources. The file of a register lists its fields once,
+//! in a table that is a macro. Each layer generates its own code from that table: here the structs, in storage the
+//! columns, in the API the bodies, the views and the columns of an export.
 //!
-//! A line of the table: the field, its name on the wire, how it can be given, its type, what it means.
+//! A line of the table has the field, its name on the wire, its mode, its type and its description.
 //!
-//! | how | in a creation | in a change | kept as |
+//! | mode | on creation | on change | stored as |
 //! |---|---|---|---|
-//! | `required` | must be there | may be left out | `T` |
-//! | `default` | may be left out | may be left out | `T` |
-//! | `nullable` | may be left out or null | null clears it | `Option<T>` |
-//! | `own` | not taken: the product sets it | not taken | `T` |
-//! | `noted` | not taken: the product sets it, or has not yet | not taken | `Option<T>` |
+//! | `required` | required | optional | `T` |
+//! | `default` | optional | optional | `T` |
+//! | `nullable` | optional or null | null clears it | `Option<T>` |
+//! | `own` | not accepted: the product sets it | not accepted | `T` |
+//! | `noted` | not accepted: the product sets it, possibly later | not accepted | `Option<T>` |
 
 pub mod any_of;
 pub mod attachments;
@@ -40,18 +40,18 @@ use crate::registers::links::Links;
 use crate::registers::scales::Cell;
 use crate::time::Time;
 
-/// What the table of fields yields.
+/// The code that is generated from a table of fields.
 pub trait Fields: Clone + fmt::Debug + PartialEq + Send + Sync + Sized + 'static {
-    /// What somebody gives: everything in a creation, some of it in a change.
+    /// The input: all required fields on creation, any fields on change.
     type Patch: Clone + fmt::Debug + Default + Send + Sync + 'static;
 
-    /// `None` when something required is missing.
+    /// Creates the fields from the input; `None` when a required field is missing.
     fn given(patch: Self::Patch) -> Option<Self>;
 
     #[must_use]
     fn patched(&self, patch: Self::Patch) -> Self;
 
-    /// Takes the fields out of a state that was recorded.
+    /// Parses the fields of a recorded state and removes them from it.
     fn recorded(state: &mut Map<String, Value>) -> Result<Self, serde_json::Error>;
 
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
@@ -60,69 +60,68 @@ pub trait Fields: Clone + fmt::Debug + PartialEq + Send + Sync + Sized + 'static
     fn field(&self, column: &str) -> Plain<'_>;
 }
 
-/// A register's own facts and rules.
+/// The properties and rules of a register.
 pub trait Register: Fields {
     type Kind: Kind;
     type Filter: Filter<Self>;
     type Sort: RegisterSort;
 
-    /// What its references begin with: `R-14`.
+    /// The prefix of its references: `R` in `R-14`.
     const REFERENCE: &'static str;
-    /// What its rows are called in the journal; the actions are this and what happened.
+    /// The entity type of its rows in the journal, which is also the prefix of its actions.
     const ENTITY: &'static str;
     const ACTIONS: Actions;
-    /// The field a row is known by.
+    /// The field that contains the name of a row.
     const NAMED_BY: &'static str;
     const COMPUTED: &'static [Computed<Self>];
-    /// The computed column that keeps a row out of lists unless it is asked for.
+    /// The computed column that hides a row from lists by default.
     const HIDDEN: Option<&'static str> = None;
-    /// What is shown of a row and depends on the day.
+    /// The values of a row that depend on the current date.
     const LIVE: &'static [Live<Self>] = &[];
     /// The sides of its rating: before treatment, and after.
     const RATINGS: &'static [RatingSide] = &[];
     const DUE: Due;
-    /// Whether members are told what is assigned to them.
+    /// Notifies members of rows that are assigned to them.
     const TELLS: bool = false;
 
-    /// What the row is known by.
     fn name(&self) -> &str;
 
     fn assignee(&self) -> Option<MemberId>;
 
     fn set_assignee(&mut self, assignee: Option<MemberId>);
 
-    /// When somebody has to look at it.
+    /// The date on which the row is due.
     fn due(&self) -> Option<Date>;
 
-    /// A file that is its text.
+    /// The file that contains the text of the row, if it has one.
     fn file(&self) -> Option<AttachmentId> {
         None
     }
 
-    /// What somebody links it to.
+    /// The links in the input.
     fn links(_given: &Self::Patch) -> Links {
         Links::default()
     }
 
-    /// What follows from what somebody gave; `before` is what the row was until now.
+    /// Updates dependent fields after the input is applied; `before` is the row before the change.
     fn follow(&mut self, _before: Option<&Self>, _given: &Self::Patch, _now: Time) {}
 
-    /// Whether a row is the actor's business, beyond the permission to see such rows at all.
+    /// Returns true when the actor may see this row, in addition to the permission to see such rows at all.
     fn is_visible(&self, _scope: &Scope) -> bool {
         true
     }
 
-    /// Narrows a list down to what is the actor's business; false when that is nothing.
+    /// Restricts a list to the rows that the actor may see; false when there are none.
     fn narrow(_filter: &mut Self::Filter, _scope: &Scope) -> bool {
         true
     }
 
-    /// Whether the actor may see how the register once was.
+    /// Checks that the actor may see the history of the register.
     fn may_look_back(_scope: &Scope) -> Result<(), Denied> {
         Ok(())
     }
 
-    /// Whether the actor may change this much.
+    /// Checks that the actor may make this change.
     fn permits(_patch: &Self::Patch, _scope: &Scope) -> Result<(), Denied> {
         Ok(())
     }
@@ -136,7 +135,7 @@ pub trait Register: Fields {
     }
 }
 
-/// What a change of a row is called.
+/// The journal actions of a register.
 #[derive(Clone, Copy, Debug)]
 pub struct Actions {
     pub created: &'static str,
@@ -173,17 +172,17 @@ impl RatingSide {
     }
 }
 
-/// A column that follows from the fields.
+/// A column that is computed from the fields.
 #[derive(Debug)]
 pub struct Computed<R> {
     pub column: &'static str,
     pub of: fn(&R) -> Plain<'_>,
-    /// Its name on the wire and what it means, if it is shown.
+    /// Its name on the wire and its description, if responses include it.
     pub shown: Option<(&'static str, &'static str)>,
 }
 
 impl<R> Computed<R> {
-    /// For lists and searches alone.
+    /// A column that is used only to list and to search.
     pub const fn hidden(column: &'static str, of: fn(&R) -> Plain<'_>) -> Self {
         Self { column, of, shown: None }
     }
@@ -198,41 +197,41 @@ impl<R> Computed<R> {
     }
 }
 
-/// What is shown of a row and depends on the day.
+/// A value of a row that depends on the current date.
 #[derive(Debug)]
 pub struct Live<R> {
     /// Its name on the wire.
     pub wire: &'static str,
     pub about: &'static str,
-    /// Everything it can be.
+    /// All possible values.
     pub words: &'static [&'static str],
     pub of: fn(&R, Date) -> &'static str,
 }
 
-/// The list of what is due.
+/// The filter for rows that are due.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
-    /// The column of the date.
+    /// The column that contains the date.
     pub column: &'static str,
-    /// The parameter that asks for it.
+    /// The query parameter of the filter.
     pub wire: &'static str,
     pub about: &'static str,
-    /// Whether something is due on its day already, or only when the day is over.
+    /// True when a row is due on its date already, false when it is due once that day is over.
     pub on_the_day: bool,
 }
 
-/// How a condition compares.
+/// The comparison of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     Is,
     /// One of several values.
     AnyOf,
     AtLeast,
-    /// A set, or a text, that has it in it.
+    /// A set or a text that contains the value.
     Has,
 }
 
-/// A condition that narrows a list down, if it is given.
+/// An optional condition of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Condition {
     pub column: &'static str,
@@ -240,7 +239,7 @@ pub struct Condition {
     pub kind: PlainKind,
 }
 
-/// Rows of a register, some of which lists leave out unless they are asked for.
+/// The selection of rows in a register that hides some of them from lists by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
     Shown,
@@ -249,7 +248,7 @@ pub enum Visibility {
 }
 
 impl Visibility {
-    /// The values that the column of hidden rows may have.
+    /// The accepted values of the column that hides rows.
     pub fn values(self) -> [bool; 2] {
         match self {
             Self::Shown => [false, false],
@@ -263,15 +262,15 @@ impl Visibility {
 pub trait Filter<R>: Clone + fmt::Debug + Default + Send + Sync + 'static {
     const CONDITIONS: &'static [Condition];
 
-    /// What is asked for, in the order of the conditions; null is anything.
+    /// The requested values, in the order of the conditions; null matches anything.
     fn values(&self) -> Vec<Plain<'_>>;
 
-    /// The rows that are listed: by default those that lists do not leave out.
+    /// The rows that are listed; by default those that are not hidden.
     fn visibility(&self) -> Visibility {
         Visibility::Shown
     }
 
-    /// The same rule as the statement's, for rows as they once were.
+    /// Returns true when a row matches. It is the same rule as in the SQL statement, for historical rows.
     fn takes(&self, row: &R) -> bool;
 }
 
@@ -292,12 +291,12 @@ pub enum SortKey {
     Member(&'static str),
 }
 
-/// The day by which rows without a date are sorted: after all others.
+/// The sort date of rows without a date, which puts them last.
 pub const NEVER: &str = "9999-12-31";
 
-/// What a register can be sorted by.
+/// The sort keys of a register.
 pub trait RegisterSort: Sort + utoipa::PartialSchema + fmt::Debug + Send + Sync + 'static {
-    /// The key of each, in the order of the words.
+    /// The key of each variant, in the order of the words.
     const KEYS: &'static [SortKey];
 
     fn index(self) -> usize;
@@ -307,13 +306,13 @@ pub trait RegisterSort: Sort + utoipa::PartialSchema + fmt::Debug + Send + Sync 
     }
 }
 
-/// Which rows are wanted.
+/// The query of a list of rows.
 #[derive(Clone, Debug)]
 pub struct Wanted<R: Register> {
     pub filter: R::Filter,
     /// Part of the name or the description, or a reference.
     pub q: Option<String>,
-    /// Only those that are due by then.
+    /// Only rows that are due by this date.
     pub due_by: Option<Date>,
 }
 
@@ -324,14 +323,14 @@ impl<R: Register> Default for Wanted<R> {
 }
 
 impl<R: Register> Wanted<R> {
-    /// Whether nothing narrows the list down.
+    /// Returns true when nothing restricts the list.
     pub fn is_everything(&self) -> bool {
         self.q.is_none()
             && self.due_by.is_none()
             && self.filter.values().iter().all(|value| *value == Plain::Null)
     }
 
-    /// The number of the reference that is searched for, if it is one.
+    /// The number of the reference that is searched for, if `q` is a reference.
     pub fn number(&self) -> Option<i64> {
         let q = self.q.as_ref()?.trim();
         let (prefix, number) = q.split_at_checked(R::REFERENCE.len())?;
@@ -355,7 +354,7 @@ impl<R: Register> Wanted<R> {
     }
 }
 
-/// The computed column every register has: what a search looks at.
+/// The computed column that is searched, which every register has.
 pub const SEARCH_TEXT: &str = "search_text";
 pub const UPDATED_AT: &str = "updated_at";
 
@@ -363,7 +362,8 @@ pub const UPDATED_AT: &str = "updated_at";
 pub struct Record<R: Register> {
     pub id: Id<R::Kind>,
     pub organization_id: OrganizationId,
-    /// Counts the rows of an organization, and is never given twice. 0 in what was recorded before rows had one.
+    /// The number of the row within its organization, which is never reused. 0 in states that were recorded before
+    /// rows had numbers.
     pub number: i64,
     pub fields: R,
     pub created_at: Time,
@@ -392,12 +392,12 @@ impl<R: Register> std::ops::Deref for Record<R> {
 }
 
 impl<R: Register> Record<R> {
-    /// What people call it: `R-14`.
+    /// The human-readable reference: `R-14`.
     pub fn reference(&self) -> String {
         format!("{}-{}", R::REFERENCE, self.number)
     }
 
-    /// What it is called in a message: `R-14 Laptops are lost`.
+    /// The label in messages: `R-14 Laptops are lost`.
     pub fn label(&self) -> String {
         format!("{} {}", self.reference(), self.fields.name())
     }
@@ -409,19 +409,19 @@ impl<R: Register> Record<R> {
         Self { fields, ..self.clone() }
     }
 
-    /// Tells if it was rated on this side.
+    /// Returns true when the row was rated on this side.
     pub fn is_rated(&self, side: &RatingSide) -> bool {
         self.fields.field(side.is_assessed) == Plain::Bool(true)
     }
 
-    /// Its cell of the matrix, of which it is the only row.
+    /// Its cell of the matrix, with a count of one.
     pub fn cell(&self, side: &RatingSide) -> Result<Cell, String> {
         let likelihood = Keep::kept(self.fields.field(side.likelihood))?;
         let impact = Keep::kept(self.fields.field(side.impact))?;
         Ok(Cell { likelihood, impact, count: 1 })
     }
 
-    /// Its place in a list sorted by `sort`; members are looked up by `name`.
+    /// Its cursor in a list sorted by `sort`; `name` looks up the name of a member.
     pub fn place(&self, sort: R::Sort, name: impl Fn(MemberId) -> String) -> After {
         let key = match sort.key() {
             SortKey::Number(UPDATED_AT) => Key::Number(self.updated_at.as_millis()),
@@ -446,7 +446,7 @@ impl<R: Register> Record<R> {
         After { key, id: self.id.to_string() }
     }
 
-    /// Takes a state that was recorded.
+    /// Parses a recorded state.
     pub fn recorded(text: &str) -> Result<Self, serde_json::Error> {
         let mut state: Map<String, Value> = serde_json::from_str(text)?;
         let reference: Option<String> = take(&mut state, "reference")?;
@@ -463,7 +463,7 @@ impl<R: Register> Record<R> {
         })
     }
 
-    /// Writes what its state and its view share.
+    /// Writes the properties that the recorded state and the view have in common.
     pub fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry("reference", &self.reference())?;
@@ -474,7 +474,7 @@ impl<R: Register> Record<R> {
     }
 }
 
-/// The state that is recorded.
+/// Writes the state that the journal records.
 impl<R: Register> Serialize for Record<R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -483,12 +483,12 @@ impl<R: Register> Serialize for Record<R> {
     }
 }
 
-/// A property of a recorded state; what was not recorded then is null.
+/// Takes a property from a recorded state; properties that were not recorded are null.
 pub fn take<T: DeserializeOwned>(state: &mut Map<String, Value>, name: &str) -> Result<T, serde_json::Error> {
     serde_json::from_value(state.remove(name).unwrap_or_default())
 }
 
-/// Makes the structs of a table of fields.
+/// Generates the structs of a table of fields.
 #[macro_export]
 macro_rules! register_structs {
     (@kept nullable $type:ty) => { Option<$type> };
@@ -558,7 +558,7 @@ macro_rules! register_structs {
     };
 }
 
-/// What a register whose rows are reviewed is asked for.
+/// The due filter of a register whose rows are reviewed.
 pub const REVIEW_DUE: Due = Due {
     column: "review_date",
     wire: "reviewDue",
@@ -566,7 +566,7 @@ pub const REVIEW_DUE: Due = Due {
     on_the_day: true,
 };
 
-/// What a register with the usual fields (a name, somebody responsible, a review) is known by.
+/// Implements the common parts of a register with the usual fields: a name, an assignee and a review date.
 #[macro_export]
 macro_rules! register_basics {
     ($named_by:ident, reviewed) => {
@@ -595,7 +595,7 @@ macro_rules! register_basics {
     };
 }
 
-/// Makes the filter of a table of conditions: `field "wire" Compare column Type = "what it means";`
+/// Generates the filter of a table of conditions: `field "wire" Compare column Type = "description";`
 #[macro_export]
 macro_rules! register_filter {
     (
@@ -652,8 +652,8 @@ macro_rules! register_filter {
     };
 }
 
-/// Makes the words a register can be sorted by: `Variant = "word", column Kind;` with a kind of [`SortKey`], and of
-/// `Words` the type. Newest first, unless one of them is the `default`, which counts upwards.
+/// Generates the sort keys of a register: `Variant = "word", column Kind;` with a kind of [`SortKey`], and with its
+/// type for `Words`. Lists are sorted newest first, unless one key is the `default`, which sorts in ascending order.
 #[macro_export]
 macro_rules! register_sort {
     ($(#[$meta:meta])* $name:ident {

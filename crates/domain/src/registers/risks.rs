@@ -1,4 +1,4 @@
-//! A risk: what could go wrong, how likely and how bad, before and after treatment.
+//! A risk, with its likelihood and impact before and after treatment.
 
 use crate::id::kind;
 use crate::patch::Patch;
@@ -9,7 +9,6 @@ use crate::text::LongText;
 use crate::time::Time;
 
 crate::words! {
-    /// What a risk is about.
     RiskCategory {
         Customer = "customer",
         Fraud = "fraud",
@@ -38,7 +37,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// What is done about a risk.
+    /// The treatment of a risk.
     #[derive(Default)]
     TreatmentStrategy {
         #[default]
@@ -49,7 +48,7 @@ crate::words! {
     }
 }
 
-/// Tells if the input decides about the treatment. In a creation the default does not.
+/// Returns true when the input sets the treatment. On creation the default does not count.
 pub(crate) fn sets_treatment(
     is_new: bool,
     strategy: Option<TreatmentStrategy>,
@@ -85,7 +84,7 @@ macro_rules! risk_fields {
     };
 }
 
-/// What the list of risks can be narrowed down by.
+/// The filters of the list of risks.
 #[macro_export]
 macro_rules! risk_filters {
     ($then:ident $($with:tt)*) => {
@@ -110,11 +109,11 @@ macro_rules! risk_filters {
 use crate::{register_filter, register_structs};
 
 risk_fields!(register_structs
-    /// What is known of a risk.
+    /// The fields of a risk.
     Risk RiskPatch);
 
 risk_filters!(register_filter
-/// Which risks are wanted.
+/// The filter values of a list of risks.
 RiskFilter of Risk lists |filter| match &filter.status {
     Some(any) if any.has(&RiskStatus::Archived) && any.has_others_than(&RiskStatus::Archived) => Visibility::All,
     Some(any) if any.has(&RiskStatus::Archived) => Visibility::Hidden,
@@ -122,7 +121,7 @@ RiskFilter of Risk lists |filter| match &filter.status {
 });
 
 crate::register_sort! {
-    /// What risks can be sorted by.
+    /// The sort keys of the list of risks.
     RiskSort {
         Title = "title", title_key Text;
         InherentScore = "inherentScore", inherent_score Number;

@@ -5,7 +5,6 @@ use crate::registers::Register;
 use crate::text::Parse;
 
 crate::words! {
-    /// How likely something is.
     #[derive(Default)]
     Likelihood {
         #[default]
@@ -18,7 +17,6 @@ crate::words! {
 }
 
 crate::words! {
-    /// How bad it would be.
     #[derive(Default)]
     Impact {
         #[default]
@@ -31,32 +29,33 @@ crate::words! {
 }
 
 impl Likelihood {
-    /// 1 to 5.
+    /// The step on the scale, 1 to 5.
     pub fn step(self) -> i64 {
         self as i64 + 1
     }
 }
 
 impl Impact {
-    /// 1 to 5.
+    /// The step on the scale, 1 to 5.
     pub fn step(self) -> i64 {
         self as i64 + 1
     }
 }
 
-/// 1 to 25.
+/// The score of a rating, 1 to 25.
 pub fn score(likelihood: Likelihood, impact: Impact) -> i64 {
     likelihood.step() * impact.step()
 }
 
-/// Tells if the input sets a rating. In a creation the defaults do not: many clients always send them.
+/// Returns true when the input sets a rating. On creation the defaults do not count, because many clients always send
+/// them.
 pub fn sets_rating(is_new: bool, likelihood: Option<Likelihood>, impact: Option<Impact>) -> bool {
     let is_default = likelihood.unwrap_or_default() == Likelihood::default()
         && impact.unwrap_or_default() == Impact::default();
     (likelihood.is_some() || impact.is_some()) && !(is_new && is_default)
 }
 
-/// A score from 1 to 25, as a filter asks for it.
+/// A score from 1 to 25 in a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Score(pub i64);
 
@@ -128,7 +127,7 @@ impl MatrixSide {
     }
 }
 
-/// How many rows are in one cell of the five by five matrix.
+/// The number of rows in one cell of the five by five matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub likelihood: Likelihood,

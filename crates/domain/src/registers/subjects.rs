@@ -1,10 +1,10 @@
-//! What can be commented on and have files attached: one table.
+//! The subjects of comments and attachments, in one table.
 
 use crate::access::{Denied, Scope};
 use crate::text::Parse;
 
-/// Every kind of subject: its name (also the name of its id's kind), its word, the word for many, its parameter in a path,
-/// what lets somebody see it, and what it is: a register, or a comment.
+/// Every kind of subject: its name (also the name of its id's kind), its word, the plural, its path parameter, the
+/// grant needed to see it, and its category: a register, or a comment.
 #[macro_export]
 macro_rules! subjects {
     ($then:ident $($with:tt)*) => {
@@ -22,19 +22,19 @@ macro_rules! subjects {
 macro_rules! subject_enum {
     ([] $($name:ident $word:literal $many:literal $parameter:literal $see:ty, $what:ident $type:ty;)*) => {
         crate::words! {
-            /// What a file is attached to.
+            /// The subject that a file is attached to.
             Subject { $($name = $word,)* }
         }
 
         impl Subject {
-            /// The actor may see such subjects.
+            /// Checks that the actor may see such subjects.
             pub fn must_be_seen(self, scope: &Scope) -> Result<(), Denied> {
                 match self {
                     $(Self::$name => scope.require_grant::<$see>(),)*
                 }
             }
 
-            /// Whether it can be commented on.
+            /// Returns true when it can be commented on.
             pub fn takes_comments(self) -> bool {
                 match self {
                     $(Self::$name => stringify!($what) != "comment",)*

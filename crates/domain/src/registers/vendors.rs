@@ -1,4 +1,4 @@
-//! A vendor: somebody the organization relies on, and how much could go wrong with them.
+//! A vendor that the organization relies on, with its risk rating.
 
 use crate::id::kind;
 use crate::plain::Plain;
@@ -8,7 +8,7 @@ use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT};
 use crate::time::Time;
 
 crate::words! {
-    /// What a vendor provides.
+    /// The kind of service that a vendor provides.
     #[derive(Default)]
     VendorCategory {
         Cloud = "cloud",
@@ -24,7 +24,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// How far the assessment of a vendor is. Any status may follow any other.
+    /// The assessment status of a vendor. Any status may follow any other.
     #[derive(Default)]
     VendorStatus {
         #[default]
@@ -61,7 +61,7 @@ macro_rules! vendor_fields {
     };
 }
 
-/// What the list of vendors can be narrowed down by.
+/// The filters of the list of vendors.
 #[macro_export]
 macro_rules! vendor_filters {
     ($then:ident $($with:tt)*) => {
@@ -86,15 +86,15 @@ macro_rules! vendor_filters {
 use crate::{register_filter, register_structs};
 
 vendor_fields!(register_structs
-    /// What is known of a vendor.
+    /// The fields of a vendor.
     Vendor VendorPatch);
 
 vendor_filters!(register_filter
-    /// Which vendors are wanted.
+    /// The filter values of a list of vendors.
     VendorFilter of Vendor);
 
 crate::register_sort! {
-    /// What vendors can be sorted by.
+    /// The sort keys of the list of vendors.
     VendorSort {
         Name = "name", name_key Text;
         InherentScore = "inherentScore", inherent_score Number;

@@ -1,4 +1,4 @@
-//! Views: lists as members have arranged them, for themselves or for everybody.
+//! Views: saved settings of lists, private or shared.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::text::Name;
 use crate::time::Time;
 
 crate::words! {
-    /// A list that can be arranged.
+    /// A list that can have views.
     ViewList {
         Risks = "risks",
         Vendors = "vendors",
@@ -24,8 +24,8 @@ crate::words! {
     }
 }
 
-/// The parameters of a list: filters, `q`, `sort` and `order` by their names in a query, and those of the console, such as
-/// `columns` and `group`.
+/// The parameters of a list: filters, `q`, `sort` and `order` by their names in a query, and those of the console,
+/// such as `columns` and `group`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ViewParameters(BTreeMap<String, String>);
@@ -53,18 +53,18 @@ impl ViewParameters {
     }
 }
 
-/// A list as a member has arranged it.
+/// The saved settings of a list.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct View {
     pub id: ViewId,
     pub organization_id: OrganizationId,
-    /// The member who made it.
+    /// The member who created it.
     pub member_id: MemberId,
     pub list: ViewList,
     pub name: Name,
     pub parameters: ViewParameters,
-    /// Tells if everybody sees it.
+    /// True when all members see it.
     pub is_shared: bool,
     pub created_at: Time,
     pub updated_at: Time,
@@ -80,7 +80,7 @@ impl View {
         self.is_shared || scope.member() == Some(self.member_id)
     }
 
-    /// Tells if the actor may change or delete it.
+    /// Returns true when the actor may change or delete it.
     pub fn may_change(&self, scope: &Scope) -> bool {
         if self.is_shared { scope.allows(SHARE) } else { self.is_visible(scope) }
     }

@@ -16,11 +16,10 @@ use crate::time::Time;
 pub mod rules;
 
 crate::words! {
-    /// How far a statement is.
     SoaStatus {
         Draft = "draft",
         InProgress = "in_progress",
-        /// Everything is answered.
+        /// All questions are answered.
         Completed = "completed",
         NeedsReview = "needs_review",
         Approved = "approved",
@@ -29,7 +28,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// How far a control that applies is.
+    /// The implementation status of an applicable control.
     ImplementationStatus {
         NotStarted = "not_started",
         InProgress = "in_progress",
@@ -38,28 +37,28 @@ crate::words! {
 }
 
 crate::words! {
-    /// Where an answer came from.
+    /// The origin of an answer.
     AnswerSource {
         Person = "person",
         Rule = "rule",
         Ai = "ai",
-        /// The version before.
+        /// The previous version.
         Previous = "previous",
     }
 }
 
 crate::words! {
-    /// Whether a person stands behind an answer.
+    /// The state of an answer: proposed, or confirmed by a person.
     AnswerState {
         Proposed = "proposed",
         Confirmed = "confirmed",
     }
 }
 
-/// The longest justification.
+/// The justification of an answer.
 pub type Justification = crate::text::Text<0, 4_000>;
 
-/// A statement, without its answers.
+/// A statement of applicability, without its answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SoaDocument {
@@ -70,22 +69,22 @@ pub struct SoaDocument {
     pub is_latest: bool,
     pub status: SoaStatus,
     pub total_questions: i64,
-    /// How many have an answer that a person stands behind.
+    /// The number of questions with an answer that a person has confirmed.
     pub answered_questions: i64,
     pub prepared_by: Option<MemberId>,
     pub approver_id: Option<MemberId>,
     pub submitted_at: Option<Time>,
-    /// Who asked for its approval.
+    /// The member who submitted it for approval.
     pub submitted_by: Option<MemberId>,
     pub approved_at: Option<Time>,
     pub declined_at: Option<Time>,
     pub decline_reason: Option<String>,
     pub completed_at: Option<Time>,
-    /// The SHA-256 of what was approved, in hexadecimal.
+    /// The SHA-256 of the approved content, in hexadecimal.
     pub content_hash: Option<String>,
     pub created_at: Time,
     pub updated_at: Time,
-    /// Counts its changes, those of its answers too.
+    /// Counts the changes to the document and to its answers.
     #[serde(skip)]
     pub revision: i64,
 }
@@ -95,7 +94,7 @@ impl SoaDocument {
         self.answered_questions == self.total_questions
     }
 
-    /// The same after an answer came: nobody has approved that.
+    /// The document after a change of its answers, which withdraws a submission or a decision.
     #[must_use]
     pub fn answered(&self, answered_questions: i64, now: Time) -> Self {
         let mut after = Self { answered_questions, ..self.clone() };
@@ -119,7 +118,7 @@ impl SoaDocument {
     }
 }
 
-/// An answer.
+/// The answer to one question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SoaAnswer {
@@ -130,7 +129,7 @@ pub struct SoaAnswer {
     pub justification: Option<String>,
     pub implementation_status: Option<ImplementationStatus>,
     pub owner_id: Option<MemberId>,
-    /// A law or a contract that asks for it.
+    /// A law or a contract that requires it.
     pub obligation: Option<String>,
     pub source: AnswerSource,
     pub state: AnswerState,
@@ -143,7 +142,7 @@ impl SoaAnswer {
         self.state == AnswerState::Confirmed
     }
 
-    /// Whether both say the same, whoever said it.
+    /// Returns true when both have the same content, whatever their source.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let said = |one: &Self| {
             (
@@ -158,7 +157,7 @@ impl SoaAnswer {
     }
 }
 
-/// What is asked of everyone who uses a framework.
+/// The questions about a framework, which are the same for every organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Configuration {
@@ -190,7 +189,7 @@ pub struct ColumnMapping {
     pub closure: String,
     pub title: String,
     pub control_objective: String,
-    /// Answers never live here.
+    /// Always null: answers are stored in the document of an organization.
     #[serde(rename = "isApplicable")]
     pub is_applicable: (),
     pub justification: (),
@@ -211,7 +210,7 @@ impl Configuration {
         };
         let column = |(name, kind)| ConfigurationColumn { name, kind };
         Self {
-            // The same for everyone, as the framework is.
+            // The same for every organization, like the framework.
             id: SoaConfigurationId::from_u128(framework.id.as_u128()),
             framework_id: framework.id,
             version: 1,
@@ -231,18 +230,18 @@ impl Configuration {
 }
 
 crate::words! {
-    /// What a row lacks.
+    /// A missing part of a row.
     Gap {
-        /// An answer that a person stands behind.
+        /// An answer that a person has confirmed.
         Answer = "answer",
-        /// A risk that is treated, or a law or contract that asks for it.
+        /// A treated risk, or a law or contract that requires it.
         Reason = "reason",
         Control = "control",
-        /// A policy of its controls that is published, though it is said to be implemented.
+        /// A published policy of its controls, although it is marked as implemented.
         Policy = "policy",
-        /// A policy or a task behind each of its controls, though it is said to be implemented.
+        /// A policy or a task for each of its controls, although it is marked as implemented.
         Task = "task",
-        /// Fresh evidence, though it is said to be implemented.
+        /// Fresh evidence, although it is marked as implemented.
         Evidence = "evidence",
         /// An owner of each of its controls, or of the row where there is none.
         Owner = "owner",
@@ -251,15 +250,15 @@ crate::words! {
 
 /// The facts behind a row.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Behind<'a> {
+pub struct RowFacts<'a> {
     pub risks: usize,
     pub controls: usize,
-    /// The pieces that the controls lack.
+    /// The missing parts of the controls.
     pub missing: &'a [Missing],
 }
 
-/// What a row lacks. Nothing but the answer matters for what does not apply.
-pub fn gaps(answer: Option<&SoaAnswer>, behind: Behind<'_>) -> Vec<Gap> {
+/// The gaps of a row. A row that does not apply needs only an answer.
+pub fn gaps(answer: Option<&SoaAnswer>, behind: RowFacts<'_>) -> Vec<Gap> {
     let Some(answer) = answer else { return vec![Gap::Answer] };
     let mut gaps = Vec::new();
     let mut lacks = |is_missing: bool, gap| {
@@ -281,7 +280,7 @@ pub fn gaps(answer: Option<&SoaAnswer>, behind: Behind<'_>) -> Vec<Gap> {
     gaps
 }
 
-/// A row of what was approved.
+/// A row of the approved content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrozenRow {
@@ -297,10 +296,10 @@ pub struct FrozenRow {
     pub is_proposed: bool,
 }
 
-/// A statement as it is printed: with the names that people had then.
+/// A statement for printing, with the names of people at that time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Frozen {
+pub struct SoaSnapshot {
     pub document_id: SoaDocumentId,
     pub framework_id: FrameworkId,
     pub organization: String,
@@ -315,7 +314,7 @@ pub struct Frozen {
 }
 
 crate::words! {
-    /// What a statement is written as.
+    /// The file format of a statement.
     SoaFormat {
         Pdf = "pdf",
         Xlsx = "xlsx",
@@ -323,7 +322,7 @@ crate::words! {
     }
 }
 
-/// That a statement was approved, and what it was.
+/// The approval of a statement, with the approved content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SoaApproval {
     pub id: SoaApprovalId,
@@ -332,5 +331,5 @@ pub struct SoaApproval {
     pub approver_id: MemberId,
     pub approved_at: Time,
     pub content_hash: String,
-    pub content: Frozen,
+    pub content: SoaSnapshot,
 }

@@ -1,4 +1,4 @@
-//! What follows for a statement from what is known of the organization, without any model: each rule says why.
+//! Answers that follow by rule from known facts about the organization, without a model; each has a justification.
 
 use crate::frameworks::Requirement;
 use crate::registers::context_entries::ContextEntry;
@@ -6,11 +6,11 @@ use crate::soa::ImplementationStatus;
 
 /// A fact about an organization that decides which requirements apply.
 struct Fact {
-    /// The tag of the requirements it decides about, and of the entries that answer it.
+    /// The tag of the requirements that it decides, and of the entries that answer it.
     tag: &'static str,
-    /// Questions that ask for the opposite, so that yes means that there is none; they need no tag.
+    /// Questions that ask for the opposite, so that yes means that the fact is false; they need no tag.
     opposites: &'static [&'static str],
-    /// Why the requirements do not apply when there is none of it.
+    /// The justification for requirements that do not apply because the fact is false.
     otherwise: &'static str,
 }
 
@@ -24,7 +24,7 @@ const FACTS: &[Fact] = &[
     Fact { tag: "outsourced_development", opposites: &[], otherwise: "No development is outsourced." },
 ];
 
-/// How a question about the whole organization begins.
+/// The beginnings of questions about the whole organization.
 const ABOUT_US: &[&str] = &[
     "is the company ",
     "is the organization ",
@@ -36,7 +36,7 @@ const ABOUT_US: &[&str] = &[
     "are you ",
 ];
 
-/// Whether an answer is yes or no: that word, and then nothing or a break.
+/// Parses an answer that begins with yes or no, followed by punctuation, a line break or the end.
 fn yes_or_no(answer: &str) -> Option<bool> {
     let answer = answer.trim();
     let word: String = answer.chars().take_while(|c| c.is_alphabetic()).collect();
@@ -52,7 +52,7 @@ fn yes_or_no(answer: &str) -> Option<bool> {
 }
 
 impl Fact {
-    /// Whether there is any of it, says an entry.
+    /// The value of the fact according to an entry.
     fn said_by(&self, entry: &ContextEntry) -> Option<bool> {
         let question = entry.question.as_str().to_lowercase();
         let question = question.trim_end_matches(['?', ' ']);
@@ -64,14 +64,14 @@ impl Fact {
         yes_or_no(entry.answer.as_str()).map(|yes| yes != is_opposite)
     }
 
-    /// Whether there is any of it, and which entry says so. Whoever says yes anywhere has some.
+    /// The value of the fact, and the entry that states it. A single yes overrides every no.
     fn known<'a>(&self, context: &'a [(String, ContextEntry)]) -> Option<(bool, &'a str)> {
         let said = || context.iter().filter_map(|(name, entry)| Some((self.said_by(entry)?, name.as_str())));
         said().find(|(is_there, _)| *is_there).or_else(|| said().next())
     }
 }
 
-/// What a rule proposes.
+/// An answer proposed by a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     pub is_applicable: bool,
@@ -79,23 +79,23 @@ pub struct Proposal {
     pub implementation_status: Option<ImplementationStatus>,
 }
 
-/// A control that meets a requirement, as far as rules look at it.
+/// A control that meets a requirement, with the fields that rules use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetBy {
-    /// What people call it.
+    /// Its human-readable label.
     pub label: String,
     pub status: ImplementationStatus,
 }
 
-/// What the rules say of a requirement: that it does not apply, because of what is known; or else that it does, because
-/// the organization has controls for it.
+/// Proposes an answer for a requirement: not applicable because of a known fact, or else applicable because the
+/// organization has controls for it.
 pub fn propose(
     requirement: &Requirement,
     context: &[(String, ContextEntry)],
     met_by: &[MetBy],
 ) -> Option<Proposal> {
     let facts: Vec<&Fact> = FACTS.iter().filter(|fact| requirement.has_tag(fact.tag)).collect();
-    // The first decides; the others only keep a requirement that one of them needs.
+    // The first fact decides; the others only keep a requirement that one of them needs.
     if let Some((first, others)) = facts.split_first()
         && let Some((false, reference)) = first.known(context)
         && others.iter().all(|other| !matches!(other.known(context), Some((true, _))))
@@ -169,7 +169,7 @@ mod tests {
         ] {
             assert!(left_out(&[entry(question, answer, tags)]).is_empty(), "{question} {answer}");
         }
-        // One office is enough.
+        // A single office makes the requirements apply.
         let two =
             [entry("Are there offices?", "No", &["premises"]), entry("And in Lisbon?", "Yes", &["premises"])];
         assert!(left_out(&two).is_empty());
@@ -182,7 +182,7 @@ mod tests {
         let outsourced =
             |answer: &str| entry("Is development outsourced?", answer, &["outsourced_development"]);
         assert_eq!(left_out(&[outsourced("No")]), ["8.30"]);
-        // Whoever has it made elsewhere still needs most of it.
+        // Outsourced development still needs most of the controls.
         let out = left_out(&[entry("Do you develop software?", "No", &["development"]), outsourced("Yes")]);
         assert_eq!(out, ["8.28"]);
     }

@@ -1,4 +1,4 @@
-//! A task: something that has to be done, once or again and again, and proven by evidence.
+//! Tasks: one-time or recurring work that is proven by evidence.
 
 pub mod templates;
 
@@ -24,7 +24,7 @@ crate::words! {
 }
 
 crate::words! {
-    /// How often something has to be done.
+    /// The interval of a recurring task.
     Frequency {
         Daily = "daily",
         Weekly = "weekly",
@@ -48,7 +48,7 @@ impl Frequency {
 }
 
 crate::words! {
-    /// Whether there is evidence, and whether it is of the current period.
+    /// The status of a task's evidence in the current period.
     EvidenceStatus {
         None = "none",
         Fresh = "fresh",
@@ -56,15 +56,15 @@ crate::words! {
     }
 }
 
-/// The place of a task among those of the same status.
+/// The position of a task among those of the same status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position(i64);
 
 impl Position {
-    pub const MOST: i64 = 1_000_000_000;
+    pub const MAX: i64 = 1_000_000_000;
 
     pub fn new(place: i64) -> Option<Self> {
-        (0..=Self::MOST).contains(&place).then_some(Self(place))
+        (0..=Self::MAX).contains(&place).then_some(Self(place))
     }
 }
 
@@ -97,7 +97,7 @@ impl utoipa::PartialSchema for Position {
         utoipa::openapi::schema::ObjectBuilder::new()
             .schema_type(utoipa::openapi::schema::Type::Integer)
             .minimum(Some(0))
-            .maximum(Some(Self::MOST))
+            .maximum(Some(Self::MAX))
             .into()
     }
 }
@@ -123,7 +123,7 @@ macro_rules! task_fields {
     };
 }
 
-/// What the list of tasks can be narrowed down by.
+/// The filters of the list of tasks.
 #[macro_export]
 macro_rules! task_filters {
     ($then:ident $($with:tt)*) => {
@@ -140,15 +140,15 @@ macro_rules! task_filters {
 use crate::{register_filter, register_structs};
 
 task_fields!(register_structs
-    /// What is known of a task.
+    /// The fields of a task.
     Task TaskPatch);
 
 task_filters!(register_filter
-    /// Which tasks are wanted.
+    /// The filter values of a list of tasks.
     TaskFilter of Task);
 
 crate::register_sort! {
-    /// What tasks can be sorted by. `board`: status, then order, then oldest first.
+    /// The sort keys of the list of tasks. `board`: status, then order, then oldest first.
     TaskSort {
         default Board = "board", board_rank Number;
         Title = "title", title_key Text;
@@ -161,16 +161,16 @@ crate::register_sort! {
     }
 }
 
-/// More days than time zones can put between two calendars.
+/// A number of days that exceeds the difference between any two time zones.
 const ZONES: i64 = 3;
 
 impl Task {
-    /// Whether it is done and will have to be done again, and the day after which it is open again.
+    /// The day on which a completed recurring task reopens.
     pub fn reopens_on(&self, completed_on: Date) -> Option<Date> {
         (self.status == TaskStatus::Done).then_some(self.frequency?.after(completed_on))
     }
 
-    /// A moment before which it certainly does not open again, wherever on Earth the organization is.
+    /// A time before which the task does not reopen in any time zone.
     fn reopens_from(&self) -> Option<Time> {
         let day = self.reopens_on(Date::of(self.last_completed_at?))?;
         Some(day.plus_days(-ZONES).start())
@@ -199,13 +199,13 @@ impl Task {
         }
     }
 
-    /// Whether it is done, with evidence of the current period.
+    /// Returns true when it is done and has evidence of the current period.
     pub fn is_proven(&self, today: Date) -> bool {
         self.status == TaskStatus::Done && self.evidence_status(today) == EvidenceStatus::Fresh
     }
 }
 
-/// Whether evidence is of the current period of something that recurs this often.
+/// Returns true when evidence is of the current period of a task with this frequency.
 pub fn is_fresh(last: Date, frequency: Option<Frequency>, today: Date) -> bool {
     frequency.is_none_or(|frequency| frequency.after(last) > today)
 }

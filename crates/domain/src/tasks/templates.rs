@@ -1,4 +1,4 @@
-//! The task templates that ship with the product: what a SOC 2 or ISO 27001 programme has to prove.
+//! The built-in task templates: the evidence that a SOC 2 or ISO 27001 programme needs.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ pub struct TaskTemplate {
 }
 
 static TEMPLATES: LazyLock<Vec<TaskTemplate>> = LazyLock::new(|| {
-    // A test reads the same file and finds all of them.
+    // A test verifies that this file can be parsed completely.
     serde_json::from_str(include_str!("../../data/task-templates.json")).unwrap_or_default()
 });
 
@@ -34,7 +34,7 @@ pub fn get(id: TaskTemplateId) -> Option<&'static TaskTemplate> {
     all().iter().find(|template| template.id == id)
 }
 
-/// The id of a template that exists.
+/// The id of an existing template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TemplateId(TaskTemplateId);
 
@@ -64,7 +64,7 @@ impl Serialize for TemplateId {
     }
 }
 
-/// Takes what was recorded.
+/// Reads a recorded id without looking up the template.
 impl<'de> Deserialize<'de> for TemplateId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         TaskTemplateId::deserialize(deserializer).map(Self)

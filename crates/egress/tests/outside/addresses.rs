@@ -1,4 +1,4 @@
-//! Only public addresses, and only those that were checked.
+//! Requests reach only public addresses that were checked.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use hickory_resolver::proto::rr::{RData, RecordType};
 use url::Url;
 
 use crate::peers::{
-    Names, PUBLIC, PUBLIC_TOO, Said, Web, addresses, detoured, get, hosts, ok, open, redirect, settings,
+    DnsReply, Names, PUBLIC, PUBLIC_TOO, Web, addresses, detoured, get, hosts, ok, open, redirect, settings,
 };
 
 fn private(host: &str, address: &str) -> Refusal {
@@ -38,7 +38,7 @@ async fn literal_addresses_are_checked_in_every_spelling() {
         ("http://[2002:7f00:1::]/", "2002:7f00:1::"),
         ("http://[fd00:ec2::254]/", "fd00:ec2::254"),
     ] {
-        // It is on the list; the address decides.
+        // The host is on the list; the address decides.
         let listed = hosts(&[&format!("http://{}", Url::parse(url).expect("a URL").authority())]);
         let answer = egress.fetch(&listed, get(url)).await;
         let host = Url::parse(url).expect("a URL").host_str().expect("a host").to_owned();
@@ -54,13 +54,13 @@ async fn all_addresses_of_a_name_must_be_public() {
         "mixed.example.com" => addresses(&["93.184.215.14", "10.0.0.7"], kind),
         "six.example.com" => addresses(&["93.184.215.14", "fd00::7"], kind),
         "alias.example.com" if kind == RecordType::A => {
-            Said::Alias("inside.example.net.", vec![RData::from(Ipv4Addr::new(10, 0, 0, 7))])
+            DnsReply::Alias("inside.example.net.", vec![RData::from(Ipv4Addr::new(10, 0, 0, 7))])
         }
-        "alias.example.com" => Said::Alias("inside.example.net.", Vec::new()),
+        "alias.example.com" => DnsReply::Alias("inside.example.net.", Vec::new()),
         "mapped.example.com" => addresses(&["::ffff:93.184.215.14"], kind),
-        "missing.example.com" => Said::Code(ResponseCode::NXDomain),
-        "empty.example.com" | "inside.example.net" => Said::Records(Vec::new()),
-        _ => Said::Code(ResponseCode::ServFail),
+        "missing.example.com" => DnsReply::Code(ResponseCode::NXDomain),
+        "empty.example.com" | "inside.example.net" => DnsReply::Records(Vec::new()),
+        _ => DnsReply::Code(ResponseCode::ServFail),
     })
     .await;
     let web = Web::plain(|_| ok("")).await;
@@ -98,14 +98,14 @@ async fn the_settings_let_private_addresses_through() {
     assert!(matches!(refused, Refusal::PrivateAddress { .. }), "{refused}");
 }
 
-/// The first answer is public, all later ones are private.
+/// The first DNS response is public, all later ones are private.
 #[tokio::test]
 async fn a_name_that_changes_its_address_leads_nowhere_else() {
     let asked = AtomicUsize::new(0);
     let names = Names::start(move |_, kind| match kind {
         RecordType::A if asked.fetch_add(1, Ordering::SeqCst) == 0 => addresses(&[&PUBLIC.to_string()], kind),
         RecordType::A => addresses(&["127.0.0.1"], kind),
-        _ => Said::Records(Vec::new()),
+        _ => DnsReply::Records(Vec::new()),
     })
     .await;
     let inside = Web::plain(|_| ok("secret")).await;
@@ -113,7 +113,7 @@ async fn a_name_that_changes_its_address_leads_nowhere_else() {
     let port = inside.port();
     let egress = detoured(&names, &[(PUBLIC, port, &outside)]);
     let host = format!("http://web.example.com:{port}");
-    // The redirect makes it look again, and check again.
+    // The redirect triggers another look-up and another check.
     let answer = egress.fetch(&hosts(&[&host]), get(&host)).await;
     assert_eq!(answer, Err(private("web.example.com", "127.0.0.1")));
     assert_eq!(outside.requests().len(), 1);
@@ -127,7 +127,7 @@ async fn one_request_looks_a_name_up_once() {
     let names = Names::start(move |_, kind| match kind {
         RecordType::A if asked.fetch_add(1, Ordering::SeqCst) == 0 => addresses(&[&PUBLIC.to_string()], kind),
         RecordType::A => addresses(&[&PUBLIC_TOO.to_string()], kind),
-        _ => Said::Records(Vec::new()),
+        _ => DnsReply::Records(Vec::new()),
     })
     .await;
     let (first, second) = (Web::plain(|_| ok("first")).await, Web::plain(|_| ok("second")).await);

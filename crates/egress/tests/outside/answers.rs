@@ -1,4 +1,4 @@
-//! Answers that are too large, too slow, broken or odd.
+//! Responses that are too large, too slow, broken or odd.
 
 use std::io::Write;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn with_length(length: usize) -> Vec<u8> {
 async fn a_body_ends_at_the_limit() {
     let web = Web::plain(|_| Reply::Close(with_length(MIB))).await;
     assert_eq!(fetch_from(&web).await.expect("an answer").body.len(), MIB);
-    // It is refused by its length, before it comes.
+    // It is rejected by its length, before the body arrives.
     let web = Web::plain(|_| {
         Reply::Wait(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", MIB + 1).into_bytes())
     })
@@ -42,7 +42,7 @@ async fn a_body_ends_at_the_limit() {
     })
     .await;
     assert_eq!(fetch_from(&web).await, Err(too_large()));
-    // Without a length, until the connection ends; it never does.
+    // Without a length, the body lasts until the connection ends, which it never does.
     let web = Web::plain(|_| Reply::Repeat(b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![b'x'; 4096])).await;
     assert_eq!(fetch_from(&web).await, Err(too_large()));
     let chunk = format!("1000\r\n{}\r\n", "x".repeat(4096)).into_bytes();
@@ -164,7 +164,7 @@ async fn everything_ends_at_the_deadline() {
         let web = Web::plain(move |_| Reply::Wait(answer.as_bytes().to_vec())).await;
         let host = format!("http://web.example.com:{}", web.port());
         assert_eq!(egress.fetch(&hosts(&[&host]), get(&host)).await, Err(late.clone()), "{answer}");
-        // A handshake with somebody who only listens.
+        // A handshake with a server that only listens.
         let listed = hosts(&[&format!("web.example.com:{}", web.port())]);
         let query = TlsQuery { host: name(), port: web.port() };
         assert!(egress.tls(&listed, query).await.is_err());

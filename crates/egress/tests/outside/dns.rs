@@ -1,4 +1,4 @@
-//! Look-ups of every type, and the difference between nothing and a failure.
+//! Look-ups of every type, and the difference between no records and a failure.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -9,27 +9,27 @@ use hickory_resolver::proto::rr::rdata::{CAA, CNAME, MX, NS, TXT};
 use hickory_resolver::proto::rr::{Name, RData, RecordType};
 use serde_json::{Value, json};
 
-use crate::peers::{Names, Said, addresses, hosts, settings};
+use crate::peers::{DnsReply, Names, addresses, hosts, settings};
 
 fn name(text: &str) -> Name {
     Name::from_ascii(text).expect("a name")
 }
 
-fn zone(asked: &str, kind: RecordType) -> Said {
+fn zone(asked: &str, kind: RecordType) -> DnsReply {
     let caa = |tag: &str, value: &str, critical: bool| {
         let mut record = CAA::new_issue(critical, None, Vec::new());
         tag.clone_into(&mut record.tag);
         record.value = value.as_bytes().to_vec();
         RData::CAA(record)
     };
-    Said::Records(match (asked, kind) {
-        ("missing.example.com", _) => return Said::Code(ResponseCode::NXDomain),
-        ("broken.example.com", _) => return Said::Code(ResponseCode::ServFail),
-        ("refused.example.com", _) => return Said::Code(ResponseCode::Refused),
-        ("odd.example.com", _) => return Said::Code(ResponseCode::Unknown(12)),
-        ("silent.example.com", _) => return Said::Nothing,
+    DnsReply::Records(match (asked, kind) {
+        ("missing.example.com", _) => return DnsReply::Code(ResponseCode::NXDomain),
+        ("broken.example.com", _) => return DnsReply::Code(ResponseCode::ServFail),
+        ("refused.example.com", _) => return DnsReply::Code(ResponseCode::Refused),
+        ("odd.example.com", _) => return DnsReply::Code(ResponseCode::Unknown(12)),
+        ("silent.example.com", _) => return DnsReply::Nothing,
         ("alias.example.com", RecordType::A) => {
-            return Said::Alias("target.example.net.", vec![RData::from(Ipv4Addr::new(10, 0, 0, 7))]);
+            return DnsReply::Alias("target.example.net.", vec![RData::from(Ipv4Addr::new(10, 0, 0, 7))]);
         }
         ("example.com", RecordType::A | RecordType::AAAA) => {
             return addresses(&["93.184.215.14", "10.0.0.7", "2606:2800::1"], kind);
@@ -137,7 +137,7 @@ async fn silence_is_a_failure() {
     assert_eq!(ask(&egress, &name, "A").await, Err(Refusal::Lookup(name)));
 }
 
-/// A look-up is not remembered: it says how things are now.
+/// Look-ups are not cached: they return the current state.
 #[tokio::test]
 async fn each_look_up_asks_anew() {
     let names = Names::start(zone).await;

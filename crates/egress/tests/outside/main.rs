@@ -1,4 +1,4 @@
-//! Against real servers on this machine: HTTP, TLS and DNS.
+//! Tests against real servers on this machine: HTTP, TLS and DNS.
 
 #![expect(clippy::expect_used, reason = "test code")]
 

@@ -1,4 +1,4 @@
-//! The other side: a web server, a name server, an authority.
+//! Servers for tests: a web server, a name server, a certificate authority.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,24 +18,24 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-/// An address that counts as public. Nothing is ever sent to it: a detour leads elsewhere.
+/// An address that counts as public. No data is ever sent to it, because a detour replaces it.
 pub(crate) const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::new(93, 184, 215, 14));
-/// Another one.
+/// Another public address.
 pub(crate) const PUBLIC_TOO: IpAddr = IpAddr::V4(Ipv4Addr::new(93, 184, 215, 15));
 
 const HERE: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 
-/// What a web server does with a request.
+/// The reaction of a web server to a request.
 pub(crate) enum Reply {
-    /// Writes this and closes.
+    /// Writes these bytes and closes.
     Close(Vec<u8>),
-    /// Writes this and waits until the other side closes.
+    /// Writes these bytes and waits until the client closes.
     Wait(Vec<u8>),
-    /// Writes this again and again.
+    /// Writes the first bytes once, then the second ones repeatedly.
     Repeat(Vec<u8>, Vec<u8>),
 }
 
-/// A whole answer.
+/// A complete response.
 pub(crate) fn ok(body: &str) -> Reply {
     Reply::Close(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
 }
@@ -50,7 +50,7 @@ pub(crate) fn redirect(status: u16, location: &str) -> Reply {
 
 type Answering = Arc<dyn Fn(&str) -> Reply + Send + Sync>;
 
-/// A web server. It keeps the requests it got, and ends with its value.
+/// A web server. It records its requests and stops on drop.
 pub(crate) struct Web {
     pub(crate) address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
@@ -105,7 +105,7 @@ impl Web {
         self.address.port()
     }
 
-    /// The requests so far, as they came.
+    /// The requests so far, verbatim.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("requests").clone()
     }
@@ -156,7 +156,7 @@ pub(crate) struct Identity {
     key: PrivateKeyDer<'static>,
 }
 
-/// The authority that the tests trust.
+/// The certificate authority that the tests trust.
 static AUTHORITY: LazyLock<(CertificateDer<'static>, Issuer<'static, KeyPair>)> =
     LazyLock::new(|| authority("Trusted Tests"));
 
@@ -169,7 +169,7 @@ fn authority(name: &str) -> (CertificateDer<'static>, Issuer<'static, KeyPair>) 
     (certificate, Issuer::new(params, key))
 }
 
-/// What is to be in a certificate for these names.
+/// The parameters of a certificate for these names.
 pub(crate) fn wish(names: &[&str]) -> CertificateParams {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let mut params = CertificateParams::new(names.clone()).expect("names");
@@ -179,7 +179,7 @@ pub(crate) fn wish(names: &[&str]) -> CertificateParams {
     params
 }
 
-/// Issued by the authority that is trusted.
+/// A certificate issued by the trusted authority.
 pub(crate) fn issued(params: &CertificateParams) -> Identity {
     let key = KeyPair::generate().expect("a key");
     let certificate = params.signed_by(&key, &AUTHORITY.1).expect("a certificate");
@@ -189,7 +189,7 @@ pub(crate) fn issued(params: &CertificateParams) -> Identity {
     }
 }
 
-/// Issued by nobody.
+/// A self-signed certificate.
 pub(crate) fn self_signed(params: &CertificateParams) -> Identity {
     let key = KeyPair::generate().expect("a key");
     let certificate = params.self_signed(&key).expect("a certificate");
@@ -199,7 +199,7 @@ pub(crate) fn self_signed(params: &CertificateParams) -> Identity {
     }
 }
 
-/// Issued by an authority that nobody knows.
+/// A certificate issued by an unknown authority.
 pub(crate) fn strange(params: &CertificateParams) -> Identity {
     let key = KeyPair::generate().expect("a key");
     let certificate = params.signed_by(&key, &authority("Nobody Knows").1).expect("a certificate");
@@ -209,24 +209,24 @@ pub(crate) fn strange(params: &CertificateParams) -> Identity {
     }
 }
 
-/// What a name server says.
-pub(crate) enum Said {
+/// The response of a name server.
+pub(crate) enum DnsReply {
     Records(Vec<RData>),
-    /// The name is an alias: its target comes along with records of its own.
+    /// The name is an alias: the response includes its target's records.
     Alias(&'static str, Vec<RData>),
     Code(ResponseCode),
     Nothing,
 }
 
-pub(crate) fn addresses(addresses: &[&str], kind: RecordType) -> Said {
+pub(crate) fn addresses(addresses: &[&str], kind: RecordType) -> DnsReply {
     let addresses = addresses.iter().map(|address| address.parse::<IpAddr>().expect("an address"));
     let records = addresses.filter(|address| address.is_ipv4() == (kind == RecordType::A)).map(RData::from);
-    Said::Records(records.collect())
+    DnsReply::Records(records.collect())
 }
 
-type Saying = Arc<dyn Fn(&str, RecordType) -> Said + Send + Sync>;
+type Saying = Arc<dyn Fn(&str, RecordType) -> DnsReply + Send + Sync>;
 
-/// A name server, on UDP and TCP. What does not fit into a datagram is told by TCP.
+/// A name server on UDP and TCP. Responses too large for a datagram are sent over TCP.
 pub(crate) struct Names {
     pub(crate) address: SocketAddr,
     questions: Arc<Mutex<Vec<String>>>,
@@ -234,8 +234,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// `say` gets the name without its last dot.
-    pub(crate) async fn start(say: impl Fn(&str, RecordType) -> Said + Send + Sync + 'static) -> Self {
+    /// Starts a server. `say` gets the name without its final dot.
+    pub(crate) async fn start(say: impl Fn(&str, RecordType) -> DnsReply + Send + Sync + 'static) -> Self {
         let (udp, tcp) = loop {
             let tcp = TcpListener::bind(HERE).await.expect("a port");
             if let Ok(udp) = UdpSocket::bind(tcp.local_addr().expect("an address")).await {
@@ -272,17 +272,17 @@ impl Names {
         Self { address, questions, _task: task }
     }
 
-    /// All names lead to this machine.
+    /// Resolves all names to this machine.
     pub(crate) async fn here() -> Self {
         Self::start(|_, kind| addresses(&["127.0.0.1"], kind)).await
     }
 
-    /// All names lead to `PUBLIC`.
+    /// Resolves all names to `PUBLIC`.
     pub(crate) async fn public() -> Self {
         Self::start(|_, kind| addresses(&[&PUBLIC.to_string()], kind)).await
     }
 
-    /// The questions so far: `A example.com`.
+    /// The queries so far, such as `A example.com`.
     pub(crate) fn questions(&self) -> Vec<String> {
         self.questions.lock().expect("questions").clone()
     }
@@ -297,14 +297,14 @@ fn answer(question: &[u8], say: &Saying, kept: &Mutex<Vec<String>>, limit: usize
     let mut answer = Message::response(question.metadata.id, question.metadata.op_code);
     answer.add_query(query.clone());
     match say(name, query.query_type()) {
-        Said::Nothing => return None,
-        Said::Code(code) => answer.metadata.response_code = code,
-        Said::Records(records) => {
+        DnsReply::Nothing => return None,
+        DnsReply::Code(code) => answer.metadata.response_code = code,
+        DnsReply::Records(records) => {
             for data in records {
                 answer.add_answer(Record::from_rdata(query.name().clone(), 60, data));
             }
         }
-        Said::Alias(target, records) => {
+        DnsReply::Alias(target, records) => {
             let target = Name::from_ascii(target).ok()?;
             let alias = RData::CNAME(CNAME(target.clone()));
             answer.add_answer(Record::from_rdata(query.name().clone(), 60, alias));
@@ -317,7 +317,7 @@ fn answer(question: &[u8], say: &Saying, kept: &Mutex<Vec<String>>, limit: usize
     if bytes.len() > limit { answer.truncate().to_vec().ok() } else { Some(bytes) }
 }
 
-/// The usual settings, with this name server and the authority of the tests.
+/// The default settings, with this name server and the tests' certificate authority.
 pub(crate) fn settings(names: &Names) -> Settings {
     Settings {
         dns_servers: vec![names.address],
@@ -327,12 +327,12 @@ pub(crate) fn settings(names: &Names) -> Settings {
     }
 }
 
-/// May reach this machine.
+/// A client that may reach this machine.
 pub(crate) fn open(names: &Names) -> Egress {
     Egress::new(Settings { allow_private_networks: true, ..settings(names) }).expect("settings")
 }
 
-/// May reach public addresses, of which these are here.
+/// A client that may reach public addresses, some of which are redirected to these local servers.
 pub(crate) fn detoured(names: &Names, detours: &[(IpAddr, u16, &Web)]) -> Egress {
     let detours: HashMap<_, _> =
         detours.iter().map(|(address, port, web)| (SocketAddr::new(*address, *port), web.address)).collect();

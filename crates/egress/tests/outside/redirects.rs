@@ -72,7 +72,7 @@ async fn one_origin_gets_all_headers_again_and_another_only_harmless_ones() {
     assert!(request.contains(&format!("\r\nhost: other.example.com:{}\r\n", other.port())), "{request}");
 }
 
-/// Also another port and another scheme are another origin, and what was dropped does not come back.
+/// Another port or another scheme is another origin too, and dropped headers are not added again.
 #[tokio::test]
 async fn secrets_do_not_come_back() {
     let names = Names::start(|name, kind| {

@@ -1,4 +1,4 @@
-//! What is sent, and what is not.
+//! The bytes that are sent, and those that are not.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
@@ -40,7 +40,7 @@ async fn https_goes_to_port_443_with_the_name_of_the_host() {
         env!("CARGO_PKG_VERSION")
     );
     assert_eq!(web.requests(), [request]);
-    // Each name was asked for once; nothing else was.
+    // Each name was looked up once, and no other.
     let mut questions = names.questions();
     questions.sort();
     assert_eq!(questions, ["A api.example.com", "AAAA api.example.com"]);
@@ -152,7 +152,7 @@ async fn what_is_not_allowed_is_not_sent() {
     egress.fetch(&listed, good).await.expect("an answer");
 }
 
-/// Runs itself again with variables that would send every request to a port where nobody listens.
+/// Runs itself again with variables that would send every request to a closed port.
 #[tokio::test]
 async fn proxy_variables_are_ignored() {
     const INSIDE: &str = "EGRESS_TEST_INSIDE";
@@ -195,7 +195,7 @@ async fn a_second_address_is_tried_when_the_first_is_dead() {
 #[tokio::test]
 async fn where_nobody_listens_nothing_is_reached() {
     let names = Names::here().await;
-    // Taken, but not listened on.
+    // Bound, but not listening.
     let taken = TcpSocket::new_v4().expect("a socket");
     taken.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a port");
     let host = format!("http://web.example.com:{}", taken.local_addr().expect("an address").port());

@@ -13,7 +13,7 @@ async fn look_at(identity: Identity) -> TlsAnswer {
     let egress = detoured(&names, &[(PUBLIC, 443, &web)]);
     let query = TlsQuery { host: "Web.Example.com".to_owned(), port: 443 };
     let answer = egress.tls(&hosts(&["web.example.com"]), query).await.expect("an answer");
-    // No data came after the handshake.
+    // No data was sent after the handshake.
     assert_eq!(web.requests(), [""; 0]);
     answer
 }

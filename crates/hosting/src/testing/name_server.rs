@@ -20,24 +20,24 @@ use tokio::time::{Instant, sleep};
 use super::held;
 use crate::DnsSettings;
 
-/// How often another port is tried, should someone else be faster.
+/// The number of ports to try, in case another process takes one first.
 const ATTEMPTS: usize = 5;
-/// How long it may take to begin.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The startup timeout.
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Serves the zones it was started with until it is stopped or dropped. Needs Knot: `make nameserver`.
+/// A name server that runs until it is stopped or dropped. Needs Knot: `make nameserver`.
 #[derive(Debug)]
 pub struct NameServer {
     folder: TempDir,
     address: SocketAddr,
     process: Child,
-    /// The zones and their serials.
+    /// The zones and their serial numbers.
     zones: Mutex<BTreeMap<String, u32>>,
 }
 
 impl NameServer {
-    /// Serves zones such as `example.com`, each with nothing but its SOA and NS records. Whatever else it is asked, it
-    /// refuses.
+    /// Starts a server with zones such as `example.com`, each with only its SOA and NS records. It refuses all other
+    /// queries.
     pub async fn start(zones: &[&str]) -> io::Result<Self> {
         let mut failure = io::Error::other("no port is free");
         for _ in 0..ATTEMPTS {
@@ -62,14 +62,14 @@ impl NameServer {
         self.address
     }
 
-    /// Settings that ask this server only.
+    /// Settings that use this server only.
     pub fn settings(&self, target: &str) -> DnsSettings {
         DnsSettings { servers: vec![self.address], ..DnsSettings::new(target) }
     }
 
-    /// Replaces the records of a zone, one on each line as in a zone file: `www 60 CNAME portal`. Names without a dot
-    /// at the end belong to the zone, `@` is the zone itself, and the TTL is 0 where none is given. Once this returns,
-    /// they are what is served.
+    /// Replaces the records of a zone, one per line in zone file syntax: `www 60 CNAME portal`. Names without a final
+    /// dot are relative to the zone, `@` is the zone itself, and the default TTL is 0. The new records are served
+    /// once this returns.
     pub async fn set(&self, zone: &str, records: &str) -> io::Result<()> {
         let serial = write_zone(self.folder.path(), zone, records)?;
         held(&self.zones).insert(zone.to_owned(), serial);
@@ -83,13 +83,13 @@ impl NameServer {
         Err(io::Error::other(format!("the zone {zone} cannot be loaded: {said}")))
     }
 
-    /// Stops answering. The port is closed once this returns.
+    /// Stops the server. The port is closed once this returns.
     pub fn stop(&mut self) -> io::Result<()> {
         self.process.kill()?;
         self.process.wait().map(drop)
     }
 
-    /// Answers again, at the same address.
+    /// Starts the server again, at the same address.
     pub async fn restart(&mut self) -> io::Result<()> {
         self.stop()?;
         self.process = Self::serve(self.folder.path())?;
@@ -106,9 +106,9 @@ impl NameServer {
         })
     }
 
-    /// Waits until it answers for all its zones with the records that it was given.
+    /// Waits until the server responds for all zones with their current serial numbers.
     async fn ready(&mut self) -> io::Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + STARTUP_TIMEOUT;
         let resolver = resolver(self.address)?;
         let zones = held(&self.zones).clone();
         for (zone, serial) in zones {
@@ -133,12 +133,12 @@ impl NameServer {
 
 impl Drop for NameServer {
     fn drop(&mut self) {
-        // Nobody could be told, and there is nothing else to do about it.
+        // An error cannot be reported or handled here.
         let _ = self.stop();
     }
 }
 
-/// A port that is free for both protocols, and was given to no other server of this process.
+/// Finds a port that is free for both protocols and was not assigned to another server of this process.
 fn free_port() -> io::Result<u16> {
     static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     loop {
@@ -152,7 +152,7 @@ fn free_port() -> io::Result<u16> {
 }
 
 fn configuration(folder: &Path, address: SocketAddr, zones: &[&str]) -> io::Result<String> {
-    // Its database would warn that it is not there.
+    // Knot would warn that its database folder does not exist.
     std::fs::create_dir_all(folder.join("database"))?;
     let (here, ip, port) = (folder.display(), address.ip(), address.port());
     let mut text = format!(
@@ -167,8 +167,8 @@ fn configuration(folder: &Path, address: SocketAddr, zones: &[&str]) -> io::Resu
     Ok(text)
 }
 
-/// Each zone that is written has a serial of its own, also among the processes of this machine, so that an answer
-/// shows which file it comes from.
+/// Writes a zone file with a unique serial number, also across processes of this machine, so that a response shows
+/// which file it comes from.
 fn write_zone(folder: &Path, zone: &str, records: &str) -> io::Result<u32> {
     static WRITTEN: AtomicU32 = AtomicU32::new(1);
     let serial = std::process::id().wrapping_mul(1000).wrapping_add(WRITTEN.fetch_add(1, Ordering::Relaxed));
@@ -200,7 +200,7 @@ async fn answered_serial(resolver: &TokioResolver, zone: &str) -> Option<u32> {
     })
 }
 
-/// Debian keeps it where only the administrator looks for programs.
+/// The path of a Knot program. Debian installs it in a folder that is only in root's `PATH`.
 fn program(name: &str) -> PathBuf {
     let path = Path::new("/usr/sbin").join(name);
     if path.exists() { path } else { PathBuf::from(name) }

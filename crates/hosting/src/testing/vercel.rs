@@ -1,4 +1,4 @@
-//! As much of Vercel's REST API as is asked, over real connections. Each domain has its own answers.
+//! A fake of the parts of Vercel's REST API that are used, over real connections. Each domain has its own responses.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,13 +14,13 @@ use url::Url;
 use super::held;
 use crate::{Error, Token, VercelSettings};
 
-/// The token in [`FakeVercel::settings`]. It must not be found anywhere but in requests.
+/// The token in [`FakeVercel::settings`]. It must not appear anywhere but in requests.
 pub const TOKEN: &str = "vc-fake-51e2d84b607f3a9c";
 /// The project and the team in [`FakeVercel::settings`].
 pub const PROJECT: &str = "prj_portal";
 pub const TEAM: &str = "team_attestry";
 
-/// Listens on a free port of this machine until it is dropped. Knows no domain until it is told of one.
+/// Listens on a free port of this machine until it is dropped. Knows no domain until one is set.
 #[derive(Debug)]
 pub struct FakeVercel {
     address: SocketAddr,
@@ -31,43 +31,43 @@ pub struct FakeVercel {
 #[derive(Debug, Default)]
 struct State {
     domains: BTreeMap<String, Answers>,
-    /// Given to every request instead of all else.
+    /// Sent to every request instead of all other replies.
     always: Option<Reply>,
     seen: Vec<Seen>,
 }
 
-/// What is said about one domain.
+/// The responses about one domain.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// To `GET /v9/projects/{project}/domains/{domain}`.
+    /// Response to `GET /v9/projects/{project}/domains/{domain}`.
     pub project: Reply,
-    /// To `GET /v6/domains/{domain}/config`.
+    /// Response to `GET /v6/domains/{domain}/config`.
     pub config: Reply,
 }
 
 #[derive(Clone, Debug)]
 pub enum Reply {
     Json(u16, Value),
-    /// A status and a body of any sort.
+    /// A status and an arbitrary body.
     Raw(u16, Vec<u8>),
-    /// Sends on to another address.
+    /// A redirect to another URL.
     Redirect(String),
-    /// Takes the request and never says anything.
+    /// Accepts the request and never responds.
     Silence,
-    /// Takes the request and closes the connection.
+    /// Accepts the request and closes the connection.
     NoAnswer,
 }
 
-/// A request as it was received.
+/// A received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// `GET /v6/domains/trust.example.com/config?teamId=…`
+    /// The request line, such as `GET /v6/domains/trust.example.com/config?teamId=…`.
     pub line: String,
     pub authorization: Option<String>,
 }
 
 impl Answers {
-    /// The domain is verified and leads to Vercel.
+    /// The domain is verified and points to Vercel.
     pub fn verified(domain: &str) -> Self {
         let project = json!({
             "name": domain, "apexName": apex(domain), "projectId": PROJECT, "redirect": null,
@@ -89,7 +89,7 @@ impl Answers {
         Self { project: Reply::Json(200, project), config: Reply::Json(200, config) }
     }
 
-    /// Vercel wants to see a TXT record first.
+    /// Vercel requires a TXT record first.
     #[must_use]
     pub fn unverified(mut self, domain: &str, value: &str) -> Self {
         if let Reply::Json(_, project) = &mut self.project {
@@ -102,7 +102,7 @@ impl Answers {
         self
     }
 
-    /// The domain leads elsewhere: to these addresses, if any.
+    /// The domain points elsewhere: to these addresses, if any.
     #[must_use]
     pub fn misconfigured(mut self, addresses: &[&str]) -> Self {
         if let Reply::Json(_, config) = &mut self.config {
@@ -115,7 +115,7 @@ impl Answers {
     }
 }
 
-/// The last two labels, which is right for the names that tests use.
+/// The last two labels, which is correct for the names used in tests.
 fn apex(domain: &str) -> &str {
     domain.rmatch_indices('.').nth(1).and_then(|(at, _)| domain.get(at + 1..)).unwrap_or(domain)
 }
@@ -133,7 +133,7 @@ impl FakeVercel {
         format!("http://{}", self.address)
     }
 
-    /// Everything needed to reach it.
+    /// Settings for this server.
     pub fn settings(&self) -> Result<VercelSettings, Error> {
         let mut settings = VercelSettings::new(Token::new(TOKEN), PROJECT)?;
         settings.base_url = Url::parse(&self.base_url()).map_err(|_| Error::BaseUrl)?;
@@ -141,17 +141,17 @@ impl FakeVercel {
         Ok(settings)
     }
 
-    /// What is said about a domain from now on.
+    /// Sets the responses about a domain.
     pub fn set(&self, domain: &str, answers: Answers) {
         self.state().domains.insert(domain.to_owned(), answers);
     }
 
-    /// The project does not have the domain any more.
+    /// Removes the domain from the project.
     pub fn remove(&self, domain: &str) {
         self.state().domains.remove(domain);
     }
 
-    /// Replies the same to everything, or as usual again.
+    /// Sends the same reply to every request; `None` restores the normal replies.
     pub fn always(&self, reply: impl Into<Option<Reply>>) {
         self.state().always = reply.into();
     }
@@ -194,7 +194,7 @@ impl State {
         let path: Vec<_> = url.path_segments().into_iter().flatten().collect();
         match path.as_slice() {
             ["v9", "projects", PROJECT, "domains", domain] => answers(domain).map(|answers| answers.project),
-            // Vercel tells the configuration of any domain.
+            // Vercel returns the configuration of any domain.
             ["v6", "domains", domain, "config"] => {
                 Some(answers(domain).unwrap_or_else(|| Answers::verified(domain).misconfigured(&[])).config)
             }
@@ -205,7 +205,7 @@ impl State {
 }
 
 async fn listen(listener: TcpListener, state: Arc<Mutex<State>>) {
-    // Ends all connections with it.
+    // Dropping it ends all connections.
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         connections.spawn(converse(stream, Arc::clone(&state)));
@@ -213,7 +213,7 @@ async fn listen(listener: TcpListener, state: Arc<Mutex<State>>) {
     }
 }
 
-/// One request after the other, until the client has enough.
+/// Handles requests one after the other, until the client closes the connection.
 async fn converse(stream: TcpStream, state: Arc<Mutex<State>>) -> io::Result<()> {
     let (reading, mut writing) = stream.into_split();
     let mut lines = BufReader::new(reading).lines();

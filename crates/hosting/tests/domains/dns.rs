@@ -1,4 +1,4 @@
-//! What name servers say, and what follows from it.
+//! Checks by DNS.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use attestry_hosting::{Challenge, DnsSettings, Error, Failure, Hosting, Settings
 
 use crate::{Names, TARGET, VALUE, cname, record, txt, well};
 
-/// The challenge is met by this name, and the others need not care for it.
+/// Adds the record that satisfies the challenge of this name.
 fn proved(name: &str, records: &str) -> String {
     format!("_attestry-challenge.{name} TXT {VALUE}\n{records}")
 }
@@ -23,10 +23,10 @@ async fn a_challenge_is_met_by_any_string_of_any_record() {
     let cases = [
         (format!("@ TXT {VALUE}"), true),
         (format!("@ TXT other\n@ TXT {VALUE}\n@ TXT v=spf1"), true),
-        // Strings of one record belong together, but some write several things into one.
+        // The strings of one record are concatenated, but some users put several values into one record.
         (format!("@ TXT {} {}", &VALUE[..10], &VALUE[10..]), true),
         (format!("@ TXT other {VALUE}"), true),
-        // As forms leave it that do not know what quotation marks are for.
+        // Some web forms store the quotation marks.
         (format!("@ TXT \"\\\"{VALUE}\\\" \""), true),
         (format!("@ CNAME a\na CNAME b\nb TXT {VALUE}"), true),
         (format!("@ TXT {VALUE}x"), false),
@@ -102,7 +102,7 @@ async fn a_cname_leads_here_over_any_hop() {
         let status = names.status(&format!("{domain}.customer.test")).await;
         assert!(!status.misconfigured, "{status:?}");
     }
-    // Also the target itself, and however it is written in the settings.
+    // Also the target itself, in any spelling in the settings.
     let names = Names::changed("t CNAME portal.attestry.test.", |settings| {
         settings.target = "Portal.ATTESTRY.test.".to_owned();
     })
@@ -137,7 +137,7 @@ async fn a_domain_that_leads_elsewhere_says_where() {
         ),
         ("t A 192.0.2.99", "t.customer.test has the address 192.0.2.99."),
         ("t AAAA 2001:db8::99", "t.customer.test has the address 2001:db8::99."),
-        // One that leads elsewhere is too many.
+        // One wrong address is enough.
         ("t A 192.0.2.10\nt AAAA 2001:db8::99", "t.customer.test has the address 2001:db8::99."),
         (
             "t A 192.0.2.99\nt AAAA 2001:db8::99",
@@ -161,7 +161,7 @@ async fn addresses_lead_here_if_all_of_them_do() {
         let status = names.status(&format!("{domain}.customer.test")).await;
         assert_eq!(status.misconfigured, misconfigured, "{status:?}");
     }
-    // Those of the settings count instead of those of the target.
+    // Configured addresses replace those of the target.
     let names = Names::changed("t A 192.0.2.10\nu A 192.0.2.20", |settings| {
         settings.addresses = vec!["192.0.2.20".parse().expect("an address")];
     })
@@ -182,7 +182,7 @@ async fn the_root_of_a_zone_is_to_have_addresses() {
     assert_eq!(status.verification[1..], addresses);
     names.set(&format!("@ A 192.0.2.10\n_attestry-challenge TXT {VALUE}")).await;
     assert_eq!(names.status("customer.test").await, well());
-    // There is nothing better to say if the target has none.
+    // A CNAME is suggested if the target has no addresses.
     names.server.set("attestry.test", "").await.expect("a zone");
     names.set("@ A 192.0.2.99").await;
     let names = Names { hosting: hosting(names.server.settings(TARGET)), ..names };

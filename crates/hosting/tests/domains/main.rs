@@ -1,4 +1,4 @@
-//! Against a real name server, and a hosting provider on this machine that speaks the real protocol.
+//! Tests against a real name server, and a local fake of a hosting provider with the real protocol.
 
 #![expect(clippy::expect_used, reason = "test code")]
 
@@ -9,12 +9,12 @@ mod vercel;
 use attestry_hosting::testing::NameServer;
 use attestry_hosting::{CHALLENGE_LABEL, Challenge, DnsSettings, Failure, Hosting, Record, Settings, Status};
 
-/// Where domains are to lead.
+/// The host name that domains must point to.
 pub(crate) const TARGET: &str = "portal.attestry.test";
-/// The value that all challenges ask for.
+/// The value of all challenges.
 pub(crate) const VALUE: &str = "attestry-3f9c2b7a51e04d68";
 
-/// A name server that knows the target and the domains of a customer, and someone who asks it.
+/// A name server with the target and a customer's domains, and a checker that uses it.
 pub(crate) struct Names {
     pub(crate) server: NameServer,
     pub(crate) hosting: Hosting,
@@ -60,7 +60,7 @@ pub(crate) fn record(kind: &str, domain: &str, value: &str, reason: &str) -> Rec
     }
 }
 
-/// The TXT record that is to be made.
+/// The TXT record to create.
 pub(crate) fn txt(domain: &str, reason: &str) -> Record {
     record("TXT", &format!("{CHALLENGE_LABEL}.{domain}"), VALUE, reason)
 }
@@ -69,7 +69,7 @@ pub(crate) fn cname(domain: &str, reason: &str) -> Record {
     record("CNAME", domain, TARGET, reason)
 }
 
-/// Everything is as it should be.
+/// The status of a correctly configured domain.
 pub(crate) fn well() -> Status {
     Status {
         verified: true,

@@ -1,4 +1,4 @@
-//! What is remembered, and for how long.
+//! Caching of DNS responses.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ async fn nothing_is_remembered_past_its_ttl() {
 
 #[tokio::test]
 async fn absence_is_remembered_for_seconds_only() {
-    // The zone says that it may be remembered for an hour.
+    // The zone allows it to be cached for an hour.
     let names = Names::with("t 300 A 192.0.2.10").await;
     assert!(!names.status("t.customer.test").await.misconfigured, "it needs no AAAA record");
     names.set("t 300 A 192.0.2.10\nt 300 AAAA 2001:db8::99").await;
@@ -55,7 +55,7 @@ async fn absence_is_remembered_for_seconds_only() {
 
 #[tokio::test]
 async fn what_is_missing_is_asked_for_anew() {
-    // The zone says that absence may be remembered for an hour.
+    // The zone allows absence to be cached for an hour.
     let names = Names::with("").await;
     for _ in 0..3 {
         names.set("").await;
@@ -82,7 +82,7 @@ async fn what_is_wrong_is_asked_for_anew() {
     }
 }
 
-/// What [`records`] with another value and another target come to.
+/// The status for [`records`] with another value and another target.
 fn well_not() -> attestry_hosting::Status {
     attestry_hosting::Status {
         verified: false,

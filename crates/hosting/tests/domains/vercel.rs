@@ -1,4 +1,4 @@
-//! What Vercel says, and what follows from it.
+//! Checks through Vercel.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn well() -> Status {
     }
 }
 
-/// The message of a failure, which never holds the token.
+/// The message of a failure, which never contains the token.
 async fn down(hosting: &Hosting) -> String {
     match ask(hosting, DOMAIN).await {
         Err(Failure::Down(message) | Failure::Busy { message, .. }) => {
@@ -134,7 +134,7 @@ async fn fields_may_come_and_go() {
     let verification = vec![record("TXT", DOMAIN, "v", "trust.customer.com is not verified.")];
     let status = Status { verified: false, verification, misconfigured: true, cname_target: None };
     assert_eq!(ask(&hosting, DOMAIN).await, Ok(status));
-    // But without these, nothing is known.
+    // Without these fields, the check fails.
     for (project, config) in [
         (json!({}), json!({ "misconfigured": false })),
         (json!({ "verified": true }), json!({ "misconfigured": "no" })),
@@ -149,7 +149,7 @@ async fn fields_may_come_and_go() {
 async fn a_domain_that_the_project_does_not_have_is_unknown() {
     let (fake, hosting) = meet().await;
     assert_eq!(ask(&hosting, DOMAIN).await, Err(Failure::Unknown));
-    // Whatever else is said about it, and be it nothing.
+    // The other response does not matter, even if there is none.
     let missing = Reply::Json(404, json!({ "error": { "code": "not_found" } }));
     let forbidden = Reply::Json(403, json!({ "error": { "code": "forbidden" } }));
     for config in [forbidden, Reply::Silence, Reply::NoAnswer, missing.clone()] {

@@ -1,5 +1,5 @@
-//! Conditional requests. An ETag is the versions of what an answer is made of, so it changes exactly
-//! when the answer does and `If-Match` can be checked inside the transaction.
+//! Conditional requests. An ETag consists of the versions of everything that a response is built from, so it changes
+//! exactly when the response does and `If-Match` can be checked inside the transaction.
 
 use attestry_app::core::precondition::Precondition;
 use axum::Json;
@@ -13,7 +13,7 @@ use crate::answer::problem::{FieldProblem, Problem};
 use crate::request::facts::{Argument, Facts};
 use crate::state::Api;
 
-/// `If-Match` and `If-None-Match`.
+/// The `If-Match` and `If-None-Match` headers.
 #[derive(Debug)]
 pub struct Conditions {
     if_match: Precondition,
@@ -31,12 +31,12 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Vec<String>> {
     found
 }
 
-/// The versions inside one of our own tags; another server's tag matches nothing.
+/// Parses the versions in one of our own ETags; an ETag of another server matches nothing.
 fn versions(tag: &str) -> Option<Vec<i64>> {
     tag.strip_prefix('"')?.strip_suffix('"')?.split('.').map(|number| number.parse().ok()).collect()
 }
 
-/// Whether this is a tag at all, ours or another server's.
+/// Returns true if this is an ETag, ours or another server's.
 fn is_tag(text: &str) -> bool {
     let text = text.strip_prefix("W/").unwrap_or(text);
     text == ANY || (text.len() >= 2 && text.starts_with('"') && text.ends_with('"'))
@@ -51,7 +51,7 @@ fn names(tags: &[String], tag: &str) -> bool {
     tags.iter().any(|known| known == ANY || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
-/// Whether these headers say that the caller has what this tag names.
+/// Returns true if `If-None-Match` contains this ETag.
 pub fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     tags(headers, &header::IF_NONE_MATCH).is_some_and(|tags| names(&tags, tag))
 }
@@ -86,12 +86,12 @@ impl Conditions {
         self.if_match.clone()
     }
 
-    /// Whether the caller has what this tag names.
+    /// Returns true if `If-None-Match` contains this ETag.
     pub fn knows(&self, tag: &str) -> bool {
         self.if_none_match.as_ref().is_some_and(|tags| names(tags, tag))
     }
 
-    /// The resource with its tag, or 304 when the caller has this very version.
+    /// Responds with the resource and its ETag, or with 304 if the client has this version.
     pub fn respond<T: Serialize>(&self, versions: &[i64], view: T) -> Response {
         let tag = write(versions);
         if self.knows(&tag) {
@@ -108,7 +108,7 @@ fn tagged(tag: String) -> [(HeaderName, HeaderValue); 2] {
     ]
 }
 
-/// A changed or new resource with the tag of its new version.
+/// Responds with a changed or new resource and the ETag of its new version.
 pub fn with_tag<T: Serialize>(status: StatusCode, versions: &[i64], view: T) -> Response {
     (status, [(header::ETAG, write(versions))], Json(view)).into_response()
 }

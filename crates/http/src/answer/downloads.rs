@@ -1,4 +1,4 @@
-//! A file as an answer.
+//! Files as responses.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -15,16 +15,16 @@ use http_body::{Frame, SizeHint};
 
 use crate::answer::tables::XLSX;
 
-/// Put on an answer that is sent byte for byte, so that ranges fit.
+/// Marks a response that is sent byte for byte, without compression, so that ranges are correct.
 #[derive(Clone, Copy, Debug)]
 pub struct AsStored;
 
 const MISSING: HeaderName = HeaderName::from_static("x-missing-glyphs");
-/// How many characters that could not be printed are named.
-const MOST_NAMED: usize = 50;
-/// How much is given to the connection at a time.
+/// The maximum number of unprintable characters to list.
+const MAX_ENCODED_NAME_CHARS: usize = 50;
+/// The number of bytes passed to the connection at a time.
 const PIECE: usize = 256 << 10;
-/// What would only be packed a second time.
+/// Media types that are already compressed.
 const PACKED: &[&str] = &[MediaType::PDF, XLSX];
 
 pub fn download(media_type: &'static str, file: Download) -> Response {
@@ -41,7 +41,7 @@ pub fn download(media_type: &'static str, file: Download) -> Response {
     }
     if !missing.is_empty() {
         let named: Vec<String> =
-            missing.iter().take(MOST_NAMED).map(|c| format!("U+{:04X}", u32::from(*c))).collect();
+            missing.iter().take(MAX_ENCODED_NAME_CHARS).map(|c| format!("U+{:04X}", u32::from(*c))).collect();
         if let Ok(named) = HeaderValue::from_str(&named.join(" ")) {
             headers.insert(MISSING, named);
         }
@@ -49,7 +49,7 @@ pub fn download(media_type: &'static str, file: Download) -> Response {
     response
 }
 
-/// A file in pieces: its permit is returned when the last one has left.
+/// A file that is sent in pieces; its permit is released after the last one.
 struct Pieces {
     rest: Bytes,
     _permit: Option<Permit<Downloader>>,

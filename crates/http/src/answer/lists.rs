@@ -1,4 +1,4 @@
-//! The page parameters every list has, and the opaque cursor.
+//! The page parameters of all lists, and the opaque cursor.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -23,28 +23,28 @@ use crate::document::operations::{reference, schema};
 use crate::request::query::{FromQuery, Query};
 
 pub const DEFAULT_LIMIT: u16 = 100;
-const MOST: u16 = 1000;
+const MAX_PAGE_SIZE: u16 = 1000;
 const MAX_OFFSET: u64 = 100_000;
-/// No cursor is longer.
+/// The maximum length of a cursor in characters.
 const MAX_CURSOR: usize = 12_000;
 
 pub fn limit(query: &mut Query) -> u16 {
     limit_by("limit", query)
 }
 
-/// The same by another name.
+/// Reads the limit from a parameter with another name.
 pub fn limit_by(name: &str, query: &mut Query) -> u16 {
     let Some(text) = query.raw(name) else { return DEFAULT_LIMIT };
     match text.parse() {
-        Ok(limit @ 1..=MOST) => limit,
+        Ok(limit @ 1..=MAX_PAGE_SIZE) => limit,
         _ => {
-            query.note(name, format!("must be a whole number from 1 to {MOST}"));
+            query.note(name, format!("must be a whole number from 1 to {MAX_PAGE_SIZE}"));
             DEFAULT_LIMIT
         }
     }
 }
 
-/// `q` or `search`: what to search for, trimmed; nothing is no search.
+/// Reads the search text from `q` or `search`, trimmed; empty text means no search.
 pub fn search(query: &mut Query) -> Option<String> {
     let name = alternative(query, "q", "search");
     let text = query.raw(name)?;
@@ -55,7 +55,7 @@ pub fn search(query: &mut Query) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Which of two names of a parameter is used.
+/// Returns which of two names for a parameter the query uses.
 fn alternative(query: &mut Query, name: &'static str, other: &'static str) -> &'static str {
     if query.has(name) && query.has(other) {
         query.raw(other);
@@ -64,12 +64,12 @@ fn alternative(query: &mut Query, name: &'static str, other: &'static str) -> &'
     if query.has(other) { other } else { name }
 }
 
-/// `q` and its other name.
+/// Returns the parameters `q` and `search`.
 pub fn search_parameters(about: &str) -> [Parameter; 2] {
     [parameter("q", text(), about), parameter("search", text(), "The same as `q`.")]
 }
 
-/// `total`: whether all items are counted.
+/// Reads `total`: true counts the items of all pages.
 pub fn total(query: &mut Query) -> bool {
     query.get("total").unwrap_or(false)
 }
@@ -83,7 +83,7 @@ pub fn total_schema() -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).description(Some(about)).into()
 }
 
-/// A page of a list, as it is answered.
+/// A page of a list in a response.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageView<T> {
@@ -104,23 +104,23 @@ impl<T> PageView<T> {
         Self { count: data.len(), data, next_cursor, total }
     }
 
-    /// A list that has one page.
+    /// Builds a list that has one page.
     pub fn whole(items: impl IntoIterator<Item: Into<T>>) -> Self {
         Self::new(items, None, None)
     }
 }
 
-/// Something that there are lists of.
+/// A view that is returned in lists.
 pub trait Item: ToSchema {
-    /// The name of a page in the document.
+    /// The name of a page's schema in the OpenAPI document.
     const PAGE: &'static str;
-    /// All pages together can be counted.
+    /// True if the items of all pages can be counted.
     const HAS_TOTAL: bool = true;
 
     fn example() -> Value;
 }
 
-/// Names the pages of a view: their type, their name in the document, and an example of what they hold.
+/// Defines the page type of a view, its name in the OpenAPI document, and an example item.
 #[macro_export]
 macro_rules! page_of {
     ($(#[$about:meta])* $vis:vis $list:ident = $view:ty, $name:literal, $example:expr $(, HAS_TOTAL = $total:literal)?) => {
@@ -167,7 +167,7 @@ impl<T: Item> ToSchema for PageView<T> {
     }
 }
 
-/// `page` and `perPage`: a page by its number, in place of `limit` and `cursor`.
+/// The parameters `page` and `perPage`: a page by its number, in place of `limit` and `cursor`.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbered {
     pub page: u32,
@@ -188,9 +188,9 @@ impl Numbered {
         }
         let per_page = match query.raw("perPage").map(|text| text.parse()) {
             None => Self::DEFAULT_PER_PAGE,
-            Some(Ok(number @ 1..=MOST)) => number,
+            Some(Ok(number @ 1..=MAX_PAGE_SIZE)) => number,
             Some(_) => {
-                query.note("perPage", format!("must be a whole number from 1 to {MOST}"));
+                query.note("perPage", format!("must be a whole number from 1 to {MAX_PAGE_SIZE}"));
                 1
             }
         };
@@ -205,7 +205,7 @@ impl Numbered {
         Some(Self { page, per_page })
     }
 
-    /// Items before the page.
+    /// Returns the number of items before the page.
     pub fn skipped(self) -> u64 {
         u64::from(self.page - 1) * u64::from(self.per_page)
     }
@@ -217,7 +217,7 @@ impl Numbered {
 
     pub fn parameters() -> [Parameter; 2] {
         let number = || ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
-        let per_page = number().maximum(Some(MOST));
+        let per_page = number().maximum(Some(MAX_PAGE_SIZE));
         let about = "The number of a page, from 1 on, in place of `cursor`; also answers `total`, `page` and `pageCount`. \
                      A cursor is faster for long lists.";
         [
@@ -231,7 +231,7 @@ impl Numbered {
     }
 }
 
-/// `offset`: how many items of a list are passed over.
+/// Reads `offset`: the number of items to skip.
 pub fn offset(query: &mut Query) -> u64 {
     match query.raw("offset").filter(|text| !text.is_empty()).map(|text| text.parse()) {
         None => 0,
@@ -248,7 +248,7 @@ pub fn offset_parameter() -> Parameter {
     parameter("offset", number.into(), "How many items to pass over. A cursor is faster for long lists.")
 }
 
-/// A page that begins after so many items, which are read and passed over.
+/// Returns the page at an offset. The items before it are read and skipped.
 pub async fn page_at_offset<T, E, F>(
     mut skipped: u64,
     limit: u16,
@@ -261,7 +261,7 @@ where
     let mut items: Vec<T> = Vec::new();
     loop {
         let missing = u64::from(limit) - u64::try_from(items.len()).unwrap_or_default();
-        let wanted = u16::try_from(skipped + missing).unwrap_or(MOST).min(MOST);
+        let wanted = u16::try_from(skipped + missing).unwrap_or(MAX_PAGE_SIZE).min(MAX_PAGE_SIZE);
         let found = read(wanted, after).await?;
         let passed = usize::try_from(skipped).unwrap_or(usize::MAX).min(found.items.len());
         skipped -= u64::try_from(passed).unwrap_or_default();
@@ -273,7 +273,7 @@ where
     }
 }
 
-/// `sort` and `order`.
+/// Reads `sort` and `order`.
 pub fn sorting<S: Sort>(query: &mut Query) -> (S, Order) {
     let sort: S = query.get("sort").unwrap_or_default();
     let name = alternative(query, "order", "sortDirection");
@@ -289,7 +289,7 @@ pub fn sorting<S: Sort>(query: &mut Query) -> (S, Order) {
     (sort, order)
 }
 
-/// `limit`, `cursor`, `sort` and `order`.
+/// Reads `limit`, `cursor`, `sort` and `order`.
 pub fn page<S: Sort>(query: &mut Query) -> PageRequest<S> {
     let (sort, order) = sorting::<S>(query);
     let after = cursor(query, &tag(sort, order), |key| sort.takes(key));
@@ -300,7 +300,7 @@ fn tag(sort: impl Display, order: Order) -> String {
     format!("{sort} {}", if order == Order::Ascending { "asc" } else { "desc" })
 }
 
-/// Reads `cursor`, which must have been made for the same order.
+/// Reads `cursor`, which must have been created for the same order.
 pub fn cursor(query: &mut Query, tag: &str, takes: impl Fn(&Key) -> bool) -> Option<After> {
     let text = query.raw("cursor")?;
     let after = URL_SAFE_NO_PAD.decode(&text).ok().and_then(|bytes| {
@@ -335,12 +335,12 @@ pub fn next_of<S: Display, T>(sort: S, order: Order, page: &mut Page<T>) -> Opti
     next_cursor(&tag(sort, order), page.next.take())
 }
 
-/// The same of where a list goes on.
+/// Returns the cursor for the position after a page.
 pub fn cursor_of<S: Display>(sort: S, order: Order, next: Option<After>) -> Option<String> {
     next_cursor(&tag(sort, order), next)
 }
 
-/// A bare list; the `Link` header leads to the next page.
+/// Responds with a plain array; the `Link` header points to the next page.
 pub fn linked(uri: &Uri, next_cursor: Option<String>, body: impl IntoResponse) -> Response {
     let mut response = body.into_response();
     if let Some(cursor) = next_cursor {
@@ -356,7 +356,7 @@ pub fn linked(uri: &Uri, next_cursor: Option<String>, body: impl IntoResponse) -
     response
 }
 
-/// A bare list that is too long to be held: page after page, as it is read. `first` is the first page.
+/// Streams a plain array that is too long for memory, page by page. `first` is the first page.
 pub fn streamed<T, V, F>(
     first: Page<T>,
     next: impl Fn(After) -> F + Send + 'static,
@@ -386,7 +386,7 @@ where
             text.push(b']');
             return Some((Ok(Bytes::from(text)), (None, next, view, false)));
         };
-        // A list that breaks off is an error for whoever reads it: nothing closes it.
+        // An interrupted list is a parse error for the client, because the array is not closed.
         match next(after).await {
             Ok(page) => Some((Ok(Bytes::from(text)), (Some(page), next, view, false))),
             Err(error) => {
@@ -395,13 +395,13 @@ where
             }
         }
     });
-    // Whoever compresses asks again after the end.
+    // Fused, because the compression layer polls again after the end.
     ([(CONTENT_TYPE, "application/json")], Body::from_stream(pieces.fuse())).into_response()
 }
 
-/// A documented query parameter.
+/// Builds the documentation of a query parameter.
 pub fn parameter(name: &str, schema: RefOr<Schema>, about: &str) -> Parameter {
-    // Several values are one text with commas between them.
+    // Several values are one comma-separated text.
     let is_list = matches!(schema, RefOr::T(Schema::OneOf(_)));
     let about = if is_list {
         format!("{about} Several values: any of them, with commas between them.")
@@ -418,7 +418,7 @@ pub fn parameter(name: &str, schema: RefOr<Schema>, about: &str) -> Parameter {
         .build()
 }
 
-/// A query parameter that must be there.
+/// Builds the documentation of a required query parameter.
 pub fn required(name: &str, schema: RefOr<Schema>, about: &str) -> Parameter {
     let mut parameter = parameter(name, schema, about);
     parameter.required = utoipa::openapi::Required::True;
@@ -429,7 +429,7 @@ pub fn text() -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::String).max_length(Some(255)).into()
 }
 
-/// A flag that some clients always send, empty when it is not set.
+/// Reads a flag that some clients always send, empty if it is not set.
 pub fn flag_or_empty(query: &mut Query, name: &str) -> Option<bool> {
     let text = query.raw(name).filter(|text| !text.is_empty())?;
     match text.as_str() {
@@ -446,7 +446,7 @@ pub fn flag() -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::Boolean).into()
 }
 
-/// The parameters of a list without a choice of order.
+/// Returns the parameters of a list without a choice of order.
 pub fn plain_parameters() -> Vec<Parameter> {
     page_parameters(
         Some(DEFAULT_LIMIT.into()),
@@ -455,7 +455,7 @@ pub fn plain_parameters() -> Vec<Parameter> {
     )
 }
 
-/// The same of a bare list, which answers everything unless a page is asked for.
+/// Returns the parameters of a plain array, which contains all items unless a page is requested.
 pub fn bare_parameters() -> Vec<Parameter> {
     page_parameters(
         None,
@@ -465,8 +465,11 @@ pub fn bare_parameters() -> Vec<Parameter> {
 }
 
 fn page_parameters(default: Option<Value>, limit: &str, cursor: &str) -> Vec<Parameter> {
-    let number =
-        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(MOST)).default(default);
+    let number = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(MAX_PAGE_SIZE))
+        .default(default);
     let opaque = ObjectBuilder::new()
         .schema_type(Type::String)
         .pattern(Some("^[A-Za-z0-9_-]+$"))
@@ -483,12 +486,12 @@ pub struct ById {
 }
 
 impl ById {
-    /// How many there are in all, if that is asked for.
+    /// Returns the number of all items, if requested.
     pub fn total_of(&self, all: usize) -> Option<i64> {
         self.total.then(|| i64::try_from(all).unwrap_or(i64::MAX))
     }
 
-    /// The page of a list that is there whole and in the order of its ids, and where the next one begins.
+    /// Returns a page of a complete list that is in the order of its ids, and the cursor of the next page.
     pub fn cut<T, I: Display>(
         &self,
         all: impl IntoIterator<Item = T>,
@@ -517,7 +520,7 @@ impl IntoParams for ById {
     }
 }
 
-/// The cursor of a list that is sorted by id.
+/// Reads the cursor of a list that is sorted by id.
 pub fn after_id(query: &mut Query) -> Option<After> {
     cursor(query, BY_ID, |key| matches!(key, Key::Id))
 }
@@ -526,7 +529,7 @@ pub fn next_id(next: Option<After>) -> Option<String> {
     next_cursor(BY_ID, next)
 }
 
-/// The parameters of a list that can be sorted by `S`.
+/// Returns the parameters of a list that can be sorted by `S`.
 pub fn parameters<S: Sort + PartialSchema>() -> Vec<Parameter> {
     plain_parameters().into_iter().chain(sorting_parameters::<S>()).collect()
 }

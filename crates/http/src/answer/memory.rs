@@ -1,5 +1,6 @@
-//! The memory of large responses: reserved before a list is read, and held until the last byte has left. Organizations
-//! take turns, each has a share, and a slow reader delays its own organization only.
+//! The memory budget of large responses: reserved before a list is read, and released after the last byte is sent.
+//! Permits are shared fairly between organizations, each has a maximum share, and a slow client delays only its own
+//! organization.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -14,18 +15,18 @@ use http_body::{Frame, SizeHint};
 
 use crate::answer::problem::Problem;
 
-/// Bytes of one permit.
+/// The size of one permit in bytes.
 const UNIT: usize = 64 << 10;
 /// Responses up to this size are not counted.
 const SMALL: usize = 256 << 10;
-/// The memory of a page while it is made: its rows, and their JSON in a buffer that doubles as it grows.
+/// The memory of a page while it is built: its rows, and their JSON in a buffer that doubles as it grows.
 const PAGE: usize = 3 * MAX_PAGE_BYTES;
-/// Bytes that a connection is given at a time.
+/// The number of bytes passed to a connection at a time.
 const PIECE: usize = 64 << 10;
-/// The memory of a response that is made while it is sent.
+/// The memory of a response that is built while it is sent.
 const STREAM: usize = 1 << 20;
 
-/// Memory for the response to a request; of nobody in particular where no credentials are needed.
+/// Memory reserved for the response to a request; without an organization if no credentials are needed.
 pub type Reservation = Permit<Option<OrganizationId>>;
 
 #[derive(Debug)]
@@ -46,12 +47,12 @@ impl ResponseMemory {
         self.0.in_use() * UNIT
     }
 
-    /// Reserves what a page can take.
+    /// Reserves the maximum memory of a page.
     pub async fn reserve_page(&self, whose: OrganizationId) -> Result<Reservation, Problem> {
         Ok(self.0.acquire_many(Some(whose), PAGE / UNIT).await.map_err(attestry_app::Error::from)?)
     }
 
-    /// Holds the memory of a response until it was sent.
+    /// Reserves the memory of a response until it is sent.
     pub async fn hold(
         &self,
         response: Response,
@@ -74,11 +75,11 @@ impl ResponseMemory {
     }
 }
 
-/// A body with its reservation. It leaves in pieces: the connection takes what it is given, whether or not the client
-/// reads it.
+/// A body with its reservation. It is sent in pieces, because the connection buffers all it gets, whether or not the
+/// client reads it.
 struct Held {
     body: Body,
-    /// Bytes of a large frame that have not left yet.
+    /// Bytes of a large frame that have not been sent yet.
     rest: Bytes,
     _reservation: Reservation,
 }
@@ -101,7 +102,7 @@ impl HttpBody for Held {
             }
         }
         let length = self.rest.len().min(PIECE);
-        // Copied, because a slice would keep the whole in memory until the last piece was written.
+        // Copied, because a slice would keep the whole frame in memory until the last piece is written.
         let piece = Bytes::copy_from_slice(&self.rest.split_to(length));
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }

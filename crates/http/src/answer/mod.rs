@@ -1,4 +1,5 @@
-//! How a request is answered: problems, versions, pages of lists, tables, downloads, streams, and bodies that are watched on their way out.
+//! Building of responses: problems, ETags, pages of lists, tables, downloads, streams, and the monitoring of streamed
+//! bodies.
 
 pub mod conditions;
 pub mod downloads;

@@ -1,5 +1,5 @@
-//! Every failure in one shape (RFC 9457). The codes are one table; the only place where an error of
-//! the use cases becomes a status.
+//! The format of all errors (RFC 9457). The codes are one table, and this is the only module that maps application
+//! errors to a status.
 
 use attestry_app::{Error, FieldError};
 use axum::response::{IntoResponse, Response};
@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Code, status, title, and what it means for whoever reads the documentation.
+/// The code, status, title and documented meaning of each error.
 pub const CODES: &[(&str, u16, &str, &str)] = &[
     (
         "malformed_body",
@@ -282,19 +282,19 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ("timeout", 503, "Took too long", "The request was stopped because it took too long."),
 ];
 
-/// Seconds after which a request is worth repeating that met an outage.
+/// The `Retry-After` of a request that failed because of an outage, in seconds.
 const OUTAGE_RETRY_SECONDS: u64 = 2;
 
-/// What is wrong with one field.
+/// An error of one field.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(title = "FieldProblem", example = json!({"field": "role", "message": "is required"}))]
 pub struct FieldProblem {
-    /// The field as it is written in the body, or the query parameter.
+    /// The name of the field in the body, or of the query parameter.
     pub field: String,
-    /// What is wrong with it.
+    /// The error message.
     pub message: String,
-    /// In a table: the row, the first after the header being 1.
+    /// In a table: the number of the row, counted from 1 below the header.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub row: Option<usize>,
@@ -306,7 +306,7 @@ impl FieldProblem {
     }
 }
 
-/// Where there is room for one message only.
+/// Joins errors into one message.
 pub fn in_one_line(errors: &[FieldProblem]) -> String {
     let all: Vec<String> =
         errors.iter().map(|FieldProblem { field, message, .. }| format!("{field} {message}")).collect();
@@ -335,20 +335,20 @@ pub struct ProblemBody<'a> {
     pub code: &'a str,
     /// The request id, as in the log.
     pub request_id: &'a str,
-    /// All fields that are wrong.
+    /// All invalid fields.
     #[serde(skip_serializing_if = "<[FieldProblem]>::is_empty")]
     #[schema(required = false)]
     pub errors: &'a [FieldProblem],
 }
 
-/// A failure on its way out. The outermost layer knows the request id and writes the body.
+/// An error to respond with. The outermost layer adds the request id and writes the body.
 #[derive(Clone, Debug)]
 pub struct Problem {
     pub code: &'static str,
     pub detail: String,
     pub errors: Vec<FieldProblem>,
     pub retry_after: Option<u64>,
-    /// For the log alone.
+    /// The cause, for the log only.
     pub cause: Option<String>,
 }
 
@@ -384,7 +384,7 @@ impl Problem {
         self.row().0
     }
 
-    /// The finished answer.
+    /// Builds the response.
     pub fn answer(&self, request_id: &str) -> Response {
         let (status, title) = self.row();
         let body = ProblemBody {

@@ -1,4 +1,4 @@
-//! Server-sent events as an answer.
+//! Server-sent events as a response.
 
 use std::convert::Infallible;
 
@@ -9,15 +9,15 @@ use http::{HeaderName, HeaderValue, header};
 
 use crate::state::Api;
 
-/// Keeps proxies from holding events back.
+/// The header that stops proxies from buffering events.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// The last event of a stream that ended as it should.
+/// Returns the last event of a stream that ended normally.
 pub fn done() -> Event {
     Event::default().data("[DONE]")
 }
 
-/// Streams events as they come; comments keep a silent stream open.
+/// Streams events; comments keep an idle stream open.
 pub fn stream(api: &Api, events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -> Response {
     let sse = Sse::new(events).keep_alive(KeepAlive::new().interval(api.http.keep_alive));
     let headers = [
@@ -27,7 +27,7 @@ pub fn stream(api: &Api, events: impl Stream<Item = Result<Event, Infallible>> +
     (headers, sse).into_response()
 }
 
-/// Streams events that bring their own comments and are nobody else's business.
+/// Streams private events, which must not be stored and include their own comments.
 pub fn private_stream(events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -> Response {
     let headers = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),

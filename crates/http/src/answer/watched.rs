@@ -1,5 +1,5 @@
-//! An answer that is written while it is read. A panic or an error in the middle of it cannot become a problem any
-//! more: the connection breaks off, so that the client does not take a part for the whole, and it is logged and counted.
+//! Monitoring of streamed responses. A panic or an error in the middle can no longer become a problem: the connection
+//! is aborted, so that the client does not mistake a part for the whole, and the failure is logged and counted.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -24,7 +24,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Watches over an answer whose length is not known: one that is whole already cannot fail.
+    /// Monitors a response of unknown length; one that is already complete cannot fail.
     pub fn on(response: Response, api: &Api, context: &RequestContext) -> Response {
         if response.body().size_hint().exact().is_some() {
             return response;

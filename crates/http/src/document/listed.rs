@@ -1,22 +1,22 @@
-//! The list of routes, read for one of two purposes: to serve them, or to document them. A server does only
-//! the first: the document takes longer to make than everything else at its start.
+//! The list of routes, built for one of two purposes: to serve them, or to document them. A server only serves them,
+//! because generating the document takes longer than the rest of its start.
 
 use axum::Router;
-use utoipa::__dev::{SchemaReferences, Tags};
 use utoipa::openapi::path::Paths;
 use utoipa::openapi::{OpenApi, RefOr, Schema};
+use utoipa_axum::router::UtoipaMethodRouter;
 
 use crate::request::facts::{FactTable, Route};
 use crate::state::Api;
 
-/// Operations, and how they are documented.
+/// Operations with their documentation.
 #[expect(missing_debug_implementations, reason = "what it is made of has none")]
 pub struct Operations {
     pub routes: Vec<(String, Route)>,
     pub documented: Box<dyn FnOnce() -> Documented>,
 }
 
-/// What the document says of operations.
+/// The OpenAPI paths and schemas of operations.
 #[expect(missing_debug_implementations, reason = "what it is made of has none")]
 #[derive(Default)]
 pub struct Documented {
@@ -24,16 +24,9 @@ pub struct Documented {
     pub schemas: Vec<(String, RefOr<Schema>)>,
 }
 
-impl Documented {
-    /// Adds what `utoipa::path` has written down.
-    pub fn add<P: utoipa::Path + Tags<'static> + SchemaReferences>(&mut self) {
-        let mut operation = P::operation();
-        let tags = P::tags();
-        if !tags.is_empty() {
-            operation.tags.get_or_insert_default().extend(tags.iter().map(ToString::to_string));
-        }
-        self.paths.add_path_operation(P::path(), P::methods(), operation);
-        P::schemas(&mut self.schemas);
+impl From<UtoipaMethodRouter<Api>> for Documented {
+    fn from((schemas, paths, _): UtoipaMethodRouter<Api>) -> Self {
+        Self { paths, schemas }
     }
 }
 
@@ -51,12 +44,12 @@ enum Purpose {
 }
 
 impl Listed {
-    /// Nothing yet, to be served.
+    /// Creates an empty list for serving.
     pub fn served() -> Self {
         Self { purpose: Purpose::Serve(Router::new()), facts: FactTable::default() }
     }
 
-    /// Nothing yet, to be documented.
+    /// Creates an empty list for documenting.
     pub fn documented() -> Self {
         Self { purpose: Purpose::Document(Box::default()), facts: FactTable::default() }
     }
@@ -89,12 +82,12 @@ impl Listed {
         self
     }
 
-    /// Adds what another part of the list has.
+    /// Adds another part of the list.
     pub fn with(self, part: impl FnOnce(Self) -> Self) -> Self {
         part(self)
     }
 
-    /// Adds schemas that no operation brings with it.
+    /// Adds schemas that do not come with an operation.
     pub fn schemas<N: Into<String>>(mut self, schemas: impl FnOnce() -> Vec<(N, RefOr<Schema>)>) -> Self {
         if let Purpose::Document(document) = &mut self.purpose {
             let components = document.components.get_or_insert_default();
@@ -118,33 +111,23 @@ impl Listed {
     }
 }
 
-/// The operations of handlers on one path, which `utoipa::path` describes.
+/// Collects the operations of handlers on one path, documented by `utoipa::path`.
 #[macro_export]
 macro_rules! operations {
     ($($($part:ident)::+),+ $(,)?) => {
         $crate::document::listed::Operations {
             routes: vec![$($crate::operations!(@route [] $($part)::+ => $($part)::+)),+],
-            documented: Box::new(|| {
-                let mut documented = $crate::document::listed::Documented::default();
-                $($crate::operations!(@document documented [] $($part)::+);)+
-                documented
-            }),
+            documented: Box::new(|| $crate::utoipa_axum::routes!($($($part)::+),+).into()),
         }
     };
     (@route [$($module:ident)*] $next:ident :: $($rest:ident)::+ => $handler:path) => {
         $crate::operations!(@route [$($module)* $next] $($rest)::+ => $handler)
     };
     (@route [$($module:ident)*] $name:ident => $handler:path) => {
-        $crate::paste! {{
+        $crate::utoipa_axum::paste! {{
             let method = <$($module::)* [<__path_ $name>] as $crate::utoipa::Path>::methods().remove(0);
             let path = <$($module::)* [<__path_ $name>] as $crate::utoipa::Path>::path();
             (path, $crate::request::facts::Route::new(method, $handler))
         }}
-    };
-    (@document $documented:ident [$($module:ident)*] $next:ident :: $($rest:ident)::+) => {
-        $crate::operations!(@document $documented [$($module)* $next] $($rest)::+)
-    };
-    (@document $documented:ident [$($module:ident)*] $name:ident) => {
-        $crate::paste! { $documented.add::<$($module::)* [<__path_ $name>]>() }
     };
 }

@@ -1,5 +1,5 @@
-//! The OpenAPI document. Handlers describe what is their own; what holds for every operation
-//! (security, error answers, common headers) is added here, from what an operation is.
+//! The OpenAPI document. Handlers describe their own operation; everything common (security, error responses,
+//! headers) is added here from the facts of the operation.
 
 use attestry_domain::access::Permission;
 use attestry_domain::id::OrganizationId;
@@ -15,8 +15,8 @@ use crate::request::idempotency;
 
 const METHODS: &[&str] = &["get", "post", "put", "patch", "delete"];
 
-/// The whole document, as the code describes it. A server answers with what was written down when it was built, which a test
-/// holds against this.
+/// Builds the whole document from the code. A server responds with the file that was generated at build time; a test
+/// compares it with this one.
 pub fn document(mut base: OpenApi, listed: Listed) -> Value {
     let (operations, facts) = listed.into_document();
     base.merge(operations);
@@ -37,7 +37,7 @@ pub fn document(mut base: OpenApi, listed: Listed) -> Value {
         }
     }
     name_constants(&mut document["components"]["schemas"]);
-    // Answers that no operation gives need no description.
+    // Remove the responses that no operation refers to.
     let paths = document["paths"].to_string();
     if let Some(responses) = document["components"]["responses"].as_object_mut() {
         responses.retain(|name, _| paths.contains(&format!("#/components/responses/{name}\"")));
@@ -45,7 +45,7 @@ pub fn document(mut base: OpenApi, listed: Listed) -> Value {
     document
 }
 
-/// Writes a choice of one word as the constant that it is.
+/// Replaces an enum of one value by a constant.
 fn name_constants(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(name_constants),
@@ -69,7 +69,7 @@ fn security_schemes() -> Value {
     })
 }
 
-/// One answer for each status, with the codes it can carry.
+/// Returns one response for each status, with its possible codes.
 fn problem_responses() -> Value {
     let mut responses = Map::new();
     for (_, status, ..) in CODES {
@@ -133,7 +133,7 @@ fn entity_tag() -> Value {
     json!({"type": "string", "pattern": "^(\\*|(W/)?\"[^\"]*\"(, *(W/)?\"[^\"]*\")*)$", "examples": ["\"3\""]})
 }
 
-/// A body that can be left out is described as what it is when it is there.
+/// Describes an optional body by its non-null schema, and marks it as not required.
 fn unwrap_optional(body: &mut Value) {
     let Some(content) = body["content"].as_object_mut() else { return };
     let mut is_optional = false;
@@ -151,12 +151,12 @@ fn unwrap_optional(body: &mut Value) {
     }
 }
 
-/// The names of the parameters in a path.
+/// Returns the names of the parameters in a path.
 pub fn names(path: &str) -> Vec<&str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect()
 }
 
-/// The parameters of the ids in a path, but for those that the handler has described itself.
+/// Returns the parameters for the ids in a path, except those that the handler describes itself.
 fn ids(path: &str, known: &[Value], facts: &Facts) -> Vec<Value> {
     let names = names(path);
     let mut all = Vec::new();
@@ -173,7 +173,7 @@ fn ids(path: &str, known: &[Value], facts: &Facts) -> Vec<Value> {
     all.into_iter().map(|(_, parameter)| parameter).collect()
 }
 
-/// Writes down what an operation needs, as its facts say it.
+/// Adds the requirements of an operation, from its facts.
 fn write_facts(operation: &mut Value, facts: &Facts) {
     if let Some(Needed { permission, or }) = facts.needs {
         operation["x-permission"] = json!(permission.as_str());
@@ -254,7 +254,7 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
             let common = || json!({"$ref": format!("#/components/responses/Problem{status}")});
             responses.entry(status.to_string()).or_insert_with(common);
         }
-        // Answers that a handler described itself carry the problem, too.
+        // Error responses that a handler describes itself contain a problem, too.
         for (status, response) in responses {
             if status.starts_with(['4', '5']) && response.get("$ref").is_none() {
                 response["content"] =
@@ -263,7 +263,7 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
         }
     }
     let mut known = operation["parameters"].as_array().cloned().unwrap_or_default();
-    // Of these only the place in the path is known.
+    // Drop path parameters without a description: only their position in the path is known.
     known.retain(|one| one["in"] != "path" || one.get("description").is_some());
     let mut all = ids(path, &known, facts);
     all.extend(known);

@@ -1,4 +1,4 @@
-//! Operations that are described in code: those that exist once for each register or subject.
+//! Operations documented in code: those that exist once for each register or subject.
 
 use serde_json::{Value, json};
 use utoipa::openapi::path::{HttpMethod, Operation, Parameter, PathItem, Paths};
@@ -7,31 +7,31 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::document::listed::{Documented, Operations};
 use crate::request::facts::{Facts, Needed, Route};
 
-/// A reference to a schema of the document.
+/// Returns a reference to a schema of the document.
 pub fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// A schema that is written as it will be read.
+/// Parses a schema from its JSON form.
 pub fn schema(json: Value) -> RefOr<Schema> {
     serde_json::from_value(json).unwrap_or_default()
 }
 
-/// `risks` is `Risks`.
+/// Capitalizes a word: `risks` becomes `Risks`.
 pub fn capitalized(word: &str) -> String {
     word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)).collect()
 }
 
-/// What is told of an operation.
+/// The documentation of an operation.
 #[must_use]
 #[expect(missing_debug_implementations, reason = "what it is made of has none")]
 pub struct Described {
-    /// Its name for programs.
+    /// The `operationId`.
     id: String,
     tag: String,
     summary: String,
     description: &'static str,
-    /// What else can happen, beside what happens everywhere.
+    /// The errors in addition to the common ones.
     failures: Vec<(u16, &'static str)>,
     parameters: Vec<Parameter>,
     body: Option<Value>,
@@ -41,13 +41,13 @@ pub struct Described {
     content: Value,
 }
 
-/// JSON of a schema.
+/// Returns a JSON content with this schema.
 pub fn json_of(name: &str) -> Value {
     json!({"application/json": {"schema": reference(name)}})
 }
 
 impl Operations {
-    /// A route whose documentation is made only when the document is.
+    /// Builds a route whose documentation is generated only with the document.
     pub fn described(path: String, route: Route, described: impl FnOnce() -> Described + 'static) -> Self {
         let (method, facts, written) = (route.method.clone(), route.facts, path.clone());
         let documented = Box::new(move || described().written(method, &facts, written));
@@ -76,7 +76,7 @@ impl Described {
         Self { tag, ..self }
     }
 
-    /// What else can happen.
+    /// Adds an error response.
     pub fn fails(mut self, status: u16, why: &'static str) -> Self {
         self.failures.push((status, why));
         self
@@ -91,17 +91,17 @@ impl Described {
         self
     }
 
-    /// The same of a body that can be left out.
+    /// Sets the content of an optional body, by media type.
     pub fn may_read(self, body: Value) -> Self {
         Self { body: Some(body), needs_body: false, ..self }
     }
 
-    /// The content of the body, by its type.
+    /// Sets the content of the body, by media type.
     pub fn reads(self, body: Value) -> Self {
         Self { body: Some(body), ..self }
     }
 
-    /// The content of the answer, by its type.
+    /// Sets the content of the response, by media type.
     pub fn answers(self, status: u16, answer: &'static str, content: Value) -> Self {
         Self { status, answer, content, ..self }
     }

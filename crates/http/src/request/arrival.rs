@@ -1,6 +1,6 @@
-//! A body that must keep arriving, and is read to its end. A change runs to its end even when its client was told that
-//! it took too long, so what it waits for must end by itself: a client that sends a byte now and then would keep it, and
-//! its memory, for minutes.
+//! Request bodies that must keep arriving, and are read to their end. A change runs to completion even after its
+//! client got a timeout, so everything it waits for must end by itself: a client that sends a byte now and then would
+//! keep the change, and its memory, alive for minutes.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,9 +14,9 @@ use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt, Limited};
 use tokio::time::{Instant, Sleep};
 
-/// How long nothing may arrive.
+/// The maximum time without new bytes.
 const SILENCE: Duration = Duration::from_secs(10);
-/// Bytes a second that must arrive on average, once the first silence is over.
+/// The minimum average rate in bytes per second, once the first [`SILENCE`] is over.
 const SLOWEST: u64 = 4 << 10;
 
 /// The client stopped sending, or sends too slowly.
@@ -26,11 +26,11 @@ pub struct Stalled;
 
 #[derive(Debug)]
 pub struct Arriving {
-    /// None once it was handed to `unread`.
+    /// `None` once it was moved to `unread`.
     body: Option<Body>,
     unread: Unread,
     started: Instant,
-    /// When it must be there as a whole.
+    /// The deadline for the whole body.
     end: Instant,
     received: u64,
     over: Pin<Box<Sleep>>,
@@ -38,12 +38,12 @@ pub struct Arriving {
 
 /// The unread rest of a request body.
 ///
-/// A connection that is closed while something lies unread in it is reset, and the client may lose the response: a change
-/// would be made, and nobody told.
+/// A connection that is closed with unread data is reset, and the client may lose the response: it would not learn
+/// that its change was made.
 #[derive(Clone, Debug, Default)]
 pub struct Unread(Arc<Mutex<Option<Body>>>);
 
-/// Bounds of draining: bytes and time.
+/// The limits of draining, in bytes and time.
 const MAX_DRAINED_BYTES: usize = 64 << 10;
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -53,7 +53,7 @@ impl Unread {
         let rest = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(rest) = rest else { return };
         let drained = Limited::new(rest, MAX_DRAINED_BYTES).collect();
-        // Whatever is wrong with it, nobody wanted it.
+        // Errors are ignored, because the rest of the body is not needed.
         let _ = tokio::time::timeout(DRAIN_TIMEOUT, drained).await;
     }
 }
@@ -77,7 +77,7 @@ impl Arriving {
         Body::new(Self { body, unread, started, end: started + within, received: 0, over })
     }
 
-    /// When the next bytes must be there.
+    /// Returns the deadline for the next bytes.
     fn next_by(&self) -> Instant {
         let on_average = self.started + SILENCE + Duration::from_secs(self.received / SLOWEST);
         (Instant::now() + SILENCE).min(on_average).min(self.end)

@@ -1,5 +1,5 @@
-//! Reading a body into memory: no more than its route takes, within the memory that all bodies share, and only as
-//! fast as it arrives.
+//! Reading a body into memory: up to the limit of its route, within the memory budget of all bodies, and only as fast
+//! as it arrives.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,8 +16,8 @@ use crate::request::arrival::Stalled;
 pub const JSON: &str = "application/json";
 pub const MULTIPART: &str = "multipart/form-data";
 
-/// The memory that all bodies being read may take together. Strangers get a part of it, so that they cannot keep out
-/// those with credentials.
+/// The memory budget of all bodies that are being read. Unauthenticated clients get a part of it, so that they cannot
+/// lock out those with credentials.
 #[derive(Debug)]
 pub struct Budget {
     units: usize,
@@ -25,7 +25,7 @@ pub struct Budget {
     public: Arc<Semaphore>,
 }
 
-/// What is counted at a time.
+/// The size of one permit in bytes.
 const UNIT: usize = 1 << 10;
 
 impl Budget {
@@ -45,17 +45,17 @@ impl Budget {
     }
 }
 
-/// What one request has taken of the budget; given back when the request ends.
+/// The share of the budget that one request has acquired; released when the request ends.
 #[derive(Debug)]
 pub struct Share {
     of: Arc<Semaphore>,
-    /// Units of the whole budget.
+    /// The size of the whole budget in units.
     all: usize,
     taken: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 impl Share {
-    /// Makes sure that this request has `bytes`.
+    /// Ensures that this request has acquired `bytes`.
     pub fn take(&self, bytes: usize) -> Result<(), Problem> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let has = taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
@@ -81,7 +81,7 @@ impl Share {
     }
 }
 
-/// Counts the memory that reading a body takes beyond the body itself.
+/// A meter of the memory that parsing takes in addition to the body itself.
 #[derive(Debug)]
 pub struct Meter<'a> {
     share: &'a Share,
@@ -90,7 +90,7 @@ pub struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// Bytes that are taken from the budget at a time.
+    /// The number of bytes acquired from the budget at a time.
     const STEP: usize = 256 << 10;
 
     pub fn beyond(share: &'a Share, body: usize) -> Self {
@@ -112,7 +112,7 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// Reads a body that may not be larger than `limit`, into one piece: a body that comes in one is not copied.
+/// Reads a body of at most `limit` bytes into one buffer; a body that arrives as a single frame is not copied.
 pub async fn read_body(body: Body, limit: usize, share: &Share) -> Result<Bytes, Problem> {
     let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     let mut body = Limited::new(body, limit);
@@ -121,7 +121,7 @@ pub async fn read_body(body: Body, limit: usize, share: &Share) -> Result<Bytes,
     if body.is_end_stream() {
         return Ok(first);
     }
-    // What is only announced takes no memory yet.
+    // Allocate at most 1 MiB for a length that is only announced.
     let mut bytes = BytesMut::with_capacity(announced.min(limit).min(1 << 20).max(first.len()));
     bytes.extend_from_slice(&first);
     drop(first);
@@ -141,7 +141,7 @@ async fn next_bytes(body: &mut Limited<Body>, limit: usize) -> Result<Option<Byt
     }
 }
 
-/// Why a body was interrupted.
+/// Returns the problem for a body that was interrupted.
 pub fn broken_off(error: &(dyn std::error::Error + 'static)) -> Problem {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -163,16 +163,16 @@ pub fn too_large(limit: usize) -> Problem {
     )
 }
 
-/// The body's type and what it says of its characters. What is not UTF-8 is not ours to guess.
+/// The result of comparing the media type of a body. Charsets other than UTF-8 are not converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaType {
     Wanted,
-    /// The right type in other characters than UTF-8.
+    /// The right media type in a charset other than UTF-8.
     OtherCharset,
     Other,
 }
 
-/// Whether the body is said to be of this type.
+/// Compares the media type of the body with the expected one.
 pub fn media_type(headers: &HeaderMap, wanted: &str) -> MediaType {
     let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut parts = text.split(';');
@@ -189,7 +189,7 @@ pub fn media_type(headers: &HeaderMap, wanted: &str) -> MediaType {
     if is_utf8 { MediaType::Wanted } else { MediaType::OtherCharset }
 }
 
-/// Refuses a body that is not of this type, in UTF-8.
+/// Rejects a body that is not of this media type, in UTF-8.
 pub fn must_be(headers: &HeaderMap, wanted: &str) -> Result<(), Problem> {
     match media_type(headers, wanted) {
         MediaType::Wanted => Ok(()),

@@ -1,16 +1,16 @@
-//! How large a body can be, from its schema: who sends more than that sends nothing we would take, and need not be
-//! read to the end to be told so.
+//! The maximum size of a body, computed from its schema. A larger body cannot be valid, so it is rejected without
+//! being read to the end.
 
 use serde_json::Value;
 
 use crate::request::bodies::JSON;
 
-/// The longest way to write a character in JSON: two escapes, `\\ud83d\\ude00`.
-const LONGEST_CHARACTER: usize = 12;
-/// Numbers, times, ids and other short values, with room to spare.
+/// The maximum length of a character in JSON: two escapes, `\\ud83d\\ude00`.
+const MAX_ESCAPED_CHARACTER_BYTES: usize = 12;
+/// The size allowed for numbers, times, ids and other short values, with some margin.
 const SHORT_VALUE: usize = 100;
 
-/// The most bytes a good body can have; `None` when there is no telling.
+/// Returns the maximum size of a valid body in bytes; `None` if the schema does not bound it.
 pub fn largest_body(body: &Value, components: &Value) -> Option<usize> {
     let content = body["content"].as_object()?;
     let schema = content.get(JSON).filter(|_| content.len() == 1)?;
@@ -32,7 +32,7 @@ fn largest(schema: &Value, components: &Value) -> Option<usize> {
         }
         let mut properties = schema["properties"].as_object()?.iter();
         return properties.try_fold(2, |sum, (name, value)| {
-            Some(sum + LONGEST_CHARACTER * name.len() + largest(value, components)?)
+            Some(sum + MAX_ESCAPED_CHARACTER_BYTES * name.len() + largest(value, components)?)
         });
     }
     if is("array") {
@@ -41,7 +41,7 @@ fn largest(schema: &Value, components: &Value) -> Option<usize> {
     if is("string") {
         let is_short = ["enum", "pattern", "format"].iter().any(|name| schema.get(name).is_some());
         return match number("maxLength") {
-            Some(characters) => Some(characters * LONGEST_CHARACTER + 2),
+            Some(characters) => Some(characters * MAX_ESCAPED_CHARACTER_BYTES + 2),
             None => is_short.then_some(SHORT_VALUE),
         };
     }

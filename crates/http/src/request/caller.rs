@@ -1,13 +1,13 @@
-//! Who calls. [`Granted`] is the way into an organization: credentials, then the permission its type
-//! names. [`SignedIn`] is a user's own account, apart from any organization. [`Visitor`], [`Guest`] and [`Anyone`] need no
-//! credentials; a test holds the list of operations that take one of them.
+//! The caller of an operation. [`Granted`] requires credentials for an organization and the permission that its type
+//! names. [`SignedIn`] is for a user's own account, independent of any organization. [`Visitor`], [`Guest`] and
+//! [`Anyone`] require no credentials; a test has the list of operations that accept one of them.
 
 use std::marker::PhantomData;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use attestry_app::identity::principals::{self, KnownSession, Lasting, LastingScope};
+use attestry_app::identity::principals::{self, CachedSession, Lasting, LastingScope};
 use attestry_app::portals;
 use attestry_domain::access::{Actor, Claim, Connection, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::id::{OrganizationId, UserId};
@@ -29,24 +29,24 @@ pub const API_KEY: &str = "x-api-key";
 pub const ORGANIZATION: &str = "x-organization-id";
 pub const SESSION_COOKIE: &str = "attestry_session";
 
-/// What is known of a request from its first line to its answer.
+/// The context of a request, from its arrival to its response.
 #[derive(Debug)]
 pub struct RequestContext {
     pub request_id: Arc<str>,
     pub ip: Option<IpAddr>,
-    /// None for what is no operation of the interface.
+    /// The facts of the operation; `None` if the route is not an operation of the API.
     pub facts: Option<Facts>,
-    /// Whose portal is asked for by its own domain.
+    /// The organization whose portal domain is requested.
     pub host: Option<OrganizationId>,
-    /// The largest body that is taken.
+    /// The maximum size of the body in bytes.
     pub body_limit: usize,
-    /// What the body takes of the memory for all bodies.
+    /// The body's share of the memory budget of all bodies.
     pub memory: Share,
-    /// The response's part of the memory for all responses.
+    /// The response's share of the memory budget of all responses.
     pub response: Mutex<Option<Reservation>>,
     pub connection: Connection,
     pub claim: OnceLock<Arc<Claim>>,
-    /// Set when the caller is known, so that a refusal can be recorded. Proves nothing.
+    /// Set when the caller is identified, so that a rejection can be recorded. It does not prove any permission.
     pub actor: OnceLock<Actor>,
     /// Set when the caller has passed every check of `authenticate`.
     pub admitted: OnceLock<Arc<Principal>>,
@@ -63,7 +63,7 @@ impl RequestContext {
     }
 }
 
-/// The context that the outermost layer began.
+/// Returns the context that the outermost layer created.
 pub fn request_context(extensions: &Extensions) -> Result<Arc<RequestContext>, Problem> {
     extensions
         .get::<Arc<RequestContext>>()
@@ -71,7 +71,7 @@ pub fn request_context(extensions: &Extensions) -> Result<Arc<RequestContext>, P
         .ok_or_else(|| Problem::internal("a request without a context"))
 }
 
-/// The context of a request whose caller is known, and their organization.
+/// Returns the context of an authenticated request, and the caller's organization.
 pub fn caller_of(request: &Request) -> Result<(Arc<RequestContext>, OrganizationId), Problem> {
     let context = request_context(request.extensions())?;
     let caller = context.admitted.get().ok_or_else(|| Problem::internal("a body before its caller"))?;
@@ -79,7 +79,7 @@ pub fn caller_of(request: &Request) -> Result<(Arc<RequestContext>, Organization
     Ok((context, organization))
 }
 
-/// The address of whoever asks: the peer, or behind a proxy we trust what that proxy saw.
+/// Returns the address of the client: the peer or, behind a trusted proxy, the address that the proxy reports.
 pub fn client_address(
     headers: &HeaderMap,
     peer: Option<&ConnectInfo<SocketAddr>>,
@@ -105,14 +105,14 @@ pub fn client_address(
     Some(address)
 }
 
-/// A credential as it came.
+/// A credential as received.
 enum Presented<'a> {
     ApiKey(&'a str),
     Session { token: String, by_cookie: bool },
 }
 
 fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
-    // A key wins, even beside a good session.
+    // An API key takes precedence, even over a valid session.
     if let Some(key) = headers.get(API_KEY) {
         return Ok(Presented::ApiKey(key.to_str().unwrap_or_default()));
     }
@@ -121,7 +121,7 @@ fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
         if let Some((scheme, token)) = value.split_once(' ')
             && scheme.eq_ignore_ascii_case("bearer")
         {
-            // As long as a key, which a session's token is not.
+            // Only an API key is this long; a session token is shorter.
             if token.trim().starts_with(attestry_app::identity::api_keys::PREFIX) && token.trim().len() > 50 {
                 let detail = "This is an API key: send it in the X-API-Key header.";
                 return Err(Problem::new("invalid_session", detail));
@@ -138,18 +138,18 @@ fn presented(headers: &HeaderMap) -> Result<Presented<'_>, Problem> {
     ))
 }
 
-/// The token in the session's cookie.
+/// Returns the token in the session cookie.
 pub fn session_cookie(headers: &HeaderMap) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(Cookie::split_parse).flatten();
     cookies.find(|cookie| cookie.name() == SESSION_COOKIE).map(|cookie| cookie.value().to_owned())
 }
 
-/// What `X-Organization-Id` says.
+/// The value of `X-Organization-Id`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
     Nothing,
-    /// Something that is no organization's id.
+    /// Not the id of an organization.
     Nonsense,
     Organization(OrganizationId),
 }
@@ -157,7 +157,7 @@ enum Named {
 fn named_organization(headers: &HeaderMap) -> Named {
     match headers.get(ORGANIZATION) {
         None => Named::Nothing,
-        // Some clients always send it.
+        // Some clients always send the header.
         Some(value) if value.is_empty() => Named::Nothing,
         Some(value) => {
             value.to_str().ok().and_then(OrganizationId::read).map_or(Named::Nonsense, Named::Organization)
@@ -169,7 +169,7 @@ fn organization_required() -> Problem {
     Problem::new("organization_required", "Name the organization in the X-Organization-Id header.")
 }
 
-/// Finds the caller and remembers them in the context.
+/// Authenticates the caller and stores them in the context.
 async fn authenticate(parts: &Parts, context: &RequestContext, api: &Api) -> Result<Actor, Problem> {
     if let Some(principal) = context.admitted.get() {
         return Ok(Actor { principal: Arc::clone(principal), origin: context.origin() });
@@ -191,10 +191,10 @@ async fn authenticate(parts: &Parts, context: &RequestContext, api: &Api) -> Res
     Ok(actor)
 }
 
-/// Query parameters where the operation knows none are a mistake that would go unnoticed.
+/// Rejects query parameters if the operation has none: the mistake would otherwise go unnoticed.
 fn no_stray_query(parts: &Parts, context: &RequestContext, api: &Api) -> Result<(), Problem> {
     let Some(query) = parts.uri.query().filter(|query| !query.is_empty()) else { return Ok(()) };
-    // A page takes whatever a link to it carries.
+    // A page accepts whatever parameters a link to it has.
     let takes_query = context.facts.is_none_or(|facts| facts.takes_query);
     if takes_query { Ok(()) } else { Query::parse(Some(query), api.ctx.now()).finish() }
 }
@@ -204,7 +204,7 @@ type Found = (Arc<Principal>, Result<(), Problem>);
 async fn by_key(api: &Api, context: &RequestContext, text: &str, named: Named) -> Result<Found, Problem> {
     let known = match principals::by_api_key(&api.ctx, text).await {
         Ok(known) => known,
-        // Guessing keys is limited like signing in.
+        // Guessing keys is rate-limited like signing in.
         Err(error) => return Err(refused(api, context, error)),
     };
     let principal = Arc::clone(&known.principal);
@@ -243,14 +243,14 @@ async fn known_session(
     api: &Api,
     context: &RequestContext,
     token: &str,
-) -> Result<Arc<KnownSession>, Problem> {
+) -> Result<Arc<CachedSession>, Problem> {
     match principals::by_session(&api.ctx, token).await {
         Ok(session) => Ok(session),
         Err(error) => Err(refused(api, context, error)),
     }
 }
 
-/// A credential that does not hold counts against the address it came from; one that could not be looked up does not.
+/// Counts an invalid credential against the client's address; a lookup that failed does not count.
 fn refused(api: &Api, context: &RequestContext, error: attestry_app::Error) -> Problem {
     let limited = match &error {
         attestry_app::Error::Unauthenticated { .. } => api.limits.check_address(context.ip),
@@ -259,7 +259,7 @@ fn refused(api: &Api, context: &RequestContext, error: attestry_app::Error) -> P
     limited.err().unwrap_or_else(|| error.into())
 }
 
-/// The proof that the caller holds the permission `G`.
+/// Proof that the caller has the permission `G`.
 #[derive(Debug)]
 pub struct Granted<G>(Scope, PhantomData<fn() -> G>);
 
@@ -283,7 +283,7 @@ impl<G: Grant> FromRequestParts<Api> for Granted<G> {
     }
 }
 
-/// The first proof is what the operation needs; another is about what its subject belongs to.
+/// The first grant is the permission of the operation; a second one is the permission on the parent of its subject.
 impl<G: Grant> Argument for Granted<G> {
     fn describe(facts: &mut Facts) {
         match facts.needs {
@@ -300,7 +300,7 @@ impl<G: Grant> Argument for GrantedForLong<G> {
     }
 }
 
-/// The same for an answer that goes on for long: the credential can be looked at again.
+/// A grant for a long-lived response, whose credential can be checked again.
 #[derive(Debug)]
 pub struct GrantedForLong<G> {
     pub scope: Granted<G>,
@@ -308,7 +308,7 @@ pub struct GrantedForLong<G> {
 }
 
 impl<G> GrantedForLong<G> {
-    /// The scope with its credential.
+    /// Returns the scope with its credential.
     pub fn lasting(self) -> LastingScope {
         LastingScope { scope: self.scope.0, credential: self.credential }
     }
@@ -328,14 +328,14 @@ impl<G: Grant> FromRequestParts<Api> for GrantedForLong<G> {
 }
 
 body! {
-    /// On whose behalf the request is made.
+    /// The user who makes the request.
     OwnName {
         user_id "userId": optional UserId = "Your own user id; optional.",
     }
     example serde_json::json!({"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b"})
 }
 
-/// Everybody acts in their own name: whoever says who they are must say the truth.
+/// Rejects a user id that is not the caller's own, because callers always act in their own name.
 pub fn must_be_own(scope: &Scope, user: Option<UserId>) -> Result<(), Problem> {
     let own = scope.principal().map(|principal| principal.user);
     if user.is_none() || user == own {
@@ -344,7 +344,7 @@ pub fn must_be_own(scope: &Scope, user: Option<UserId>) -> Result<(), Problem> {
     Err(Problem::new("not_the_author", "userId must be your own id, or be left out."))
 }
 
-/// The organization a body names is the caller's.
+/// Rejects an organization in the body that is not the caller's.
 pub fn must_be_same_organization(scope: &Scope, organization: OrganizationId) -> Result<(), Problem> {
     match organization == scope.organization() {
         true => Ok(()),
@@ -355,10 +355,10 @@ pub fn must_be_same_organization(scope: &Scope, organization: OrganizationId) ->
     }
 }
 
-/// A user with a session, about their own account.
+/// A user with a session, for operations on their own account.
 #[derive(Debug)]
 pub struct SignedIn {
-    pub session: Arc<KnownSession>,
+    pub session: Arc<CachedSession>,
     pub by_cookie: bool,
     pub origin: Origin,
 }
@@ -379,7 +379,8 @@ impl FromRequestParts<Api> for SignedIn {
             }
             Presented::Session { token, by_cookie } => {
                 let session = known_session(api, &context, &token).await?;
-                // A cookie travels without anybody's intent: the header shows that our page query.
+                // Browsers attach the cookie to forged requests as well; the header proves that our own page made
+                // this one.
                 if by_cookie
                     && !parts.method.is_safe()
                     && named_organization(&parts.headers) == Named::Nothing
@@ -400,7 +401,7 @@ impl Argument for SignedIn {
     }
 }
 
-/// Anybody at all, without a limit of requests.
+/// An unauthenticated client, without a rate limit.
 #[derive(Debug)]
 pub struct Anyone;
 
@@ -424,7 +425,7 @@ macro_rules! for_everybody {
 
 for_everybody!(Anyone, Option<SignedIn>, Visitor, Guest);
 
-/// A session on a route that also works without one: credentials that do not hold count as none.
+/// A session on a route that also works without one: invalid credentials are ignored.
 impl OptionalFromRequestParts<Api> for SignedIn {
     type Rejection = Problem;
 
@@ -437,7 +438,7 @@ impl OptionalFromRequestParts<Api> for SignedIn {
     }
 }
 
-/// Nobody in particular: a public route, limited per address.
+/// An unauthenticated client, rate-limited per address.
 #[derive(Debug)]
 pub struct Visitor(pub Origin);
 
@@ -455,11 +456,11 @@ impl FromRequestParts<Api> for Visitor {
     }
 }
 
-/// Nobody in particular who is at a portal; its own domain shows that portal alone.
+/// A portal visitor; a portal's own domain shows that portal only.
 #[derive(Debug)]
 pub struct Guest {
     pub origin: Origin,
-    /// Whose portal is asked for by its own domain.
+    /// The organization whose portal domain is requested.
     pub host: Option<OrganizationId>,
     address: Option<IpAddr>,
 }
@@ -475,8 +476,8 @@ impl FromRequestParts<Api> for Guest {
 }
 
 impl Guest {
-    /// Whose published portal it is. Mail is going to be sent to this address, which happens a few times an hour at most,
-    /// whosever address it is.
+    /// Returns the organization of a published portal for a request that sends mail. Limits such mail to a few per
+    /// hour and address, regardless of whose address it is.
     pub async fn asks(&self, api: &Api, portal: &str, email: &Email) -> Result<OrganizationId, Problem> {
         let organization = portals::owner(&api.ctx, portal, self.host).await?;
         api.limits.check_mail(self.address, organization, &email.key())?;
@@ -484,8 +485,8 @@ impl Guest {
     }
 }
 
-/// Whose idempotency keys these are: the credential's. `None` when the caller may not do this anyway, and
-/// the handler will say so.
+/// Returns the owner of the idempotency keys, derived from the credential. `None` if the caller lacks the permission,
+/// which the handler will report.
 pub async fn idempotency_owner(
     parts: &Parts,
     context: &RequestContext,
@@ -494,7 +495,7 @@ pub async fn idempotency_owner(
 ) -> Result<Option<String>, Problem> {
     if facts.is_public {
         api.limits.check_address(context.ip)?;
-        // Strangers who choose the same key are at different places.
+        // The path separates unauthenticated clients that choose the same key.
         return Ok(Some(format!("the public at {}", hex(&sha256(parts.uri.path().as_bytes())))));
     }
     let Some(needed) = facts.needs else {

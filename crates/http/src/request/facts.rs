@@ -1,5 +1,6 @@
-//! What is known of an operation before its handler sees a request. It follows from the arguments of the handler: each kind
-//! of argument says once what it means for the operation, and both the layers and the document are told.
+//! Facts about an operation that are known before its handler runs. They follow from the handler's arguments: each
+//! type of argument declares once what it means for an operation, and both the layers and the OpenAPI document use
+//! that.
 
 use std::collections::HashMap;
 
@@ -14,19 +15,19 @@ use utoipa_axum::PathItemExt as _;
 
 use crate::state::Api;
 
-/// The most bytes that a body may have.
+/// The maximum size of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BodyLimit {
     /// A few short fields, or no body at all.
     Small,
-    /// Texts of some pages, or many ids.
+    /// Texts of a few pages, or many ids.
     Medium,
-    /// As much as the server takes: documents, tables, files.
+    /// Up to the server's limit: documents, tables, files.
     Large,
 }
 
 impl BodyLimit {
-    /// None where only the server's own limit holds.
+    /// Returns the limit in bytes; `None` if only the server's own limit applies.
     pub fn bytes(self) -> Option<usize> {
         match self {
             Self::Small => Some(64 << 10),
@@ -36,11 +37,11 @@ impl BodyLimit {
     }
 }
 
-/// A permission, and a weaker one that is enough for some.
+/// A permission, and a weaker one that suffices for some of the records.
 #[derive(Clone, Copy, Debug)]
 pub struct Needed {
     pub permission: Permission,
-    /// The weaker one, and what it reaches.
+    /// The weaker permission, and a description of the records that it covers.
     pub or: Option<(Permission, &'static str)>,
 }
 
@@ -53,7 +54,7 @@ impl Needed {
 /// An id in a path.
 #[derive(Clone, Copy, Debug)]
 pub struct IdInPath {
-    /// Its place among the parameters, from the left; the last one if it is not said.
+    /// Its index among the path parameters, from the left; `None` is the last one.
     pub place: Option<usize>,
     pub noun: &'static str,
     pub schema: fn() -> RefOr<Schema>,
@@ -63,22 +64,22 @@ pub struct IdInPath {
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Facts {
-    /// It needs no credentials, which an argument must say.
+    /// True if it needs no credentials, which an argument must declare.
     pub is_public: bool,
-    /// It acts on a user's own account, and so needs a session.
+    /// True if it acts on a user's own account, and so needs a session.
     pub needs_session: bool,
-    /// None for a user's own account and for the public.
+    /// The required permission; `None` for operations on a user's own account and public ones.
     pub needs: Option<Needed>,
-    /// The permission on what the operation's subject belongs to.
+    /// The required permission on the parent of the operation's subject.
     pub also_needs: Option<Needed>,
     pub takes_query: bool,
-    /// The response is a page of a list.
+    /// True if the response is a page of a list.
     pub is_list: bool,
-    /// The body may be a form.
+    /// True if the body may be a form.
     pub takes_form: bool,
-    /// The answer is a stream that nothing is saved by: it ends when the client leaves.
+    /// True if the response is a stream that saves nothing: it ends when the client disconnects.
     pub is_stream: bool,
-    /// It knows `If-Match` or `If-None-Match`.
+    /// True if it supports `If-Match` or `If-None-Match`.
     pub is_conditional: bool,
     pub body_limit: BodyLimit,
     pub ids: [Option<IdInPath>; 3],
@@ -112,7 +113,7 @@ impl Facts {
 
 /// An argument of a handler.
 pub trait Argument {
-    /// Adds what the argument says of the operation.
+    /// Adds the facts that follow from the argument.
     fn describe(_facts: &mut Facts) {}
 }
 
@@ -195,7 +196,7 @@ impl FactTable {
         self.0.entry(path.to_owned()).or_default().push((method, facts));
     }
 
-    /// What is known of an operation; nothing of what is not in the document.
+    /// Returns the facts of an operation; `None` if it is not in the OpenAPI document.
     pub fn get(&self, method: &Method, route: &str) -> Option<Facts> {
         let method = if *method == Method::HEAD { &Method::GET } else { method };
         self.0.get(route)?.iter().find(|(known, _)| known == method).map(|(_, facts)| *facts)

@@ -1,12 +1,12 @@
-//! `Idempotency-Key` on any POST, as a part of the outermost layer: handlers know nothing of it.
+//! `Idempotency-Key` on any POST, as part of the outermost layer: handlers are not aware of it.
 //!
-//! Signing in and out are left alone, because repeating them is harmless and an answer with a fresh
-//! token must not be given twice. A secret in another answer is kept out of what is remembered.
+//! Sign-in and sign-out are exempt, because repeating them is harmless and a response with a fresh token must not be
+//! replayed. Secrets in other responses are left out of the stored copy.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use attestry_app::core::idempotency::{self, Begun, LOCKED};
+use attestry_app::core::idempotency::{self, Begun, CLAIM_TIMEOUT};
 use attestry_domain::access::Claim;
 use attestry_domain::journal::{hex, sha256};
 use axum::body::Body;
@@ -30,14 +30,14 @@ use crate::state::Api;
 
 const KEY: &str = "idempotency-key";
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// The longest key.
+/// The maximum length of a key.
 pub const MAX_KEY_BYTES: usize = 255;
 
-/// How long a request with a claim lives.
-const LIFETIME: Duration = Duration::from_secs(LOCKED.as_secs() - 10);
+/// The timeout of a request with a claim, shorter than the lock of the claim.
+const LIFETIME: Duration = Duration::from_secs(CLAIM_TIMEOUT.as_secs() - 10);
 const EXEMPT: &[&str] = &["/v1/auth/login", "/v1/auth/logout"];
 
-/// Put on an answer that shows a secret: what is remembered instead of it.
+/// The copy to store of a response that contains a secret.
 #[derive(Clone, Debug)]
 pub struct WithoutSecret(Vec<u8>);
 
@@ -88,7 +88,7 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
     let key = key(&parts.headers)?;
     let boundary = if facts.takes_form { boundary(&parts.headers)? } else { None };
     let bytes = read_body(body, context.body_limit, &context.memory).await?;
-    // Strangers may choose the same key: what they send tells them apart.
+    // Unauthenticated clients may choose the same key, so the hash of the body tells them apart.
     let owner = match facts.is_public {
         true => format!("{owner} {}", hex(&sha256(&bytes))),
         false => owner,
@@ -103,17 +103,17 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
     let _ = context.claim.set(Arc::clone(&claim));
     drop(said);
     let body = if boundary.is_some() { in_frames(bytes) } else { Body::from(bytes) };
-    // The answer is remembered as it is, not as it travels.
+    // The response is stored uncompressed.
     parts.headers.remove(header::ACCEPT_ENCODING);
-    // It ends before somebody else may take its claim.
+    // The request must end before another one can take over its claim.
     let work = tokio::time::timeout(LIFETIME, next.run(Request::from_parts(parts, body)));
     let Ok(response) = work.await else { return Err(timed_out()) };
     let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == JSON);
     if !response.status().is_success() || !is_json {
-        // What failed changed nothing and may be tried again. What cannot be remembered (a file, a stream) is sent as
-        // it comes: if it changed something, a repetition is told so.
+        // A failed request changed nothing and may be repeated. A response that cannot be stored (a file, a stream)
+        // is sent as it is: if the request changed something, a repeated one gets an error that says so.
         if let Err(error) = idempotency::release(&api.ctx, &claim).await {
-            // It can be taken over when its time is up.
+            // It can be taken over when its lock expires.
             tracing::debug!(%error, "a claim was not released");
         }
         return Ok(response);
@@ -121,7 +121,7 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
     remember(api, &claim, response).await
 }
 
-/// What a body says, without the boundary that a client makes up anew each time it sends the same form.
+/// Splits a body at the boundary of its form, which a client generates anew each time it sends the same form.
 fn without<'a>(body: &'a [u8], boundary: &[u8]) -> Vec<&'a [u8]> {
     let (mut pieces, mut start) = (Vec::new(), 0);
     if !boundary.is_empty() {
@@ -134,11 +134,11 @@ fn without<'a>(body: &'a [u8], boundary: &[u8]) -> Vec<&'a [u8]> {
     pieces
 }
 
-/// A form as it would have come, piece by piece: whoever reads it copies no more than one at a time.
+/// Returns a buffered form as a body of small frames, so that its reader copies no more than one at a time.
 fn in_frames(bytes: Bytes) -> Body {
     const FRAME: usize = 64 << 10;
     let frames = stream::unfold(bytes, async |mut bytes| {
-        // Without a pause the reader would take all that is ready.
+        // Without yielding, the reader would take all frames that are ready.
         tokio::task::yield_now().await;
         let frame = bytes.split_to(bytes.len().min(FRAME));
         (!frame.is_empty()).then_some((Ok::<_, std::io::Error>(frame), bytes))
@@ -161,7 +161,7 @@ async fn remember(api: &Api, claim: &Arc<Claim>, response: Response) -> Result<R
     };
     let answer = serde_json::to_vec(&remembered).map_err(Problem::internal)?;
     if let Err(error) = idempotency::finish(&api.ctx, claim, &answer).await {
-        // The change is made and its claim settled: a repetition will be told so.
+        // The change is committed and its claim settled: a repeated request gets an error that says so.
         tracing::warn!(%error, "an idempotent answer was not kept");
     }
     Ok(Response::from_parts(head, Body::from(bytes)))

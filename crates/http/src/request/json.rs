@@ -1,4 +1,4 @@
-//! What a JSON body may hold. A value is read where it lies, in the bytes that came, and never coerced.
+//! The values of a JSON body. A value is parsed in place, from the received bytes, and never coerced.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::answer::problem::in_one_line;
 use crate::request::wire::{Body, Fields};
 
-/// One value of a body, still in the bytes that came: a file of megabytes is not copied to be looked at.
+/// One value of a body, as a slice of the received bytes: a file of megabytes is not copied for validation.
 #[derive(Clone, Debug)]
 pub struct Json(Bytes);
 
@@ -42,36 +42,35 @@ impl Json {
         serde_json::from_slice(&self.0).map_err(|error| format!("cannot be read: {error}"))
     }
 
-    /// A whole number.
+    /// Returns a whole number.
     pub fn whole(&self) -> Option<i64> {
         self.value().ok().as_ref().and_then(whole)
     }
 
-    /// A string; without escapes in it, it stays where it is.
+    /// Returns a string, borrowed if it has no escapes.
     pub fn text(&self) -> Result<Cow<'_, str>, String> {
         #[derive(serde::Deserialize)]
         struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
         if !self.0.starts_with(b"\"") {
             return Err("must be a string".to_owned());
         }
-        // Its syntax was checked with the whole body: only half a character can be left.
+        // The syntax was checked with the whole body, so the only possible error is a lone surrogate.
         self.value()
             .map(|Text(text)| text)
             .map_err(|_| "must not contain half a character (a lone surrogate)".to_owned())
     }
 
-    /// What is between the quotes of a string, escapes and all.
+    /// Returns the raw content between the quotes of a string, including its escapes.
     pub fn quoted(&self) -> Result<Bytes, String> {
         let inner = self.0.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
         inner.map(|inner| self.0.slice_ref(inner)).ok_or_else(|| "must be a string".to_owned())
     }
 
-    /// The bytes themselves.
     pub fn bytes(&self) -> &Bytes {
         &self.0
     }
 
-    /// The items of an array that may have `most`; what is beyond is not even read.
+    /// Returns the items of an array with at most `most` items; parsing stops beyond that.
     pub fn items(&self, most: usize) -> Result<Vec<Self>, String> {
         if !self.0.starts_with(b"[") {
             return Err("must be an array".to_owned());
@@ -83,25 +82,25 @@ impl Json {
 }
 
 impl Json {
-    /// The items of an array, each read; what is wrong with one is said of its place.
+    /// Parses each item of an array; an error includes the index of the item.
     pub fn each<T>(&self, most: usize, read: impl Fn(&Self) -> Result<T, String>) -> Result<Vec<T>, String> {
         let read =
             |(place, item): (usize, &Self)| read(item).map_err(|message| format!("[{place}]: {message}"));
         self.items(most)?.iter().enumerate().map(read).collect()
     }
 
-    /// The same of objects with fields.
+    /// Parses each item of an array of objects.
     pub fn each_body<B: Body>(&self, most: usize) -> Result<Vec<B>, String> {
         self.each(most, |item| Fields::of(item)?.read().map_err(|errors| in_one_line(&errors)))
     }
 }
 
-/// At least one of them.
+/// Rejects an empty array.
 pub fn not_empty<T>(items: Vec<T>) -> Result<Vec<T>, String> {
     if items.is_empty() { Err("must hold at least one item".to_owned()) } else { Ok(items) }
 }
 
-/// Refuses an item that is given again, by what names it.
+/// Rejects duplicate items, compared by `key`.
 pub fn distinct<T, K: PartialEq + std::fmt::Display>(
     items: Vec<T>,
     key: impl Fn(&T) -> K,
@@ -118,7 +117,7 @@ fn too_many(most: usize) -> String {
     format!("must hold at most {most} items")
 }
 
-/// Reads an array up to a length.
+/// Deserializes an array up to a maximum length.
 struct AtMost(usize);
 
 impl<'de> Visitor<'de> for AtMost {
@@ -146,7 +145,7 @@ impl From<&Value> for Json {
     }
 }
 
-/// A value that a body may hold.
+/// A value that can be read from a body.
 pub trait FromJson: Sized {
     fn from_json(json: &Json) -> Result<Self, String>;
     fn schema() -> RefOr<Schema>;
@@ -194,7 +193,7 @@ from_string! {
     policies::PolicyStatus;
     policies::ReviewFrequency;
     soa::ImplementationStatus;
-    trust_access::CalledName;
+    trust_access::PrintableName;
     portals::CertificateFramework;
     portals::PortalStatus;
     portals::Progress;
@@ -209,7 +208,7 @@ from_string! {
     Zone;
 }
 
-/// A value that is read later, by a reader of its own.
+/// A value that is parsed later.
 impl FromJson for Json {
     fn from_json(json: &Json) -> Result<Self, String> {
         Ok(json.clone())
@@ -232,23 +231,23 @@ impl<K: Kind> FromJson for Id<K> {
 
 impl<K: Kind> FromJson for IdSet<K> {
     fn from_json(json: &Json) -> Result<Self, String> {
-        json.each(Self::MOST, Id::from_json).map(Self::new)
+        json.each(Self::MAX, Id::from_json).map(Self::new)
     }
 
     fn schema() -> RefOr<Schema> {
         let item = <Id<K> as PartialSchema>::schema();
-        ArrayBuilder::new().items(item).max_items(Some(Self::MOST)).into()
+        ArrayBuilder::new().items(item).max_items(Some(Self::MAX)).into()
     }
 }
 
 impl FromJson for Tags {
     fn from_json(json: &Json) -> Result<Self, String> {
-        Self::new(json.each(Self::MOST, |item| item.text().map(Cow::into_owned))?)
+        Self::new(json.each(Self::MAX, |item| item.text().map(Cow::into_owned))?)
     }
 
     fn schema() -> RefOr<Schema> {
         let item = <Tag as PartialSchema>::schema();
-        ArrayBuilder::new().items(item).max_items(Some(Self::MOST)).into()
+        ArrayBuilder::new().items(item).max_items(Some(Self::MAX)).into()
     }
 }
 
@@ -275,7 +274,7 @@ impl FromJson for bool {
 impl FromJson for tasks::Position {
     fn from_json(json: &Json) -> Result<Self, String> {
         let place = json.whole().and_then(Self::new);
-        place.ok_or_else(|| format!("must be a whole number from 0 to {}", Self::MOST))
+        place.ok_or_else(|| format!("must be a whole number from 0 to {}", Self::MAX))
     }
 
     fn schema() -> RefOr<Schema> {
@@ -283,7 +282,7 @@ impl FromJson for tasks::Position {
     }
 }
 
-/// A whole number of 0 or more that every JSON reader keeps exactly.
+/// A non-negative integer that every JSON parser represents exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub i64);
 
@@ -305,7 +304,7 @@ impl FromJson for Count {
     }
 }
 
-/// A secret in a body: taken as it is, any text.
+/// A secret in a body: any text, not normalized.
 #[derive(Clone)]
 pub struct Secret(pub String);
 
@@ -330,7 +329,7 @@ impl FromJson for Secret {
     }
 }
 
-/// The scopes of a key: words that are permissions, or `*`.
+/// The scopes of a key: permissions, or `*`.
 impl FromJson for attestry_domain::identity::api_keys::Scopes {
     fn from_json(json: &Json) -> Result<Self, String> {
         let words = json.items(2 * Permission::ALL.len())?;
@@ -374,7 +373,7 @@ impl<K: Kind> FromJson for Ids<K> {
     }
 }
 
-/// An array whose items are looked at one by one later.
+/// An array whose items are parsed later, one by one.
 #[derive(Clone, Debug)]
 pub struct Items<T> {
     pub values: Vec<Json>,

@@ -1,4 +1,4 @@
-//! Rate limits: per key or session, and per address on routes without credentials.
+//! Rate limits: per key or session, and per client address on routes without credentials.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
@@ -12,8 +12,8 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use crate::answer::problem::Problem;
 
-/// How often somebody has mail sent from a portal, and how often an address gets any: this many at once, then one in so
-/// long.
+/// The rate limits of mail that portal visitors request, per client address and per recipient: the burst, and the
+/// interval after which one more mail is allowed.
 const SENDER: (u32, Duration) = (30, Duration::from_mins(2));
 const RECIPIENT: (u32, Duration) = (5, Duration::from_mins(12));
 
@@ -26,9 +26,9 @@ fn quota_of((burst, period): (u32, Duration)) -> Quota {
 pub struct Limits {
     credentials: Option<DefaultKeyedRateLimiter<u128>>,
     addresses: Option<DefaultKeyedRateLimiter<IpAddr>>,
-    /// Who has mail sent, by address.
+    /// The clients that request mail, by address.
     senders: Option<DefaultKeyedRateLimiter<IpAddr>>,
-    /// Who gets such mail, by portal and e-mail address.
+    /// The recipients of such mail, by portal and e-mail address.
     recipients: DefaultKeyedRateLimiter<u64>,
 }
 
@@ -64,8 +64,8 @@ impl Limits {
             .map_err(|until| refused(until.wait_time_from(DefaultClock::default().now())))
     }
 
-    /// Whether a mail may be sent to an e-mail address because somebody at a portal wants it. Counted in the same way
-    /// whatever becomes of it.
+    /// Checks the rate limits for a mail that a portal visitor requests. The request is counted the same way
+    /// regardless of its outcome.
     pub fn check_mail(&self, from: Option<IpAddr>, portal: OrganizationId, to: &str) -> Result<(), Problem> {
         let now = DefaultClock::default();
         let mut hasher = DefaultHasher::new();
@@ -76,7 +76,7 @@ impl Limits {
         limiter.check_key(&network(address)).map_err(|until| refused(until.wait_time_from(now.now())))
     }
 
-    /// Forgets who has not been here lately.
+    /// Removes expired counters.
     pub fn tidy(&self) {
         if let Some(limiter) = &self.credentials {
             limiter.retain_recent();

@@ -1,5 +1,5 @@
-//! How a request is read and guarded: who calls, what the path, the query and the body say, what is refused before a
-//! handler sees it.
+//! Parsing and checking of requests: the caller, the path, the query, the body, and everything that is rejected
+//! before a handler runs.
 
 #[macro_use]
 pub mod wire;

@@ -1,4 +1,5 @@
-//! Ids in the path. One that cannot be an id names nothing: it is asked for where existence is.
+//! Ids in the path. A malformed id is reported as not found, at the point where the handler checks that the record
+//! exists.
 
 use attestry_domain::id::{Id, Kind};
 use axum::extract::{FromRequestParts, RawPathParams};
@@ -9,11 +10,11 @@ use crate::answer::problem::Problem;
 use crate::request::facts::{Argument, Facts, IdInPath};
 use crate::state::Api;
 
-/// The id at a place of the path, counted from the left; what it belongs to comes before it.
+/// The id at a position of the path, counted from the left; the ids of parents come first.
 #[derive(Debug)]
 pub struct IdAt<K: Kind, const PLACE: usize>(Option<Id<K>>);
 
-/// The last id of a path: what the request is about.
+/// The last id of a path, which identifies the subject of the request.
 #[derive(Debug)]
 pub struct PathId<K: Kind>(Option<Id<K>>);
 

@@ -1,4 +1,4 @@
-//! Requests to a portal's own domain: they get that portal, and nothing else of the server.
+//! Requests to a portal's own domain, on which only that portal is served.
 
 use attestry_app::portals::domains;
 use attestry_domain::id::OrganizationId;
@@ -7,7 +7,7 @@ use http::{HeaderMap, Uri, header};
 use crate::answer::problem::Problem;
 use crate::state::Api;
 
-/// What a portal's own domain serves beside the operations of [`PREFIX`] that are public.
+/// The routes served on a portal's own domain, in addition to the public operations under [`PREFIX`].
 const ROUTES: &[&str] = &[
     "/",
     "/assets/{*path}",
@@ -27,7 +27,7 @@ pub fn serves(route: Option<&str>) -> bool {
     })
 }
 
-/// The host a request is for, without its port.
+/// Returns the host of a request, without its port.
 fn host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     let text = uri.host().or_else(|| headers.get(header::HOST)?.to_str().ok())?;
     let name = match text.rsplit_once(':') {
@@ -37,7 +37,7 @@ fn host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     Some(name.trim_end_matches('.'))
 }
 
-/// Whether the header says one host, and nothing but a host.
+/// Returns true if there is at most one `Host` header, and it is a host with or without a port.
 fn is_sound(headers: &HeaderMap) -> bool {
     let mut all = headers.get_all(header::HOST).iter();
     let is_host = |value: &http::HeaderValue| {
@@ -50,7 +50,7 @@ fn is_sound(headers: &HeaderMap) -> bool {
     all.next().is_none_or(is_host) && all.next().is_none()
 }
 
-/// Whose portal's own domain a request is for.
+/// Returns the organization whose portal domain a request is for.
 pub async fn owner(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Option<OrganizationId>, Problem> {
     if !is_sound(headers) {
         return Err(Problem::new(
@@ -58,7 +58,7 @@ pub async fn owner(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Option<O
             "The Host header must be one host name, with or without a port.",
         ));
     }
-    // An address and a name without a dot are nobody's domain.
+    // IP addresses and names without a dot cannot be portal domains.
     let Some(host) = host(headers, uri).filter(|host| host.contains('.')) else { return Ok(None) };
     if host.parse::<std::net::IpAddr>().is_ok() || host.eq_ignore_ascii_case(&api.own_host) {
         return Ok(None);

@@ -1,9 +1,10 @@
-//! What a client says it takes, in `Accept`, `Accept-Encoding` and `Accept-Language`.
+//! Content negotiation by `Accept`, `Accept-Encoding` and `Accept-Language`.
 
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderName};
 
-/// What a header lists, each with its weight, in its order. What has the weight 0 is not wanted and not listed.
+/// Returns the values of a header with their weights, in order. Values with the weight 0 are unacceptable and left
+/// out.
 pub fn listed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = (&'a str, f32)> {
     let all = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     all.flat_map(|value| value.split(',')).filter_map(|one| {
@@ -13,7 +14,7 @@ pub fn listed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<It
     })
 }
 
-/// Whether a person with a browser asks, rather than a program.
+/// Returns true if the client is a browser.
 pub fn is_browser(headers: &HeaderMap) -> bool {
     listed(headers, &ACCEPT).any(|(kind, _)| kind.eq_ignore_ascii_case("text/html"))
 }

@@ -1,4 +1,5 @@
-//! The query string, strictly: every parameter known, none twice unless it is a list, all errors at once.
+//! Strict query strings: unknown parameters are rejected, duplicates too unless the parameter is a list, and all
+//! errors are reported together.
 
 use attestry_domain::Time;
 use attestry_domain::date::Moment;
@@ -11,14 +12,14 @@ use crate::answer::problem::{FieldProblem, Problem};
 use crate::request::facts::{Argument, Facts};
 use crate::state::Api;
 
-/// The parameters, each looked at once.
+/// The parameters, each of which is read once.
 #[derive(Debug)]
 pub struct Query {
     parameters: Vec<(String, Option<String>)>,
-    /// The names that were looked for, if that is the question.
+    /// The names of the parameters that were read, if they are recorded to derive the facts of an operation.
     asked: Option<Vec<String>>,
     errors: Vec<FieldProblem>,
-    /// When the request came.
+    /// The time of the request.
     now: Time,
 }
 
@@ -31,7 +32,7 @@ impl Query {
         own
     }
 
-    /// Parameters that came in another way.
+    /// Builds a query from parameters that did not come in the URL.
     pub fn of(parameters: Vec<(String, String)>, now: Time) -> Self {
         let parameters = parameters.into_iter().map(|(name, value)| (name, Some(value))).collect();
         Self { parameters, asked: None, errors: Vec::new(), now }
@@ -62,7 +63,7 @@ impl Query {
         values.into_iter().next()
     }
 
-    /// A parameter with several values: with commas between them, or given several times.
+    /// Reads a parameter with several values, comma-separated or repeated.
     pub fn any_of<T: Parse + PartialEq>(&mut self, name: &str) -> Option<AnyOf<T>> {
         let values = self.take(name);
         if values.is_empty() {
@@ -82,7 +83,7 @@ impl Query {
         }
     }
 
-    /// A parameter that must be there.
+    /// Reads a required parameter.
     pub fn required<T: Parse>(&mut self, name: &str) -> Option<T> {
         if !self.parameters.iter().any(|(known, _)| known == name) {
             self.note(name, "is required");
@@ -90,12 +91,12 @@ impl Query {
         self.get(name)
     }
 
-    /// Whether a parameter is given and has not been read yet.
+    /// Returns true if a parameter is present and has not been read yet.
     pub fn has(&self, name: &str) -> bool {
         self.parameters.iter().any(|(known, value)| known == name && value.is_some())
     }
 
-    /// A moment of the past: a time, or the end of a day.
+    /// Reads a time that is not in the future: a time, or the end of a day.
     pub fn as_of(&mut self, name: &str) -> Option<Time> {
         let moment = self.get::<Moment>(name)?;
         if moment.start() > self.now {
@@ -118,12 +119,12 @@ impl Query {
     }
 }
 
-/// Query parameters that are read from [`Query`].
+/// Query parameters that can be read from a [`Query`].
 pub trait FromQuery: Sized {
     fn read(query: &mut Query) -> Self;
 }
 
-/// A query string that has passed all its rules.
+/// A validated query string.
 #[derive(Debug)]
 pub struct ValidQuery<T>(pub T);
 
@@ -148,7 +149,7 @@ impl<T: FromQuery> Argument for ValidQuery<T> {
     }
 }
 
-/// No query parameters at all.
+/// An empty query string.
 #[derive(Debug)]
 pub struct NoQuery;
 

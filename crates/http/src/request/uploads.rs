@@ -1,5 +1,5 @@
-//! A file on its way in: JSON with base64, or `multipart/form-data`. The first is decoded piece by piece
-//! out of the body it came in, the second goes from the connection into the store as it arrives.
+//! File uploads: JSON with base64, or `multipart/form-data`. The first is decoded piece by piece from the buffered
+//! body, the second is streamed from the connection into the store.
 
 use attestry_app::comments::Enclosure;
 use attestry_app::files::attachments::{self, NewFile, Stored, Target};
@@ -7,7 +7,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::files::{FileName, MediaType};
 use attestry_domain::id::UserId;
-use attestry_domain::registers::attachments::{FILE_LIMIT, MOST_OF_A_COMMENT};
+use attestry_domain::registers::attachments::{FILE_LIMIT, MAX_ATTACHMENTS_PER_COMMENT};
 use attestry_domain::text::{LongText, Parse};
 use axum::extract::multipart::{Field, MultipartError};
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
@@ -29,14 +29,15 @@ use crate::request::json::{FromJson, Json};
 use crate::request::wire::Valid;
 use crate::state::Api;
 
-/// A file in base64: the standard alphabet with padding, and nothing else. The text stays in the body.
+/// A file in base64: the standard alphabet with padding, and nothing else. The text is a slice of the body, not a
+/// copy.
 #[derive(Clone, Debug)]
 pub struct FileData {
     text: Bytes,
     size: u64,
 }
 
-/// A file in base64 that nobody has looked at yet.
+/// A file in base64 that has not been validated yet.
 #[derive(Clone, Debug)]
 pub struct RawFile(Bytes);
 
@@ -61,11 +62,11 @@ impl FromJson for RawFile {
     }
 }
 
-/// How much text is decoded at a time: whole groups of four.
+/// The size of a piece that is decoded at a time; a multiple of four digits.
 const PIECE: usize = 256 << 10;
 
 impl FileData {
-    /// Looks at all of it once, so that what is wrong is known before anything is stored.
+    /// Validates the whole text, so that errors are found before anything is stored.
     fn read(text: Bytes) -> Option<Self> {
         let (mut rest, mut size, mut padded) = (text.clone(), 0, false);
         loop {
@@ -74,7 +75,7 @@ impl FileData {
                 break;
             }
             let bytes = STANDARD.decode(&digits).ok()?;
-            // Padding stands at the very end or not at all.
+            // Padding is allowed only at the very end.
             if padded {
                 return None;
             }
@@ -84,12 +85,12 @@ impl FileData {
         (size > 0).then_some(Self { text, size })
     }
 
-    /// How many bytes the file has.
+    /// Returns the size of the decoded file in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The decoded file, whole.
+    /// Returns the whole decoded file.
     pub fn whole(mut self) -> Result<Bytes, attestry_app::Error> {
         let mut content = Vec::with_capacity(usize::try_from(self.size).unwrap_or(0));
         while let Some(digits) = take_digits(&mut self.text).filter(|digits| !digits.is_empty()) {
@@ -98,7 +99,7 @@ impl FileData {
         Ok(content.into())
     }
 
-    /// The decoded file, or that it is too large.
+    /// Returns the decoded file as a stream, or an error if it is too large.
     fn content(self) -> Result<BoxStream<'static, Result<Bytes, attestry_app::Error>>, attestry_app::Error> {
         if self.size > FILE_LIMIT {
             return Err(attachments::too_large());
@@ -112,8 +113,8 @@ impl FileData {
     }
 }
 
-/// The next digits of base64 out of the inside of a JSON string. Some writers escape `/`, `+` and `=`, so a
-/// piece may have to be cleared of that; no other escape stands for a digit.
+/// Returns the next base64 digits from the raw content of a JSON string. Some serializers escape `/`, `+` and `=`, so
+/// these escapes are decoded; no other escape can be a digit.
 fn take_digits(text: &mut Bytes) -> Option<Bytes> {
     let piece = &text[..text.len().min(PIECE)];
     if !piece.contains(&b'\\') {
@@ -169,17 +170,20 @@ body! {
     example serde_json::json!({"fileName": "access-review.txt", "fileType": "text/plain", "fileData": "UmV2aWV3ZWQu", "description": "Who may sign in, as of October."})
 }
 
-/// The files in a comment's body.
+/// The files in the body of a comment.
 #[derive(Clone, Debug)]
 pub struct Enclosures(Vec<CreateAttachment>);
 
 impl FromJson for Enclosures {
     fn from_json(json: &Json) -> Result<Self, String> {
-        json.each_body(MOST_OF_A_COMMENT).map(Self)
+        json.each_body(MAX_ATTACHMENTS_PER_COMMENT).map(Self)
     }
 
     fn schema() -> RefOr<Schema> {
-        ArrayBuilder::new().items(CreateAttachment::schema()).max_items(Some(MOST_OF_A_COMMENT)).into()
+        ArrayBuilder::new()
+            .items(CreateAttachment::schema())
+            .max_items(Some(MAX_ATTACHMENTS_PER_COMMENT))
+            .into()
     }
 }
 
@@ -203,10 +207,10 @@ pub struct AttachmentForm {
     /// The file, with its name and its content type; at most 10 MiB.
     #[schema(value_type = String, content_media_type = "application/octet-stream")]
     file: Vec<u8>,
-    /// What it shows.
+    /// A description of the file.
     #[schema(min_length = 1, max_length = 10_000, nullable = false)]
     description: Option<String>,
-    /// The day it is evidence of; on a task, today if it is left out.
+    /// The day that it is evidence for; on a task, today if it is left out.
     #[schema(nullable = false, format = Date)]
     effective_date: Option<String>,
     /// Your own user id; optional.
@@ -214,7 +218,7 @@ pub struct AttachmentForm {
     user_id: Option<String>,
 }
 
-/// A file as it comes, in either form.
+/// An uploaded file in either encoding.
 #[derive(Debug)]
 pub enum Sent {
     Json(Box<CreateAttachment>),
@@ -253,7 +257,7 @@ impl Argument for Sent {
 }
 
 impl Sent {
-    /// Puts the file into the store.
+    /// Stores the file.
     pub async fn store(self, api: &Api, scope: &Scope, target: Target) -> Result<Stored, Problem> {
         match self {
             Self::Json(body) => {
@@ -275,16 +279,16 @@ impl Sent {
     }
 }
 
-/// The boundary of a form; `None` when the body is something else.
+/// Returns the boundary of a form; `None` if the body is not a form.
 pub fn boundary(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    // RFC 2046 allows no more.
-    const LONGEST: usize = 70;
+    // The maximum that RFC 2046 allows.
+    const MAX_BOUNDARY_BYTES: usize = 70;
     if media_type(headers, MULTIPART) == BodyType::Other {
         return Ok(None);
     }
     let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     match multer::parse_boundary(text) {
-        Ok(boundary) if (1..=LONGEST).contains(&boundary.len()) => Ok(Some(boundary)),
+        Ok(boundary) if (1..=MAX_BOUNDARY_BYTES).contains(&boundary.len()) => Ok(Some(boundary)),
         _ => Err(Problem::new(
             "malformed_body",
             "The form's Content-Type must name a boundary of 1 to 70 characters.",
@@ -292,7 +296,7 @@ pub fn boundary(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     }
 }
 
-/// What was found in a form so far.
+/// The parts of a form read so far.
 #[derive(Default)]
 struct Found {
     stored: Option<Stored>,
@@ -324,15 +328,15 @@ async fn store_form(
             if let Some(stored) = stored {
                 stored.discard(&api.ctx).await;
             }
-            // Whoever is still sending would not read the answer.
+            // Read the rest of the form, because a client that is still sending does not read the response.
             while let Ok(Some(_)) = form.next_field().await {}
             Err(problem)
         }
     }
 }
 
-/// Enough to name mistakes, and no more to keep.
-const MOST_PARTS: usize = 10;
+/// The maximum number of parts: enough to report mistakes, few enough to hold their names in memory.
+const MAX_PARTS: usize = 10;
 const FILE: &str = "file";
 const DESCRIPTION: &str = "description";
 const USER_ID: &str = "userId";
@@ -355,7 +359,7 @@ async fn read_form(
     while let Some(field) = form.next_field().await.map_err(broken)? {
         let name = field.name().unwrap_or_default().to_owned();
         let wrong = |message: String| FieldProblem::new(name.clone(), message);
-        if seen.len() == MOST_PARTS {
+        if seen.len() == MAX_PARTS {
             let detail = format!("The form has too many parts: it takes {PARTS}.");
             return Err(Problem::new("malformed_body", detail));
         }
@@ -403,7 +407,7 @@ async fn read_form(
 }
 
 fn new_file(field: &Field<'_>) -> Result<NewFile, String> {
-    // Who sends a form writes what would end the name as browsers do.
+    // Browsers percent-encode the characters that would end the name.
     let name = field.file_name().ok_or("must be a file with a name")?;
     let name = name.replace("%22", "\"").replace("%0D", "").replace("%0A", "");
     let kind = match field.headers().get(CONTENT_TYPE) {
@@ -413,12 +417,12 @@ fn new_file(field: &Field<'_>) -> Result<NewFile, String> {
     Ok(NewFile { name: FileName::parse(&name)?, media_type: MediaType::parse(kind)? })
 }
 
-/// The text of a part, if it can be one.
+/// Returns the text of a part, or an error if it is not valid text.
 async fn short_text(mut field: Field<'_>) -> Result<Result<String, String>, MultipartError> {
-    const ENOUGH: usize = 64 << 10;
+    const MAX_FIELD_BYTES: usize = 64 << 10;
     let (mut text, mut too_long) = (Vec::new(), false);
     while let Some(chunk) = field.chunk().await? {
-        too_long |= text.len() + chunk.len() > ENOUGH;
+        too_long |= text.len() + chunk.len() > MAX_FIELD_BYTES;
         if !too_long {
             text.extend_from_slice(&chunk);
         }

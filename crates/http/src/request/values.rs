@@ -1,4 +1,4 @@
-//! Values of the domain as JSON, where they are more than a text.
+//! JSON parsing of domain values that are more than a string.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::document::operations::schema;
 use crate::request::json::{FromJson, Json};
 
-/// Documents in one request.
+/// The maximum number of documents in one request.
 pub const MAX_DOCUMENTS: usize = 1_000;
 
 impl FromJson for ViewParameters {
@@ -60,7 +60,7 @@ impl FromJson for Body {
     }
 }
 
-/// A text as an editor has it.
+/// Returns an example of editor content.
 pub fn content_example() -> Value {
     json!([
         {"type": "heading", "attrs": {"level": 2}, "content": [{"type": "text", "text": "Purpose"}]},
@@ -106,7 +106,7 @@ impl FromJson for Vec<PortalDocument> {
 impl FromJson for Days {
     fn from_json(json: &Json) -> Result<Self, String> {
         let days = json.whole().and_then(Self::new);
-        days.ok_or_else(|| format!("must be a whole number from 1 to {}", Self::MOST))
+        days.ok_or_else(|| format!("must be a whole number from 1 to {}", Self::MAX))
     }
 
     fn schema() -> RefOr<Schema> {

@@ -1,5 +1,5 @@
-//! Strict bodies. A body is declared once, by [`body!`]: the struct, the reader
-//! that finds all errors at once, and the schema come from the same lines. No value is coerced.
+//! Strict bodies. A body is declared once, by [`body!`], which generates the struct, a parser that reports all errors
+//! together, and the schema. No value is coerced.
 
 use std::borrow::Cow;
 
@@ -21,17 +21,17 @@ use crate::request::facts::{Argument, BodyLimit, Facts};
 use crate::request::json::{FromJson, Json};
 use crate::state::Api;
 
-/// The properties of an object, each looked at once.
+/// The properties of an object, each of which is read once.
 #[derive(Debug)]
 pub struct Fields {
     properties: Vec<(String, Option<Json>)>,
     errors: Vec<FieldProblem>,
 }
 
-/// More than any body of ours has.
-const MOST_PROPERTIES: usize = 200;
+/// The maximum number of properties; more than any of our bodies has.
+const MAX_PROPERTIES: usize = 200;
 
-/// An object in which no property is given more than once.
+/// An object without duplicate properties.
 struct Object<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Object<'de> {
@@ -47,9 +47,9 @@ impl<'de> Deserialize<'de> for Object<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
                 let mut properties: Vec<(String, &'de RawValue)> = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
-                    // Comparing each with all is quick as long as they are few.
-                    if properties.len() == MOST_PROPERTIES {
-                        let many = format!("there are more than {MOST_PROPERTIES} properties");
+                    // Comparing each property with all others is fast for so few.
+                    if properties.len() == MAX_PROPERTIES {
+                        let many = format!("there are more than {MAX_PROPERTIES} properties");
                         return Err(serde::de::Error::custom(many));
                     }
                     if properties.iter().any(|(known, _)| *known == name) {
@@ -76,7 +76,7 @@ impl Fields {
         })
     }
 
-    /// The properties of a JSON body.
+    /// Reads the properties of a JSON body.
     pub async fn of_request(request: Request) -> Result<Self, Problem> {
         let headers = request.headers();
         if !headers.contains_key(CONTENT_TYPE) && request.body().is_end_stream() {
@@ -93,19 +93,19 @@ impl Fields {
         Ok(Self { properties, errors: Vec::new() })
     }
 
-    /// The properties of an object within a body.
+    /// Reads the properties of an object within a body.
     pub fn of(json: &Json) -> Result<Self, String> {
         Self::of_object(json.bytes())
             .map_err(|_| "must be an object that gives no property more than once".to_owned())
     }
 
-    /// The text of a property, before it is known whether it is right.
+    /// Returns the text of a property without consuming or validating it.
     pub fn peek(&self, name: &str) -> Option<String> {
         let (_, json) = self.properties.iter().find(|(known, _)| known == name)?;
         json.as_ref()?.text().ok().map(Cow::into_owned)
     }
 
-    /// Whether a property is given and has not been read yet.
+    /// Returns true if a property is present and has not been read yet.
     pub fn has(&self, name: &str) -> bool {
         self.properties.iter().any(|(known, value)| known == name && value.is_some())
     }
@@ -128,7 +128,7 @@ impl Fields {
         }
     }
 
-    /// A field that the product sets itself.
+    /// Rejects a field that only the product sets.
     pub fn not_given(&mut self, name: &str) -> Option<()> {
         match self.take(name) {
             None => Some(()),
@@ -139,7 +139,7 @@ impl Fields {
         }
     }
 
-    /// A field that must be there and not null.
+    /// Reads a field that must be present and not null.
     pub fn required<T: FromJson>(&mut self, name: &str) -> Option<T> {
         match self.take(name) {
             Some(value) => self.checked(name, &value),
@@ -150,7 +150,7 @@ impl Fields {
         }
     }
 
-    /// A field that may be left out, but is not null.
+    /// Reads a field that may be left out, but must not be null.
     pub fn optional<T: FromJson>(&mut self, name: &str) -> Option<Option<T>> {
         match self.take(name) {
             Some(value) => self.checked(name, &value).map(Some),
@@ -158,7 +158,7 @@ impl Fields {
         }
     }
 
-    /// A field that may be left out or null.
+    /// Reads a field that may be left out or null.
     pub fn nullable<T: FromJson>(&mut self, name: &str) -> Option<Patch<T>> {
         match self.take(name) {
             Some(json) if json.is_null() => Some(Patch::Null),
@@ -171,7 +171,7 @@ impl Fields {
         self.read_by(B::read)
     }
 
-    /// Reads the whole body; what is left over is unknown.
+    /// Reads the whole body, and reports the remaining properties as unknown.
     pub fn read_by<B>(mut self, read: impl FnOnce(&mut Self) -> Option<B>) -> Result<B, Vec<FieldProblem>> {
         let body = read(&mut self);
         let unknown: Vec<String> = self
@@ -197,7 +197,7 @@ pub trait Body: Sized {
     fn read(fields: &mut Fields) -> Option<Self>;
 }
 
-/// Adds a description to a schema that is written in place.
+/// Adds a description to an inline schema.
 pub fn described(schema: RefOr<Schema>, text: &str) -> RefOr<Schema> {
     match schema {
         RefOr::T(Schema::Object(mut object)) => {
@@ -215,7 +215,7 @@ pub fn described(schema: RefOr<Schema>, text: &str) -> RefOr<Schema> {
     }
 }
 
-/// The same schema, or null.
+/// Makes a schema nullable.
 pub fn or_null(schema: RefOr<Schema>) -> RefOr<Schema> {
     match schema {
         RefOr::T(Schema::Object(mut object)) => {
@@ -279,7 +279,7 @@ macro_rules! body {
     };
 }
 
-/// A JSON body that has passed all its rules.
+/// A validated JSON body.
 #[derive(Debug)]
 pub struct Valid<B>(pub B);
 
@@ -303,7 +303,7 @@ impl<B: Body> Argument for Optional<B> {
     }
 }
 
-/// A body in which nothing can be given.
+/// A body without fields.
 #[derive(Debug)]
 pub struct NoFields;
 
@@ -328,7 +328,7 @@ impl<B: Body> FromRequest<Api> for Optional<B> {
     }
 }
 
-/// Reads the body of a request as far as its route takes it.
+/// Reads the body of a request, up to the limit of its route.
 pub async fn read_request(request: Request) -> Result<Bytes, Problem> {
     let context = request_context(request.extensions())?;
     read_body(request.into_body(), context.body_limit, &context.memory).await

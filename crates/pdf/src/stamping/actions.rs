@@ -1,5 +1,5 @@
-//! Active content of a PDF: scripts, launch actions, embedded files. A certificate is pages to read, so a file with active
-//! content is rejected. Every object that can be reached from the root is checked.
+//! Active content of a PDF: scripts, launch actions, embedded files. A certificate is pages to read, so a file with
+//! active content is rejected. Every object that can be reached from the root is checked.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::Unreadable;
 use super::file::File;
 use super::value::{Dict, Value};
 
-/// Kinds of actions that are refused.
+/// Action types that are rejected.
 const REFUSED: &[(&[u8], Unreadable)] = &[
     (b"JavaScript", Unreadable::Scripts),
     (b"Launch", Unreadable::Launches),

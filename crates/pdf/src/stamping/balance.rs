@@ -1,6 +1,7 @@
-//! What the content of a page leaves open at its end, and would thus move or hide what is drawn after it.
+//! Counts the operators that the content of a page leaves open at its end, because they would move or hide later
+//! drawing.
 //!
-//! Programs differ in how they read content with faults. It is refused where that changes what is counted here.
+//! PDF readers differ in how they parse malformed content. Content is rejected where that changes the counts.
 
 use memchr::memmem;
 
@@ -11,13 +12,13 @@ const UNFINISHED: Unreadable =
     Unreadable::Damaged("a page ends in the middle of a text, a list or a picture");
 const AMBIGUOUS: Unreadable = Unreadable::Damaged("a page can be read in more than one way");
 
-/// All words that open or close something.
+/// All operators that open or close something.
 const WORDS: [&[u8]; 10] = [b"q", b"Q", b"BMC", b"BDC", b"EMC", b"BT", b"ET", b"BI", b"ID", b"EI"];
 
-/// Brackets in brackets, deeper than any program writes them.
-const DEEPEST: usize = 32;
+/// The maximum nesting of brackets, above what any program writes.
+const MAX_NESTING: usize = 32;
 
-/// How deep something is at the end, and at its deepest below the beginning.
+/// Nesting depth relative to the start: at the end, and its minimum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Depth {
     end: i32,
@@ -33,12 +34,12 @@ impl Depth {
         Self { end: self.end.saturating_add(next.end), low }
     }
 
-    /// What must be opened before, so that nothing closes what is not open.
+    /// The number of levels to open beforehand, so that no operator closes a level that is not open.
     pub(super) fn before(self) -> usize {
         usize::try_from(self.low.saturating_neg()).unwrap_or_default()
     }
 
-    /// What must be closed after, with that which was opened before.
+    /// The number of levels to close afterwards, including those opened beforehand.
     pub(super) fn after(self) -> usize {
         usize::try_from(self.end.saturating_sub(self.low)).unwrap_or_default()
     }
@@ -50,21 +51,23 @@ enum Bracket {
     Dict,
 }
 
-/// An array or a dictionary may begin in one content and end in the next.
+/// Open and closed brackets of a content stream. An array or a dictionary may start in one stream and end in the
+/// next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Brackets {
-    /// Those of an earlier content that are closed here.
+    /// Brackets of an earlier stream that are closed here.
     closed: Vec<Bracket>,
-    /// Those that are open at the end.
+    /// Brackets that are open at the end.
     open: Vec<Bracket>,
-    /// Whether there are words that open or close something. What is closed after them was not open.
+    /// True after an operator that opens or closes something. A bracket that is closed after it without being open is
+    /// ignored.
     has_words: bool,
 }
 
 impl Brackets {
     fn open(&mut self, bracket: Bracket) -> Result<(), Unreadable> {
         self.open.push(bracket);
-        if self.open.len() > DEEPEST { Err(Unreadable::TooComplex) } else { Ok(()) }
+        if self.open.len() > MAX_NESTING { Err(Unreadable::TooComplex) } else { Ok(()) }
     }
 
     fn close(&mut self, bracket: Bracket) -> Result<(), Unreadable> {
@@ -74,10 +77,10 @@ impl Brackets {
             None if self.has_words => return Ok(()),
             None => self.closed.push(bracket),
         }
-        if self.closed.len() > DEEPEST { Err(Unreadable::TooComplex) } else { Ok(()) }
+        if self.closed.len() > MAX_NESTING { Err(Unreadable::TooComplex) } else { Ok(()) }
     }
 
-    /// Within brackets, some programs obey a word and others do not.
+    /// Counts an operator. Inside brackets it is ambiguous: some readers execute it and others do not.
     fn word(&mut self) -> Result<(), Unreadable> {
         self.has_words = true;
         if self.open.is_empty() { Ok(()) } else { Err(AMBIGUOUS) }
@@ -95,17 +98,17 @@ impl Brackets {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Balance {
-    /// Saved states of drawing.
+    /// Saved graphics states.
     pub states: Depth,
-    /// Marked parts, which may be hidden.
+    /// Marked-content sequences, which may be hidden.
     pub marks: Depth,
-    /// Whether text is being drawn.
+    /// True if a text object is open at the end; `None` if there is no text operator.
     pub text: Option<bool>,
     brackets: Brackets,
 }
 
 impl Balance {
-    /// Of one content after the other.
+    /// Combines the balances of two consecutive streams.
     pub(super) fn then(self, next: &Self) -> Result<Self, Unreadable> {
         Ok(Self {
             states: self.states.then(next.states),
@@ -115,7 +118,7 @@ impl Balance {
         })
     }
 
-    /// Whatever is drawn next would be a part of what is still open.
+    /// Fails if brackets are still open, because the next stream would become part of them.
     pub(super) fn must_be_closed(&self) -> Result<(), Unreadable> {
         if self.brackets.open.is_empty() { Ok(()) } else { Err(UNFINISHED) }
     }
@@ -134,7 +137,7 @@ impl Balance {
                 Some(Token::DictEnd) => balance.brackets.close(Bracket::Dict)?,
                 Some(Token::Word(word)) if WORDS.contains(&word) => {
                     balance.brackets.word()?;
-                    // Before its data, a picture consists of names and values only.
+                    // Before its data, an inline image consists of names and values only.
                     if is_picture != (word == b"ID") {
                         return Err(AMBIGUOUS);
                     }
@@ -160,7 +163,7 @@ impl Balance {
             b"EMC" => self.marks = self.marks.then(Depth::CLOSE),
             b"BT" => self.text = Some(true),
             b"ET" => self.text = Some(false),
-            // The end of a picture, but there is none.
+            // The end of an inline image without a start.
             b"EI" => return Err(AMBIGUOUS),
             _ => {}
         }
@@ -168,15 +171,15 @@ impl Balance {
     }
 }
 
-/// Whether programs may take this for several words, of which one counts.
+/// Returns true if readers may split this word into several, one of which is a counted operator.
 fn is_ambiguous(word: &[u8]) -> bool {
     let starts_as_number = word.first().is_some_and(|first| first.is_ascii_digit() || b"+-.".contains(first));
     (starts_as_number && word.iter().any(u8::is_ascii_alphabetic))
         || WORDS.iter().any(|known| word.windows(known.len()).any(|part| part == *known))
 }
 
-/// Behind the data of a picture in the content. Some programs want white space before the word that ends it, others
-/// do not.
+/// Returns the offset behind the data of an inline image. Some readers require white space before the `EI` that ends
+/// it, others do not.
 fn end_of_picture(content: &[u8], start: usize) -> Result<usize, Unreadable> {
     let is_space_at = |at: usize| content.get(at).is_none_or(|byte| is_space(*byte));
     let end = memmem::find_iter(content.get(start..).unwrap_or_default(), b"EI")
@@ -199,7 +202,7 @@ mod tests {
         (states.before(), states.after(), marks.after(), text)
     }
 
-    /// Of many contents, up to the end of the page.
+    /// Combines the balances of many streams, up to the end of the page.
     fn sum(contents: &[&str]) -> Result<Balance, Unreadable> {
         let sum = contents.iter().try_fold(Balance::default(), |sum, content| sum.then(&of(content)?));
         sum.and_then(|sum| sum.must_be_closed().map(|()| sum))

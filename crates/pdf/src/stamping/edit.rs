@@ -1,29 +1,30 @@
-//! Puts the label on pages: which objects change, and which are new.
+//! Adds the label to pages: determines which objects change and which are new.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::balance::Balance;
-use super::file::{File, LARGEST_NUMBER, MOST_HOPS, Object};
+use super::file::{File, LARGEST_NUMBER, MAX_HOPS, Object};
 use super::label::Label;
 use super::pages::{self, Page};
 use super::value::{Dict, Id, Value};
 use super::write::Part;
 use super::{LARGEST_CONTENT, Unreadable, actions, filters, geometry, write};
 
-/// Other programs may be able to read it, and it could hide the label there.
+/// Rejected because other readers may be able to parse the content, which could hide the label there.
 const UNREAD: Unreadable = Unreadable::Damaged("the content of a page cannot be read");
 
-/// What the label is called on a page; a number follows if that has been taken.
+/// The resource name of the label; a number is appended if the name is in use.
 const NAME: &str = "AttestryStamp";
 
-/// The most values in all changed objects, contents of all pages, and bytes of the new contents.
-const MOST_VALUES: usize = 1_500_000;
-const MOST_CONTENTS: usize = 500_000;
-const MOST_ADDED: usize = 16 << 20;
-/// Contents are unpacked to see what they leave open. This is the most for all of them.
-const MOST_CONTENT: usize = 96 << 20;
-/// No program leaves more than this open.
-const MOST_OPEN: usize = 1_000;
+/// The maximum number of values in all changed objects, of content streams of all pages, and of bytes in the new
+/// content streams.
+const MAX_VALUES: usize = 1_500_000;
+const MAX_CONTENT_STREAMS: usize = 500_000;
+const MAX_ADDED_BYTES: usize = 16 << 20;
+/// The maximum total size of decompressed content streams, which are parsed to see what they leave open.
+const MAX_CONTENT_BYTES: usize = 96 << 20;
+/// The maximum number of open levels, above what any program leaves open.
+const MAX_OPEN_STATES: usize = 1_000;
 
 pub(super) struct Edit<'a> {
     file: File<'a>,
@@ -36,7 +37,7 @@ pub(super) struct Edit<'a> {
     unpacked: usize,
 }
 
-/// What an object is to a page.
+/// The role of an object for a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Role {
     Holder,
@@ -45,7 +46,7 @@ enum Role {
 }
 
 impl Role {
-    /// The key with which it is found.
+    /// The key that refers to the object.
     const fn key(self) -> &'static str {
         match self {
             Self::Holder => "",
@@ -57,14 +58,14 @@ impl Role {
 
 type Seen = HashSet<(Role, u32)>;
 
-/// Each dictionary with its number, if it is an object of its own.
+/// Dictionaries on the path to the XObject names, each with its object number unless it is a direct object.
 struct Names {
     holder: (u32, Dict),
     resources: (Option<u32>, Dict),
     names: (Option<u32>, Dict),
 }
 
-/// New objects. Equal contents are one object.
+/// New objects. Equal content streams share one object.
 #[derive(Default)]
 pub(super) struct Added {
     next: u32,
@@ -79,7 +80,7 @@ impl Added {
             return Ok(*number);
         }
         self.size += content.len();
-        if self.size > MOST_ADDED {
+        if self.size > MAX_ADDED_BYTES {
             return Err(Unreadable::TooComplex);
         }
         let number = self.next;
@@ -118,12 +119,12 @@ impl<'a> Edit<'a> {
         self.pages.len()
     }
 
-    /// It runs nothing and carries nothing but its pages.
+    /// Fails if the file has scripts, launch actions or embedded files.
     pub(super) fn must_be_passive(&self) -> Result<(), Unreadable> {
         actions::must_be_passive(&self.file)
     }
 
-    /// The file with the label on each page.
+    /// Writes the file with the label on each page.
     pub(super) fn finish(mut self, label: &Label) -> Result<Vec<u8>, Unreadable> {
         let pages = std::mem::take(&mut self.pages);
         let name = self.free_name(&pages)?;
@@ -141,17 +142,18 @@ impl<'a> Edit<'a> {
             self.give_resource(page.inherited.resources.unwrap_or(page.id), &name, first, &mut done)?;
             self.give_content(page, &name, label)?;
         }
-        // The next one is that of the table.
+        // The next number is that of the cross-reference stream.
         if self.added.next > LARGEST_NUMBER {
             return Err(Unreadable::TooComplex);
         }
         write::write(&self.file, &self.changed, &self.added.objects)
     }
 
-    /// The object as it is now, or that to which it leads, with its number. Nothing, if it is no dictionary.
+    /// Returns the current dictionary of an object, following references, with its number; `None` if it is not a
+    /// dictionary.
     fn dict(&self, number: u32) -> Result<Option<(u32, Dict)>, Unreadable> {
         let mut number = number;
-        for _ in 0..MOST_HOPS {
+        for _ in 0..MAX_HOPS {
             let value = match self.changed.get(&number) {
                 Some(value) => Some(value.clone()),
                 None => self
@@ -172,15 +174,15 @@ impl<'a> Edit<'a> {
     fn change(&mut self, number: u32, dict: Dict) -> Result<(), Unreadable> {
         let value = Value::Dict(dict);
         self.values += value.count();
-        if self.values > MOST_VALUES {
+        if self.values > MAX_VALUES {
             return Err(Unreadable::TooComplex);
         }
         self.changed.insert(number, value);
         Ok(())
     }
 
-    /// The dictionary with this key in another, and its number if it is an object of its own. Nothing, if that
-    /// was seen before.
+    /// Returns the dictionary under the role's key, with its number if it is an indirect object; `None` if it was
+    /// already visited.
     fn inner(
         &self,
         dict: &Dict,
@@ -199,15 +201,15 @@ impl<'a> Edit<'a> {
             Some((number, _)) if number != id.number && !seen.insert((role, number)) => None,
             Some((number, inner)) => Some((Some(number), inner)),
             None => {
-                // It leads nowhere, so there is nothing to be shared.
+                // The reference is dangling, so there is nothing to share.
                 seen.remove(&(role, id.number));
                 Some((None, Dict::default()))
             }
         })
     }
 
-    /// The names of drawings in the resources that are in this object, and the way to them. Nothing, if the same
-    /// were had before.
+    /// Returns the XObject names in the resources of this object, and the path to them; `None` if they were already
+    /// visited.
     fn names(&self, holder: Id, seen: &mut Seen) -> Result<Option<Names>, Unreadable> {
         if !seen.insert((Role::Holder, holder.number)) {
             return Ok(None);
@@ -218,7 +220,7 @@ impl<'a> Edit<'a> {
         Ok(Some(Names { holder, resources, names }))
     }
 
-    /// A name that no page has for anything else.
+    /// Finds a resource name that no page uses.
     fn free_name(&self, pages: &[Page]) -> Result<String, Unreadable> {
         let (mut seen, mut taken) = (Seen::new(), HashSet::new());
         for holder in pages.iter().filter_map(|page| page.inherited.resources) {
@@ -232,7 +234,7 @@ impl<'a> Edit<'a> {
         free.next().ok_or(Unreadable::TooComplex)
     }
 
-    /// Adds the label to the resources that are in this object, wherever they lead, once.
+    /// Adds the label once to the resources of this object, following references.
     fn give_resource(
         &mut self,
         holder: Id,
@@ -260,7 +262,7 @@ impl<'a> Edit<'a> {
         let Some((number, mut dict)) = self.dict(page.id.number)? else { return Ok(()) };
         let contents = self.contents(&dict)?;
         self.contents += contents.len();
-        if self.contents > MOST_CONTENTS {
+        if self.contents > MAX_CONTENT_STREAMS {
             return Err(Unreadable::TooComplex);
         }
         let (mut balance, mut drawn) = (Balance::default(), Vec::new());
@@ -274,17 +276,17 @@ impl<'a> Edit<'a> {
         let (before, after) = (self.added.content(before)?, self.added.content(after)?);
         let all = [Id::new(before)].into_iter().chain(self.parted(drawn)?).chain([Id::new(after)]);
         dict.set("Contents", Value::Array(all.map(Value::Reference).collect()));
-        // Some programs would take it for a part of the tree.
+        // Some readers would treat the page as a node of the page tree.
         dict.remove("Kids");
-        // Its own resources are null, but some programs would look no further.
+        // The page's own resources are null, but some readers would not look for inherited ones.
         if page.inherited.resources.is_some_and(|holder| holder != page.id) {
             dict.remove("Resources");
         }
         self.change(number, dict)
     }
 
-    /// The contents with a new line between them. Without it, programs differ in whether a word or a comment goes on
-    /// in the next content.
+    /// Separates the content streams with a newline. Without it, readers differ in whether a token or a comment
+    /// continues in the next stream.
     fn parted(&mut self, contents: Vec<Id>) -> Result<Vec<Id>, Unreadable> {
         if contents.len() < 2 {
             return Ok(contents);
@@ -294,7 +296,7 @@ impl<'a> Edit<'a> {
         Ok(all.skip(1).collect())
     }
 
-    /// What is drawn on a page, in order.
+    /// The content streams of a page, in drawing order.
     fn contents(&self, page: &Dict) -> Result<Vec<Id>, Unreadable> {
         let many = |values: &[Value]| {
             values
@@ -317,7 +319,7 @@ impl<'a> Edit<'a> {
         })
     }
 
-    /// Of a content. Nothing, if it is none.
+    /// Returns the balance of a content stream; `None` if the object is not a stream.
     fn balance(&mut self, number: u32) -> Result<Option<Balance>, Unreadable> {
         if let Some(known) = self.balances.get(&number) {
             return Ok(known.clone());
@@ -340,12 +342,12 @@ impl<'a> Edit<'a> {
                 dict.set(key, value);
             }
         }
-        // Data may be long and yet unpack to nothing.
+        // Long data may decompress to nothing, so its compressed length counts as well.
         self.file.pay(data.len())?;
-        let left = MOST_CONTENT - self.unpacked;
+        let left = MAX_CONTENT_BYTES - self.unpacked;
         let unpacked = filters::unpacked(&dict, data, LARGEST_CONTENT.min(left));
         let content = match unpacked {
-            // What is left open could hide the label.
+            // A stream that cannot be decompressed could leave something open that hides the label.
             Ok(content) => content.ok_or(Unreadable::Packed)?,
             Err(Unreadable::Unpacks) if left >= LARGEST_CONTENT => return Err(Unreadable::LargePage),
             Err(Unreadable::Unpacks) => return Err(Unreadable::TooComplex),
@@ -356,7 +358,7 @@ impl<'a> Edit<'a> {
     }
 }
 
-/// What is drawn before and after the content of a page.
+/// Returns the content to draw before and after the content of a page.
 fn around(
     page: &Page,
     balance: &Balance,
@@ -366,7 +368,7 @@ fn around(
     let Balance { states, marks, text, .. } = balance;
     balance.must_be_closed()?;
     let (before, after, marks) = (states.before() + 1, states.after() + 1, marks.after());
-    if before.max(after).max(marks) > MOST_OPEN {
+    if before.max(after).max(marks) > MAX_OPEN_STATES {
         return Err(Unreadable::TooComplex);
     }
     let mut tail = String::from("\n");

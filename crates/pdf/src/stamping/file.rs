@@ -1,7 +1,7 @@
-//! A PDF that somebody gave: where its objects are, and what they say.
+//! An uploaded PDF: the locations of its objects, and their values.
 //!
-//! Objects are read only when they are asked for. All work is paid for from a fixed budget, so no file can keep us
-//! busy for long, however its objects refer to each other.
+//! Objects are parsed on demand. All work is charged to a fixed budget, so no file can take long, however its objects
+//! refer to each other.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -11,90 +11,90 @@ use memchr::memmem;
 
 use super::lexer::{Lexer, Token, is_keyword, is_space};
 use super::value::{Dict, Id, Value, unescaped};
-use super::{MOST_UNPACKED, Unreadable, filters, scan, xref};
+use super::{MAX_UNPACKED_BYTES, Unreadable, filters, scan, xref};
 
-/// How often each byte of a file, and each byte unpacked from it, may be read on average. Every file may have a few
-/// more bytes read, so that small ones are not refused.
-const READINGS: usize = 10;
+/// The average number of times that each byte of a file, and each decompressed byte, may be read. `BASE_READ_BUDGET_BYTES` bytes are
+/// added to the budget, so that small files are not rejected.
+const MAX_READS_PER_BYTE: usize = 10;
 const UNPACKED_READINGS: usize = 6;
-const FEW: usize = 64 << 20;
-/// To read a value is as much work as to look at so many bytes more.
+const BASE_READ_BUDGET_BYTES: usize = 64 << 20;
+/// The cost of parsing a value, in bytes read.
 const VALUE: usize = 16;
 
-/// Programs give up on objects with higher numbers.
+/// The maximum object number; readers reject objects with higher ones.
 pub(super) const LARGEST_NUMBER: u32 = (1 << 23) - 1;
 
-/// References that lead to references.
-pub(super) const MOST_HOPS: usize = 8;
+/// The maximum length of a chain of references.
+pub(super) const MAX_HOPS: usize = 8;
 
-/// Where an object is.
+/// The location of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ObjectLocation {
     Free,
     At {
         offset: usize,
         generation: u16,
     },
-    /// In a stream of objects.
+    /// In an object stream.
     In {
         container: u32,
         index: u32,
     },
 }
 
-pub(super) type Places = BTreeMap<u32, Place>;
+pub(super) type ObjectLocations = BTreeMap<u32, ObjectLocation>;
 
 pub(super) struct File<'a> {
     pub bytes: &'a [u8],
-    pub places: Places,
+    pub places: ObjectLocations,
     pub trailer: Dict,
     work: Work,
     containers: RefCell<HashMap<u32, Option<Rc<Container>>>>,
-    /// While a stream of objects is opened, no other one is, since they might need each other without end.
+    /// True while an object stream is opened. No other one is opened meanwhile, since they might refer to each other
+    /// in a cycle.
     is_opening: Cell<bool>,
-    /// The highest number that was asked for although no object has it.
+    /// The highest object number that was looked up but not found.
     missing: Cell<u32>,
-    /// Whether objects are null, by number.
+    /// Cached results of `is_null`, by object number.
     nulls: RefCell<HashMap<u32, bool>>,
 }
 
-/// What may still be done.
+/// The remaining work budget.
 struct Work {
     bytes: Cell<usize>,
     unpacked: Cell<usize>,
 }
 
-/// A stream of objects, unpacked.
+/// A decompressed object stream.
 struct Container {
     data: Vec<u8>,
-    /// The number of each object and where it begins, in the order of the stream.
+    /// The number and the offset of each object, in the order of the stream.
     objects: Vec<(u32, usize)>,
 }
 
 impl Container {
-    /// Where the object begins, if it is the one in this place.
+    /// Returns the offset of the object, if it has this index.
     fn offset(&self, number: u32, index: u32) -> Option<usize> {
         let (found, offset) = self.objects.get(usize::try_from(index).ok()?)?;
         (*found == number).then_some(*offset)
     }
 }
 
-/// An object of the file.
 pub(super) struct Object<'a> {
     pub value: Value,
-    /// The data behind a dictionary, packed.
+    /// The data after a dictionary, still compressed.
     pub stream: Option<&'a [u8]>,
 }
 
-/// An object of which only the outside was looked at.
+/// The outline of an object, parsed without its values.
 #[derive(Debug)]
 pub(super) struct Outline<'a> {
     pub id: Id,
-    /// Behind its last word.
+    /// The offset behind its last token.
     pub end: usize,
-    /// What it says it is.
+    /// The value of its `Type` key.
     pub kind: Option<Vec<u8>>,
-    /// It describes how the file was arranged for the web, which is no longer true when it is written again.
+    /// True for a linearization dictionary, which is no longer valid once the file is rewritten.
     pub is_linearization: bool,
     pub stream: Option<&'a [u8]>,
 }
@@ -105,11 +105,13 @@ impl<'a> File<'a> {
         let bytes = bytes.get(start.ok_or(Unreadable::NotPdf)?..).unwrap_or_default();
         let mut file = Self {
             bytes,
-            places: Places::new(),
+            places: ObjectLocations::new(),
             trailer: Dict::default(),
             work: Work {
-                bytes: Cell::new(bytes.len().saturating_mul(READINGS).saturating_add(FEW)),
-                unpacked: Cell::new(MOST_UNPACKED),
+                bytes: Cell::new(
+                    bytes.len().saturating_mul(MAX_READS_PER_BYTE).saturating_add(BASE_READ_BUDGET_BYTES),
+                ),
+                unpacked: Cell::new(MAX_UNPACKED_BYTES),
             },
             containers: RefCell::default(),
             is_opening: Cell::default(),
@@ -129,19 +131,19 @@ impl<'a> File<'a> {
         Ok(file)
     }
 
-    /// Reads the file anew, without what it says about the places of its objects.
+    /// Finds the objects again by scanning the file, ignoring its cross-reference table.
     pub(super) fn rebuild(&mut self) -> Result<(), Unreadable> {
         scan::rebuild(self)?;
         self.places.retain(|number, _| *number <= LARGEST_NUMBER);
         Ok(())
     }
 
-    /// The highest number that an object has.
+    /// The highest object number in use.
     pub(super) fn last_number(&self) -> u32 {
         self.places.last_key_value().map_or(0, |(number, _)| *number)
     }
 
-    /// The first number for new objects. No object has it, and nothing that was read refers to it.
+    /// The first number for new objects. No object has it, and nothing parsed so far refers to it.
     pub(super) fn next_number(&self) -> Result<u32, Unreadable> {
         let size = self.trailer.number::<u64>("Size").unwrap_or_default();
         let known = u64::from(self.last_number().max(self.missing.get())) + 1;
@@ -156,14 +158,14 @@ impl<'a> File<'a> {
         self.missing.set(0);
     }
 
-    /// Pays for the work on so many bytes.
+    /// Charges work on this many bytes to the budget.
     pub(super) fn pay(&self, bytes: usize) -> Result<(), Unreadable> {
         let left = self.work.bytes.get().checked_sub(bytes).ok_or(Unreadable::TooComplex)?;
         self.work.bytes.set(left);
         Ok(())
     }
 
-    /// Unpacks a stream, which counts for all that may be unpacked.
+    /// Decompresses a stream and charges the result to the budget for decompressed bytes.
     pub(super) fn unpacked(&self, dict: &Dict, data: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
         self.pay(data.len())?;
         let left = self.work.unpacked.get();
@@ -173,14 +175,14 @@ impl<'a> File<'a> {
         Ok(Some(unpacked.into_owned()))
     }
 
-    /// Reads the value that comes next.
+    /// Parses the next value.
     pub(super) fn value(&self, lexer: &mut Lexer) -> Result<Option<Value>, Unreadable> {
         let (value, count) = Value::read(lexer);
         self.pay(lexer.take_work().saturating_add(count.saturating_mul(VALUE)))?;
         Ok(value)
     }
 
-    /// The dictionary of the object in this place, whatever its number is.
+    /// Parses the dictionary of the object at this offset, regardless of its number.
     pub(super) fn dict_at(&self, offset: usize) -> Result<Option<Dict>, Unreadable> {
         let mut lexer = Lexer::new(self.bytes, offset);
         let is_object = header(&mut lexer).is_some();
@@ -194,10 +196,10 @@ impl<'a> File<'a> {
         })
     }
 
-    /// What a value says, which may be in another place.
+    /// Resolves a value, following references.
     pub(super) fn resolve(&self, value: &Value) -> Result<Value, Unreadable> {
         let mut value = value.clone();
-        for _ in 0..MOST_HOPS {
+        for _ in 0..MAX_HOPS {
             let Value::Reference(id) = value else { return Ok(value) };
             value = self.object(id.number)?.map_or(Value::Null, |object| match object.stream {
                 Some(_) => Value::Null,
@@ -207,14 +209,15 @@ impl<'a> File<'a> {
         Ok(Value::Null)
     }
 
-    /// Whether the value is null or leads nowhere. An object that cannot be read is not null: others may read it.
+    /// Returns true if the value is null or a dangling reference. An unreadable object is not null, since other
+    /// readers may be able to parse it.
     pub(super) fn is_null(&self, value: &Value) -> Result<bool, Unreadable> {
         let Value::Reference(id) = value else { return Ok(*value == Value::Null) };
         if let Some(known) = self.nulls.borrow().get(&id.number) {
             return Ok(*known);
         }
         let (mut number, mut is_null) = (id.number, false);
-        for _ in 0..MOST_HOPS {
+        for _ in 0..MAX_HOPS {
             match self.object(number)?.map(|object| object.value) {
                 Some(Value::Reference(next)) => number = next.number,
                 Some(value) => {
@@ -231,18 +234,18 @@ impl<'a> File<'a> {
         Ok(is_null)
     }
 
-    /// Nothing, if there is no such object or it cannot be read.
+    /// Parses an object; `None` if it does not exist or cannot be parsed.
     pub(super) fn object(&self, number: u32) -> Result<Option<Object<'a>>, Unreadable> {
         match self.places.get(&number) {
-            Some(Place::At { offset, .. }) => self.object_at(number, *offset),
-            Some(Place::In { container, index }) => {
+            Some(ObjectLocation::At { offset, .. }) => self.object_at(number, *offset),
+            Some(ObjectLocation::In { container, index }) => {
                 let Some(container) = self.container(*container)? else { return Ok(None) };
                 let Some(offset) = container.offset(number, *index) else { return Ok(None) };
                 let value = self.value(&mut Lexer::new(&container.data, offset))?;
                 Ok(value.map(|value| Object { value, stream: None }))
             }
-            Some(Place::Free) | None => {
-                // Higher numbers are not given to new objects.
+            Some(ObjectLocation::Free) | None => {
+                // Higher numbers are never assigned to new objects.
                 if number <= LARGEST_NUMBER {
                     self.missing.set(self.missing.get().max(number));
                 }
@@ -269,7 +272,7 @@ impl<'a> File<'a> {
         Ok(data.map(|(data, _)| Object { value, stream: Some(data) }))
     }
 
-    /// The data of a stream that begins behind its first word, and where it ends.
+    /// Returns the data of a stream after its `stream` keyword, and the offset of its end.
     fn data(&self, at: usize, length: Option<&Value>) -> Result<Option<(&'a [u8], usize)>, Unreadable> {
         let rest = self.bytes.get(at..).unwrap_or_default();
         let start = at
@@ -287,7 +290,7 @@ impl<'a> File<'a> {
                 return Ok(Some((data, lexer.at)));
             }
         }
-        // The length is wrong, so the data end where the next word says that they do.
+        // The length is invalid, so the data ends at the next `endstream`.
         let rest = self.bytes.get(start..).unwrap_or_default();
         let found = memmem::find(rest, b"endstream");
         self.pay(found.unwrap_or(rest.len()))?;
@@ -298,18 +301,18 @@ impl<'a> File<'a> {
         Ok(Some((data, start + end + b"endstream".len())))
     }
 
-    /// A length may be an object of its own.
+    /// Returns the length of a stream, which may be an indirect object.
     fn length(&self, value: Option<&Value>) -> Result<Option<usize>, Unreadable> {
         let Some(Value::Reference(id)) = value else { return Ok(value.and_then(Value::number)) };
         match self.places.get(&id.number) {
-            Some(Place::At { offset, .. }) => {
+            Some(ObjectLocation::At { offset, .. }) => {
                 let mut lexer = Lexer::new(self.bytes, *offset);
                 let header = header(&mut lexer).filter(|header| header.number == id.number);
                 let length = header.and_then(|_| lexer.number());
                 self.pay(lexer.take_work())?;
                 Ok(length)
             }
-            Some(Place::In { container, index }) => {
+            Some(ObjectLocation::In { container, index }) => {
                 let Some(container) = self.container(*container)? else { return Ok(None) };
                 let Some(offset) = container.offset(id.number, *index) else { return Ok(None) };
                 let mut lexer = Lexer::new(&container.data, offset);
@@ -317,7 +320,7 @@ impl<'a> File<'a> {
                 self.pay(lexer.take_work())?;
                 Ok(length)
             }
-            Some(Place::Free) | None => Ok(None),
+            Some(ObjectLocation::Free) | None => Ok(None),
         }
     }
 
@@ -325,7 +328,7 @@ impl<'a> File<'a> {
         if let Some(known) = self.containers.borrow().get(&number) {
             return Ok(known.clone());
         }
-        let Some(Place::At { offset, .. }) = self.places.get(&number) else { return Ok(None) };
+        let Some(ObjectLocation::At { offset, .. }) = self.places.get(&number) else { return Ok(None) };
         if self.is_opening.replace(true) {
             return Ok(None);
         }
@@ -347,7 +350,7 @@ impl<'a> File<'a> {
         let mut objects = Vec::new();
         while let Some((number, offset)) = lexer.number().zip(lexer.number::<usize>()) {
             objects.push((number, offset.saturating_add(first)));
-            if objects.len() > xref::MOST_OBJECTS {
+            if objects.len() > xref::MAX_OBJECTS {
                 return Err(Unreadable::TooComplex);
             }
         }
@@ -355,13 +358,13 @@ impl<'a> File<'a> {
         Ok(Some(Container { data, objects }))
     }
 
-    /// The numbers of the objects in a stream of objects, in its order.
+    /// The numbers of the objects in an object stream, in its order.
     pub(super) fn contained(&self, container: u32) -> Result<Vec<u32>, Unreadable> {
         let Some(container) = self.container(container)? else { return Ok(Vec::new()) };
         Ok(container.objects.iter().map(|(number, _)| *number).collect())
     }
 
-    /// Whether the stream of objects has been opened, and another object was in this place.
+    /// Returns true if the object stream has been opened and has another object at this index.
     pub(super) fn is_misplaced(&self, number: u32, container: u32, index: u32) -> bool {
         let containers = self.containers.borrow();
         containers
@@ -370,7 +373,7 @@ impl<'a> File<'a> {
             .is_some_and(|container| container.offset(number, index).is_none())
     }
 
-    /// Looks at an object without reading all of it. Nothing, if there is none in this place or it does not end.
+    /// Parses the outline of an object; `None` if there is none at this offset or its end is missing.
     pub(super) fn outline(&self, offset: usize) -> Result<Option<Outline<'a>>, Unreadable> {
         let mut lexer = Lexer::new(self.bytes, offset);
         let id = header(&mut lexer);
@@ -416,7 +419,7 @@ enum End {
     Stream,
 }
 
-/// Walks over an object to its end. Calls for each key of the outermost dictionary, where the value may be read.
+/// Skips to the end of an object. Calls `on_key` for each key of the outermost dictionary, which may parse the value.
 fn walk<'a>(lexer: &mut Lexer<'a>, mut on_key: impl FnMut(&[u8], &mut Lexer<'a>)) -> Option<End> {
     let (mut depth, mut is_key, mut is_dict) = (0_usize, true, false);
     loop {
@@ -439,13 +442,13 @@ fn walk<'a>(lexer: &mut Lexer<'a>, mut on_key: impl FnMut(&[u8], &mut Lexer<'a>)
     }
 }
 
-/// The number with which an object begins.
+/// Parses the header of an object and returns its id.
 pub(super) fn header(lexer: &mut Lexer) -> Option<Id> {
     let id = Id { number: lexer.number()?, generation: lexer.number()? };
     lexer.takes(b"obj").then_some(id)
 }
 
-/// Whether there is white space or nothing before this place.
+/// Returns true if the offset follows white space or is the start of the file.
 pub(super) fn is_start(bytes: &[u8], at: usize) -> bool {
     at.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(|byte| is_space(*byte))
 }

@@ -1,4 +1,4 @@
-//! Unpacks what is packed in a PDF, never more than is allowed.
+//! Decodes the stream filters of a PDF, up to a size limit.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -9,17 +9,17 @@ use super::Unreadable;
 use super::lexer::is_space;
 use super::value::{Dict, Value};
 
-/// Streams are packed once or twice; more often only in order to unpack without end.
-const MOST_FILTERS: usize = 3;
+/// The maximum number of filters of a stream. One or two are normal; more only occur in decompression bombs.
+const MAX_FILTERS: usize = 3;
 
-/// The data of a stream, unpacked. Nothing, if it is packed in a way that is not known here.
+/// Decodes the data of a stream; `None` if a filter is not supported.
 pub(super) fn unpacked<'a>(
     dict: &Dict,
     data: &'a [u8],
     most: usize,
 ) -> Result<Option<Cow<'a, [u8]>>, Unreadable> {
     let (filters, parameters) = (many(dict, "Filter"), many(dict, "DecodeParms"));
-    if filters.len() > MOST_FILTERS {
+    if filters.len() > MAX_FILTERS {
         return Ok(None);
     }
     let mut data = Cow::from(data);
@@ -47,7 +47,7 @@ pub(super) fn unpacked<'a>(
     if data.len() > most { Err(Unreadable::Unpacks) } else { Ok(Some(data)) }
 }
 
-/// One value or many.
+/// Returns the values under a key that holds one value or an array.
 fn many<'a>(dict: &'a Dict, key: &str) -> &'a [Value] {
     match dict.get(key) {
         None | Some(Value::Null) => &[],
@@ -56,7 +56,7 @@ fn many<'a>(dict: &'a Dict, key: &str) -> &'a [Value] {
     }
 }
 
-/// Up to the mark that ends it.
+/// Returns the digits up to the end marker.
 fn digits(data: &[u8], end: u8) -> impl Iterator<Item = u8> {
     data.iter().copied().take_while(move |byte| *byte != end).filter(|byte| !is_space(*byte))
 }
@@ -68,7 +68,7 @@ fn base_16(data: &[u8]) -> Option<Vec<u8>> {
     Some(digits?.chunks(2).map(pair).collect())
 }
 
-/// A length, and then so many bytes or one byte so often.
+/// Decodes run lengths: a length byte, followed by that many bytes or by one byte to repeat.
 fn runs(data: &[u8], most: usize) -> Result<Option<Vec<u8>>, Unreadable> {
     let (mut out, mut rest) = (Vec::new(), data);
     while let [length, after @ ..] = rest {
@@ -93,7 +93,7 @@ fn runs(data: &[u8], most: usize) -> Result<Option<Vec<u8>>, Unreadable> {
     Ok(Some(out))
 }
 
-/// Five digits for four bytes, or one letter for four zeros.
+/// Decodes base 85: five digits for four bytes, or one letter for four zeros.
 fn base_85(data: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(data.len() / 5 * 4 + 4);
     let mut group = Vec::with_capacity(5);
@@ -108,7 +108,7 @@ fn base_85(data: &[u8]) -> Option<Vec<u8>> {
             group.clear();
         }
     }
-    // A part of a group has as many bytes as it has digits, less one.
+    // An incomplete group has one byte fewer than it has digits.
     let bytes = group.len().saturating_sub(1);
     group.resize(5, 84);
     out.extend(four(&group).get(..bytes)?);
@@ -121,7 +121,7 @@ fn four(group: &[u8]) -> [u8; 4] {
     number.to_be_bytes()
 }
 
-/// Undoes what was done to the data so that they could be packed better.
+/// Reverses the predictor, which was applied to improve compression.
 fn without_predictor(data: Vec<u8>, parameters: &Dict) -> Option<Vec<u8>> {
     let number = |key, default| parameters.number::<usize>(key).unwrap_or(default);
     match number("Predictor", 1) {
@@ -135,16 +135,16 @@ fn without_predictor(data: Vec<u8>, parameters: &Dict) -> Option<Vec<u8>> {
     }
 }
 
-/// As much as can be unpacked: the end of a damaged stream is missing.
+/// Decompresses as much as possible: a damaged stream lacks its end.
 fn inflated(data: &[u8], most: usize) -> Result<Vec<u8>, Unreadable> {
     let mut out = Vec::new();
     let mut unpacking = ZlibDecoder::new(data).take(most as u64 + 1);
-    // What came before an error is kept.
+    // The bytes before an error are used.
     let _ = unpacking.read_to_end(&mut out);
     if out.len() > most { Err(Unreadable::Unpacks) } else { Ok(out) }
 }
 
-/// Undoes the filters of PNG: each row begins with a byte that says which one it has.
+/// Reverses the filters of PNG: each row starts with a byte that selects its filter.
 fn unpredicted(data: &[u8], pixel: usize, row: usize) -> Option<Vec<u8>> {
     if row == 0 || row > data.len() || pixel == 0 || pixel > row {
         return None;

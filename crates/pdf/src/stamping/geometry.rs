@@ -1,23 +1,24 @@
-//! Where on a page the label goes.
+//! Positions of the label on a page.
 
 use super::Unreadable;
 
 const TOO_LARGE: Unreadable = Unreadable::Damaged("a page is too large");
 
-/// What a page is if it does not say so: a sheet of letter paper.
+/// The default page size: US letter.
 const LETTER: Rect = Rect { left: 0.0, bottom: 0.0, width: 612.0, height: 792.0 };
 const SMALLEST: f64 = 1.0;
 const LARGEST: f64 = 1_000_000.0;
 
-/// A label is repeated on a page that is larger than this, in points, or much longer than wide.
+/// The maximum short side of a cell, in points, and its maximum aspect ratio. A larger page is divided into cells,
+/// each with a label.
 const CELL: f64 = 1_200.0;
-const LONGEST_CELL: f64 = 1.6;
-/// Labels on a page, in each direction and in all.
-const MOST_BESIDE: f64 = 60.0;
-const MOST: f64 = 120.0;
-/// How much of its part of the page a label fills.
+const MAX_CELL_RATIO: f64 = 1.6;
+/// The maximum number of labels in each direction, and per page.
+const MAX_SIDE_MARGIN: f64 = 60.0;
+const MAX_MARGIN: f64 = 120.0;
+/// The share of its cell that a label fills.
 const FILLED: f64 = 0.88;
-/// The label follows the diagonal of its part of the page, within these angles in degrees.
+/// The minimum and maximum angle of a label in degrees; within them it follows the diagonal of its cell.
 const FLATTEST: f64 = 20.0;
 const STEEPEST: f64 = 60.0;
 
@@ -30,7 +31,7 @@ pub(super) struct Rect {
 }
 
 impl Rect {
-    /// Between two opposite corners, whichever they are. Nothing, if there is nothing between them.
+    /// Returns the rectangle between two opposite corners, in any order; `None` if it is empty.
     pub(super) fn new([x1, y1, x2, y2]: [f64; 4]) -> Result<Option<Self>, Unreadable> {
         let (left, bottom) = (x1.min(x2), y1.min(y2));
         let (width, height) = ((x1 - x2).abs(), (y1 - y2).abs());
@@ -49,12 +50,12 @@ impl Rect {
         let (left, bottom) = (self.left.max(other.left), self.bottom.max(other.bottom));
         let right = (self.left + self.width).min(other.left + other.width).max(left);
         let top = (self.bottom + self.height).min(other.bottom + other.height).max(bottom);
-        // What two sound ones share is sound.
+        // The intersection of two rectangles within the limits is within them too.
         Self::new([left, bottom, right, top]).unwrap_or_default()
     }
 }
 
-/// What a reader sees of a page.
+/// The visible part of a page.
 pub(super) fn visible(media: Option<Rect>, crop: Option<Rect>) -> Rect {
     let media = media.unwrap_or(LETTER);
     crop.and_then(|crop| media.and(crop)).unwrap_or(media)
@@ -62,7 +63,7 @@ pub(super) fn visible(media: Option<Rect>, crop: Option<Rect>) -> Rect {
 
 type Point = (f64, f64);
 
-/// How a drawing is put on a page: what becomes of a step to the right, a step up, and the origin.
+/// A transformation matrix: the images of a step to the right, a step up, and the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Matrix {
     right: Point,
@@ -88,17 +89,17 @@ impl Matrix {
         Self { right: next.step(self.right), up: next.step(self.up), origin: next.point(self.origin) }
     }
 
-    /// As a PDF has it.
+    /// The six numbers of the PDF operator `cm`.
     pub(super) const fn numbers(self) -> [f64; 6] {
         let Self { right, up, origin } = self;
         [right.0, right.1, up.0, up.1, origin.0, origin.1]
     }
 }
 
-/// Where a label of this width and height is drawn, so that readers of the page see it upright and diagonal.
+/// Returns the positions of a label of this size, so that it appears upright and diagonal to the reader.
 pub(super) fn placements(page: Rect, rotate: i64, (width, height): (f64, f64)) -> Vec<Matrix> {
     let Rect { left, bottom, width: across, height: up } = page;
-    // From the page as it is seen, with its corner in the origin, to the page as it is written.
+    // From the page as displayed, with its corner at the origin, to the coordinates of the file.
     let (right, top) = (left + across, bottom + up);
     let (seen, seen_width, seen_height) = match rotate.rem_euclid(360) {
         90 => (Matrix { right: (0.0, 1.0), up: (-1.0, 0.0), origin: (right, bottom) }, up, across),
@@ -125,12 +126,12 @@ pub(super) fn placements(page: Rect, rotate: i64, (width, height): (f64, f64)) -
         .collect()
 }
 
-/// Into how many columns and rows the page is parted, each with a label of its own.
+/// Returns the number of columns and rows of cells, each with its own label.
 fn cells(width: f64, height: f64) -> (f64, f64) {
     let short = width.min(height).min(CELL);
-    let count = |side: f64| (side / (short * LONGEST_CELL)).ceil().clamp(1.0, MOST_BESIDE);
+    let count = |side: f64| (side / (short * MAX_CELL_RATIO)).ceil().clamp(1.0, MAX_SIDE_MARGIN);
     let (columns, rows) = (count(width), count(height));
-    let excess = (columns * rows / MOST).sqrt().max(1.0);
+    let excess = (columns * rows / MAX_MARGIN).sqrt().max(1.0);
     ((columns / excess).floor(), (rows / excess).floor())
 }
 
@@ -170,7 +171,7 @@ mod tests {
                         assert!(x > page.left && x < page.left + page.width, "{page:?} {rotate} {x}");
                         assert!(y > page.bottom && y < page.bottom + page.height, "{page:?} {rotate} {y}");
                     }
-                    // The angle of the text on the page, less that by which the page is turned back.
+                    // The angle of the text on the page, minus the page's rotation.
                     let angle = matrix.right.1.atan2(matrix.right.0).to_degrees();
                     let seen = (angle - f64::from(rotate)).rem_euclid(360.0);
                     assert!((19.9..=60.1).contains(&seen), "{page:?} {rotate} {seen}");

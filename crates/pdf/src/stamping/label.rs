@@ -1,4 +1,4 @@
-//! The label: laid out as a document of one page, which becomes a drawing that pages can use.
+//! The label: laid out as a document of one page and converted to a form XObject.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,27 +9,27 @@ use super::file::{File, Object};
 use super::geometry::Rect;
 use super::value::{Dict, Id, Value};
 use super::write::Part;
-use super::{MOST_UNPACKED, Stamp, Unreadable, filters, pages};
+use super::{MAX_UNPACKED_BYTES, Stamp, Unreadable, filters, pages};
 use crate::Failure;
 use crate::text::{self, Line, Text};
 use crate::world::Template;
 
-/// What can be read across a page.
-const MOST_LINES: usize = 6;
-const LONGEST_LINE: usize = 300;
-const LONGEST_WORD: usize = 30;
+/// Limits for a label that is legible across a page.
+const MAX_LINES: usize = 6;
+const MAX_LINE_CHARS: usize = 300;
+const MAX_WORD_CHARS: usize = 30;
 
 #[derive(Debug, Serialize)]
 struct LabelInput {
     lines: Vec<Line>,
 }
 
-/// Its objects refer to each other by their place among them.
+/// The label as PDF objects, which refer to each other by index.
 #[derive(Clone, Debug)]
 pub(super) struct Label {
     /// Width and height, in points.
     pub size: (f64, f64),
-    /// The first one is the drawing.
+    /// The objects; the first one is the form XObject.
     pub objects: Vec<Part>,
 }
 
@@ -51,15 +51,15 @@ impl Label {
         let lines: Vec<_> = stamp
             .lines
             .iter()
-            .map(|line| text::shortened(line.trim(), LONGEST_LINE))
+            .map(|line| text::shortened(line.trim(), MAX_LINE_CHARS))
             .filter(|line| !line.is_empty())
-            .take(MOST_LINES)
+            .take(MAX_LINES)
             .collect();
         if lines.is_empty() {
             return Ok(Self::default());
         }
         let input = |text: &mut Text| LabelInput {
-            lines: lines.iter().map(|line| text.line(line, LONGEST_WORD)).collect(),
+            lines: lines.iter().map(|line| text.line(line, MAX_WORD_CHARS)).collect(),
         };
         let pdf = crate::print(Template::Label, input)?;
         Self::of(&pdf.bytes, &lines.join(" "))?
@@ -83,7 +83,9 @@ impl Label {
         else {
             return Ok(None);
         };
-        let Some(content) = filters::unpacked(&drawing, content, MOST_UNPACKED)? else { return Ok(None) };
+        let Some(content) = filters::unpacked(&drawing, content, MAX_UNPACKED_BYTES)? else {
+            return Ok(None);
+        };
         drawing.remove("Filter");
         drawing.remove("DecodeParms");
         drawing.set("Type", Value::name_of("XObject"));
@@ -95,8 +97,8 @@ impl Label {
     }
 }
 
-/// The content with its text beside it. Programs that look for text would take what is diagonal letter by letter.
-/// The layout does the same for some of the letters, which must go: only one text can be beside another.
+/// Wraps the content in `ActualText`, because text extraction would split diagonal text into single letters. Removes
+/// the `ActualText` that the layout adds for some letters, because it must not be nested.
 fn saying(text: &str, content: &[u8]) -> Vec<u8> {
     const START: &[u8] = b"/Span<</ActualText<";
     const END: &[u8] = b">>>BDC";
@@ -118,7 +120,7 @@ fn saying(text: &str, content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The object and all to which it leads, each referring to the others by their place among them.
+/// Collects an object and everything it refers to; references become indices into the result.
 fn with_references(file: &File, first: Part) -> Result<Vec<Part>, Unreadable> {
     let mut places: HashMap<u32, u32> = HashMap::new();
     let (mut open, mut parts) = (VecDeque::from([first]), Vec::new());

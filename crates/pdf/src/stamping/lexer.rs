@@ -1,6 +1,6 @@
-//! The words of which a PDF consists.
+//! The tokens of a PDF.
 
-/// One word, as it stands in the file.
+/// One token, verbatim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     ArrayStart,
@@ -19,7 +19,7 @@ pub(super) enum Token<'a> {
 pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
     pub at: usize,
-    /// Bytes looked at since the work was last taken, each as often as it was looked at.
+    /// Bytes read since the last `take_work`, including repeated reads.
     work: usize,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Lexer<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Moves on while the bytes are such.
+    /// Advances while the predicate holds.
     fn skip(&mut self, is_such: impl Fn(u8) -> bool) {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         self.at += rest.iter().position(|byte| !is_such(*byte)).unwrap_or(rest.len());
@@ -52,12 +52,12 @@ impl<'a> Lexer<'a> {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
 
-    /// How many bytes were looked at since this was last asked, also those that were left again.
+    /// Returns and resets the number of bytes read, including those read again after backtracking.
     pub(super) const fn take_work(&mut self) -> usize {
         std::mem::replace(&mut self.work, 0)
     }
 
-    /// The next word. Nothing at the end, and where the bytes are no word.
+    /// Returns the next token; `None` at the end, and where the bytes are not a token.
     pub(super) fn next(&mut self) -> Option<Token<'a>> {
         let start = self.at;
         let token = self.token();
@@ -95,7 +95,7 @@ impl<'a> Lexer<'a> {
             _ if is_regular(first) => {
                 self.skip(is_regular);
                 let word = self.since(start);
-                // Some programs write large numbers in a way that is not allowed.
+                // Some programs write large numbers in exponential notation, which is not allowed.
                 let is_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
                 if !first.is_ascii_alphabetic() && word.iter().all(is_number) {
                     Token::Number(word)
@@ -112,7 +112,7 @@ impl<'a> Lexer<'a> {
         token
     }
 
-    /// Moves behind the bracket that closes the text.
+    /// Advances behind the closing parenthesis of a string.
     fn skip_text(&mut self) -> Option<()> {
         let mut open = 1;
         while open > 0 {
@@ -127,7 +127,7 @@ impl<'a> Lexer<'a> {
         Some(())
     }
 
-    /// The next word, if it is a whole number.
+    /// Returns the next token if it is an integer.
     pub(super) fn number<N: std::str::FromStr>(&mut self) -> Option<N> {
         match self.next()? {
             Token::Number(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
@@ -135,13 +135,13 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Moves behind the next word, and says whether it is this one.
+    /// Consumes the next token and returns true if it is this keyword.
     pub(super) fn takes(&mut self, word: &[u8]) -> bool {
         self.next() == Some(Token::Word(word))
     }
 }
 
-/// Whether the word stands between values and is none itself.
+/// Returns true for structural keywords, which stand between values.
 pub(super) fn is_keyword(word: &[u8]) -> bool {
     const KEYWORDS: [&[u8]; 7] =
         [b"obj", b"endobj", b"stream", b"endstream", b"xref", b"trailer", b"startxref"];

@@ -1,10 +1,10 @@
-//! Stamps on PDFs that somebody gave: a label, pale and diagonal across each page, above what is there.
+//! Stamps uploaded PDFs: draws a pale diagonal label over each page.
 //!
-//! A stamped file is written anew, so that the one without a stamp cannot be had by cutting off its end. All
-//! objects but the pages are copied as they are. Pages get two more contents, one before and one after their own,
-//! and one more resource: the label. That is laid out as every other document is, so it can be in any writing.
+//! A stamped file is rewritten, so that truncating it does not recover the original. All objects except the pages are
+//! copied unchanged. Each page gets two more content streams, one before and one after its own, and one more
+//! resource: the label. The label is laid out like every other document, so it supports every script.
 //!
-//! Files are read by a reader of our own, for it must never take long nor much memory, whatever the file says.
+//! Files are parsed by our own reader, because its time and memory must be bounded for any input.
 
 mod actions;
 mod balance;
@@ -28,26 +28,26 @@ use label::Label;
 
 use crate::Failure;
 
-/// The most pages a file may have.
-const MOST_PAGES: usize = 5_000;
-/// The most that all the parts which must be unpacked to find the pages may unpack to.
-const MOST_UNPACKED: usize = 32 << 20;
-/// The most that a content of a page may unpack to.
+/// The maximum number of pages of a file.
+const MAX_PAGES: usize = 5_000;
+/// The maximum total size of all streams that must be decompressed to find the pages.
+const MAX_UNPACKED_BYTES: usize = 32 << 20;
+/// The maximum decompressed size of one content stream.
 const LARGEST_CONTENT: usize = 12 << 20;
 
-/// What is written across each page: the lines of a label.
+/// The stamp of each page: the lines of its label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     pub lines: Vec<String>,
 }
 
-/// What a PDF that somebody gave is like.
+/// The result of inspecting an uploaded PDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inspected {
     pub pages: usize,
 }
 
-/// Looks whether the file is a PDF that can be stamped, and does nothing by itself.
+/// Checks that the file is a PDF that can be stamped and has no active content.
 pub fn inspect(bytes: &[u8]) -> Result<Inspected, Unreadable> {
     let edit = Edit::new(bytes)?;
     edit.must_be_passive()?;
@@ -56,7 +56,7 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspected, Unreadable> {
     Ok(Inspected { pages })
 }
 
-/// The file with the stamp on each page. A stamp without text changes nothing that can be seen.
+/// Returns the file with the stamp on each page. A stamp without text has no visible effect.
 pub fn stamp(bytes: &[u8], stamp: &Stamp) -> Result<Vec<u8>, Failure> {
     let edit = Edit::new(bytes)?;
     let label = Label::new(stamp)?;

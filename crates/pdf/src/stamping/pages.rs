@@ -1,15 +1,15 @@
-//! The pages of a PDF, and what each has from those above it.
+//! The pages of a PDF, with their inherited attributes.
 
 use std::collections::HashMap;
 
 use super::file::File;
 use super::geometry::Rect;
 use super::value::{Dict, Id, Value};
-use super::{MOST_PAGES, Unreadable};
+use super::{MAX_PAGES, Unreadable};
 
 const NO_TREE: Unreadable = Unreadable::Damaged("its pages are missing");
 const LOOP: Unreadable = Unreadable::Damaged("its pages are in a circle");
-const MOST_NODES: usize = 4 * MOST_PAGES;
+const MAX_NODES: usize = 4 * MAX_PAGES;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
@@ -17,14 +17,14 @@ pub(super) struct Page {
     pub inherited: Inherited,
 }
 
-/// What a page has, be it its own or that of those above it.
+/// Attributes of a page, its own or inherited.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Inherited {
     pub media: Option<Rect>,
     pub crop: Option<Rect>,
     /// In degrees.
     pub rotate: i64,
-    /// The object in which the resources are.
+    /// The object that contains the resources.
     pub resources: Option<Id>,
 }
 
@@ -43,7 +43,7 @@ impl Inherited {
     }
 }
 
-/// Some programs write whole numbers with decimals.
+/// Parses an angle in degrees; some programs write integers with decimals.
 #[expect(clippy::cast_possible_truncation, reason = "no page is turned that often")]
 fn degrees(value: &Value) -> Option<i64> {
     value.number().map(|degrees: f64| degrees.round() as i64)
@@ -66,7 +66,7 @@ enum Node {
     Tree,
 }
 
-/// All pages, each once. A tree may be deep, so there is no recursion.
+/// Returns all pages, each once. Iterates instead of recursing, because a tree may be deep.
 pub(super) fn pages(file: &File) -> Result<Vec<Page>, Unreadable> {
     let root = file.trailer.get("Root").map(|root| file.resolve(root)).transpose()?;
     let Some(Value::Reference(top)) = root.as_ref().and_then(Value::dict).and_then(|root| root.get("Pages"))
@@ -77,7 +77,7 @@ pub(super) fn pages(file: &File) -> Result<Vec<Page>, Unreadable> {
     let mut open = vec![(*top, Inherited::default())];
     while let Some((id, above)) = open.pop() {
         match seen.get(&id.number) {
-            // A page may be shown twice, but what holds pages never holds itself.
+            // A page may occur twice, but a tree node must not contain itself.
             Some(Node::Page) => continue,
             Some(Node::Tree) => return Err(LOOP),
             None => {}
@@ -92,7 +92,7 @@ pub(super) fn pages(file: &File) -> Result<Vec<Page>, Unreadable> {
         let Some(kids) = dict.get("Kids").filter(|_| !is_page) else {
             seen.insert(id.number, Node::Page);
             pages.push(Page { id, inherited });
-            if pages.len() > MOST_PAGES {
+            if pages.len() > MAX_PAGES {
                 return Err(Unreadable::TooManyPages);
             }
             continue;
@@ -101,7 +101,7 @@ pub(super) fn pages(file: &File) -> Result<Vec<Page>, Unreadable> {
         let kids = file.resolve(kids)?;
         let kids = kids.array().ok_or(NO_TREE)?;
         listed += kids.len();
-        if listed > MOST_NODES {
+        if listed > MAX_NODES {
             return Err(Unreadable::TooManyPages);
         }
         for kid in kids.iter().rev() {
@@ -115,12 +115,12 @@ pub(super) fn pages(file: &File) -> Result<Vec<Page>, Unreadable> {
     if pages.is_empty() { Err(Unreadable::NoPages) } else { Ok(pages) }
 }
 
-/// What the dictionary has under this key, wherever that is.
+/// Returns the value under this key, following references.
 fn below(file: &File, dict: &Dict, key: &str) -> Result<Value, Unreadable> {
     dict.get(key).map_or(Ok(Value::Null), |value| file.resolve(value))
 }
 
-/// The pages are all there is to see: no files are attached, and no form draws pages of its own.
+/// Fails if there is more to see than the pages: attached files, or a form that draws its own pages.
 pub(super) fn must_be_all(file: &File, pages: &[Page]) -> Result<(), Unreadable> {
     let below =
         |value: &Value, key: &str| value.dict().map_or(Ok(Value::Null), |dict| below(file, dict, key));
@@ -128,7 +128,7 @@ pub(super) fn must_be_all(file: &File, pages: &[Page]) -> Result<(), Unreadable>
         Some(root) => file.resolve(root)?,
         None => Value::Null,
     };
-    // It is not resolved, since it is usually a stream, and those resolve to null.
+    // The value of `XFA` is not resolved: it is usually a stream, and streams resolve to null.
     let form = below(&root, "AcroForm")?;
     match form.dict().and_then(|form| form.get("XFA")) {
         None | Some(Value::Null) => {}

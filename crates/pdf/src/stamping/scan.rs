@@ -1,20 +1,20 @@
-//! Finds the objects of a PDF that says nothing about their places, or something wrong.
+//! Finds the objects of a PDF whose cross-reference table is missing or invalid.
 
 use memchr::memmem;
 
 use super::Unreadable;
-use super::file::{File, Outline, Place, header, is_start};
+use super::file::{File, ObjectLocation, Outline, header, is_start};
 use super::lexer::{Lexer, is_space};
 use super::value::{Dict, Value};
-use super::xref::MOST_OBJECTS;
+use super::xref::MAX_OBJECTS;
 
 const NO_ROOT: Unreadable = Unreadable::Damaged("its table of contents is missing");
 
-/// Looks whether each object is where it should be, and for those that are not.
+/// Checks that each object is at its offset, and searches for those that are not.
 pub(super) fn mend(file: &mut File) -> Result<(), Unreadable> {
     let mut lost = Vec::new();
     for (number, place) in &file.places {
-        let Place::At { offset, generation } = place else { continue };
+        let ObjectLocation::At { offset, generation } = place else { continue };
         let mut lexer = Lexer::new(file.bytes, *offset);
         let found = header(&mut lexer);
         file.pay(lexer.take_work())?;
@@ -31,27 +31,27 @@ pub(super) fn mend(file: &mut File) -> Result<(), Unreadable> {
     }
     for (offset, Outline { id, .. }) in found {
         if lost.binary_search(&id.number).is_ok() {
-            file.places.insert(id.number, Place::At { offset, generation: id.generation });
+            file.places.insert(id.number, ObjectLocation::At { offset, generation: id.generation });
         }
     }
     Ok(())
 }
 
-/// Forgets what the file says, and takes what is found in it.
+/// Discards the cross-reference table and scans the file for objects.
 pub(super) fn rebuild(file: &mut File) -> Result<(), Unreadable> {
     file.forget();
     let found = objects(file)?;
     let (mut trailers, mut catalog) = (Vec::new(), None);
     for (offset, outline) in &found {
         let (number, generation) = (outline.id.number, outline.id.generation);
-        file.places.insert(number, Place::At { offset: *offset, generation });
+        file.places.insert(number, ObjectLocation::At { offset: *offset, generation });
         match outline.kind.as_deref() {
             Some(b"XRef") => trailers.extend(file.dict_at(*offset)?),
             Some(b"Catalog") => catalog = Some(outline.id),
             Some(b"ObjStm") => {
                 for (index, inner) in (0..).zip(file.contained(number)?) {
-                    file.places.insert(inner, Place::In { container: number, index });
-                    if file.places.len() > MOST_OBJECTS {
+                    file.places.insert(inner, ObjectLocation::In { container: number, index });
+                    if file.places.len() > MAX_OBJECTS {
                         return Err(Unreadable::TooComplex);
                     }
                 }
@@ -72,12 +72,12 @@ pub(super) fn rebuild(file: &mut File) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// In the order of the file.
+/// Trailer dictionaries, in the order of the file.
 fn written_trailers(file: &File) -> Result<Vec<Dict>, Unreadable> {
     const WORD: &[u8] = b"trailer";
-    const MOST: usize = 100;
+    const MAX_MATCHES: usize = 100;
     let mut trailers = Vec::new();
-    for at in memmem::find_iter(file.bytes, WORD).take(MOST) {
+    for at in memmem::find_iter(file.bytes, WORD).take(MAX_MATCHES) {
         if let Some(Value::Dict(trailer)) = file.value(&mut Lexer::new(file.bytes, at + WORD.len()))? {
             trailers.push(trailer);
         }
@@ -85,7 +85,7 @@ fn written_trailers(file: &File) -> Result<Vec<Dict>, Unreadable> {
     Ok(trailers)
 }
 
-/// Every complete object, in the order of the file. Objects in the data of another one do not count.
+/// Returns every complete object, in the order of the file. Objects inside the data of another one do not count.
 fn objects<'a>(file: &File<'a>) -> Result<Vec<(usize, Outline<'a>)>, Unreadable> {
     const WORD: &[u8] = b" obj";
     let mut found = Vec::new();
@@ -98,7 +98,7 @@ fn objects<'a>(file: &File<'a>) -> Result<Vec<(usize, Outline<'a>)>, Unreadable>
         if let Some(outline) = file.outline(offset)? {
             at = at.max(outline.end);
             found.push((offset, outline));
-            if found.len() > MOST_OBJECTS {
+            if found.len() > MAX_OBJECTS {
                 return Err(Unreadable::TooComplex);
             }
         }
@@ -106,11 +106,11 @@ fn objects<'a>(file: &File<'a>) -> Result<Vec<(usize, Outline<'a>)>, Unreadable>
     Ok(found)
 }
 
-/// Where the two numbers before the word begin.
+/// Returns the offset of the two numbers before the `obj` keyword.
 fn start_of_header(bytes: &[u8], word: usize) -> Option<usize> {
     let back = |from: usize, is_such: fn(u8) -> bool| {
         let before = bytes.get(..from).unwrap_or_default();
-        // No number is longer.
+        // Numbers are at most ten digits long.
         let count = before.iter().rev().take(10).take_while(|byte| is_such(**byte)).count();
         (count > 0).then_some(from - count)
     };

@@ -1,8 +1,8 @@
-//! Why a PDF that somebody gave cannot be taken.
+//! Errors of rejected PDFs.
 
-use super::{LARGEST_CONTENT, MOST_PAGES, MOST_UNPACKED};
+use super::{LARGEST_CONTENT, MAX_PAGES, MAX_UNPACKED_BYTES};
 
-/// Each is a sentence for the person who gave the file.
+/// The reason why a PDF is rejected, as a sentence for the user who uploaded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unreadable {
@@ -14,9 +14,9 @@ pub enum Unreadable {
     Damaged(&'static str),
     #[error("The PDF has no pages.")]
     NoPages,
-    #[error("The PDF has more than {} pages, which is the most that is accepted.", grouped(MOST_PAGES))]
+    #[error("The PDF has more than {} pages, which is the most that is accepted.", grouped(MAX_PAGES))]
     TooManyPages,
-    #[error("The PDF unpacks to more than {} MiB, which is the most that is accepted.", MOST_UNPACKED >> 20)]
+    #[error("The PDF unpacks to more than {} MiB, which is the most that is accepted.", MAX_UNPACKED_BYTES >> 20)]
     Unpacks,
     #[error("The PDF has attachments, which cannot be watermarked. Remove them and upload it again.")]
     Attachments,
@@ -43,7 +43,7 @@ pub enum Unreadable {
     TooComplex,
 }
 
-/// The number with a comma between thousands.
+/// Formats a number with thousands separators.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,13 +1,13 @@
-//! The values of which a PDF consists: read, changed and written again.
+//! The values of a PDF: parsed, changed and written.
 
 use super::lexer::{Lexer, Token, is_keyword};
 
-/// Values in values, deeper than any program writes them.
-const DEEPEST: usize = 64;
-/// Values in one object. Only pages and what leads to them are read as values.
-const MOST: usize = 200_000;
+/// The maximum nesting of values, above what any program writes.
+const MAX_NESTING: usize = 64;
+/// The maximum number of values in one object. Only pages and the objects on the path to them are parsed as values.
+const MAX_VALUES_PER_OBJECT: usize = 200_000;
 
-/// What an object is called: a number, and how often that had been given to another object before.
+/// The id of an object: a number, and a generation that counts how often the number was reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Id {
     pub number: u32,
@@ -23,16 +23,16 @@ impl Id {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Null,
-    /// With all escapes undone.
+    /// A name, unescaped.
     Name(Vec<u8>),
     Reference(Id),
     Array(Vec<Value>),
     Dict(Dict),
-    /// A number, a text or a word, as it stands in the file.
+    /// A number, a string or a keyword, verbatim.
     Plain(Vec<u8>),
 }
 
-/// In the order of the file, since that is how it is written again.
+/// A dictionary in the order of the file, which is preserved on writing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Dict(pub Vec<(Vec<u8>, Value)>);
 
@@ -92,10 +92,10 @@ impl Value {
         }
     }
 
-    /// Reads the value that comes next. Also says how many values were read for it.
+    /// Parses the next value. Also returns the number of values parsed.
     pub(super) fn read(lexer: &mut Lexer) -> (Option<Self>, usize) {
         let mut count = 0;
-        (read(lexer, DEEPEST, &mut count), count)
+        (read(lexer, MAX_NESTING, &mut count), count)
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
@@ -129,7 +129,7 @@ impl Value {
         }
     }
 
-    /// How many values it is.
+    /// The number of values it contains, including itself.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Array(values) => 1 + values.iter().map(Self::count).sum::<usize>(),
@@ -138,7 +138,7 @@ impl Value {
         }
     }
 
-    /// All references in the value, to be changed.
+    /// Calls `change` for all references in the value.
     pub(super) fn references_mut(&mut self, change: &mut impl FnMut(&mut Id)) {
         match self {
             Self::Reference(id) => change(id),
@@ -151,7 +151,7 @@ impl Value {
 
 fn read(lexer: &mut Lexer, deeper: usize, count: &mut usize) -> Option<Value> {
     *count += 1;
-    if deeper == 0 || *count > MOST {
+    if deeper == 0 || *count > MAX_VALUES_PER_OBJECT {
         return None;
     }
     Some(match lexer.next()? {
@@ -188,7 +188,7 @@ fn ends(lexer: &mut Lexer, end: Token) -> bool {
     is
 }
 
-/// A reference is two numbers and a letter, so it begins as a number does.
+/// Parses the rest of a reference, which is two numbers and a letter and thus starts like a number.
 fn reference(lexer: &mut Lexer, number: &[u8]) -> Option<Value> {
     let number = std::str::from_utf8(number).ok()?.parse().ok()?;
     let before = lexer.at;

@@ -1,4 +1,4 @@
-//! Writes a PDF anew: what is unchanged as it was, then what is changed and new.
+//! Writes a PDF: unchanged objects verbatim, then changed and new ones.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -7,26 +7,26 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
 use super::Unreadable;
-use super::file::{File, Outline, Place};
+use super::file::{File, ObjectLocation, Outline};
 use super::value::{Dict, Id, Value};
 
 const OVERLAP: Unreadable = Unreadable::Damaged("its objects overlap");
 const TOO_LONG: Unreadable = Unreadable::TooComplex;
 
-/// The first version with all that is written here.
+/// The first PDF version with all features used here.
 const VERSION: &str = "1.7";
 
 /// A new object.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub value: Value,
-    /// The data behind a dictionary.
+    /// The data after a dictionary.
     pub stream: Option<Vec<u8>>,
 }
 
 struct Writer {
     out: Vec<u8>,
-    places: BTreeMap<u32, Place>,
+    places: BTreeMap<u32, ObjectLocation>,
 }
 
 pub(super) fn write(
@@ -37,12 +37,12 @@ pub(super) fn write(
     let mut writer =
         Writer { out: Vec::with_capacity(file.bytes.len() + (256 << 10)), places: BTreeMap::new() };
     writer.out.extend(format!("%PDF-{}\n", version(file.bytes)).into_bytes());
-    // Bytes by which other programs know that this is not text.
+    // Bytes that mark the file as binary.
     writer.out.extend(b"%\xE2\xE3\xCF\xD3\n");
     writer.copy(file, changed)?;
     for (number, value) in changed {
         let generation = match file.places.get(number) {
-            Some(Place::At { generation, .. }) => *generation,
+            Some(ObjectLocation::At { generation, .. }) => *generation,
             _ => 0,
         };
         writer.object(Id { number: *number, generation }, value, None);
@@ -54,18 +54,18 @@ pub(super) fn write(
     writer.finish(next, &file.trailer)
 }
 
-/// That of the file, if it is higher.
+/// The version of the file if it is higher than ours, else ours.
 fn version(bytes: &[u8]) -> &str {
     let version = bytes.get(5..8).and_then(|version| std::str::from_utf8(version).ok()).unwrap_or_default();
     if version == "2.0" { version } else { VERSION }
 }
 
 impl Writer {
-    /// Copies everything that is not changed.
+    /// Copies all unchanged objects.
     fn copy(&mut self, file: &File, changed: &BTreeMap<u32, Value>) -> Result<(), Unreadable> {
         let mut copied = 0;
         for (number, place) in file.places.iter().filter(|(number, _)| !changed.contains_key(number)) {
-            let Place::At { offset, .. } = *place else { continue };
+            let ObjectLocation::At { offset, .. } = *place else { continue };
             let Some(outline) = file.outline(offset)? else { continue };
             let Outline { id, end, kind, is_linearization, stream } = outline;
             if id.number != *number || is_linearization || kind.as_deref() == Some(b"XRef") {
@@ -81,8 +81,8 @@ impl Writer {
             self.out.extend_from_slice(if stream.is_some() { b"\nendobj\n" } else { b"\n" });
         }
         for (number, place) in file.places.iter().filter(|(number, _)| !changed.contains_key(number)) {
-            // Programs that do not look at the place would find an object that was not read here.
-            if let Place::In { container, index } = place
+            // Drop misplaced entries: readers that ignore the index would find an object that was not parsed here.
+            if let ObjectLocation::In { container, index } = place
                 && self.places.contains_key(container)
                 && !file.is_misplaced(*number, *container, *index)
             {
@@ -93,7 +93,7 @@ impl Writer {
     }
 
     fn begin(&mut self, Id { number, generation }: Id) {
-        self.places.insert(number, Place::At { offset: self.out.len(), generation });
+        self.places.insert(number, ObjectLocation::At { offset: self.out.len(), generation });
     }
 
     fn object(&mut self, id: Id, value: &Value, stream: Option<&[u8]>) {
@@ -113,17 +113,17 @@ impl Writer {
         self.out.extend(b"\nendobj\n");
     }
 
-    /// Writes where everything is, and ends the file.
+    /// Writes the cross-reference stream and ends the file.
     fn finish(mut self, number: u32, trailer: &Dict) -> Result<Vec<u8>, Unreadable> {
         let start = self.out.len();
-        self.places.insert(0, Place::Free);
-        self.places.insert(number, Place::At { offset: start, generation: 0 });
+        self.places.insert(0, ObjectLocation::Free);
+        self.places.insert(number, ObjectLocation::At { offset: start, generation: 0 });
         let mut rows = Vec::new();
         for place in self.places.values() {
             let (kind, first, second): (u8, usize, u32) = match *place {
-                Place::Free => (0, 0, u32::from(u16::MAX)),
-                Place::At { offset, generation } => (1, offset, generation.into()),
-                Place::In { container, index } => (2, container as usize, index),
+                ObjectLocation::Free => (0, 0, u32::from(u16::MAX)),
+                ObjectLocation::At { offset, generation } => (1, offset, generation.into()),
+                ObjectLocation::In { container, index } => (2, container as usize, index),
             };
             rows.push(kind);
             rows.extend(u32::try_from(first).map_err(|_| TOO_LONG)?.to_be_bytes());
@@ -149,7 +149,7 @@ impl Writer {
         Ok(self.out)
     }
 
-    /// The first number of each run of numbers, and how many there are in it.
+    /// The first number and the length of each run of consecutive numbers.
     fn ranges(&self) -> Vec<Value> {
         let numbers: Vec<_> = self.places.keys().copied().collect();
         numbers

@@ -1,30 +1,30 @@
-//! What a PDF says about the places of its objects: tables, streams, and the older ones to which they lead.
+//! Parses cross-reference tables and streams, and the older ones they refer to.
 
 use std::collections::HashSet;
 
 use memchr::memmem;
 
 use super::Unreadable;
-use super::file::{File, LARGEST_NUMBER, Place, Places};
+use super::file::{File, LARGEST_NUMBER, ObjectLocation, ObjectLocations};
 use super::lexer::{Lexer, Token};
 use super::value::{Dict, Value};
 
-/// More than any file of the accepted size has.
-pub(super) const MOST_OBJECTS: usize = 500_000;
-const MOST_SECTIONS: usize = 1_000;
+/// The maximum number of objects, above that of any file of the accepted size.
+pub(super) const MAX_OBJECTS: usize = 500_000;
+const MAX_SECTIONS: usize = 1_000;
 
-/// Nothing, if it is missing or cannot be read.
-pub(super) fn read(file: &File) -> Result<Option<(Places, Dict)>, Unreadable> {
+/// Returns the locations of all objects and the trailer; `None` if they are missing or cannot be parsed.
+pub(super) fn read(file: &File) -> Result<Option<(ObjectLocations, Dict)>, Unreadable> {
     let start = memmem::rfind(file.bytes, b"startxref").map(|at| at + b"startxref".len());
     let Some(mut lexer) = start.map(|at| Lexer::new(file.bytes, at)) else { return Ok(None) };
     let start = lexer.number();
     file.pay(lexer.take_work())?;
     let Some(start) = start else { return Ok(None) };
-    let (mut places, mut newest) = (Places::new(), None);
+    let (mut places, mut newest) = (ObjectLocations::new(), None);
     let (mut next, mut seen) = (Some(start), HashSet::new());
-    while let Some(at) = next.filter(|at| seen.insert(*at) && seen.len() <= MOST_SECTIONS) {
+    while let Some(at) = next.filter(|at| seen.insert(*at) && seen.len() <= MAX_SECTIONS) {
         let Some((section, trailer)) = section(file, at)? else { return Ok(None) };
-        // What is hidden from old programs in a stream is free in the table beside it.
+        // In a hybrid file, objects hidden from old readers are in a stream and marked as free in the table.
         if let Some(hidden) = trailer.number("XRefStm").filter(|at| seen.insert(*at))
             && let Some((hidden, _)) = self::section(file, hidden)?
         {
@@ -34,18 +34,18 @@ pub(super) fn read(file: &File) -> Result<Option<(Places, Dict)>, Unreadable> {
         next = trailer.number("Prev");
         newest.get_or_insert(trailer);
     }
-    places.retain(|number, place| *number <= LARGEST_NUMBER && *place != Place::Free);
+    places.retain(|number, place| *number <= LARGEST_NUMBER && *place != ObjectLocation::Free);
     Ok(newest.filter(|trailer| trailer.get("Root").is_some()).map(|trailer| (places, trailer)))
 }
 
-fn merge(places: &mut Places, older: Vec<(u32, Place)>) -> Result<(), Unreadable> {
+fn merge(places: &mut ObjectLocations, older: Vec<(u32, ObjectLocation)>) -> Result<(), Unreadable> {
     for (number, place) in older {
         places.entry(number).or_insert(place);
     }
-    if places.len() > MOST_OBJECTS { Err(Unreadable::TooComplex) } else { Ok(()) }
+    if places.len() > MAX_OBJECTS { Err(Unreadable::TooComplex) } else { Ok(()) }
 }
 
-type Section = (Vec<(u32, Place)>, Dict);
+type Section = (Vec<(u32, ObjectLocation)>, Dict);
 
 fn section(file: &File, at: usize) -> Result<Option<Section>, Unreadable> {
     let mut lexer = Lexer::new(file.bytes, at);
@@ -66,11 +66,11 @@ fn table(lexer: &mut Lexer) -> Option<Section> {
                 for number in first..first.checked_add(count)? {
                     let (offset, generation) = (lexer.number()?, lexer.number::<u32>()?);
                     let place = match lexer.next()? {
-                        // No object is where the file begins.
+                        // No object is at offset 0.
                         Token::Word(b"n") if offset > 0 => {
-                            Place::At { offset, generation: generation.try_into().ok()? }
+                            ObjectLocation::At { offset, generation: generation.try_into().ok()? }
                         }
-                        Token::Word(b"n" | b"f") => Place::Free,
+                        Token::Word(b"n" | b"f") => ObjectLocation::Free,
                         _ => return None,
                     };
                     places.push((number, place));
@@ -93,7 +93,7 @@ fn stream(file: &File, at: usize) -> Result<Option<Section>, Unreadable> {
     Ok(entries(&dict, &data)?.map(|places| (places, dict)))
 }
 
-fn entries(dict: &Dict, data: &[u8]) -> Result<Option<Vec<(u32, Place)>>, Unreadable> {
+fn entries(dict: &Dict, data: &[u8]) -> Result<Option<Vec<(u32, ObjectLocation)>>, Unreadable> {
     let numbers = |key| -> Option<Vec<usize>> { dict.get(key)?.array()?.iter().map(Value::number).collect() };
     let Some(Ok(widths)) = numbers("W").map(<[usize; 3]>::try_from) else { return Ok(None) };
     let size: usize = dict.number("Size").unwrap_or(0);
@@ -102,7 +102,7 @@ fn entries(dict: &Dict, data: &[u8]) -> Result<Option<Vec<(u32, Place)>>, Unread
     if row == 0 || row > 24 {
         return Ok(None);
     }
-    if data.len() / row > MOST_OBJECTS {
+    if data.len() / row > MAX_OBJECTS {
         return Err(Unreadable::TooComplex);
     }
     let numbers = ranges.chunks_exact(2).flat_map(|range| {
@@ -117,20 +117,21 @@ fn entries(dict: &Dict, data: &[u8]) -> Result<Option<Vec<(u32, Place)>>, Unread
     Ok(Some(places.collect()))
 }
 
-fn place(row: &[u8], [kind, first, _]: [usize; 3]) -> Option<Place> {
+fn place(row: &[u8], [kind, first, _]: [usize; 3]) -> Option<ObjectLocation> {
     let number = |bytes: &[u8]| -> Option<usize> {
         bytes.iter().try_fold(0_usize, |sum, byte| Some(sum.checked_mul(256)? + usize::from(*byte)))
     };
     let (kind, row) = row.split_at_checked(kind)?;
     let (first, second) = row.split_at_checked(first)?;
     Some(match (kind, number(kind)?) {
-        ([], _) | (_, 1) => {
-            Place::At { offset: number(first)?, generation: u16::try_from(number(second)?).unwrap_or(0) }
-        }
-        (_, 2) => Place::In {
+        ([], _) | (_, 1) => ObjectLocation::At {
+            offset: number(first)?,
+            generation: u16::try_from(number(second)?).unwrap_or(0),
+        },
+        (_, 2) => ObjectLocation::In {
             container: u32::try_from(number(first)?).ok()?,
             index: u32::try_from(number(second)?).ok()?,
         },
-        _ => Place::Free,
+        _ => ObjectLocation::Free,
     })
 }

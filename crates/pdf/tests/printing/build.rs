@@ -1,4 +1,4 @@
-//! Short ways to write content.
+//! Helpers that build content.
 
 use attestry_domain::content::{Block, Cell, Content, Inline, Marks};
 use attestry_pdf::Document;

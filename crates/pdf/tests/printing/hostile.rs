@@ -1,4 +1,4 @@
-//! Text that would do something if Typst, or a reader of PDF, took it for more than text.
+//! Text that would have an effect if Typst or a PDF reader interpreted it.
 
 use attestry_domain::content::{Block, Inline, Marks};
 use attestry_pdf::{Approval, Collection, Document, Signature};

@@ -1,4 +1,4 @@
-//! What comes out on paper: the text of finished files, read back.
+//! Tests of printed documents: the text of finished files is extracted and compared.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code")]
 

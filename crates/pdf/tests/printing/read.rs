@@ -21,7 +21,7 @@ impl File {
         self.pages.len()
     }
 
-    /// The text of a page without any space, since where lines break is not what matters.
+    /// The text of a page without any white space, since line breaks do not matter.
     pub(crate) fn page(&self, number: usize) -> &str {
         &self.pages[number - 1]
     }
@@ -30,7 +30,7 @@ impl File {
         self.pages.concat()
     }
 
-    /// The numbers of the pages that have this text.
+    /// The numbers of the pages that contain this text.
     pub(crate) fn pages_with(&self, text: &str) -> Vec<usize> {
         let text = squeeze(text);
         (1..=self.pages()).filter(|number| self.page(*number).contains(&text)).collect()
@@ -46,7 +46,7 @@ impl File {
         self.document.catalog().unwrap()
     }
 
-    /// The title that the file says it has.
+    /// The title in the file's metadata.
     pub(crate) fn title(&self) -> String {
         let id = self.catalog().get(b"Metadata").unwrap().as_reference().unwrap();
         let stream = self.document.get_object(id).unwrap().as_stream().unwrap();
@@ -64,7 +64,7 @@ impl File {
             .replace("&amp;", "&")
     }
 
-    /// The kinds of all elements of the structure, and the kinds that stand for others.
+    /// The types of all structure elements, and true if there is a role map.
     pub(crate) fn structure(&self) -> (Vec<String>, bool) {
         let kinds = self.document.objects.values().filter_map(|object| {
             let dict = object.as_dict().ok()?;
@@ -83,7 +83,7 @@ impl File {
         (corners[2].as_float().unwrap(), corners[3].as_float().unwrap())
     }
 
-    /// How far from the left edge the first text of a page begins.
+    /// The distance of the first text of a page from the left edge.
     pub(crate) fn start_of_text(&self, number: usize) -> f32 {
         let content = self.document.get_page_content(self.id(number));
         let operations = Content::decode(&content).unwrap().operations;
@@ -104,7 +104,7 @@ impl File {
         self.document.get_pages()[&u32::try_from(number).unwrap()]
     }
 
-    /// Where links lead outside.
+    /// The targets of external links.
     pub(crate) fn links(&self) -> Vec<String> {
         let mut links: Vec<_> = self
             .dictionaries()
@@ -123,7 +123,7 @@ impl File {
             .collect()
     }
 
-    /// How many elements of the structure tree have this tag.
+    /// The number of elements in the structure tree with this tag.
     pub(crate) fn tags(&self, tag: &str) -> usize {
         self.dictionaries()
             .filter(|dictionary| {

@@ -3,7 +3,7 @@ use attestry_domain::content::Block;
 use crate::build::{code, document, heading, paragraph, row};
 use crate::read::File;
 
-/// A sentence of each script that must come out.
+/// One sentence per script that must be printed correctly.
 const SENTENCES: [&str; 27] = [
     "Zażółć gęślą jaźń, Þórr, œuvre, ĳs, Straße, ÅÄÖ",
     "Ελληνικά: Ξεσκεπάζω την ψυχοφθόρα βδελυγμία",
@@ -42,7 +42,7 @@ fn every_script_is_covered() {
     let pdf = attestry_pdf::policy(&document(blocks)).unwrap();
     assert!(pdf.missing.is_empty(), "no font has {:?}", pdf.missing);
     let file = File::new(&pdf);
-    // Scripts without joined or moved letters can be read back as they stand.
+    // Text in scripts without ligatures or reordering can be extracted verbatim.
     for number in [0, 1, 2, 3, 20, 21, 22, 23, 24, 26] {
         file.assert_has(SENTENCES[number]);
     }

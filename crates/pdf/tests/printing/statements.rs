@@ -1,4 +1,4 @@
-use attestry_pdf::{Approval, Failure, Statement, StatementRow};
+use attestry_pdf::{Approval, Failure, SoaReport, StatementRow};
 
 use crate::hostile::HOSTILE;
 use crate::read::{File, squeeze};
@@ -19,8 +19,8 @@ fn row(theme: &str, code: &str) -> StatementRow {
     }
 }
 
-fn statement(rows: Vec<StatementRow>) -> Statement {
-    Statement {
+fn statement(rows: Vec<StatementRow>) -> SoaReport {
+    SoaReport {
         organization: "Example Ltd".into(),
         framework: "ISO/IEC 27001:2022".into(),
         status: "In progress".into(),
@@ -33,7 +33,7 @@ fn statement(rows: Vec<StatementRow>) -> Statement {
     }
 }
 
-fn whole() -> Statement {
+fn whole() -> SoaReport {
     statement(vec![
         row("Organizational", "5.1"),
         StatementRow { is_applicable: Some(false), is_proposed: true, ..row("People", "6.1") },
@@ -43,7 +43,7 @@ fn whole() -> Statement {
     ])
 }
 
-fn print(statement: &Statement) -> File {
+fn print(statement: &SoaReport) -> File {
     File::new(&attestry_pdf::statement(statement).unwrap())
 }
 
@@ -56,7 +56,7 @@ fn a_statement_has_a_title_page_and_a_table_for_each_theme() {
     let file = print(&whole());
     assert_eq!(file.pages(), 2);
     assert_eq!(file.title(), "Statement of Applicability");
-    // The title on the cover is one to a screen reader, and not mapped to a paragraph.
+    // Screen readers see the title on the cover as a title; it is not mapped to a paragraph.
     let (kinds, is_mapped) = file.structure();
     assert_eq!(kinds.iter().filter(|kind| *kind == "Title").count(), 1, "{kinds:?}");
     assert!(!is_mapped);
@@ -78,7 +78,7 @@ fn a_statement_has_a_title_page_and_a_table_for_each_theme() {
         assert!(file.pages_with(text).contains(&1), "{text} is not in {}", file.page(1));
     }
     assert!(!file.page(1).contains("Page"), "the title page has no page number");
-    // Rows of one theme are together, whatever their order was.
+    // Rows of one theme are grouped, regardless of their order.
     let implemented = "Implemented Maria Muster";
     let tables = [
         &format!("Organizational {HEAD} 5.1 Title of 5.1 Yes Reason of 5.1 {implemented}"),
@@ -114,7 +114,7 @@ fn every_page_says_that_it_is_not_approved_until_it_is() {
 #[test]
 fn the_same_statement_gives_the_same_bytes() {
     let first = attestry_pdf::statement(&whole()).unwrap().bytes;
-    let other = Statement { approval: Some(approval()), ..whole() };
+    let other = SoaReport { approval: Some(approval()), ..whole() };
     assert_ne!(first, attestry_pdf::statement(&other).unwrap().bytes);
     assert_eq!(first, attestry_pdf::statement(&whole()).unwrap().bytes);
 }
@@ -124,7 +124,7 @@ fn an_empty_statement_is_a_title_page() {
     let file = print(&statement(Vec::new()));
     assert_eq!(file.pages(), 1);
     file.assert_has("Unanswered 0 0 0 0");
-    assert_eq!(print(&Statement::default()).pages(), 1);
+    assert_eq!(print(&SoaReport::default()).pages(), 1);
     let file = print(&statement(vec![StatementRow::default()]));
     assert!(file.page(2).contains(&squeeze(&format!("Controls {HEAD} Open"))), "{}", file.page(2));
 }
@@ -143,7 +143,7 @@ fn hostile_text_in_a_statement_is_printed_as_it_is() {
             owner: Some(format!("owner {hostile}")),
             is_proposed: true,
         });
-        let statement = Statement {
+        let statement = SoaReport {
             organization: format!("organization {hostile}"),
             framework: format!("framework {hostile}"),
             status: format!("status {hostile}"),
@@ -160,7 +160,7 @@ fn hostile_text_in_a_statement_is_printed_as_it_is() {
         }
         assert_eq!(file.links(), Vec::<String>::new());
     }
-    let file = print(&Statement { organization: HOSTILE[1].into(), ..statement(rows) });
+    let file = print(&SoaReport { organization: HOSTILE[1].into(), ..statement(rows) });
     assert_eq!(file.links(), Vec::<String>::new());
     file.assert_has(&format!("{} · Statement of Applicability · Version 3", HOSTILE[1]));
     for hostile in HOSTILE {

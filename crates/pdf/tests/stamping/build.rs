@@ -1,4 +1,4 @@
-//! Short ways to write files.
+//! Helpers that build files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ pub(crate) fn stamp() -> Stamp {
     Stamp { lines: vec!["Ada Lovelace · ada@example.com".into(), "2026-11-16 10:12 UTC · tcr_1".into()] }
 }
 
-/// Objects by number, each as it is written between `obj` and `endobj`.
+/// Objects by number, each in the syntax between `obj` and `endobj`.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     pub objects: BTreeMap<u32, Vec<u8>>,
@@ -34,7 +34,7 @@ impl Sample {
         sample
     }
 
-    /// A page of A4 with "Hello" on it.
+    /// An A4 page with "Hello" on it.
     pub(crate) fn hello() -> Self {
         let mut sample =
             Self::new("", &["/MediaBox [0 0 595 842] /Resources <</Font <</F1 5 0 R>>>> /Contents 6 0 R"]);
@@ -72,7 +72,7 @@ impl Sample {
         out
     }
 
-    /// The same file with its objects in streams, and the table as well.
+    /// The same file with object streams and a cross-reference stream.
     pub(crate) fn packed(&self) -> Vec<u8> {
         let mut document = lopdf::Document::load_mem(&self.bytes()).unwrap();
         let mut out = Vec::new();

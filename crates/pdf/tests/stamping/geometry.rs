@@ -1,12 +1,12 @@
 use crate::build::Sample;
 use crate::read::Stamped;
 
-/// The page after stamping, for these entries of it and of the tree above.
+/// Stamps a page with these entries, in a tree with these entries, and returns the positions of the label.
 fn placed(tree: &str, page: &str) -> Vec<[f32; 6]> {
     Stamped::new(&Sample::new(tree, &[page]).bytes()).placements(1)
 }
 
-/// The direction of the text and where its middle is, for a label of this width.
+/// The angle of the text, in degrees.
 fn angle([a, b, ..]: [f32; 6]) -> f32 {
     b.atan2(a).to_degrees().rem_euclid(360.0)
 }

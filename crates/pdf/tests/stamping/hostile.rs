@@ -1,4 +1,4 @@
-//! Files that were made to take long, much memory, or the server down.
+//! Files crafted to take long, use much memory, or crash the server.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -8,8 +8,8 @@ use attestry_pdf::{Unreadable, inspect, stamp};
 use crate::build::{self, Sample, deflated};
 use crate::read::Stamped;
 
-/// What no file may take, in a build that is not optimized, on a busy machine.
-const LONGEST: Duration = Duration::from_secs(20);
+/// The maximum time for any file, in a debug build on a busy machine.
+const MAX_TIME: Duration = Duration::from_secs(20);
 
 #[track_caller]
 fn survived(bytes: &[u8]) -> Result<usize, Unreadable> {
@@ -18,7 +18,7 @@ fn survived(bytes: &[u8]) -> Result<usize, Unreadable> {
     if inspected.is_ok() {
         stamp(bytes, &build::stamp()).unwrap();
     }
-    assert!(start.elapsed() < LONGEST, "it took {:?}", start.elapsed());
+    assert!(start.elapsed() < MAX_TIME, "it took {:?}", start.elapsed());
     inspected.map(|inspected| inspected.pages)
 }
 
@@ -85,7 +85,7 @@ fn tables_may_lead_in_circles() {
 fn a_damaged_table_is_mended() {
     let bytes = Sample::hello().bytes();
     let stamped = |bytes: &[u8]| Stamped::new(bytes).assert_page(1, "Hello");
-    // Bytes before the file, within it, and the end cut off.
+    // Junk before the file, within it, and a truncated end.
     stamped(&[b"junk\n", &bytes[..]].concat());
     let at = memchr::memmem::find(&bytes, b"2 0 obj").unwrap();
     stamped(&[&bytes[..at], b"% a remark\n", &bytes[at..]].concat());
@@ -107,7 +107,7 @@ fn deep_nesting_is_no_recursion() {
             format!("<</Type /Page /MediaBox [0 0 9 9] /X {}{}>>", "[".repeat(100_000), "]".repeat(100_000));
         assert!(survived(&with(|sample| sample.set(10, &closed))).is_err());
     }
-    // A tree of pages in which each holds one other.
+    // A page tree in which each node has one child.
     let mut sample = Sample::hello();
     for number in 100..15_000 {
         sample.set(number, &format!("<</Type /Pages /Kids [{} 0 R]>>", number + 1));
@@ -124,7 +124,7 @@ fn what_unpacks_to_too_much_is_refused() {
         sample.stream(7, "/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", &bomb);
         sample.set(2, "null");
     });
-    // The table says that the pages are in the stream.
+    // The cross-reference table says that the pages are in the stream.
     let at = memchr::memmem::rfind(&in_container, b"startxref").unwrap();
     assert_eq!(survived(&in_container[..at]), Err(Unreadable::Unpacks));
 
@@ -137,7 +137,7 @@ fn what_unpacks_to_too_much_is_refused() {
     table.extend(b"\nendstream\nendobj\nstartxref\n9\n%%EOF");
     assert_eq!(survived(&table), Err(Unreadable::Unpacks));
 
-    // What is drawn must be looked at.
+    // Content streams must be parsed.
     let drawn = with(|sample| sample.stream(6, "/Filter /FlateDecode", &bomb));
     assert_eq!(survived(&drawn), Err(Unreadable::LargePage));
     let large = deflated(&vec![b' '; 11 << 20]);
@@ -147,7 +147,7 @@ fn what_unpacks_to_too_much_is_refused() {
     assert_eq!(survived(&sample.bytes()), Err(Unreadable::TooComplex));
 }
 
-/// A page with "Hello", then these bytes, and a table that also has these numbers and places in them.
+/// A page with "Hello", then these bytes, and a table that also has these object numbers at these offsets in them.
 fn with_rows(tail: &[u8], rows: impl Iterator<Item = (u32, usize)>) -> Vec<u8> {
     let mut bytes = b"%PDF-1.4\n".to_vec();
     let mut table = String::from("0 1\n0000000000 65535 f \n");
@@ -173,7 +173,7 @@ fn objects_that_overlap_are_refused() {
     const DATA: usize = 2 << 20;
     let header = |number: u32, length: usize| format!("{number:05} 0 obj<</Length {length:010}>>stream\n");
     let size = header(0, 0).len();
-    // The data of each are all the others behind it, and then what they share.
+    // The data of each stream consists of all the later ones and the data they share.
     let mut tail = Vec::new();
     for (number, behind) in NUMBERS.zip((0..NUMBERS.len()).rev()) {
         tail.extend(header(number, behind * size + DATA).into_bytes());
@@ -188,12 +188,12 @@ fn objects_that_overlap_are_refused() {
 fn all_that_is_looked_at_is_paid_for() {
     let spaces = " ".repeat(3 << 20);
     let comments = format!("%{}\n", "-".repeat(62)).repeat(3 << 14);
-    // What is no object, although it begins as one, for many numbers.
+    // Bytes that start like an object but are none, for many numbers.
     for gap in [&spaces, &comments] {
         let bytes = with_rows(format!("100 0 {gap}").as_bytes(), (100..20_000).map(|number| (number, 0)));
         assert_eq!(survived(&bytes), Err(Unreadable::TooComplex));
     }
-    // An object that all pages need.
+    // An object that all pages refer to.
     for object in [
         format!("1 0 {spaces}"),
         format!("1 0 {comments}"),
@@ -206,7 +206,7 @@ fn all_that_is_looked_at_is_paid_for() {
         sample.set(100, &object);
         assert_eq!(survived(&sample.bytes()), Err(Unreadable::TooComplex), "{object:.40}");
     }
-    // A length in a stream of objects that many others have.
+    // A length in an object stream that many others refer to.
     let mut sample = Sample::hello();
     let lengths = deflated(format!("50 0 {}5", " ".repeat(8 << 20)).as_bytes());
     sample.stream(40, "/Type /ObjStm /N 1 /First 5 /Filter /FlateDecode", &lengths);
@@ -284,7 +284,7 @@ fn streams_of_places_may_say_anything() {
     }
 }
 
-/// The same numbers on every run.
+/// A random number generator with a fixed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -344,7 +344,7 @@ fn no_garbage_brings_it_down() {
                 }
             }
         }
-        // What is taken can be written, and taken again.
+        // An accepted file can be stamped, and the result is accepted again.
         if inspect(&bytes).is_ok() {
             accepted += 1;
             if round % 20 == 0 {
@@ -353,5 +353,5 @@ fn no_garbage_brings_it_down() {
         }
     }
     assert!(accepted > 60, "{accepted}");
-    assert!(start.elapsed() < 3 * LONGEST, "{:?}", start.elapsed());
+    assert!(start.elapsed() < 3 * MAX_TIME, "{:?}", start.elapsed());
 }

@@ -1,4 +1,4 @@
-//! Stamps on files that somebody gave: what readers see of them, and what hostile files achieve.
+//! Stamps on uploaded PDFs: the visible result, and hostile files.
 
 #![expect(clippy::unwrap_used, clippy::float_cmp, clippy::cast_precision_loss, reason = "test code")]
 

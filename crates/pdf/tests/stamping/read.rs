@@ -1,4 +1,4 @@
-//! Reads stamped files, with another reader than the one that stamped them.
+//! Reads stamped files with another PDF library than the one that stamped them.
 
 use attestry_pdf::Stamp;
 use lopdf::content::{Content, Operation};
@@ -34,7 +34,7 @@ impl Stamped {
         Content::decode(&self.document.get_page_content(self.page(number))).unwrap().operations
     }
 
-    /// Where the label is drawn on a page, if everything before it is undone.
+    /// The positions of the label on a page, if all earlier graphics states are restored.
     pub(crate) fn placements(&self, number: u32) -> Vec<[f32; 6]> {
         let operations = self.operations(number);
         let is_stamp = |operation: &Operation| {
@@ -63,7 +63,7 @@ impl Stamped {
         placements
     }
 
-    /// The resources of a page, its own or those from above.
+    /// The resources of a page, its own or inherited.
     pub(crate) fn resources(&self, number: u32) -> &Dictionary {
         let mut id = self.page(number);
         loop {
@@ -79,7 +79,7 @@ impl Stamped {
         self.document.dereference(value).unwrap().1.as_dict().unwrap()
     }
 
-    /// The drawing that a page uses as its label.
+    /// The form XObject that a page uses as its label.
     pub(crate) fn label(&self, number: u32) -> ObjectId {
         let operations = self.operations(number);
         let name = operations
@@ -109,7 +109,7 @@ impl Stamped {
         squeeze(&document.extract_text(&[number]).unwrap())
     }
 
-    /// The page is as it was, with the label on it.
+    /// Asserts that the page is unchanged except for the label.
     #[track_caller]
     pub(crate) fn assert_page(&self, number: u32, text: &str) {
         assert_eq!(self.text(number), squeeze(text));

@@ -28,7 +28,7 @@ fn a_protected_file_is_refused() {
         Unreadable::Protected.to_string(),
         "The PDF is protected with a password. Remove the protection and upload it again."
     );
-    // Even if the table is damaged.
+    // Also if the cross-reference table is damaged.
     let at = memchr::memmem::rfind(&bytes, b"startxref").unwrap();
     bytes[at] = b'x';
     assert_eq!(refused(&bytes), Unreadable::Protected);
@@ -91,7 +91,7 @@ fn too_many_pages_are_refused() {
     assert_eq!(refused(&Sample::new("", &vec![page; 5_001]).bytes()), Unreadable::TooManyPages);
 }
 
-/// What could be seen beside the pages, or hides what is drawn on them, is refused.
+/// Content outside the pages, or that hides what is drawn on them, is rejected.
 #[test]
 fn what_cannot_be_marked_is_refused() {
     let with = |catalog: &str, page: &str| {

@@ -138,7 +138,7 @@ fn new_objects_have_new_numbers() {
     assert!(stamped.label(1).0 >= 1_000);
 }
 
-/// Otherwise a file could refer to what is only added to it, and hide the label.
+/// Otherwise a file could refer to an object that stamping adds, and hide the label.
 #[test]
 fn what_leads_nowhere_still_does_so_afterwards() {
     for number in 11..20 {
@@ -186,7 +186,7 @@ fn a_page_is_what_says_so() {
     assert!(!stamped.document.get_dictionary((10, 0)).unwrap().has(b"Kids"));
 }
 
-/// Programs join contents in different ways: with nothing, a space or a new line.
+/// Readers join content streams in different ways: with nothing, a space or a newline.
 #[test]
 fn contents_are_parted() {
     let mut sample = Sample::new("", &[&format!("{SIZE} /Contents [6 0 R 7 0 R]")]);
@@ -201,7 +201,7 @@ fn contents_are_parted() {
     assert_eq!(between.content, b"\n");
 }
 
-/// A stream of objects in which two have the same number, and a table that says which of them counts.
+/// An object stream in which two objects have the same number, and a table that selects one of them.
 #[test]
 fn objects_are_found_by_their_place() {
     let page =
@@ -249,9 +249,9 @@ fn objects_are_found_by_their_place() {
     };
     assert_eq!(Stamped::new(&file(2, 4)).placements(1), placed(100));
     assert_eq!(Stamped::new(&file(3, 4)).placements(1), placed(200));
-    // Another number is in that place, so the file is searched and the last one counts.
+    // Another object has that index, so the file is scanned and the last one wins.
     assert_eq!(Stamped::new(&file(0, 4)).placements(1), placed(200));
-    // Resources that some programs would find although they are not in their place.
+    // Resources that some readers would find although their index is wrong.
     let stamped = Stamped::new(&file(3, 1));
     assert!(stamped.resources(1).has(b"XObject"));
 }

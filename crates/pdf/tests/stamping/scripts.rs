@@ -26,10 +26,10 @@ fn names_in_every_script_can_be_found() {
         assert!(text.contains(&squeeze(name)), "{name} is not in {text}");
         assert!(text.contains("2026-11-1610:12UTC"));
     }
-    // Right to left, and with letters that stand in another order than they are written.
+    // Right-to-left text, and text whose letters are reordered.
     for name in ["محمد", "דוד", "आदित्य"] {
         let text = label(&[name]);
-        // The other reader has no text for parts that other letters stand for.
+        // The other library extracts no text for parts that belong to other letters.
         let mut found: Vec<_> = text.chars().filter(|c| *c != '\u{fffd}').collect();
         let mut wanted: Vec<_> = name.chars().collect();
         found.sort_unstable();

@@ -1,4 +1,4 @@
-//! The hidden command alone, for tests.
+//! The hidden command as a program of its own, for tests.
 
 fn main() {
     attestry_sandbox::child()

@@ -1,5 +1,5 @@
-//! Says that it is ready, reads its script, and answers with the first argument. The second says how many more bytes it
-//! promises than it has. For tests.
+//! A fake child for tests: reports that it is ready, reads its script, and responds with the first argument. The
+//! second is the number of bytes by which it overstates the length of its response.
 
 use std::io::{Read, Write, stdin, stdout};
 
@@ -10,7 +10,7 @@ fn main() {
     let said = arguments.next().unwrap_or_default();
     let missing: u32 = arguments.next().and_then(|missing| missing.parse().ok()).unwrap_or_default();
     forks(|| {
-        // Whoever started it finds out that it says too little.
+        // The server notices that the response is too short.
         let _ = answer(said.as_bytes(), missing);
     })
 }

@@ -1,4 +1,5 @@
-//! Tries one thing that no script may do, in the place of a script or free, and tells whether it worked. For tests.
+//! Attempts one operation that scripts are denied, confined or unconfined, and reports whether it succeeded. For
+//! tests.
 
 use std::fs;
 use std::io::{Error, Read, Write, stdin, stdout};
@@ -7,7 +8,7 @@ use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::process::{Command, ExitCode};
 use std::thread;
 
-use attestry_sandbox::{Limits, Walls, forks};
+use attestry_sandbox::{Limits, PreparedConfinement, forks};
 use nix::sys::signal::{Signal, kill, raise};
 use nix::unistd::{Pid, getppid};
 
@@ -22,10 +23,10 @@ fn main() -> ExitCode {
     if arguments.next().as_deref() == Some("free") {
         return ExitCode::from(u8::from(try_to(&attempt, &target, getppid()).is_err()));
     }
-    let (walls, limits) = (Walls::build(), Limits::default());
+    let (walls, limits) = (PreparedConfinement::build(), Limits::default());
     forks(|| {
         let template = getppid();
-        // What is still open is counted before nothing can be opened any more.
+        // Open descriptors are counted first, because nothing can be opened after confinement.
         let open = fs::read_dir("/proc/self/fd").map_or(usize::MAX, Iterator::count);
         if !walls.as_ref().is_ok_and(|walls| walls.close(&limits).is_ok()) {
             return;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         say(READY);
         read_script();
         let worked = match attempt.as_str() {
-            // The three of the child, and the one that counts them.
+            // The child's three, and the one used for counting.
             "hold_descriptors" => open > 4,
             _ => try_to(&attempt, &target, template).is_ok(),
         };
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
 fn say(message: &str) {
     let length = u32::try_from(message.len()).unwrap_or_default();
     let mut output = stdout().lock();
-    // Whoever started it notices that it says nothing.
+    // The server notices that there is no response.
     let _ = output.write_all(&length.to_le_bytes());
     let _ = output.write_all(message.as_bytes());
     let _ = output.flush();

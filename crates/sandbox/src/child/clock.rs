@@ -1,4 +1,4 @@
-//! The processor time of this process.
+//! The CPU time of this process.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,12 +10,12 @@ use rquickjs::Runtime;
 use super::pipe;
 use crate::Code;
 
-/// When the script's time is up.
+/// The CPU time at which the script must end.
 #[derive(Clone, Debug)]
 pub(super) struct Clock(Rc<Cell<Duration>>);
 
 impl Clock {
-    /// Lets the engine look at the clock now and then.
+    /// Installs an interrupt handler that checks the clock.
     pub(super) fn watched_by(runtime: &Runtime) -> Self {
         let clock = Self(Rc::new(Cell::new(Duration::MAX)));
         let end = Rc::clone(&clock.0);
@@ -28,7 +28,7 @@ impl Clock {
         clock
     }
 
-    /// The script's time starts now.
+    /// Starts the script's time limit.
     pub(super) fn start(&self, time: Duration) {
         self.0.set(used().saturating_add(time));
     }

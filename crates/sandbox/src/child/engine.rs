@@ -1,4 +1,4 @@
-//! The script in the engine.
+//! Runs the script in the engine.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use rquickjs::{Ctx, Function, Module, Object, Persistent, Promise, Type, Value};
 use serde_json::value::RawValue;
 
 use super::explain::{self, End};
-use super::room::Room;
+use super::room::MemoryMeter;
 use super::{native, pipe};
 use crate::wire::{Down, Up};
 use crate::{Code, Limits, Mistake, Outcome, Verdict};
@@ -23,11 +23,11 @@ const NO_DEFAULT: &str =
     "The script must export a function as its default: export default async function (ctx) { … }";
 
 thread_local! {
-    /// Calls that wait for their answer: what resolves and what rejects their promise.
+    /// Pending calls: the functions that resolve and reject their promises.
     static WAITING: RefCell<HashMap<u32, [Persistent<Function<'static>>; 2]>> = RefCell::default();
 }
 
-/// Remembers a call until its answer comes.
+/// Registers a pending call.
 pub(super) fn wait<'js>(ctx: &Ctx<'js>, number: u32) -> rquickjs::Result<Promise<'js>> {
     let (promise, resolve, reject) = ctx.promise()?;
     let ways = [Persistent::save(ctx, resolve), Persistent::save(ctx, reject)];
@@ -37,10 +37,10 @@ pub(super) fn wait<'js>(ctx: &Ctx<'js>, number: u32) -> rquickjs::Result<Promise
 
 pub(super) struct Engine<'js> {
     ctx: Ctx<'js>,
-    /// What the prelude made: `begin`, `context` and `start`.
+    /// The object that the prelude returns, with `begin`, `context` and `start`.
     prelude: Object<'js>,
     limits: Limits,
-    room: Room,
+    room: MemoryMeter,
 }
 
 impl<'js> Engine<'js> {
@@ -49,10 +49,10 @@ impl<'js> Engine<'js> {
         options.filename = Some("sandbox".to_owned());
         let prelude: Function = ctx.eval_with_options(PRELUDE, options)?;
         let prelude = prelude.call((native::functions(&ctx, limits)?,))?;
-        Ok(Self { ctx, prelude, limits: limits.clone(), room: Room::new(limits.memory) })
+        Ok(Self { ctx, prelude, limits: limits.clone(), room: MemoryMeter::new(limits.memory) })
     }
 
-    /// From here on what happens is the script's doing.
+    /// Marks the start of the script; memory used so far is not counted.
     pub(super) fn begin(&self) -> rquickjs::Result<()> {
         self.room.start();
         self.prelude.get::<_, Function>("begin")?.call(())
@@ -89,7 +89,7 @@ impl<'js> Engine<'js> {
         self.prelude.get::<_, Function>("start")?.call((main, context))
     }
 
-    /// Goes on until the promise is settled.
+    /// Runs jobs until the promise is settled.
     fn settle(&self, source: &str, promise: &Promise<'js>) -> Result<Value<'js>, End> {
         loop {
             while self.ctx.execute_pending_job() {}
@@ -105,7 +105,7 @@ impl<'js> Engine<'js> {
         }
     }
 
-    /// Waits for the answer of a call and hands it over.
+    /// Waits for the response to a call and settles its promise.
     fn answer(&self) -> rquickjs::Result<()> {
         let frame = pipe::receive();
         let (number, answer) = match pipe::parse(&frame) {
@@ -123,7 +123,7 @@ impl<'js> Engine<'js> {
         }
     }
 
-    /// Reads what the script returned. Its getters and `toJSON` run here.
+    /// Reads the script's return value. Its getters and `toJSON` run here.
     fn read(&self, source: &str, returned: &Value<'js>) -> Result<Outcome, End> {
         let explained = |error| explain::end(&self.ctx, &self.room, source, error);
         let Some(result) = returned.as_object().filter(|_| !returned.is_array() && !returned.is_function())
@@ -177,7 +177,7 @@ impl<'js> Engine<'js> {
         RawValue::from_string(json).map(Some).map_err(|_| bad("evidence cannot be written as JSON"))
     }
 
-    /// What is wrong with a source, found without running any of it.
+    /// Checks a source without running any of it.
     pub(super) fn check(&self, source: &str) -> Option<Mistake> {
         if let Some(mistake) = explain::nul(source) {
             return Some(mistake);
@@ -185,7 +185,7 @@ impl<'js> Engine<'js> {
         if let Err(error) = Module::declare(self.ctx.clone(), NAME, source) {
             return Some(explain::mistake(&self.ctx, &self.room, source, error));
         }
-        // This module imports what a script must have, and then something that does not exist, so that nothing runs.
+        // This module imports the default export and then a name that does not exist, so that nothing runs.
         let linking = format!("import main from {NAME:?}; import {{ nothing }} from {NAME:?};");
         let module = Module::declare(self.ctx.clone(), "check.js", linking);
         let error = module.and_then(Module::eval).err()?;

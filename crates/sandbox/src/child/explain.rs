@@ -1,18 +1,18 @@
-//! Errors of the engine in words for the author of a script: what happened, and where in the script.
+//! Turns engine errors into messages for the script's author, with the position in the script.
 
 use rquickjs::{CaughtError, Ctx, Error, Object, Value};
 
 use super::engine::NAME;
-use super::room::Room;
+use super::room::MemoryMeter;
 use crate::wire::mend;
 use crate::{Code, Mistake};
 
-/// Bytes of an error's message that are shown.
+/// The maximum number of bytes of an error message that are shown.
 const MESSAGE: usize = 2 << 10;
 
 const OUT_OF_MEMORY: &str = "InternalError: out of memory";
 
-/// How a run ended, if not with an outcome.
+/// The end of a run without an outcome.
 #[derive(Debug)]
 pub(super) enum End {
     Exceeded(Code),
@@ -29,8 +29,8 @@ impl End {
     }
 }
 
-/// Puts what was thrown into words.
-pub(super) fn end(ctx: &Ctx<'_>, room: &Room, source: &str, error: Error) -> End {
+/// Describes an exception.
+pub(super) fn end(ctx: &Ctx<'_>, room: &MemoryMeter, source: &str, error: Error) -> End {
     let mistake = mistake(ctx, room, source, error);
     match mistake.message.as_str() {
         OUT_OF_MEMORY => End::Exceeded(Code::MemoryLimit),
@@ -39,7 +39,7 @@ pub(super) fn end(ctx: &Ctx<'_>, room: &Room, source: &str, error: Error) -> End
     }
 }
 
-pub(super) fn mistake(ctx: &Ctx<'_>, room: &Room, source: &str, error: Error) -> Mistake {
+pub(super) fn mistake(ctx: &Ctx<'_>, room: &MemoryMeter, source: &str, error: Error) -> Mistake {
     match CaughtError::from_error(ctx, error) {
         CaughtError::Exception(exception) => {
             let field = |name| field(ctx, exception.as_object(), name).unwrap_or_default();
@@ -72,7 +72,7 @@ fn without_place(message: String) -> Mistake {
     Mistake { message, line: None, column: None }
 }
 
-/// The engine takes no source with a NUL in it.
+/// Rejects a source with a NUL, which the engine does not accept.
 pub(super) fn nul(source: &str) -> Option<Mistake> {
     let at = source.find('\0')?;
     let line = source[..at].split('\n').count();
@@ -84,18 +84,18 @@ pub(super) fn nul(source: &str) -> Option<Mistake> {
     })
 }
 
-/// The first place in the script that a stack names: line, and column in characters.
+/// The first position in the script that a stack trace names: line, and column in characters.
 fn place(stack: &str, source: &str) -> Option<(u32, u32)> {
     let mut numbers = stack.split_once(NAME)?.1.strip_prefix(':')?.split(|c: char| !c.is_ascii_digit());
     let line: u32 = numbers.next()?.parse().ok()?;
     let bytes: usize = numbers.next()?.parse().ok()?;
     let text = source.split('\n').nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
-    // The engine counts bytes.
+    // The engine counts columns in bytes.
     let before = &text[..text.floor_char_boundary(bytes.saturating_sub(1))];
     Some((line, u32::try_from(before.chars().count()).ok()? + 1))
 }
 
-/// A field of an error, whatever the script has made of it.
+/// Returns a field of an error, which the script may have replaced.
 fn field<'js>(ctx: &Ctx<'js>, error: &Object<'js>, name: &str) -> Option<String> {
     match error.get::<_, Value>(name) {
         Ok(value) => text(ctx, &value),
@@ -106,7 +106,7 @@ fn field<'js>(ctx: &Ctx<'js>, error: &Object<'js>, name: &str) -> Option<String>
     }
 }
 
-/// The text of a string, with halves of surrogate pairs replaced.
+/// Returns the text of a string, with lone surrogates replaced.
 pub(super) fn text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Option<String> {
     value.as_string()?;
     serde_json::from_str(&json(ctx, value.clone())?).ok()
@@ -122,7 +122,7 @@ fn json<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Option<String> {
     }
 }
 
-/// The beginning of a text that may be long.
+/// Truncates a text to a number of bytes.
 pub(super) fn short(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }

@@ -1,4 +1,4 @@
-//! The template: it has the engine ready, never sees a script, and forks a child for each.
+//! The template: it initializes the engine, never sees a script, and forks a child for each.
 
 use std::collections::HashMap;
 use std::io::IoSliceMut;
@@ -15,10 +15,10 @@ use rustix::stdio::{dup2_stdin, dup2_stdout, stdin};
 
 use crate::wire::{ORDER, Order, UNKNOWN};
 
-/// Does what the server asks for over standard input, a socket, until it hangs up. `each` is called in every child, which
-/// has a socket of its own to the server as standard input and output, and nothing else open.
+/// Executes the server's orders, which arrive on standard input, a socket, until the server closes it. Calls `each`
+/// in every child, whose standard input and output are its own socket to the server; nothing else is open.
 pub fn forks(each: impl Fn()) -> ! {
-    // Somebody may have ignored their ends on our behalf, and then there would be no status.
+    // The parent process may have set SIGCHLD to be ignored, and then there would be no exit status.
     if ensure_waitable_children().is_err() {
         exit(1);
     }
@@ -31,7 +31,7 @@ pub fn forks(each: impl Fn()) -> ! {
                 Ok(Fork::Parent(process)) => {
                     running.insert(number, process);
                 }
-                // The server sees the other end of the socket close.
+                // The server sees the socket close.
                 Err(_) => {}
             },
             (Order::End(number), None) => {
@@ -50,7 +50,7 @@ pub fn forks(each: impl Fn()) -> ! {
 }
 
 fn run_child(template: Pid, socket: OwnedFd, each: impl Fn()) -> ! {
-    // This closes the template's own socket, too.
+    // This closes the template's own socket too.
     if dup2_stdin(&socket).and_then(|()| dup2_stdout(&socket)).is_err() {
         exit(1);
     }
@@ -61,7 +61,7 @@ fn run_child(template: Pid, socket: OwnedFd, each: impl Fn()) -> ! {
     exit(0)
 }
 
-/// Nobody else would kill a child whose template is gone.
+/// Makes the kernel kill this child when its template ends, because no other process would.
 #[cfg(target_os = "linux")]
 fn dies_with(template: Pid) -> bool {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && nix::unistd::getppid() == template
@@ -72,7 +72,7 @@ fn dies_with(_template: Pid) -> bool {
     true
 }
 
-/// The next order and the socket that came with it; nothing, if the server is gone.
+/// Returns the next order and the socket sent with it; `None` if the server is gone.
 fn next() -> Option<(Order, Option<OwnedFd>)> {
     let mut order = [0; ORDER];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -80,7 +80,7 @@ fn next() -> Option<(Order, Option<OwnedFd>)> {
     let received = retry_on_intr(|| {
         recvmsg(stdin(), &mut [IoSliceMut::new(&mut order)], &mut extra, RecvFlags::empty())
     });
-    // Orders are sent whole and are short, so they arrive whole.
+    // Orders are short and sent in one piece, so they arrive in one piece.
     if !received.is_ok_and(|received| received.bytes == ORDER) {
         return None;
     }
@@ -91,9 +91,9 @@ fn next() -> Option<(Order, Option<OwnedFd>)> {
     Some((Order::parse(order)?, socket))
 }
 
-/// Kills a child, unless it has ended already, and tells how it ended.
+/// Kills a child, unless it has ended already, and returns its status.
 fn end(process: i32) -> i32 {
-    // No other process gets its number before it was waited for.
+    // The process id is not reused before it is waited for.
     let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
     waitpid(process).unwrap_or(UNKNOWN)
 }

@@ -1,5 +1,5 @@
-//! The hidden command: a process that gets everything ready, and those forked from it, of which each confines itself, reads
-//! one script, runs it and ends.
+//! The hidden command: a template process that initializes the engine, and its children, each of which confines
+//! itself, reads one script, runs it and ends.
 
 mod clock;
 pub(crate) mod confine;
@@ -16,23 +16,23 @@ use std::process::exit;
 use rquickjs::{Context, Runtime};
 
 use self::clock::Clock;
-use self::confine::Walls;
+use self::confine::PreparedConfinement;
 use self::engine::Engine;
 use self::forks::forks;
 use crate::Limits;
 use crate::wire::{Down, LIMITS, Up};
 
-/// Bytes of stack for the script: a small part of what a process has.
+/// Bytes of stack for the script: a small part of the process's stack.
 const STACK: usize = 512 << 10;
 
-/// Gets the engine ready, then forks a process for each script that the server has. To be called first of all, before there
-/// are threads or open files.
+/// Initializes the engine, then forks a process for each script of the server. Must be called before there are
+/// threads or open files.
 pub fn child() -> ! {
     let limits: Limits = match std::env::var(LIMITS).map(|limits| serde_json::from_str(&limits)) {
         Ok(Ok(limits)) => limits,
         _ => refuse("this command is started by the server alone"),
     };
-    let walls = Walls::build().unwrap_or_else(|reason| refuse_all(&reason));
+    let walls = PreparedConfinement::build().unwrap_or_else(|reason| refuse_all(&reason));
     let Ok(runtime) = Runtime::new() else { refuse_all("the engine did not start") };
     runtime.set_memory_limit(limits.memory);
     runtime.set_max_stack_size(STACK);
@@ -50,7 +50,7 @@ pub fn child() -> ! {
     })
 }
 
-/// Runs one script.
+/// Runs or checks one script.
 fn run(engine: &Engine<'_>, clock: &Clock, limits: &Limits) {
     pipe::send(&Up::Ready);
     let frame = pipe::receive();
@@ -66,12 +66,12 @@ fn run(engine: &Engine<'_>, clock: &Clock, limits: &Limits) {
     pipe::send(&end);
 }
 
-/// Goes on, because only a child can tell.
+/// Keeps forking children, because only a child can report the reason to the server.
 fn refuse_all(reason: &str) -> ! {
     forks(|| refuse(reason))
 }
 
-/// Tells the server why nothing can be run here.
+/// Reports to the server why scripts cannot run here.
 fn refuse(reason: &str) -> ! {
     pipe::send(&Up::Refused(reason.to_owned()));
     exit(1)

@@ -1,4 +1,5 @@
-//! What the prelude cannot do in JavaScript. Bytes come in as base64, because a script could change them while they are read.
+//! Native functions of the prelude. Bytes are passed as base64, because a script could change a buffer while it is
+//! read.
 
 #![expect(clippy::needless_pass_by_value, reason = "the engine hands over what it passes")]
 
@@ -16,7 +17,7 @@ use super::{engine, pipe, query};
 use crate::wire::Up;
 use crate::{Code, Limits};
 
-/// What browsers take for base64.
+/// Base64 as decoded by browsers.
 const FORGIVING: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -52,7 +53,7 @@ fn add<'js, P>(
     functions.set(name, Function::new(ctx.clone(), function)?.with_name(name)?)
 }
 
-/// Sends a call to the host.
+/// Returns the function that sends a call to the host.
 fn calls(most: usize) -> impl for<'js> Fn(Ctx<'js>, String, String) -> Result<Promise<'js>> {
     let last = Cell::new(0);
     move |ctx, operation, argument| {
@@ -80,12 +81,12 @@ fn log(most: usize) -> impl Fn(String) {
     }
 }
 
-/// The bytes of a text.
+/// Encodes a text as UTF-8.
 fn encode(ctx: Ctx<'_>, text: String) -> Result<ArrayBuffer<'_>> {
     ArrayBuffer::new_copy(ctx, text.as_bytes())
 }
 
-/// The text of bytes; nothing if they must be UTF-8 and are not.
+/// Decodes UTF-8; in strict mode, `None` if the bytes are invalid.
 fn decode(ctx: Ctx<'_>, bytes: String, strictly: bool) -> Result<Option<String>> {
     let bytes = given(&ctx, &bytes)?;
     Ok(match strictly {
@@ -98,7 +99,7 @@ fn given(ctx: &Ctx<'_>, bytes: &str) -> Result<Vec<u8>> {
     STANDARD.decode(bytes).map_err(|_| Exception::throw_type(ctx, "The bytes are not base64"))
 }
 
-/// One character for each byte.
+/// Decodes base64 to a string with one character per byte.
 fn atob(text: String) -> Option<String> {
     let text: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     Some(FORGIVING.decode(text).ok()?.into_iter().map(char::from).collect())
@@ -109,7 +110,7 @@ fn btoa(text: String) -> Option<String> {
     Some(STANDARD.encode(bytes?))
 }
 
-/// A hash by its name, if it is known.
+/// Hashes bytes; `None` if the algorithm is unknown.
 fn digest(ctx: Ctx<'_>, name: String, bytes: String) -> Result<Option<ArrayBuffer<'_>>> {
     let bytes = given(&ctx, &bytes)?;
     let digest = match name.as_str() {
@@ -127,8 +128,8 @@ fn random(ctx: Ctx<'_>, length: u16) -> Result<ArrayBuffer<'_>> {
     ArrayBuffer::new_copy(ctx, bytes)
 }
 
-/// Numbers from 0 to 1 without 1, by Vigna's xorshift64*. The engine would begin with the same one in every process that is
-/// forked from the same other.
+/// Returns the generator of `Math.random`, Vigna's xorshift64*. The engine's own would start with the same number in
+/// every process forked from one template.
 fn numbers() -> impl for<'js> Fn(Ctx<'js>) -> Result<f64> {
     let last = Cell::new(0_u64);
     move |ctx| {
@@ -140,7 +141,7 @@ fn numbers() -> impl for<'js> Fn(Ctx<'js>) -> Result<f64> {
         next ^= next << 25;
         next ^= next >> 27;
         last.set(next);
-        // The upper 53 bits, as many as fit into the fraction of a number.
+        // The upper 53 bits, the precision of a double.
         let bits = next.wrapping_mul(0x2545_f491_4f6c_dd1d);
         let high = u32::try_from(bits >> 32).unwrap_or_default();
         let low = u32::try_from(bits & 0xffff_ffff).unwrap_or_default() >> 11;

@@ -1,4 +1,4 @@
-//! The socket to the server. Whatever goes wrong with it ends the process: there is nobody left to tell.
+//! The socket to the server. Any error on it ends the process, because it cannot be reported.
 
 use std::io::{Read, Write, stdin, stdout};
 use std::process::exit;
@@ -14,13 +14,13 @@ pub(super) fn send(message: &Up) {
     }
 }
 
-/// Ends the run at a limit, from wherever it is reached.
+/// Ends the run because of a limit.
 pub(super) fn exceeded(code: Code) -> ! {
     send(&Up::Exceeded(code));
     exit(0)
 }
 
-/// The next message, still to be parsed. The process ends with the socket.
+/// Receives the next message, unparsed. Ends the process when the socket is closed.
 pub(super) fn receive() -> Vec<u8> {
     let mut pipe = stdin().lock();
     let mut header = [0; HEADER];

@@ -5,7 +5,7 @@
 use rquickjs::{Ctx, Object, Result};
 use url::{Url, form_urlencoded, quirks};
 
-/// The parts of an address, if it is one.
+/// Parses a URL into its parts; `None` if it is invalid.
 pub(super) fn url(ctx: Ctx<'_>, text: String, base: Option<String>) -> Result<Option<Object<'_>>> {
     let base = match base.as_deref().map(Url::parse) {
         Some(Err(_)) => return Ok(None),
@@ -18,7 +18,7 @@ pub(super) fn url(ctx: Ctx<'_>, text: String, base: Option<String>) -> Result<Op
     }
 }
 
-/// The parts of an address after one was set. What does not fit is left as it was.
+/// Sets a part of a URL and returns all parts. An invalid value changes nothing.
 pub(super) fn url_with(
     ctx: Ctx<'_>,
     href: String,

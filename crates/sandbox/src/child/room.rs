@@ -1,24 +1,24 @@
-//! Whether the script's memory was full at some time.
+//! Detects that the script ran out of memory.
 
 use std::cell::Cell;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::unistd::{SysconfVar, sysconf};
 
-/// Knows how much memory was touched. The engine throws `null` when it has no room left for an error, and frees everything
-/// before anybody can ask; a script may throw `null` as well.
+/// Measures the memory touched by the script. The engine throws `null` when it has no memory left for an error, and
+/// frees everything before it can be measured; a script may throw `null` as well.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct MemoryMeter {
     memory: usize,
     before: Cell<usize>,
 }
 
-impl Room {
+impl MemoryMeter {
     pub(super) fn new(memory: usize) -> Self {
         Self { memory, before: Cell::new(0) }
     }
 
-    /// What is touched from now on is the script's doing.
+    /// Starts measuring.
     pub(super) fn start(&self) {
         self.before.set(touched());
     }
@@ -28,7 +28,7 @@ impl Room {
     }
 }
 
-/// The bytes of all pages that this process has used since it was forked.
+/// The total size of the pages that this process has touched since it was forked.
 fn touched() -> usize {
     let number = |count: i64| usize::try_from(count).unwrap_or_default();
     let pages = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| number(usage.minor_page_faults()));

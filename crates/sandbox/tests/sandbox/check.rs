@@ -1,4 +1,4 @@
-//! The check of a source.
+//! Checks of a source.
 
 use crate::common::{limits, sandbox};
 use attestry_sandbox::Mistake;

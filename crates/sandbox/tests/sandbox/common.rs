@@ -1,4 +1,4 @@
-//! A host for tests, and sandboxes whose child is the small program of this crate.
+//! A host for tests, and sandboxes whose child is this crate's own program.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,12 +10,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 
-/// Answers what tests ask, and keeps what it was told.
+/// Handles the calls of tests and records them.
 #[derive(Default)]
 pub(crate) struct Peer {
     pub(crate) calls: Mutex<Vec<(String, Value)>>,
     pub(crate) lines: Mutex<Vec<String>>,
-    /// Calls of `dns` meet here.
+    /// `dns` calls wait for each other here.
     pub(crate) meeting: Option<Barrier>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) async fn run_within(limits: Limits, source: &str) -> Result<Outcome, 
     sandbox(limits).run(script(source), Arc::new(Peer::default())).await
 }
 
-/// Runs the body of a function that has `ctx`, and returns the evidence.
+/// Runs a function body with `ctx` in scope and returns the evidence.
 pub(crate) async fn evidence(body: &str) -> Value {
     let source = format!("export default async function (ctx) {{\n{body}\n}}");
     let outcome = run(&source).await.unwrap_or_else(|failure| panic!("{failure}: {body}"));

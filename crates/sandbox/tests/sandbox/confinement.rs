@@ -1,4 +1,4 @@
-//! What the process of a script cannot do even if the script takes over the engine.
+//! Operations denied to a script's process even if the script takes over the engine.
 
 use std::fs;
 use std::net::TcpListener;
@@ -17,7 +17,7 @@ fn succeeds_when_free(attempt: &str, target: &str) -> bool {
     probe.expect("the probe starts").success()
 }
 
-/// What becomes of the attempt in the place of a script.
+/// Runs the attempt in a confined child.
 async fn confined(attempt: &str, target: &str) -> Result<Outcome, Failure> {
     let arguments = vec![attempt.into(), target.into()];
     let sandbox =
@@ -66,7 +66,7 @@ async fn whatever_a_script_may_not_do_is_refused() {
         let failure = confined(attempt, &target).await.expect_err(attempt);
         let refused = failure.code == Code::Confinement || failure.message == "refused";
         assert!(refused, "{attempt} {target}: {failure}");
-        // The attempt is one that works elsewhere; this file cannot be read to its end by anybody.
+        // The attempt succeeds without confinement, except for this file, which no process can read to its end.
         if target != "/proc/self/mem" {
             assert!(succeeds_when_free(attempt, &target), "{attempt} {target}");
         }
@@ -78,7 +78,7 @@ async fn a_child_holds_its_socket_and_can_signal_itself_alone() {
     let failure = confined("hold_descriptors", "").await.expect_err("it holds no more than it needs");
     assert_eq!(failure.message, "refused");
     confined("signal_itself", "").await.expect("a process that aborts does so");
-    // An engine that aborts has no memory left; that is told instead of a breakout.
+    // An engine that aborts has no memory left; this is reported as a memory limit and not as a breakout.
     assert_eq!(confined("abort", "").await.expect_err("it ends").code, Code::MemoryLimit);
 }
 
@@ -87,6 +87,6 @@ fn this_system_says_what_it_offers() {
     let offered = confinement();
     assert!(offered.is_confined(), "{offered}");
     assert!(matches!(offered, Confinement::Full | Confinement::WithoutLandlock));
-    // It was tried in a thread of its own: this one can still do everything.
+    // It was tried in a thread of its own: this one is not restricted.
     assert!(Command::new("/bin/true").status().expect("it starts").success());
 }

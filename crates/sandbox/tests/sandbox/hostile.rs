@@ -1,4 +1,4 @@
-//! What a script cannot do.
+//! Attempts of scripts that must fail.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use crate::common::{Peer, evidence, limits, run, run_within, sandbox, script};
 use attestry_sandbox::{Code, Limits};
 use serde_json::json;
 
-/// Runs the body of a function and expects its end, long before the wall time is up.
+/// Runs a function body and asserts that it ends long before the wall time limit.
 async fn ends(body: &str, code: Code, message: &str) {
     ends_within(limits(), body, code, message).await;
 }
@@ -94,7 +94,7 @@ async fn bombs_end_by_memory() {
         "globalThis.keep = []; for (;;) keep.push(() => keep)",
         "const a = []; for (;;) a.push(Promise.resolve(a).then(() => a))",
     ] {
-        // Filling the memory takes its time.
+        // Filling the memory takes a while.
         let patient = Limits { cpu: Duration::from_secs(15), ..limits() };
         ends_within(patient, body, Code::MemoryLimit, message).await;
     }

@@ -1,4 +1,4 @@
-//! What a script can do.
+//! Features available to scripts.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -167,7 +167,7 @@ async fn secret_dns_and_tls_ask_the_host() {
 
 #[tokio::test]
 async fn calls_are_answered_at_the_same_time() {
-    // They meet only if the host answers all eight at once.
+    // They meet only if the host handles eight concurrently.
     let host = Arc::new(Peer { meeting: Some(Barrier::new(8)), ..Peer::default() });
     let source = "export default async function (ctx) {
         const names = Array.from({ length: 64 }, (_, i) => `n${i}`);

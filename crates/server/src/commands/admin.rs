@@ -1,4 +1,4 @@
-//! `attestry admin`: what an operator does without a browser.
+//! `attestry admin`: operator tasks on the command line.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -25,10 +25,10 @@ pub(crate) enum Admin {
         /// The organization's name
         #[arg(long)]
         organization: String,
-        /// The owner's e-mail address; a user who exists becomes an owner and keeps their password
+        /// The owner's e-mail address; an existing user becomes an owner and keeps their password
         #[arg(long)]
         email: String,
-        /// The owner's password; without it, it is asked for on standard input
+        /// The owner's password; read from standard input if left out
         #[arg(long)]
         password: Option<String>,
         /// The owner's name
@@ -55,13 +55,13 @@ pub(crate) enum Admin {
         /// The member's e-mail address
         #[arg(long)]
         email: String,
-        /// What the key is for
+        /// The key's name
         #[arg(long, default_value = "command line")]
         name: String,
-        /// What it can do; everything the member can, by default
+        /// The key's scopes; all permissions of the member by default
         #[arg(long, value_delimiter = ',')]
         scopes: Vec<String>,
-        /// When it stops working (RFC 3339)
+        /// The expiry time (RFC 3339)
         #[arg(long)]
         expires_at: Option<String>,
         /// Print JSON
@@ -73,18 +73,18 @@ pub(crate) enum Admin {
         /// The user's e-mail address
         #[arg(long)]
         email: String,
-        /// The new password; without it, it is asked for on standard input
+        /// The new password; read from standard input if left out
         #[arg(long)]
         password: Option<String>,
     },
-    /// Bring back an organization that was deleted less than 30 days ago
+    /// Restore an organization that was deleted less than 30 days ago
     RestoreOrganization {
         /// The organization's name or id
         organization: String,
     },
     /// Encrypt the secrets of automations under a new key, also while servers are running
     RotateSecretsKey,
-    /// Use the current secret key from now on, although the database was made with another one
+    /// Use the current secret key from now on, although the database was created with another one
     AdoptSecretKey,
 }
 
@@ -92,7 +92,7 @@ fn read<T: Parse>(flag: &str, text: &str) -> Result<T> {
     T::parse(text).map_err(|message| anyhow!("--{flag} {message}"))
 }
 
-/// The password that was given, or that somebody types without anybody seeing it.
+/// Returns the password of the flag, or reads it from standard input, without echo on a terminal.
 fn password(given: Option<String>) -> Result<Password> {
     let text = match given {
         Some(text) => text,
@@ -110,7 +110,7 @@ fn password(given: Option<String>) -> Result<Password> {
     read("password", &text)
 }
 
-/// The words of an error for whoever runs a command.
+/// Formats an error for the command line.
 fn plain(error: Error) -> anyhow::Error {
     match error {
         Error::Invalid(errors) => {
@@ -178,7 +178,7 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The one command here that makes a database.
+/// Creates the installation. This is the only command of this module that creates a database.
 async fn bootstrap(
     config: &Config,
     organization: &str,

@@ -1,6 +1,6 @@
-//! `attestry backup` and `attestry restore`: one tar archive with every table as lines of JSON, every
-//! stored file, and the key file if the secret lives in one. The tables are of one moment, taken while the
-//! server serves; read back into an empty database of either engine and any object storage.
+//! `attestry backup` and `attestry restore`: one tar archive with every table as lines of JSON, every stored file,
+//! and the key file if the secret is in one. The tables are one snapshot, taken while the server runs; an archive can
+//! be restored into an empty database of either engine and any object storage.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -28,10 +28,12 @@ use crate::config::{Config, make_data_dir};
 use crate::start;
 
 const MANIFEST: &str = "manifest.json";
+/// Version of the archive format. 1 was the format before the first release.
+const FORMAT: u32 = 2;
 const KEY: &str = "attestry.key";
-/// What the names of stored files begin with.
+/// Prefix of the names of stored files in the archive.
 const FILES: &str = "files/";
-/// How many rows go into one transaction.
+/// The maximum number of rows in one transaction of a restore.
 const ROWS: usize = 2000;
 
 #[derive(Serialize, Deserialize)]
@@ -51,7 +53,7 @@ pub(crate) async fn backup(config: &Config, to: &Path, overwrite: bool) -> Resul
         return Err(exists());
     }
     let ctx = start::current(config).await?;
-    // From here on files stay, whatever happens to their rows.
+    // From here on no file is deleted, even if its row is.
     let running = Backup::begin(&ctx).await?;
     let written = write_archive(config, &ctx, to).await;
     running.end().await?;
@@ -78,12 +80,12 @@ pub(crate) async fn backup(config: &Config, to: &Path, overwrite: bool) -> Resul
     Ok(ExitCode::FAILURE)
 }
 
-/// An archive that has not got its name yet.
+/// An archive in a temporary file, with its counts.
 struct Written {
     archive: NamedTempFile,
     rows: u64,
     files: usize,
-    /// Files that rows of the archive name and that are not in it as they were stored.
+    /// Files that rows of the archive refer to and that are missing from it or have another hash.
     missing: Vec<(String, &'static str)>,
 }
 
@@ -95,7 +97,8 @@ async fn write_archive(config: &Config, ctx: &Ctx, to: &Path) -> Result<Written>
     let archive =
         tempfile::Builder::new().prefix(".attestry-backup").tempfile_in(folder).with_context(cannot)?;
     let mut tar = tar::Builder::new(BufWriter::new(archive.as_file().try_clone()?));
-    let manifest = Manifest { format: 1, version: env!("CARGO_PKG_VERSION").to_owned(), schema: newest() };
+    let manifest =
+        Manifest { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), schema: newest() };
     let manifest = serde_json::to_vec_pretty(&manifest)?;
     append(&mut tar, MANIFEST, manifest.len() as u64, manifest.as_slice())?;
     if config.secret_key.is_none() {
@@ -114,13 +117,13 @@ async fn write_archive(config: &Config, ctx: &Ctx, to: &Path) -> Result<Written>
     Ok(Written { archive, rows, files: stored.len(), missing })
 }
 
-/// Appends every stored file, and tells the SHA-256 of each. What the copied rows name is there, because files stay
-/// while a backup runs; a file that no row names yet is swept after a restore.
+/// Appends every stored file and returns the SHA-256 of each. Every file that the dumped rows refer to is included,
+/// because no file is deleted during a backup; a file that no row refers to yet is swept after a restore.
 async fn append_files(tar: &mut tar::Builder<BufWriter<File>>, ctx: &Ctx) -> Result<HashMap<String, String>> {
     let mut stored = HashMap::new();
     let mut keys = ctx.blobs.list(None);
     while let Some(key) = keys.try_next().await? {
-        // The header of an entry tells its size before its content, so the content is set down first.
+        // The header of a tar entry holds the size, so the content is spooled to a temporary file first.
         let mut spool = tempfile::tempfile()?;
         let mut content = match ctx.blobs.read(&key, None).await {
             Err(attestry_blobs::Error::Missing) => continue,
@@ -139,21 +142,21 @@ async fn append_files(tar: &mut tar::Builder<BufWriter<File>>, ctx: &Ctx) -> Res
     Ok(stored)
 }
 
-/// The tables whose rows have a file, where it lies, and the columns of its id and its SHA-256.
+/// Tables whose rows have a file: the table, the folder of the file, and the columns of its id and its SHA-256.
 const WITH_FILES: &[(&str, Folder, &str, &str)] = &[
     ("attachments", Folder::Attachments, "id", "sha256"),
     ("certificates", Folder::Certificates, "id", "sha256"),
     ("ndas", Folder::Agreements, "file_id", "file_sha256"),
 ];
 
-/// Holds the files of an archive against its rows, which are in this folder.
+/// Compares the files of an archive with its rows, which are in the folder `rows`.
 fn missing(rows: &Path, stored: &HashMap<String, String>) -> Result<Vec<(String, &'static str)>> {
     let mut missing = Vec::new();
     for (table, folder, id, sha256) in WITH_FILES {
         for line in BufReader::new(File::open(rows.join(format!("{table}.jsonl")))?).lines() {
             let row: serde_json::Value = serde_json::from_str(&line?)?;
             let text = |column: &str| row[column].as_str().unwrap_or_default();
-            // An agreement has a file once it is signed.
+            // An agreement has a file only once it is signed.
             let Some(organization) = OrganizationId::read(text("org_id")).filter(|_| !row[id].is_null())
             else {
                 continue;
@@ -169,7 +172,7 @@ fn missing(rows: &Path, stored: &HashMap<String, String>) -> Result<Vec<(String,
     Ok(missing)
 }
 
-/// Puts one file back.
+/// Restores one file.
 async fn load_file(ctx: &Ctx, name: &str, mut content: impl Read) -> Result<()> {
     let key = Key::read(name).ok_or_else(|| anyhow!("the archive holds a file {name:?} that is nobody's"))?;
     let mut upload = ctx.blobs.create(&key);
@@ -191,7 +194,7 @@ fn append(tar: &mut tar::Builder<BufWriter<File>>, name: &str, size: u64, conten
     Ok(())
 }
 
-/// Writes every table into a file of its own, all from the same moment.
+/// Writes every table to a file of its own, all from one snapshot.
 async fn dump(ctx: &Ctx, folder: &Path) -> Result<u64> {
     let engine = ctx.db.engine();
     let mut files = Vec::new();
@@ -215,7 +218,7 @@ async fn dump(ctx: &Ctx, folder: &Path) -> Result<u64> {
     Ok(rows)
 }
 
-/// Gathers lines and hands them to the file in large pieces, holding its lock only then.
+/// Buffers lines and writes them to the file in large chunks, so that its lock is held only briefly.
 struct Spill<'a> {
     lines: &'a mut Vec<u8>,
     file: &'a Mutex<BufWriter<File>>,
@@ -238,14 +241,14 @@ impl Write for Spill<'_> {
     }
 }
 
-/// Fills an empty database. It is given the schema of the archive first, and the later ones once the rows are there: what
-/// a migration makes of rows, it makes of these too.
+/// Restores an archive into an empty database. Creates the archive's version of the schema first and applies the
+/// later migrations once the rows are loaded, so that data migrations apply to these rows too.
 pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
     let schema = archived_schema(from)?;
     make_data_dir(&config.data_dir)?;
     let found = archived_key(config, from)?;
     empty(&start::open(config, None)?).await?;
-    // Nothing is in the database, so a key that a first start made has encrypted nothing.
+    // The database is empty, so a key created by a first start has encrypted nothing.
     if let Some(key) = found {
         std::fs::remove_file(start::key_file(config))?;
         start::write_private(&start::key_file(config), &key)?;
@@ -261,7 +264,7 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
         })
         .await?;
     let (rows, files) = load_all(&ctx, from).await?;
-    // Statements were prepared for the tables as they were.
+    // Prepared statements refer to the old version of the tables.
     drop(ctx);
     let ctx = start::open(config, None)?;
     ctx.db.migrate(MIGRATIONS).await?;
@@ -277,12 +280,10 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Drops the tables of a database that holds nothing but what a first start left, or a restore that was cut off.
+/// Drops the tables of a database that holds only the data of a first start or of an interrupted restore.
 async fn empty(ctx: &Ctx) -> Result<()> {
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
-    if !pending.unknown.is_empty() {
-        bail!("the database was migrated by a newer version; restore into an empty one");
-    }
+    start::must_be_known(&pending).context("restore into an empty database")?;
     if pending.missing.len() == MIGRATIONS.len() {
         return Ok(());
     }
@@ -294,7 +295,7 @@ async fn empty(ctx: &Ctx) -> Result<()> {
     Ok(ctx.db.write(async |t| archive::drop_tables(t).await).await?)
 }
 
-/// Loads the rows and files of an archive, and tells how many there were.
+/// Loads the rows and files of an archive and returns their counts.
 async fn load_all(ctx: &Ctx, from: &Path) -> Result<(u64, u64)> {
     let (mut rows, mut files) = (0, 0);
     let mut tar = tar::Archive::new(BufReader::new(open(from)?));
@@ -311,7 +312,8 @@ async fn load_all(ctx: &Ctx, from: &Path) -> Result<(u64, u64)> {
     Ok((rows, files))
 }
 
-/// The schema of an archive, which must be one of ours and not of a newer version. Looked at before anything is touched.
+/// Returns the schema version of an archive. Rejects a file that is no archive or of a newer version, before anything
+/// is changed.
 fn archived_schema(from: &Path) -> Result<u32> {
     let strange = || format!("{} is not an archive of `attestry backup`", from.display());
     let mut tar = tar::Archive::new(BufReader::new(open(from)?));
@@ -320,7 +322,10 @@ fn archived_schema(from: &Path) -> Result<u32> {
         bail!(strange());
     }
     let manifest: Manifest = serde_json::from_reader(first).with_context(strange)?;
-    if manifest.format != 1 || manifest.schema > newest() {
+    if manifest.format < FORMAT {
+        bail!("the archive is from before the first release; restore it with the version that wrote it");
+    }
+    if manifest.format > FORMAT || manifest.schema > newest() {
         bail!("the archive was written by version {}; use that version or a newer one", manifest.version);
     }
     Ok(manifest.schema)
@@ -330,7 +335,7 @@ fn open(from: &Path) -> Result<File> {
     File::open(from).with_context(|| format!("{} cannot be read", from.display()))
 }
 
-/// The key the archive was made with, unless the setting has it.
+/// Returns the archived key file, unless the secret key is a setting.
 fn archived_key(config: &Config, from: &Path) -> Result<Option<Vec<u8>>> {
     if config.secret_key.is_some() {
         return Ok(None);
@@ -350,7 +355,7 @@ fn archived_key(config: &Config, from: &Path) -> Result<Option<Vec<u8>>> {
 async fn load(ctx: &Ctx, table: &str, mut lines: impl BufRead) -> Result<u64> {
     let (engine, name) = (ctx.db.engine(), table.to_owned());
     let columns = ctx.db.read(async move |t| archive::columns(t, engine, &name).await).await?;
-    // Tables of the engine itself and of its migrations are not in archives.
+    // Tables of the engine itself and of its migrations are never archived.
     let is_ours = !["sqlite_", "pg_", "refinery_"].iter().any(|prefix| table.starts_with(prefix));
     if columns.is_empty() || !is_ours {
         bail!("the archive holds a table {table:?} that this version does not know");

@@ -11,7 +11,7 @@ use attestry_app::identity::organizations;
 use attestry_domain::Time;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::{Hash, Head};
-use attestry_storage::organizations::Listed;
+use attestry_storage::organizations::OrganizationSummary;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::Subcommand;
@@ -23,7 +23,7 @@ use crate::start;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {
-    /// Walk the chain of every organization; exit with 1 and name the first entry that does not verify
+    /// Verify the chain of every organization; exit with 1 and name the first entry that does not verify
     Verify {
         /// Only this organization, by name or id
         #[arg(long, value_name = "ORGANIZATION")]
@@ -48,7 +48,7 @@ struct ExportedHead {
     signature: String,
 }
 
-/// Reads a head that was exported, and makes sure that it is what this installation signed.
+/// Reads an exported head and checks the signature of this installation.
 fn read_head(ctx: &Ctx, path: &PathBuf) -> Result<Head> {
     let file = path.display();
     let text = std::fs::read(path).with_context(|| format!("{file} cannot be read"))?;
@@ -124,8 +124,8 @@ pub(crate) async fn run(command: Audit, config: &Config) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Tells of every stored file of an organization that is not what it was; whether all are.
-pub(super) async fn inspect(ctx: &Ctx, organization: &Listed) -> Result<bool> {
+/// Prints every stored file of an organization that does not match its hash; returns true if all match.
+pub(super) async fn inspect(ctx: &Ctx, organization: &OrganizationSummary) -> Result<bool> {
     let Inspection { files, broken } = file_checks::inspect(ctx, organization.id).await?;
     let name = title(organization);
     for (attachment, flaw) in &broken {

@@ -1,4 +1,4 @@
-//! `attestry demo`: a sample organization to look at, in a database that has none yet.
+//! `attestry demo`: fills an empty database with a sample organization.
 
 use std::process::ExitCode;
 
@@ -15,19 +15,19 @@ use clap::Args;
 
 use super::say;
 use crate::config::Config;
-use crate::start::{self, World};
+use crate::start::{self, Dependencies};
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// The day after the story ends; today by default (YYYY-MM-DD)
+    /// The day after the sample history ends; today by default (YYYY-MM-DD)
     #[arg(long, value_name = "DATE")]
     today: Option<String>,
-    /// The password of the sample accounts; a random one is made and printed by default
+    /// The password of the sample accounts; a random one is generated and printed by default
     #[arg(long)]
     password: Option<String>,
 }
 
-/// The day that was named, which has come.
+/// Parses `--today`, which must not be in the future.
 fn day(given: Option<&str>) -> Result<Date> {
     let now = Date::of(SystemClock.now());
     let Some(text) = given else { return Ok(now) };
@@ -56,7 +56,7 @@ pub(crate) async fn run(config: &Config, wishes: &Demo) -> Result<ExitCode> {
     let stage = Stage::new(today)?;
     let mut runner = config.runner.clone();
     runner.answers = Some(stage.outside());
-    let world = World {
+    let world = Dependencies {
         clock: stage.clock(),
         ids: stage.ids(),
         mailer: stage.mailer(),
@@ -75,7 +75,7 @@ pub(crate) async fn run(config: &Config, wishes: &Demo) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What to do next.
+/// Prints how to start the server and sign in.
 fn tell(config: &Config, filled: &Filled, password: &Password) {
     let url = start::public_url(config, None);
     say(format_args!("{} is ready. Start the server with the same settings:", filled.organization));

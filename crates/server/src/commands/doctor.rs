@@ -1,4 +1,4 @@
-//! `attestry doctor`: looks at everything the service needs and says what to do.
+//! `attestry doctor`: checks everything the server needs and reports what to do.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use super::say;
 use crate::config::{Config, Domains};
 use crate::start;
 
-/// Who is asked about the domains of portals. A name server is asked for nothing: a machine without a network is not ill.
+/// Checks the provider that verifies portal domains. With DNS nothing is queried: a machine without a network is
+/// healthy.
 async fn domains(config: &Config, ctx: &Ctx) -> Finding {
     let Domains::Vercel(settings) = &config.domains else { return Ok("verified by DNS".to_owned()) };
     let nobodys = Challenge { domain: "doctor.invalid", value: "doctor" };
@@ -25,7 +26,7 @@ async fn domains(config: &Config, ctx: &Ctx) -> Finding {
     }
 }
 
-/// The longest time one check takes: whatever hangs, the report ends.
+/// The maximum duration of one check, so that the report ends even if a check hangs.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Result of a check: the state, or the fault and what to do about it.
@@ -55,14 +56,14 @@ async fn integrity(ctx: &Ctx) -> Finding {
 
 async fn schema(ctx: &Ctx) -> Finding {
     match ctx.db.pending(MIGRATIONS).await {
-        Ok(pending) if !pending.unknown.is_empty() => {
-            Err(format!("a newer version was here ({}); run that version.", pending.unknown.join(", ")))
-        }
-        Ok(pending) if pending.missing.is_empty() => Ok("up to date".to_owned()),
-        Ok(pending) => Err(format!(
-            "missing: {}. Run `attestry migrate`, or start the server.",
-            pending.missing.join(", ")
-        )),
+        Ok(pending) => match start::must_be_known(&pending) {
+            Err(error) => Err(format!("{error}.")),
+            Ok(()) if pending.missing.is_empty() => Ok("up to date".to_owned()),
+            Ok(()) => Err(format!(
+                "missing: {}. Run `attestry migrate`, or start the server.",
+                pending.missing.join(", ")
+            )),
+        },
         Err(error) => Err(error.to_string()),
     }
 }
@@ -75,7 +76,7 @@ async fn key(ctx: &Ctx) -> Finding {
     bound.map(|()| "fits the database".to_owned()).map_err(|error| error.to_string())
 }
 
-/// The clock of this machine beside that of the database, which leases of jobs are counted by.
+/// Compares the clock of this machine with the database's, which job leases are based on.
 async fn clock(ctx: &Ctx) -> Finding {
     match queue::clock_skew(ctx).await {
         Ok(None) => Ok("the only one".to_owned()),
@@ -123,7 +124,7 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     let is_reached = reached.is_ok();
     report("database", reached);
     if is_reached {
-        // A large file takes its time, and is here.
+        // Without a timeout: a large file takes a while, and it is local.
         report("integrity", integrity(&ctx).await);
         let found = within(schema(&ctx)).await;
         let is_current = found.is_ok();
@@ -143,7 +144,7 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
             Err(error) => Err(format!("{error} Check dns.servers and that CA certificates are installed.")),
         },
     );
-    // All at once, so that none waits for another that hangs.
+    // Concurrently, so that a check that hangs does not delay the others.
     let (files, domains, assistant, mail) = tokio::join!(
         within(files(&ctx)),
         within(domains(config, &ctx)),

@@ -18,10 +18,7 @@ pub(crate) async fn run(config: &Config, check: bool) -> Result<ExitCode> {
     }
     let ctx = start::open(config, None)?;
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
-    if !pending.unknown.is_empty() {
-        say(format_args!("Applied by a newer version: {}", pending.unknown.join(", ")));
-        return Ok(ExitCode::FAILURE);
-    }
+    start::must_be_known(&pending)?;
     if pending.missing.is_empty() {
         say("The schema is up to date.");
         return Ok(ExitCode::SUCCESS);

@@ -1,9 +1,9 @@
-//! The commands beside `serve` and `worker`.
+//! All commands except `serve` and `worker`.
 
 use anyhow::{Result, bail};
 use attestry_app::Ctx;
 use attestry_app::identity::organizations;
-use attestry_storage::organizations::Listed;
+use attestry_storage::organizations::OrganizationSummary;
 
 pub(crate) mod admin;
 pub(crate) mod archive;
@@ -14,14 +14,14 @@ pub(crate) mod migrate;
 pub(crate) mod settings;
 pub(crate) mod verify;
 
-/// Says something to whoever runs the command.
+/// Prints a line to standard output.
 #[expect(clippy::print_stdout, reason = "a command answers on standard output")]
 pub(crate) fn say(line: impl std::fmt::Display) {
     println!("{line}");
 }
 
-/// An organization for people: its name, and its id, which names it exactly.
-pub(crate) fn title(organization: &Listed) -> String {
+/// Formats an organization for people: its name, and its id, which is unambiguous.
+pub(crate) fn title(organization: &OrganizationSummary) -> String {
     match (&organization.name, organization.deleted_at, organization.removed_at) {
         (_, _, Some(_)) => format!("{} (removed)", organization.id),
         (name, Some(_), None) => format!("{name} ({}, deleted)", organization.id),
@@ -29,10 +29,10 @@ pub(crate) fn title(organization: &Listed) -> String {
     }
 }
 
-/// The organization that somebody names, by its id or its name.
-pub(crate) async fn named_organization(ctx: &Ctx, text: &str) -> Result<Listed> {
+/// Finds an organization by its id or its name.
+pub(crate) async fn named_organization(ctx: &Ctx, text: &str) -> Result<OrganizationSummary> {
     let all = organizations::all(ctx).await?;
-    let mut fitting: Vec<Listed> = all
+    let mut fitting: Vec<OrganizationSummary> = all
         .into_iter()
         .filter(|known| {
             known.id.to_string() == text || known.name.to_lowercase() == text.trim().to_lowercase()

@@ -10,7 +10,7 @@ use crate::config::Config;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Settings {
-    /// Print every setting with where it came from
+    /// Print every setting and its source
     Show,
     /// Check that the settings are valid
     Check,

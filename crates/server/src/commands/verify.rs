@@ -1,4 +1,4 @@
-//! `attestry verify`: whether a signed file is unchanged. Needs no server and no database.
+//! `attestry verify`: checks offline that a signed file is unchanged. Needs no server and no database.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use super::say;
 use crate::config::Config;
 use crate::start;
 
-/// The keys as a server publishes them at `/.well-known/attestry-keys.json`.
+/// Public keys in the format of a server's `/.well-known/attestry-keys.json`.
 #[derive(Deserialize)]
 struct Published {
     keys: Vec<PublishedKey>,

@@ -1,4 +1,4 @@
-//! What the settings of each feature make.
+//! Parses the settings of each feature.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use attestry_hosting::{Token, VercelSettings};
 
 use super::Reader;
 
-/// How the scripts of automations are run.
+/// Settings of the automation runner.
 pub(super) fn runner(read: &Reader<'_>) -> Result<RunnerSettings> {
     let mut settings = RunnerSettings::default();
     let wall = Duration::from_secs(read.number("automations.timeout_seconds", 1..=600)?);
@@ -40,10 +40,10 @@ fn name_servers(read: &Reader<'_>) -> Result<Vec<SocketAddr>> {
     })
 }
 
-/// Limit for the first byte of an answer, below the timeout of a request.
+/// The maximum time until the first byte of a response, below the request timeout.
 const AI_BEGINS: Duration = Duration::from_secs(50);
 
-/// Who helps to edit policies.
+/// The provider of the policy assistant.
 pub(super) fn assistant(read: &Reader<'_>) -> Result<Assistant> {
     let kind = match read.text("ai.provider") {
         "" => return Ok(Assistant::Nobody),
@@ -67,10 +67,10 @@ pub(super) fn assistant(read: &Reader<'_>) -> Result<Assistant> {
     Ok(Assistant::Provider(attestry_ai::Provider::new(settings).map_err(wrong)?))
 }
 
-/// Who says whether the domains of portals lead here.
+/// The provider that verifies portal domains.
 #[derive(Clone, Debug)]
 pub(crate) enum Domains {
-    /// Where they are to lead; the host of the public URL if that is left open.
+    /// Verification by DNS. The target defaults to the host of the public URL.
     Dns {
         servers: Vec<SocketAddr>,
         target: Option<String>,

@@ -1,4 +1,4 @@
-//! The HTML of a published portal. Everything that people wrote is escaped here.
+//! The HTML of a published portal. All user content is escaped here.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use attestry_domain::text::html;
 
 use super::words::Words;
 
-/// Small pictures, drawn with the colour of the text around them.
+/// Icons in the colour of the surrounding text.
 const FILE: &str = "<svg class=\"icon\" width=\"18\" height=\"18\" fill=\"none\" stroke=\"currentColor\" viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M14 3v4a1 1 0 0 0 1 1h4\"/>\
     <path d=\"M17 21H7a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2h7l5 5v11a2 2 0 0 1-2 2zM9 9h1M9 13h6M9 17h6\"/></svg>";
 const LOCK: &str = "<svg class=\"icon\" width=\"18\" height=\"18\" fill=\"none\" stroke=\"currentColor\" viewBox=\"0 0 24 24\" aria-hidden=\"true\">\
@@ -22,7 +22,7 @@ const HALF: &str = "<svg class=\"glyph half\" width=\"16\" height=\"16\" fill=\"
     <path d=\"M7 3.4a3.6 3.6 0 0 1 0 7.2z\"/></svg>";
 const RING: &str = "<svg class=\"glyph\" width=\"16\" height=\"16\" fill=\"none\" stroke=\"currentColor\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><circle cx=\"7\" cy=\"7\" r=\"5.7\"/></svg>";
 
-/// What stands in the seal of a framework.
+/// Returns the text in the seal of a framework.
 fn seal(framework: CertificateFramework) -> &'static str {
     match framework {
         CertificateFramework::Iso27001 => "27001",
@@ -36,7 +36,7 @@ fn seal(framework: CertificateFramework) -> &'static str {
     }
 }
 
-/// Text as it was written, in paragraphs.
+/// Renders plain text as paragraphs.
 fn paragraphs(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let all = text.split("\n\n").map(str::trim).filter(|text| !text.is_empty());
@@ -49,7 +49,7 @@ fn initials(name: &str) -> String {
     letters.take(2).flat_map(char::to_uppercase).collect()
 }
 
-/// A document around a page. `head` and `body` are HTML.
+/// Wraps a page in an HTML document. `head` and `body` are HTML.
 fn document(words: &Words, head: &str, body: &str) -> String {
     format!(
         "<!doctype html><html lang=\"{}\"><head><meta charset=\"utf-8\">\
@@ -61,7 +61,7 @@ fn document(words: &Words, head: &str, body: &str) -> String {
     )
 }
 
-/// Where there is no portal.
+/// Renders the page for a portal that does not exist.
 pub(super) fn missing(words: &Words) -> String {
     let head = format!("<meta name=\"robots\" content=\"noindex\"><title>{}</title>", words.missing);
     let body =
@@ -69,7 +69,7 @@ pub(super) fn missing(words: &Words) -> String {
     document(words, &head, &body)
 }
 
-/// What a search engine and a chat show of it.
+/// Renders the metadata for search engines and link previews.
 fn head(words: &Words, name: &str, overview: &str, url: &str) -> String {
     let title = html(&(words.title)(name));
     let summary: String =
@@ -84,7 +84,7 @@ fn head(words: &Words, name: &str, overview: &str, url: &str) -> String {
     )
 }
 
-/// An address that can be clicked, unless something in it means something in such a link.
+/// Renders an e-mail address as a link, unless it contains a character with a meaning in `mailto:` URLs.
 fn mail_link(email: &str) -> String {
     let is_plain = email.chars().all(|c| c.is_alphanumeric() || "@.-_+".contains(c));
     let email = html(email);
@@ -114,7 +114,7 @@ fn frameworks(words: &Words, shown: &Public) -> String {
     format!("<ul class=\"seals\" aria-label=\"{}\">{rows}</ul>", words.frameworks)
 }
 
-/// The name of a document, as HTML.
+/// Returns the name of a document, as HTML.
 fn title_of(words: &Words, listed: &Listed) -> String {
     html(&match listed.document {
         PortalDocument::Certificate(framework) => (words.certificate)(framework.title()),
@@ -162,7 +162,7 @@ fn documents(words: &Words, shown: &Public) -> String {
     format!("<section class=\"files\"><h2>{}</h2>{list}</section>", words.documents)
 }
 
-/// The name, which leads to the web site if it has one.
+/// Renders a name, linked to the web site if there is one.
 fn linked(name: &str, website: Option<&str>, class: &str) -> String {
     let name = html(name);
     match website.filter(|url| url.starts_with("https://") || url.starts_with("http://")) {
@@ -224,7 +224,7 @@ fn section(title: &str, class: &str, rows: &str) -> String {
     }
 }
 
-/// A field of a form, and where the script says what is wrong with it.
+/// Renders a form field, with an element for the error that the script reports.
 fn field(form: &str, name: &str, label: &str, input: &str, is_needed: bool, words: &Words) -> String {
     let optional = if is_needed { String::new() } else { format!(" <small>{}</small>", words.optional) };
     let required = if is_needed { " required" } else { "" };
@@ -239,7 +239,7 @@ fn field(form: &str, name: &str, label: &str, input: &str, is_needed: bool, word
     )
 }
 
-/// A form that the script sends as JSON. Without it the form says so, and whom to write to instead.
+/// Renders a form that the script sends as JSON. Without scripts it says so and shows the contact address.
 fn form(path: &str, fields: &str, button: &str, done: &str, contact: Option<&str>, words: &Words) -> String {
     let instead = contact.map_or_else(String::new, |email| format!(" {}", mail_link(email)));
     format!(
@@ -250,7 +250,7 @@ fn form(path: &str, fields: &str, button: &str, done: &str, contact: Option<&str
     )
 }
 
-/// The documents that are asked for one by one.
+/// Renders the check boxes of documents that are available on request.
 fn on_request(words: &Words, shown: &Public) -> String {
     let mut boxes = String::new();
     for listed in shown.documents.iter().filter(|one| one.visibility == Visibility::OnRequest) {
@@ -317,7 +317,7 @@ fn forms(words: &Words, shown: &Public) -> (String, String) {
     (request, format!("<footer class=\"more\"><div>{}</div></footer>", others.concat()))
 }
 
-/// A portal as the public sees it.
+/// Renders the public page of a portal.
 pub(super) fn portal(words: &Words, shown: &Public) -> String {
     let company = &shown.organization.name;
     let overview = shown.portal.overview.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A published portal as a page that needs no script to be read.
+//! A published portal as an HTML page that can be read without scripts.
 
 mod markup;
 mod words;
@@ -17,13 +17,13 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::service::docs;
 
-/// Only what the server itself carries, and nothing written into the page.
+/// Allows resources of this server only, and no inline scripts or styles.
 const POLICY: PagePolicy = PagePolicy(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
 );
 
-/// `/trust/{friendlyUrl}`
+/// Handles `/trust/{friendlyUrl}`.
 pub(crate) async fn show(
     State(api): State<Api>,
     guest: Guest,
@@ -33,7 +33,7 @@ pub(crate) async fn show(
     portal(&api, &name, guest.host, &headers).await
 }
 
-/// The start page of a portal's own domain.
+/// Renders the start page of a portal's own domain.
 pub(crate) async fn of(
     api: &Api,
     organization: OrganizationId,

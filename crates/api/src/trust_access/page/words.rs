@@ -1,4 +1,4 @@
-//! What the public pages say, in the languages they are written in. What people wrote themselves stays as it is.
+//! The texts of the public pages in all their languages. User content is not translated.
 
 use attestry_app::portals::public::Form;
 use attestry_domain::portals::Progress;
@@ -67,12 +67,12 @@ impl Words {
         }
     }
 
-    /// A kind of vendor; a word that is new here is shown as it is.
+    /// Returns the name of a vendor category; an unknown category is returned unchanged.
     pub(super) fn category<'a>(&self, word: &'a str) -> &'a str {
         self.categories.iter().find(|(known, _)| *known == word).map_or(word, |(_, text)| *text)
     }
 
-    /// "15 Nov 2026", of a date as it is stored.
+    /// Formats a stored date, such as "15 Nov 2026".
     pub(super) fn day(&self, date: &str) -> String {
         let mut parts = date.splitn(3, '-');
         let (year, month, day) = (parts.next(), parts.next(), parts.next());
@@ -228,7 +228,7 @@ static DE: Words = Words {
     missing_text: "Unter dieser Adresse gibt es kein veröffentlichtes Trust-Portal.",
 };
 
-/// The language that a browser likes best of those there are; English if none is named.
+/// Returns the texts in the best language of `Accept-Language`; English if none matches.
 pub(super) fn of(headers: &HeaderMap) -> &'static Words {
     let wanted =
         listed(headers, &header::ACCEPT_LANGUAGE).filter_map(|(tag, weight)| match tag.split('-').next() {
@@ -236,7 +236,7 @@ pub(super) fn of(headers: &HeaderMap) -> &'static Words {
             Some(tag) if tag.eq_ignore_ascii_case("en") => Some((&EN, weight)),
             _ => None,
         });
-    // The first of those that are liked as well as each other.
+    // The first of equal weights wins.
     let best = wanted.fold(None, |best: Option<(&'static Words, f32)>, next| match best {
         Some(best) if best.1 >= next.1 => Some(best),
         _ => Some(next),

@@ -1,5 +1,5 @@
-//! Records in one organization what somebody did with their own account: signed in, changed their password. A job for
-//! each of their organizations, so that nobody holds the journals of several at once.
+//! Records an action of a user on their own account (a sign-in, a password change) in one organization. Each of their
+//! organizations gets its own job, so that no transaction locks the journals of several.
 
 use attestry_domain::access::Scope;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The clock of the queue: the database's, so that servers whose clocks differ do not take each other's jobs.
+//! The clock of the queue: the database's, so that servers whose clocks differ do not claim each other's jobs.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -6,17 +6,20 @@ use std::time::{Duration, Instant};
 use attestry_domain::Time;
 use attestry_storage::jobs;
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// Milliseconds by which a server's clock may differ from the database's before it leaves jobs to others.
+/// Milliseconds by which a server's clock may differ from the database's before the server stops running jobs.
 const MAX_SKEW: i64 = 5_000;
-/// A job that is not recurring waits for less than this: an hour after a failure.
+/// Upper bound on the wait of a job that is not recurring; the longest backoff is an hour.
 const MAX_WAIT: Duration = Duration::from_mins(65);
-/// A lease is renewed every few seconds: one that ends later than this was taken by a clock that was ahead.
+/// Upper bound on a lease. Leases are renewed every few seconds, so one that ends later came from a clock that was
+/// ahead.
 const MAX_LEASE: Duration = Duration::from_mins(2);
 
-/// Intervals at which a worker compares its clock with the database's, and looks for jobs that a wrong clock postponed.
+/// Intervals at which a worker compares its clock with the database's, and looks for jobs that an incorrect clock
+/// postponed.
 const CHECK_EVERY: Duration = Duration::from_secs(30);
 const PULL_BACK_EVERY: Duration = Duration::from_hours(1);
 
@@ -28,25 +31,27 @@ pub(crate) struct QueueClock {
 }
 
 impl QueueClock {
-    /// A time of this process as the database counts it.
+    /// Converts a time of this process to the database's clock.
     pub(crate) fn time(&self, own: Time) -> Time {
         Time::from_millis(own.as_millis() + self.skew.load(Ordering::Relaxed))
     }
 }
 
 impl Ctx {
-    /// A time of this process as the queue counts it.
+    /// Converts a time of this process to the queue's clock.
     pub(crate) fn queue_time(&self, own: Time) -> Time {
         self.part::<QueueClock>().time(own)
     }
 
-    /// The time of the queue.
+    /// Returns the current time of the queue.
     pub(crate) fn queue_now(&self) -> Time {
         self.queue_time(self.now())
     }
 }
 
-/// Milliseconds by which the database's clock is ahead of this process's; none where the process has the only clock.
+/// Returns the milliseconds by which the database's clock is ahead of this process's; `None` where the process has
+/// the only clock.
+#[boxed]
 pub async fn clock_skew(ctx: &Ctx) -> Result<Option<i64>, Error> {
     let before = ctx.now().as_millis();
     let engine = ctx.db.engine();
@@ -61,7 +66,7 @@ pub fn is_tolerable(skew: i64) -> bool {
     skew.abs() <= MAX_SKEW
 }
 
-/// Reads the clock of the database. False: this process's own is so far off that it leaves jobs alone.
+/// Synchronizes with the clock of the database. Returns false if this process's clock is too far off to run jobs.
 pub(super) async fn synchronize(ctx: &Ctx) -> Result<bool, Error> {
     let skew = clock_skew(ctx).await?.unwrap_or(0);
     if !is_tolerable(skew) {
@@ -75,7 +80,7 @@ pub(super) async fn synchronize(ctx: &Ctx) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Looks at the clock of a worker now and then.
+/// Periodic check of a worker's clock.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     checked: Option<(Instant, bool)>,
@@ -83,11 +88,11 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Tells if the clock is right enough to run jobs.
+    /// Returns true if the clock is accurate enough to run jobs.
     pub(super) async fn is_right(&mut self, ctx: &Ctx) -> bool {
         let is_right = match self.checked {
             Some((at, is_right)) if at.elapsed() < CHECK_EVERY => return is_right,
-            // A database that cannot be asked is no reason to distrust the clock.
+            // An unreachable database is no reason to distrust the clock.
             before => synchronize(ctx).await.unwrap_or(before.is_none_or(|(_, is_right)| is_right)),
         };
         self.checked = Some((Instant::now(), is_right));
@@ -99,8 +104,8 @@ impl Watch {
     }
 }
 
-/// Pulls back what a clock that was ahead has put off: jobs that wait for longer than they ever do, leases that end
-/// later, and the schedules of automations.
+/// Corrects what a clock that was ahead has postponed: makes jobs due and ends leases that exceed their upper bounds,
+/// and recomputes the schedules of automations.
 pub(super) async fn pull_back(ctx: &Ctx) -> Result<(), Error> {
     let (now, recurring) = (ctx.queue_now(), ctx.recurring());
     let pulled = ctx

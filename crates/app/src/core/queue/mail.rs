@@ -1,4 +1,4 @@
-//! The outbox: a message waits in the queue and is sent after the commit of what it tells of.
+//! The outbox: a message waits in the queue and is sent after the commit of the change it is about.
 
 use attestry_mail::Message;
 use serde::{Deserialize, Serialize};

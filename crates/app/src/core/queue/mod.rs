@@ -1,6 +1,6 @@
-//! The queue's working side. A job is a row enqueued in the transaction that wants it; a worker
-//! claims it with a lease, runs it, and completes it. A worker that dies loses its lease, and the
-//! job is claimed again: jobs are idempotent.
+//! The workers of the queue. A job is a row, enqueued in the transaction that needs it; a worker claims it with a
+//! lease, runs it, and completes it. A worker that dies loses its lease, and the job is claimed again: jobs are
+//! idempotent.
 
 mod account_entry;
 mod clock;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::id::{JobId, OrganizationId, kind};
-use attestry_storage::jobs::{self, ClaimedJob, Most};
+use attestry_storage::jobs::{self, ClaimLimits, ClaimedJob};
 use attestry_storage::{Error as DbError, Tx};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -26,6 +26,7 @@ pub(crate) use clock::QueueClock;
 pub use clock::{clock_skew, is_tolerable};
 pub(crate) use mail::Mail;
 
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
@@ -33,32 +34,32 @@ const LEASE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_secs(5);
 pub(crate) const CHANNEL: &str = "attestry_jobs";
 
-/// A kind of job: what it needs to know, and what it does.
+/// A kind of job: its payload and its handler.
 pub(crate) trait Job: Serialize + DeserializeOwned + Send + Sync + Sized + 'static {
     /// Its name in the queue.
     const KIND: &'static str;
-    /// How often it is tried.
+    /// The maximum number of attempts.
     const MAX_ATTEMPTS: i64 = 12;
-    /// How many of the kind a process runs at once: a slow kind holds up nobody but itself.
+    /// The maximum number of concurrent jobs of this kind per process, so that a slow kind delays no other kind.
     const MAX_CONCURRENT: usize = 2;
-    /// How many of one organization run at once, in all processes together.
+    /// The maximum number of concurrent jobs of one organization, across all processes.
     const MAX_CONCURRENT_PER_ORGANIZATION: i64 = i64::MAX;
-    /// The time from one run to the next of a job that is always in the queue.
+    /// The interval between two runs of a recurring job.
     const PERIOD: Option<Duration> = None;
 
     fn run(self, ctx: &Ctx, lease: &JobLease) -> impl Future<Output = Result<Outcome, Failure>> + Send;
 }
 
-/// A job that is ours for as long as its lease lasts.
+/// The lease of a claimed job.
 #[derive(Clone, Debug)]
 pub(crate) struct JobLease {
     job: JobId,
-    /// Each lease has a name of its own: an end is written by its holder and nobody else.
+    /// The unique name of the lease: only its holder can complete the job.
     name: String,
 }
 
 impl JobLease {
-    /// Ends the job in the transaction of what it does, so that it is done once; refused when it is no longer ours.
+    /// Completes the job in the transaction of its change, so that it takes effect once. Fails if the lease was lost.
     pub(crate) async fn complete(&self, t: &Tx<'_>) -> Result<(), Error> {
         match jobs::complete(t, self.job, &self.name).await? {
             true => Ok(()),
@@ -67,22 +68,22 @@ impl JobLease {
     }
 }
 
-/// How a job ended; there is no other way.
+/// The successful end of a job.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Done,
-    /// Done, and its end is written down already.
+    /// Done, and already completed by [`JobLease::complete`].
     Ended,
-    /// Done for now: the same job comes again.
+    /// Done for now; the same job runs again at this time.
     Again(Time),
 }
 
-/// Why a job did not end well.
+/// The failure of a job.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It may go better later.
+    /// Transient: the job is retried.
     Retry(String),
-    /// It will never go better.
+    /// Permanent: the job is not retried.
     Fail(String),
 }
 
@@ -109,7 +110,7 @@ impl From<Error> for Failure {
 
 type Run = for<'a> fn(&'a Ctx, &'a JobLease, &'a [u8]) -> BoxFuture<'a, Result<Outcome, Failure>>;
 
-/// A kind of job as the worker knows it.
+/// A kind of job in the worker's table.
 #[derive(Debug)]
 pub(crate) struct JobKind {
     kind: &'static str,
@@ -137,14 +138,14 @@ pub(crate) const fn kind_of<J: Job>() -> JobKind {
     }
 }
 
-/// What the features give to the queue.
+/// The queue's extension points, filled in by the features.
 #[derive(Debug)]
 pub(crate) struct Jobs {
     /// Every kind of job.
     pub(crate) kinds: &'static [JobKind],
-    /// A worker starts in this process.
+    /// Runs when a worker starts in this process.
     pub(crate) started: fn(&Ctx),
-    /// A clock was ahead, and times that were computed from it are wrong.
+    /// Recomputes times that were derived from a clock that was ahead.
     pub(crate) clock_corrected: for<'a> fn(&'a Ctx) -> BoxFuture<'a, Result<(), Error>>,
 }
 
@@ -157,25 +158,26 @@ impl Ctx {
         self.jobs().kinds
     }
 
-    /// The kinds that are always in the queue, and how often each runs.
+    /// Returns the recurring kinds, each with its period.
     fn recurring(&self) -> Vec<(String, Duration)> {
         self.kinds().iter().filter_map(|known| Some((known.kind.to_owned(), known.period?))).collect()
     }
 }
 
-/// What a job needs to know, encrypted: it may tell of somebody, or open something.
+/// Encrypts the payload of a job, which may hold personal data or secrets.
 pub(crate) fn seal<J: Job>(ctx: &Ctx, job: &J) -> Result<Vec<u8>, Error> {
     ctx.keys.seal(J::KIND, &serde_json::to_vec(job)?)
 }
 
 fn unseal<J: Job>(ctx: &Ctx, payload: &[u8]) -> Result<J, Failure> {
-    // A job that needs to know nothing has no payload.
+    // A recurring job has no payload.
     let plain = if payload.is_empty() { b"null".to_vec() } else { ctx.keys.open(J::KIND, payload)? };
     serde_json::from_slice(&plain)
         .map_err(|error| Failure::Fail(format!("not a payload of {}: {error}", J::KIND)))
 }
 
-/// Makes sure that the recurring jobs are in the queue, and not put off by a clock that was ahead.
+/// Enqueues the recurring jobs, and makes due those that a clock that was ahead has postponed.
+#[boxed]
 pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
     if clock::synchronize(ctx).await? {
         clock::pull_back(ctx).await?;
@@ -190,12 +192,13 @@ pub async fn schedule(ctx: &Ctx) -> Result<(), Error> {
     .await
 }
 
-/// A place for each job of a kind that can run at once.
+/// Creates the semaphores that limit the concurrency of each kind.
 fn places(ctx: &Ctx) -> Vec<Arc<Semaphore>> {
     ctx.kinds().iter().map(|known| Arc::new(Semaphore::new(known.max_concurrent))).collect()
 }
 
-/// Works until told to stop, then lets the running jobs end.
+/// Runs jobs until `stop` is set, then waits for the running jobs to end.
+#[boxed]
 pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     let (places, mut running) = (places(&ctx), JoinSet::new());
     (ctx.jobs().started)(&ctx);
@@ -216,7 +219,7 @@ pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
             Ok(claimed) => {
                 for (kind, lease, job) in claimed {
                     let (ctx, places) = (ctx.clone(), Arc::clone(&places[kind]));
-                    // Nobody else takes places, so there is one for each that was claimed.
+                    // Only this loop acquires permits, so there is one for each claimed job.
                     let place = places.try_acquire_owned();
                     running.spawn(async move {
                         perform(&ctx, kind, lease, job).await;
@@ -233,11 +236,11 @@ pub async fn work(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     while running.join_next().await.is_some() {}
 }
 
-/// Sleeps until a bell rings, the next job is due, a running job ends, or it is time to look.
+/// Sleeps until it is woken, the next job is due, a running job ends, or the poll interval is over.
 async fn wait(ctx: &Ctx, stop: &mut watch::Receiver<bool>, running: &mut JoinSet<()>) {
     let due = ctx.db.read(async |t| jobs::next(t).await).await.ok().flatten();
     let nap = due.map_or(POLL, |at| at.since(ctx.queue_now()).clamp(Duration::from_millis(20), POLL));
-    // What is due and was not claimed waits for a place, and so for the end of a running job.
+    // A due job that was not claimed waits for a permit, and so for the end of a running job.
     let nap = if running.is_empty() { nap } else { nap.max(Duration::from_secs(1)) };
     let ended = async {
         if running.join_next().await.is_none() {
@@ -252,7 +255,7 @@ async fn wait(ctx: &Ctx, stop: &mut watch::Receiver<bool>, running: &mut JoinSet
     }
 }
 
-/// Lets other processes ring our bell, where the database can carry it.
+/// Wakes this worker when another process enqueues a job, where the database supports notifications.
 async fn relay_wakeups(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         match ctx.db.listen(CHANNEL).await {
@@ -272,18 +275,20 @@ async fn relay_wakeups(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// Its kind, our lease, and what is to be done.
+/// The index of the kind, the lease, and the job.
 type Claimed = (usize, JobLease, ClaimedJob);
 
-/// Claims what is due, as far as there is a free place for its kind.
+/// Claims due jobs, as far as their kinds have free permits.
 async fn claim(ctx: &Ctx, places: &[Arc<Semaphore>]) -> Result<Vec<Claimed>, DbError> {
     let now = ctx.queue_now();
     let due = ctx.db.read(async move |t| jobs::due(t, now).await).await?;
     let mut all = Vec::new();
     for (kind, known) in ctx.kinds().iter().enumerate() {
         let free = i64::try_from(places[kind].available_permits()).unwrap_or(1);
-        let (name, most) =
-            (known.kind.to_owned(), Most { in_all: free, of_one: known.max_concurrent_per_organization });
+        let (name, most) = (
+            known.kind.to_owned(),
+            ClaimLimits { in_all: free, of_one: known.max_concurrent_per_organization },
+        );
         if free == 0 || !due.contains(&name) {
             continue;
         }
@@ -300,7 +305,7 @@ async fn claim(ctx: &Ctx, places: &[Arc<Semaphore>]) -> Result<Vec<Claimed>, DbE
     Ok(all)
 }
 
-/// Extends the lease of a job again and again; ends when the lease is lost.
+/// Renews the lease of a job repeatedly; returns when the lease is lost.
 async fn keep(ctx: &Ctx, lease: &JobLease) {
     let mut until = ctx.queue_now().plus(LEASE);
     loop {
@@ -315,7 +320,7 @@ async fn keep(ctx: &Ctx, lease: &JobLease) {
     }
 }
 
-/// Runs one claimed job to its end and writes down how it went.
+/// Runs one claimed job and stores its outcome.
 async fn perform(ctx: &Ctx, kind: usize, lease: JobLease, job: ClaimedJob) {
     let ClaimedJob { id, payload, attempts, .. } = job;
     let known = &ctx.kinds()[kind];
@@ -344,7 +349,7 @@ async fn perform(ctx: &Ctx, kind: usize, lease: JobLease, job: ClaimedJob) {
             let at = ctx.queue_time(at);
             ctx.db.write(async move |t| jobs::again(t, id, &name, at).await.map(drop)).await
         }
-        // What recurs is never given up.
+        // A recurring job is always retried.
         Err(failure)
             if known.period.is_some()
                 || (attempts < known.max_attempts && matches!(failure, Failure::Retry(_))) =>
@@ -353,7 +358,7 @@ async fn perform(ctx: &Ctx, kind: usize, lease: JobLease, job: ClaimedJob) {
             let (at, cause) = (ctx.queue_now().plus(back_off(attempts)), error.clone());
             let written =
                 ctx.db.write(async move |t| jobs::retry(t, id, &name, at, &error).await.map(drop)).await;
-            // If not even that could be written, it is an outage, and logged as one.
+            // If even this write failed, it is an outage, and logged as one.
             if written.is_ok() {
                 tracing::warn!(job = %id, kind, error = cause, attempts, "a job will be tried again");
             }
@@ -375,12 +380,14 @@ fn back_off(attempts: i64) -> Duration {
     Duration::from_secs(1_u64 << attempts.clamp(1, 11)).min(Duration::from_hours(1))
 }
 
-/// How many jobs there are, and how many of them failed for good.
+/// Returns the number of jobs, and the number of those that failed permanently.
+#[boxed]
 pub async fn counts(ctx: &Ctx) -> Result<(i64, i64), Error> {
     Ok(ctx.db.read(async |t| jobs::counts(t).await).await?)
 }
 
-/// Runs every job that is due, in this task, until none is left: what tests do instead of waiting.
+/// Runs every job that is due, in this task, until none is left; for tests.
+#[boxed]
 pub async fn drain(ctx: &Ctx) -> Result<usize, Error> {
     let mut count = 0;
     loop {

@@ -1,38 +1,38 @@
-//! An answer of a model: what it says, and the policy it gives between two lines.
+//! Parses an answer of a model: text, and optionally a policy between two marker lines.
 
 use attestry_domain::content::markdown;
 
-use super::Said;
+use super::AnswerPart;
 
-/// The lines before and after a policy. A line of a policy is never one of them: the writer escapes it.
+/// The marker lines before and after a policy. The Markdown writer escapes such lines within a policy.
 pub(super) const OPEN: &str = "<policy>";
 pub(super) const CLOSE: &str = "</policy>";
-/// More than any policy has.
-const MOST: usize = 8 << 20;
+/// The maximum size of an answer, in bytes; larger than any policy.
+const MAX_ANSWER_BYTES: usize = 8 << 20;
 
-/// Takes an answer apart while it comes.
+/// Separates text from policy while the answer arrives.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
-    /// A line that may become the opening one.
+    /// A partial line that may become the opening marker.
     held: String,
-    /// Whether what comes next continues a line of which something was said.
+    /// True in the middle of a line whose beginning was already returned as text.
     within_line: bool,
-    /// The policy, once it has begun.
+    /// The policy, once its opening marker was read.
     policy: Option<String>,
-    /// Everything that was said, for a policy that comes in a fence.
+    /// All text so far, searched for a fenced policy at the end.
     text: String,
 }
 
-/// Whether a line is the opening one, or could become it.
+/// Returns true when a line is the opening marker or a prefix of it.
 fn could_open(line: &str) -> bool {
     let line = line.trim_start();
     OPEN.starts_with(line.trim_end()) || line.trim_end() == OPEN
 }
 
 impl Splitter {
-    /// Takes a piece; answers what of it is said.
+    /// Consumes a chunk of the answer; returns the text in it.
     pub(super) fn take(&mut self, delta: &str) -> Result<Option<String>, String> {
-        if self.text.len() + self.policy.as_ref().map_or(0, String::len) + delta.len() > MOST {
+        if self.text.len() + self.policy.as_ref().map_or(0, String::len) + delta.len() > MAX_ANSWER_BYTES {
             return Err("The answer is longer than any policy; it was stopped.".to_owned());
         }
         let mut said = String::new();
@@ -43,7 +43,7 @@ impl Splitter {
         Ok((!said.is_empty()).then_some(said))
     }
 
-    /// Takes a piece of one line.
+    /// Consumes a chunk of one line.
     fn piece(&mut self, piece: &str, said: &mut String) {
         if let Some(policy) = &mut self.policy {
             policy.push_str(piece);
@@ -65,17 +65,17 @@ impl Splitter {
         }
     }
 
-    /// What is left when all was said.
-    pub(super) fn end(mut self) -> Vec<Result<Said, String>> {
+    /// Returns the remaining text, the policy and any errors.
+    pub(super) fn end(mut self) -> Vec<Result<AnswerPart, String>> {
         let mut all = Vec::new();
         if !self.held.is_empty() {
             self.text.push_str(&self.held);
-            all.push(Ok(Said::Text(self.held)));
+            all.push(Ok(AnswerPart::Text(self.held)));
         }
         let found = match &self.policy {
             Some(policy) => match closed(policy) {
                 Some((policy, after)) => {
-                    all.extend((!after.is_empty()).then(|| Ok(Said::Text(after.to_owned()))));
+                    all.extend((!after.is_empty()).then(|| Ok(AnswerPart::Text(after.to_owned()))));
                     Some(policy)
                 }
                 None => {
@@ -88,14 +88,14 @@ impl Splitter {
             None => fenced(&self.text),
         };
         if let Some(policy) = found.map(str::trim).filter(|policy| !policy.is_empty()) {
-            let read = markdown::read(policy).map(Said::Policy);
+            let read = markdown::read(policy).map(AnswerPart::Policy);
             all.push(read.map_err(|message| format!("The proposed policy cannot be used: {message}")));
         }
         all
     }
 }
 
-/// A policy up to the last line that closes it, and what comes after.
+/// Splits a policy at its last closing marker; returns the policy and the text after it.
 fn closed(text: &str) -> Option<(&str, &str)> {
     let mut end = text.len();
     for line in text.split_inclusive('\n').rev() {
@@ -108,7 +108,7 @@ fn closed(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The one block of Markdown that an answer ends with: some models prefer a fence.
+/// The fenced Markdown block at the end of an answer: some models prefer a fence to the marker lines.
 fn fenced(text: &str) -> Option<&str> {
     let inner = text.trim_end().strip_suffix("```")?;
     let (start, fence) = ["```markdown\n", "```md\n"]
@@ -116,7 +116,7 @@ fn fenced(text: &str) -> Option<&str> {
         .filter_map(|fence| inner.rfind(fence).map(|at| (at, fence)))
         .max()?;
     let policy = &inner[start + fence.len()..];
-    // A piece of a policy is no policy.
+    // A block without a heading is an excerpt, not a whole policy.
     policy.trim_start().starts_with('#').then_some(policy)
 }
 
@@ -135,8 +135,8 @@ mod tests {
         let mut policy = Ok(None);
         for said in splitter.end() {
             match said {
-                Ok(Said::Text(more)) => text.push_str(&more),
-                Ok(Said::Policy(content)) => policy = Ok(Some(content)),
+                Ok(AnswerPart::Text(more)) => text.push_str(&more),
+                Ok(AnswerPart::Policy(content)) => policy = Ok(Some(content)),
                 Err(message) => policy = Err(message),
             }
         }

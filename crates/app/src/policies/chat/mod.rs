@@ -1,4 +1,4 @@
-//! Talking about a policy with the assistant. Nothing is saved by it: what it proposes is applied like any other change.
+//! Chat with the assistant about a policy. It saves nothing: proposals are applied like any other change.
 
 use std::collections::VecDeque;
 
@@ -14,6 +14,7 @@ use attestry_storage::{organizations, registers as rows};
 use super::MISSING;
 use crate::assistant::streams::AssistantStream;
 use crate::assistant::{Assistant, context_entries, not_configured};
+use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::identity::principals::LastingScope;
@@ -22,36 +23,36 @@ mod answers;
 
 use answers::Splitter;
 
-/// The end of an answer whose reader cannot be checked any more, as when the database is away.
+/// The last message of an answer whose caller can no longer be checked, as when the database is unavailable.
 const BROKEN_OFF: &str = "The answer was interrupted. Try again in a moment.";
 
-/// What somebody asks for, and what was said before.
+/// Instructions for the assistant, with the conversation so far.
 #[derive(Clone, Debug)]
 pub struct Question {
     pub instructions: String,
     pub history: Vec<Turn>,
 }
 
-/// A piece of an answer.
+/// A part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum AnswerPart {
     Text(String),
     /// A whole new policy.
     Policy(Content),
 }
 
-/// An answer as it comes. Dropping it ends the call to the provider.
+/// A streamed answer. Dropping it ends the call to the provider.
 #[derive(Debug)]
 pub struct Conversation {
     stream: AssistantStream,
-    ready: VecDeque<Result<Said, String>>,
-    /// Until the provider has said all.
+    ready: VecDeque<Result<AnswerPart, String>>,
+    /// None once the provider has finished.
     answer: Option<(Answer, Splitter)>,
 }
 
 impl Conversation {
-    /// The next piece. May be abandoned and asked for again.
-    pub async fn next(&mut self) -> Option<Result<Said, String>> {
+    /// Returns the next part. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Result<AnswerPart, String>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(ready);
@@ -65,7 +66,7 @@ impl Conversation {
                     self.fail(BROKEN_OFF.to_owned());
                 }
                 Ok(Some(Ok(delta))) => match splitter.take(&delta) {
-                    Ok(text) => self.ready.extend(text.map(|text| Ok(Said::Text(text)))),
+                    Ok(text) => self.ready.extend(text.map(|text| Ok(AnswerPart::Text(text)))),
                     Err(failure) => self.fail(failure),
                 },
                 Ok(Some(Err(failure))) => {
@@ -88,7 +89,8 @@ impl Conversation {
     }
 }
 
-/// Asks the assistant. Answers once the provider has begun to.
+/// Asks the assistant; returns once the provider has begun to answer.
+#[boxed]
 pub async fn ask(
     ctx: &Ctx,
     caller: LastingScope,
@@ -127,7 +129,7 @@ pub async fn ask(
                 values: &values,
             };
             let assistant::Answer { text, policy } = assistant::answer(&question.instructions, &subject);
-            let said = [Some(Said::Text(text)), policy.map(Said::Policy)];
+            let said = [Some(AnswerPart::Text(text)), policy.map(AnswerPart::Policy)];
             Ok(Conversation { stream, ready: said.into_iter().flatten().map(Ok).collect(), answer: None })
         }
         Assistant::Provider(provider) => {
@@ -139,7 +141,7 @@ pub async fn ask(
     }
 }
 
-/// What the model is told. The policy is marked by something that nobody could have written into it.
+/// The prompt for the model. Its data is delimited by a random marker, so that it cannot imitate the delimiter.
 fn prompt(
     policy: &Record<Policy>,
     content: &Content,
@@ -180,7 +182,7 @@ fn prompt(
     Prompt { system, turns }
 }
 
-/// Adds a turn. Providers want speakers to take turns, and say something.
+/// Adds a turn. Providers require alternating roles and turns that are not empty.
 fn push(turns: &mut Vec<Turn>, turn: Turn) {
     if turn.content.trim().is_empty() {
         return;

@@ -5,13 +5,14 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser
 use super::is_language;
 use crate::content::nodes::link;
 use crate::content::{
-    Block, Cell, Content, Inline, MOST_DEPTH, MOST_MARKDOWN, MOST_NODES, Marks, item, joined, quoted, table,
+    Block, Cell, Content, Inline, MAX_DEPTH, MAX_MARKDOWN_CHARS, MAX_NODES, Marks, item, joined, quoted,
+    table,
 };
 
-/// Reads a text that somebody gives.
+/// Parses and validates Markdown input.
 pub fn read(text: &str) -> Result<Content, String> {
-    if text.chars().count() > MOST_MARKDOWN {
-        return Err(format!("must have at most {MOST_MARKDOWN} characters"));
+    if text.chars().count() > MAX_MARKDOWN_CHARS {
+        return Err(format!("must have at most {MAX_MARKDOWN_CHARS} characters"));
     }
     if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r')) {
         return Err("must not contain control characters".to_owned());
@@ -22,10 +23,10 @@ pub fn read(text: &str) -> Result<Content, String> {
 pub(super) fn read_blocks(text: &str) -> Result<Vec<Block>, String> {
     let mut reader = Reader::default();
     for event in Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
-        // Text comes in pieces that are joined; whatever else is there counts.
+        // Text arrives in pieces that are joined; every other event counts.
         reader.nodes += usize::from(!matches!(event, Event::Text(_)));
-        if reader.nodes > 4 * MOST_NODES {
-            return Err(format!("there are more than {MOST_NODES} blocks and pieces of text"));
+        if reader.nodes > 4 * MAX_NODES {
+            return Err(format!("there are more than {MAX_NODES} blocks and pieces of text"));
         }
         reader.take(event)?;
     }
@@ -33,7 +34,7 @@ pub(super) fn read_blocks(text: &str) -> Result<Vec<Block>, String> {
     Ok(reader.open.pop().map(|level| level.blocks).unwrap_or_default())
 }
 
-/// Blocks whose end has not come yet.
+/// A container whose blocks are still being read.
 #[derive(Default)]
 struct Level {
     kind: Kind,
@@ -61,7 +62,7 @@ struct Reader {
     nodes: usize,
     open: Vec<Level>,
     text: Vec<Inline>,
-    /// Whether text came that is in no paragraph: the text of an item of a tight list.
+    /// True when there is text outside of a paragraph, as in an item of a tight list.
     is_loose: bool,
     marks: Open,
     code: Option<(Option<String>, String)>,
@@ -93,7 +94,7 @@ enum Mark {
     Code,
 }
 
-/// How often each mark is open: a text can open one very often.
+/// The number of times that each mark is open, since a text can open the same mark often.
 #[derive(Default)]
 struct Open {
     counts: [usize; 5],
@@ -105,7 +106,7 @@ impl Open {
         self.counts[mark as usize] += 1;
     }
 
-    /// False when it was not open.
+    /// Closes a mark; returns false when it was not open.
     fn end(&mut self, mark: Mark) -> bool {
         let count = &mut self.counts[mark as usize];
         let was_open = *count > 0;
@@ -126,7 +127,7 @@ impl Open {
     }
 }
 
-/// The tags that mean something, as they may be written.
+/// The supported HTML tags and the mark that each of them sets.
 const TAGS: &[(&str, Mark)] = &[
     ("strong", Mark::Bold),
     ("b", Mark::Bold),
@@ -208,7 +209,7 @@ impl Reader {
         joined(std::mem::take(&mut self.text))
     }
 
-    /// Text that is in no paragraph is one.
+    /// Makes a paragraph of text that is outside of one.
     fn end_text(&mut self) {
         if self.is_loose && self.table.is_none() {
             self.marks = Open::default();
@@ -226,10 +227,10 @@ impl Reader {
     fn open(&mut self, kind: Kind) -> Result<(), String> {
         self.end_text();
         self.open.push(Level { kind, ..Level::default() });
-        // A list and its item count as one.
+        // A list and its item count as one level.
         let depth = self.open.iter().filter(|level| level.kind != Kind::Item).count();
-        if depth > MOST_DEPTH + 1 {
-            return Err(format!("blocks can be nested at most {MOST_DEPTH} deep"));
+        if depth > MAX_DEPTH + 1 {
+            return Err(format!("blocks can be nested at most {MAX_DEPTH} deep"));
         }
         Ok(())
     }
@@ -263,7 +264,7 @@ impl Reader {
             Tag::Strong => self.marks.begin(Mark::Bold),
             Tag::Emphasis => self.marks.begin(Mark::Italic),
             Tag::Strikethrough => self.marks.begin(Mark::Strike),
-            // A picture becomes a link to it.
+            // An image becomes a link to it.
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 self.marks.links.push(link(&dest_url)?);
             }
@@ -348,7 +349,7 @@ impl Reader {
         }
     }
 
-    /// An empty paragraph, a paragraph of breaks, or text.
+    /// Ends an HTML block, which is an empty paragraph, a paragraph of breaks, or text.
     fn end_html(&mut self) {
         let html = self.html.take().unwrap_or_default();
         let html = html.trim();

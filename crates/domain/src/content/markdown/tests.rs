@@ -69,7 +69,7 @@ fn other_html_is_text_and_scripts_are_nowhere() {
     assert!(read(&"> ".repeat(14)).expect_err("too deep").contains("nested"));
 }
 
-/// Any content, made by a little arithmetic.
+/// A generator of pseudo-random content.
 struct Random(u64);
 
 impl Random {

@@ -1,8 +1,8 @@
 //! Content → Markdown.
 //!
-//! Inline text is written the way people write it, and read back at once: where the rules of emphasis do not allow that
-//! (bold that ends in the middle of a word, a space at the edge of a mark), it is written again with tags for the marks
-//! and character references for whatever could mean something.
+//! Inline text is first written with the usual marks and read back to verify it. Where the rules of emphasis make
+//! that fail (bold that ends in the middle of a word, a space at the edge of a mark), it is written again with tags
+//! for the marks and character references for everything that is not a letter or a digit.
 
 use std::fmt::Write;
 
@@ -17,14 +17,14 @@ pub fn write(content: &Content) -> String {
     out
 }
 
-/// Within an item, a list follows its paragraph closely.
+/// Writes blocks. Within an item, a list follows its paragraph without an empty line.
 fn blocks(all: &[Block], within_item: bool) -> String {
     let mut out = String::new();
     let mut other_marker = false;
     for (place, block) in all.iter().enumerate() {
         if let Some(before) = place.checked_sub(1).map(|before| &all[before]) {
             out.push_str(if within_item && is_tight(before, block) { "\n" } else { "\n\n" });
-            // Two lists in a row would be one, if they had the same markers.
+            // Two adjacent lists with the same markers would be read as one.
             other_marker = !other_marker && is_same_list(before, block);
         }
         out.push_str(&self::block(block, other_marker));
@@ -39,9 +39,9 @@ fn is_same_list(before: &Block, block: &Block) -> bool {
     )
 }
 
-/// Whether a list can follow its paragraph without an empty line.
+/// Returns true when a list can follow its paragraph without an empty line.
 fn is_tight(before: &Block, block: &Block) -> bool {
-    // What is empty or has nothing but breaks is written as HTML, which goes on until there is an empty line.
+    // Blocks that are empty or contain only breaks are written as HTML, which ends only at an empty line.
     let has_text = |block: &Block| match block {
         Block::Paragraph(text) => text.iter().any(|piece| matches!(piece, Inline::Text { .. })),
         _ => false,
@@ -57,7 +57,7 @@ fn block(block: &Block, other_marker: bool) -> String {
             let marker = "#".repeat(usize::from(*level));
             match text.is_empty() {
                 true => marker,
-                false => format!("{marker} {}", inline(text, Place::Heading)),
+                false => format!("{marker} {}", inline(text, InlineContext::Heading)),
             }
         }
         Block::Bullets(items) => {
@@ -75,7 +75,7 @@ fn block(block: &Block, other_marker: bool) -> String {
     }
 }
 
-/// Only the first number counts; the others may not have more than nine digits.
+/// The number of an item. Readers use only the first one, but none may have more than nine digits.
 fn number(start: u32, place: usize) -> u32 {
     let next = u32::try_from(place).ok().and_then(|place| start.checked_add(place));
     next.filter(|next| *next <= 999_999_999).unwrap_or(start)
@@ -84,7 +84,7 @@ fn number(start: u32, place: usize) -> u32 {
 fn paragraph(text: &[Inline]) -> String {
     match text.is_empty() {
         true => "<p></p>".to_owned(),
-        false => inline(text, Place::Paragraph),
+        false => inline(text, InlineContext::Paragraph),
     }
 }
 
@@ -103,7 +103,7 @@ fn list(items: &[Vec<Block>], marker: impl Fn(usize) -> String) -> String {
     out
 }
 
-/// Puts something before the first line, and something before the others.
+/// Prefixes the first line with `first` and the other lines with `others`.
 fn indented(text: &str, first: &str, others: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for (place, line) in text.split('\n').enumerate() {
@@ -139,7 +139,7 @@ fn table(head: Option<&Vec<Cell>>, rows: &[Vec<Cell>]) -> String {
     let width = head.or(rows.first()).map_or(1, Vec::len);
     let empty = vec![Vec::new(); width];
     let row = |cells: &[Cell]| {
-        let cells: Vec<String> = cells.iter().map(|cell| inline(cell, Place::Cell)).collect();
+        let cells: Vec<String> = cells.iter().map(|cell| inline(cell, InlineContext::Cell)).collect();
         format!("| {} |", cells.join(" | "))
     };
     let mut lines = vec![row(head.unwrap_or(&empty)), format!("|{}", " --- |".repeat(width))];
@@ -148,14 +148,14 @@ fn table(head: Option<&Vec<Cell>>, rows: &[Vec<Cell>]) -> String {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum InlineContext {
     Paragraph,
     Heading,
     Cell,
 }
 
-impl Place {
-    /// What the text is read as in this place.
+impl InlineContext {
+    /// Reads inline text back in this context.
     fn read(self, text: &str) -> Option<Vec<Inline>> {
         let whole = match self {
             Self::Paragraph => text.to_owned(),
@@ -172,7 +172,7 @@ impl Place {
     }
 }
 
-fn inline(pieces: &[Inline], place: Place) -> String {
+fn inline(pieces: &[Inline], place: InlineContext) -> String {
     if pieces.is_empty() {
         return String::new();
     }
@@ -189,10 +189,10 @@ enum Style {
     Tags,
 }
 
-/// Whether a mark is on, how it is written, and how with tags.
+/// A mark: its condition, its Markdown delimiters and its HTML tags.
 type Nested = (fn(&Marks) -> bool, [&'static str; 2], [&'static str; 2]);
 
-/// The marks that nest, the outer before the inner, and how each is written. Code is written with its text.
+/// The marks that nest, from the outermost to the innermost. Code is written together with its text.
 const NESTED: [Nested; 4] = [
     (|marks| marks.bold, ["**", "**"], ["<strong>", "</strong>"]),
     (|marks| marks.italic, ["*", "*"], ["<em>", "</em>"]),
@@ -200,7 +200,7 @@ const NESTED: [Nested; 4] = [
     (|marks| marks.underline, ["<u>", "</u>"], ["<u>", "</u>"]),
 ];
 
-fn written(pieces: &[Inline], place: Place, style: Style) -> String {
+fn written(pieces: &[Inline], place: InlineContext, style: Style) -> String {
     let mut out = String::new();
     let mut open: Vec<usize> = Vec::new();
     let mut link: Option<&str> = None;
@@ -260,15 +260,15 @@ fn close_link(out: &mut String, link: Option<&str>) {
         let is_simple = |b: u8| b.is_ascii_alphanumeric() || b":/?#@.,%=+-".contains(&b);
         let _ = match href.bytes().all(is_simple) {
             true => write!(out, "]({href})"),
-            // Within the brackets only these mean something: links have no spaces and no brackets.
+            // Links contain neither spaces nor brackets, so only these characters need escaping.
             false => write!(out, "](<{}>)", href.replace('&', "&amp;").replace('|', "\\|")),
         };
     }
 }
 
-fn line_break(is_last: bool, place: Place, style: Style) -> &'static str {
+fn line_break(is_last: bool, place: InlineContext, style: Style) -> &'static str {
     match place {
-        Place::Paragraph if !is_last && style == Style::Marks => "\\\n",
+        InlineContext::Paragraph if !is_last && style == Style::Marks => "\\\n",
         _ => "<br>",
     }
 }

@@ -1,15 +1,15 @@
-//! Content as the nodes that rich-text editors hold (ProseMirror, TipTap): checked on the way in, written on the way out.
+//! Reads and writes content as the nodes of rich-text editors (ProseMirror, TipTap); input is validated.
 
 use serde_json::{Map, Value};
 
 use super::{
-    Block, Cell, Content, Inline, MOST_DEPTH, MOST_NODES, MOST_TEXT, Marks, item, joined, quoted, table,
+    Block, Cell, Content, Inline, MAX_DEPTH, MAX_NODES, MAX_TEXT_CHARS, Marks, item, joined, quoted, table,
 };
 use crate::numbers::whole;
 
 mod writer;
 
-/// The nodes we take at the place of a block.
+/// The node types that are accepted as blocks.
 pub const BLOCKS: &[&str] = &[
     "paragraph",
     "heading",
@@ -23,7 +23,7 @@ pub const BLOCKS: &[&str] = &[
 pub const MARKS: &[&str] = &["bold", "italic", "strike", "underline", "code", "link"];
 const LARGEST_START: u64 = 999_999_999;
 
-/// Reads nodes that somebody gives: an array of blocks, or a `doc` that holds one.
+/// Reads input nodes: an array of blocks, or a `doc` that contains one.
 pub fn read(value: &Value) -> Result<Content, String> {
     let blocks = match value {
         Value::Array(blocks) => blocks,
@@ -40,19 +40,19 @@ pub fn read(value: &Value) -> Result<Content, String> {
     reader.blocks(blocks, 0).map(Content).map_err(|wrong| wrong.to_string())?.checked()
 }
 
-/// Reads what was checked when it came in, under the limits of that time.
+/// Reads stored nodes without applying the limits, since they were validated on input.
 pub(super) fn kept(json: &str) -> Result<Content, String> {
     let blocks: Vec<Value> = serde_json::from_str(json).map_err(|error| error.to_string())?;
     Reader::default().blocks(&blocks, 0).map(Content).map_err(|wrong| wrong.to_string())
 }
 
-/// What is wrong, and where: the path is put together on the way out.
-struct Wrong {
+/// A validation error and its path, which is built while the error propagates.
+struct NodeError {
     path: String,
     message: String,
 }
 
-impl Wrong {
+impl NodeError {
     fn new(message: impl Into<String>) -> Self {
         Self { path: String::new(), message: message.into() }
     }
@@ -67,7 +67,7 @@ impl Wrong {
     }
 }
 
-impl std::fmt::Display for Wrong {
+impl std::fmt::Display for NodeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.path.trim_start_matches('.') {
             "" => f.write_str(&self.message),
@@ -84,21 +84,21 @@ struct Reader {
 }
 
 impl Reader {
-    fn object<'v>(&mut self, value: &'v Value) -> Result<(&'v str, Node<'v>), Wrong> {
+    fn object<'v>(&mut self, value: &'v Value) -> Result<(&'v str, Node<'v>), NodeError> {
         self.nodes += 1;
-        if self.limits && self.nodes > MOST_NODES {
-            return Err(Wrong::new(format!("there are more than {MOST_NODES} nodes")));
+        if self.limits && self.nodes > MAX_NODES {
+            return Err(NodeError::new(format!("there are more than {MAX_NODES} nodes")));
         }
-        let Value::Object(map) = value else { return Err(Wrong::new("must be an object with a type")) };
+        let Value::Object(map) = value else { return Err(NodeError::new("must be an object with a type")) };
         let Some(Value::String(kind)) = map.get("type") else {
-            return Err(Wrong::new("must be a string").under(".type"));
+            return Err(NodeError::new("must be a string").under(".type"));
         };
         Ok((kind, Node { map }))
     }
 
-    fn blocks(&mut self, values: &[Value], depth: usize) -> Result<Vec<Block>, Wrong> {
-        if self.limits && depth > MOST_DEPTH {
-            return Err(Wrong::new(format!("blocks can be nested at most {MOST_DEPTH} deep")));
+    fn blocks(&mut self, values: &[Value], depth: usize) -> Result<Vec<Block>, NodeError> {
+        if self.limits && depth > MAX_DEPTH {
+            return Err(NodeError::new(format!("blocks can be nested at most {MAX_DEPTH} deep")));
         }
         let mut blocks = Vec::with_capacity(values.len());
         for (place, value) in values.iter().enumerate() {
@@ -107,7 +107,7 @@ impl Reader {
         Ok(blocks)
     }
 
-    fn block(&mut self, value: &Value, depth: usize) -> Result<Block, Wrong> {
+    fn block(&mut self, value: &Value, depth: usize) -> Result<Block, NodeError> {
         let (kind, node) = self.object(value)?;
         Ok(match kind {
             "paragraph" => {
@@ -148,16 +148,16 @@ impl Reader {
             }
             other => {
                 let message = format!("{other:?} is not a block; must be one of: {}", BLOCKS.join(", "));
-                return Err(Wrong::new(message).under(".type"));
+                return Err(NodeError::new(message).under(".type"));
             }
         })
     }
 
-    fn inner(&mut self, node: &Node<'_>, depth: usize) -> Result<Vec<Block>, Wrong> {
+    fn inner(&mut self, node: &Node<'_>, depth: usize) -> Result<Vec<Block>, NodeError> {
         self.blocks(node.content()?, depth + 1).map_err(|wrong| wrong.under(".content"))
     }
 
-    fn items(&mut self, node: &Node<'_>, depth: usize) -> Result<Vec<Vec<Block>>, Wrong> {
+    fn items(&mut self, node: &Node<'_>, depth: usize) -> Result<Vec<Vec<Block>>, NodeError> {
         let read = |reader: &mut Self, value: &Value| {
             let (kind, one) = reader.object(value)?;
             must_be(kind, &["listItem"])?;
@@ -166,23 +166,23 @@ impl Reader {
         };
         let items = self.each(node, read)?;
         if items.is_empty() {
-            return Err(Wrong::new("a list must hold at least one item").under(".content"));
+            return Err(NodeError::new("a list must hold at least one item").under(".content"));
         }
         Ok(items)
     }
 
-    /// The children of a node, each read.
+    /// Reads each child of a node.
     fn each<T>(
         &mut self,
         node: &Node<'_>,
-        read: impl Fn(&mut Self, &Value) -> Result<T, Wrong>,
-    ) -> Result<Vec<T>, Wrong> {
+        read: impl Fn(&mut Self, &Value) -> Result<T, NodeError>,
+    ) -> Result<Vec<T>, NodeError> {
         let read = |(place, value): (usize, &Value)| read(self, value).map_err(|wrong| wrong.at(place));
-        let all: Result<Vec<T>, Wrong> = node.content()?.iter().enumerate().map(read).collect();
+        let all: Result<Vec<T>, NodeError> = node.content()?.iter().enumerate().map(read).collect();
         all.map_err(|wrong| wrong.under(".content"))
     }
 
-    fn table(&mut self, node: &Node<'_>) -> Result<Block, Wrong> {
+    fn table(&mut self, node: &Node<'_>) -> Result<Block, NodeError> {
         let rows = self.each(node, |reader, value| {
             let (kind, row) = reader.object(value)?;
             must_be(kind, &["tableRow"])?;
@@ -198,15 +198,15 @@ impl Reader {
         for (place, row) in rows {
             if row.iter().any(|(is_header, _)| *is_header) {
                 let message = "header cells are taken in the first row only, all of them or none";
-                return Err(Wrong::new(message).at(place).under(".content"));
+                return Err(NodeError::new(message).at(place).under(".content"));
             }
             body.push(without(row));
         }
-        table(head, body).map_err(|message| Wrong::new(message).under(".content"))
+        table(head, body).map_err(|message| NodeError::new(message).under(".content"))
     }
 
-    /// Whether it is a header, and its text: one line, in which paragraphs are breaks.
-    fn cell(&mut self, value: &Value) -> Result<(bool, Cell), Wrong> {
+    /// Reads a cell and returns its header flag and its text: one line, in which breaks separate paragraphs.
+    fn cell(&mut self, value: &Value) -> Result<(bool, Cell), NodeError> {
         let (kind, cell) = self.object(value)?;
         must_be(kind, &["tableCell", "tableHeader"])?;
         cell.takes(&["colspan", "rowspan", "colwidth"])?;
@@ -229,11 +229,11 @@ impl Reader {
         Ok((kind == "tableHeader", joined(text)))
     }
 
-    fn inlines(&mut self, node: &Node<'_>) -> Result<Vec<Inline>, Wrong> {
+    fn inlines(&mut self, node: &Node<'_>) -> Result<Vec<Inline>, NodeError> {
         self.each(node, Self::inline).map(joined)
     }
 
-    fn inline(&mut self, value: &Value) -> Result<Inline, Wrong> {
+    fn inline(&mut self, value: &Value) -> Result<Inline, NodeError> {
         let (kind, node) = self.object(value)?;
         match kind {
             "text" => {
@@ -243,26 +243,26 @@ impl Reader {
             "hardBreak" => Ok(Inline::Break),
             other => {
                 let message = format!("{other:?} is not taken here; must be one of: text, hardBreak");
-                Err(Wrong::new(message).under(".type"))
+                Err(NodeError::new(message).under(".type"))
             }
         }
     }
 
-    fn characters(&mut self, node: &Node<'_>) -> Result<String, Wrong> {
+    fn characters(&mut self, node: &Node<'_>) -> Result<String, NodeError> {
         let Some(Value::String(text)) = node.map.get("text") else {
-            return Err(Wrong::new("must be a string").under(".text"));
+            return Err(NodeError::new("must be a string").under(".text"));
         };
         self.text += text.chars().count();
-        if self.limits && self.text > MOST_TEXT {
-            return Err(Wrong::new(format!("there are more than {MOST_TEXT} characters of text")));
+        if self.limits && self.text > MAX_TEXT_CHARS {
+            return Err(NodeError::new(format!("there are more than {MAX_TEXT_CHARS} characters of text")));
         }
         if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r')) {
-            return Err(Wrong::new("must not contain control characters").under(".text"));
+            return Err(NodeError::new("must not contain control characters").under(".text"));
         }
         Ok(text.clone())
     }
 
-    fn code(&mut self, node: &Node<'_>) -> Result<String, Wrong> {
+    fn code(&mut self, node: &Node<'_>) -> Result<String, NodeError> {
         let lines = self.each(node, |reader, value| {
             let (kind, text) = reader.object(value)?;
             must_be(kind, &["text"])?;
@@ -272,11 +272,11 @@ impl Reader {
     }
 }
 
-fn must_be(kind: &str, taken: &[&str]) -> Result<(), Wrong> {
+fn must_be(kind: &str, taken: &[&str]) -> Result<(), NodeError> {
     if taken.contains(&kind) {
         return Ok(());
     }
-    Err(Wrong::new(format!("{kind:?} is not taken here; must be {}", taken.join(" or "))).under(".type"))
+    Err(NodeError::new(format!("{kind:?} is not taken here; must be {}", taken.join(" or "))).under(".type"))
 }
 
 struct Node<'v> {
@@ -284,11 +284,11 @@ struct Node<'v> {
 }
 
 impl<'v> Node<'v> {
-    fn content(&self) -> Result<&'v [Value], Wrong> {
+    fn content(&self) -> Result<&'v [Value], NodeError> {
         match self.map.get("content") {
             None | Some(Value::Null) => Ok(&[]),
             Some(Value::Array(content)) => Ok(content),
-            Some(_) => Err(Wrong::new("must be an array").under(".content")),
+            Some(_) => Err(NodeError::new("must be an array").under(".content")),
         }
     }
 
@@ -296,53 +296,54 @@ impl<'v> Node<'v> {
         self.map.get("attrs")?.get(name).filter(|value| !value.is_null())
     }
 
-    /// An attribute that is none of these would be lost; editors set what they do not use to null.
-    fn takes(&self, known: &[&str]) -> Result<(), Wrong> {
+    /// Rejects unknown attributes, because they would be lost. Null is accepted, since editors set unused attributes
+    /// to null.
+    fn takes(&self, known: &[&str]) -> Result<(), NodeError> {
         let attributes = match self.map.get("attrs") {
             None | Some(Value::Null) => return Ok(()),
             Some(Value::Object(attributes)) => attributes,
-            Some(_) => return Err(Wrong::new("must be an object").under(".attrs")),
+            Some(_) => return Err(NodeError::new("must be an object").under(".attrs")),
         };
         let strange =
             attributes.iter().find(|(name, value)| !value.is_null() && !known.contains(&name.as_str()));
         match strange {
-            Some((name, _)) => Err(Wrong::new("is not supported").under(&format!(".attrs.{name}"))),
+            Some((name, _)) => Err(NodeError::new("is not supported").under(&format!(".attrs.{name}"))),
             None => Ok(()),
         }
     }
 
-    fn number(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>, Wrong> {
+    fn number(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>, NodeError> {
         let Some(value) = self.attribute(name) else { return Ok(None) };
         match whole(value).and_then(|number| u64::try_from(number).ok()) {
             Some(number) if (least..=most).contains(&number) => Ok(Some(number)),
             _ if least == most => {
-                Err(Wrong::new(format!("must be {least}")).under(&format!(".attrs.{name}")))
+                Err(NodeError::new(format!("must be {least}")).under(&format!(".attrs.{name}")))
             }
             _ => {
                 let message = format!("must be a whole number from {least} to {most}");
-                Err(Wrong::new(message).under(&format!(".attrs.{name}")))
+                Err(NodeError::new(message).under(&format!(".attrs.{name}")))
             }
         }
     }
 
-    fn language(&self) -> Result<Option<String>, Wrong> {
+    fn language(&self) -> Result<Option<String>, NodeError> {
         let Some(value) = self.attribute("language") else { return Ok(None) };
         match value.as_str() {
             Some(name) if super::markdown::is_language(name) => Ok(Some(name.to_owned())),
             Some("") => Ok(None),
-            _ => Err(Wrong::new("must be the name of a language, such as yaml").under(".attrs.language")),
+            _ => Err(NodeError::new("must be the name of a language, such as yaml").under(".attrs.language")),
         }
     }
 
-    fn marks(&self) -> Result<Marks, Wrong> {
+    fn marks(&self) -> Result<Marks, NodeError> {
         let mut marks = Marks::default();
         let given = match self.map.get("marks") {
             None | Some(Value::Null) => return Ok(marks),
             Some(Value::Array(given)) => given,
-            Some(_) => return Err(Wrong::new("must be an array").under(".marks")),
+            Some(_) => return Err(NodeError::new("must be an array").under(".marks")),
         };
         for (place, mark) in given.iter().enumerate() {
-            let named = |wrong: Wrong| wrong.at(place).under(".marks");
+            let named = |wrong: NodeError| wrong.at(place).under(".marks");
             match mark.get("type").and_then(Value::as_str).unwrap_or_default() {
                 "bold" => marks.bold = true,
                 "italic" => marks.italic = true,
@@ -352,12 +353,13 @@ impl<'v> Node<'v> {
                 "link" => {
                     let href = mark.get("attrs").and_then(|attributes| attributes.get("href"));
                     let href = href.and_then(Value::as_str).unwrap_or_default();
-                    marks.link =
-                        Some(link(href).map_err(|message| named(Wrong::new(message).under(".attrs.href")))?);
+                    marks.link = Some(
+                        link(href).map_err(|message| named(NodeError::new(message).under(".attrs.href")))?,
+                    );
                 }
                 other => {
                     let message = format!("{other:?} is not a mark; must be one of: {}", MARKS.join(", "));
-                    return Err(named(Wrong::new(message).under(".type")));
+                    return Err(named(NodeError::new(message).under(".type")));
                 }
             }
         }
@@ -365,7 +367,7 @@ impl<'v> Node<'v> {
     }
 }
 
-/// Where a link may lead: nowhere that runs a script.
+/// Validates a link target; targets that run scripts are rejected.
 pub(super) fn link(href: &str) -> Result<String, String> {
     let lower = href.to_ascii_lowercase();
     let known = ["https://", "http://", "mailto:", "tel:", "#"];

@@ -8,7 +8,7 @@ use crate::content::{Block, Cell, Content, Inline, Marks};
 
 struct Parts<'a, T>(&'a str, &'a [T]);
 
-/// A node of a kind with children.
+/// Writes a node with its type and its children.
 impl<T: Serialize> Serialize for Parts<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -100,7 +100,7 @@ fn entries<M: SerializeMap, T: Serialize>(
     Ok(())
 }
 
-/// What these hold is text: it always can be written.
+/// Converts a value to JSON. This cannot fail, because the values contain only text.
 fn node(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }

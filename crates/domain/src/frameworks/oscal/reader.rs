@@ -1,25 +1,29 @@
-//! A catalog read as a framework.
+//! Reads an OSCAL catalog as a framework.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
 use super::writer::token;
-use super::{GUIDANCE, MODELS, OURS, STATEMENT, THEIRS, UNVERSIONED, code, cut, line, lines};
+use super::{
+    GUIDANCE, MODELS, OSCAL_NAMESPACE, OWN_NAMESPACE, STATEMENT, UNVERSIONED, code, cut, line, lines,
+};
 use crate::frameworks::drafts::{
-    LONGEST_CODE, LONGEST_KIND, LONGEST_TEXT, LONGEST_TITLE, MOST_REQUIREMENTS, MOST_WRONG,
+    MAX_CODE_CHARS, MAX_KIND_CHARS, MAX_REPORTED_ERRORS, MAX_REQUIREMENT_CHARS, MAX_REQUIREMENTS,
+    MAX_TITLE_CHARS,
 };
 use crate::frameworks::{FrameworkDraft, RequirementDraft, Wrong};
 
 const UNKNOWN: &str = "[…]";
-const MOST_DEPTH: usize = 20;
-const MOST_PUBLISHERS: usize = 10;
-/// What stands for a parameter is cut when it is longer: one can be inserted many times.
-const LONGEST_PARAMETER: usize = 1000;
+const MAX_DEPTH: usize = 20;
+const MAX_PUBLISHERS: usize = 10;
+/// The maximum length of a parameter's replacement text, since a parameter can be inserted many times.
+const MAX_PARAMETER_CHARS: usize = 1000;
 
 type Object = Map<String, Value>;
 
-/// Reads `{"catalog": …}`. Every control is a requirement, those inside of others too; withdrawn ones are left out.
+/// Reads `{"catalog": …}`. Every control becomes a requirement, including nested ones; withdrawn controls are
+/// skipped.
 pub fn read(document: &Value) -> Result<FrameworkDraft, Vec<Wrong>> {
     let wrong = |message: String| Err(vec![Wrong { field: "catalog".to_owned(), message }]);
     let catalog = match document.get("catalog") {
@@ -42,7 +46,7 @@ pub fn read(document: &Value) -> Result<FrameworkDraft, Vec<Wrong>> {
     if !reader.wrong.is_empty() {
         return Err(reader.wrong);
     }
-    // Only ours have a position; the others stay as they are.
+    // Only catalogs that we wrote have positions; the stable sort preserves the order of the others.
     reader.found.sort_by_key(|(position, _)| *position);
     draft.requirements = reader.found.into_iter().map(|(_, requirement)| requirement).collect();
     Ok(draft)
@@ -58,28 +62,29 @@ struct Property<'v> {
 }
 
 impl Property<'_> {
-    /// What we keep in it.
+    /// The text of one of our own properties.
     fn text(&self) -> &str {
         if self.remarks.is_empty() { self.value } else { self.remarks }
     }
 }
 
-/// The properties of one thing.
+/// The properties of one object.
 struct Properties<'v>(Vec<Property<'v>>);
 
 impl<'v> Properties<'v> {
     fn own(&self, name: &str) -> impl Iterator<Item = &Property<'v>> {
-        self.0.iter().filter(move |one| one.ns == OURS && one.name == name)
+        self.0.iter().filter(move |one| one.ns == OWN_NAMESPACE && one.name == name)
     }
 
     fn text(&self, name: &str) -> Option<&str> {
         self.own(name).map(Property::text).next()
     }
 
-    /// The plain label, or else the first of those that are of some class.
+    /// The label without a class, or else the first label with one.
     fn label(&self) -> Option<&Property<'v>> {
-        let is_label =
-            |one: &&Property<'v>| one.ns == THEIRS && one.name == "label" && !line(one.value).is_empty();
+        let is_label = |one: &&Property<'v>| {
+            one.ns == OSCAL_NAMESPACE && one.name == "label" && !line(one.value).is_empty()
+        };
         let mut labels = self.0.iter().filter(is_label);
         labels.clone().find(|one| !one.has_class).or_else(|| labels.next())
     }
@@ -91,9 +96,9 @@ impl<'v> Properties<'v> {
 
 #[derive(Default)]
 struct Reader<'v> {
-    /// What stands for each parameter.
+    /// The replacement text of each parameter.
     parameters: HashMap<&'v str, String>,
-    /// Where each code was found.
+    /// The path at which each code was found.
     codes: HashMap<String, String>,
     found: Vec<(usize, RequirementDraft)>,
     wrong: Vec<Wrong>,
@@ -102,10 +107,10 @@ struct Reader<'v> {
 
 impl<'v> Reader<'v> {
     fn report(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        if self.wrong.len() < MOST_WRONG {
+        if self.wrong.len() < MAX_REPORTED_ERRORS {
             self.wrong.push(Wrong { field: field.into(), message: message.into() });
         }
-        self.is_over |= self.wrong.len() >= MOST_WRONG;
+        self.is_over |= self.wrong.len() >= MAX_REPORTED_ERRORS;
     }
 
     fn text(&mut self, object: &'v Object, name: &str, path: &str) -> &'v str {
@@ -119,7 +124,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// The objects of an array, each with its path.
+    /// The objects in an array, each with its path.
     fn objects(&mut self, object: &'v Object, name: &str, path: &str) -> Vec<(String, &'v Object)> {
         let all = match object.get(name) {
             None | Some(Value::Null) => return Vec::new(),
@@ -149,7 +154,7 @@ impl<'v> Reader<'v> {
             let ns = self.text(one, "ns", &path);
             all.push(Property {
                 name: self.text(one, "name", &path),
-                ns: if ns.is_empty() { THEIRS } else { ns },
+                ns: if ns.is_empty() { OSCAL_NAMESPACE } else { ns },
                 has_class: one.contains_key("class"),
                 value: self.text(one, "value", &path),
                 remarks: self.text(one, "remarks", &path),
@@ -169,7 +174,7 @@ impl<'v> Reader<'v> {
 
     fn title(&mut self, object: &'v Object, path: &str) -> String {
         let title = line(self.text(object, "title", path));
-        self.is_at_most(&title, LONGEST_TITLE, &format!("{path}.title"));
+        self.is_at_most(&title, MAX_TITLE_CHARS, &format!("{path}.title"));
         title
     }
 
@@ -187,7 +192,7 @@ impl<'v> Reader<'v> {
             }
         };
         let properties = self.properties(metadata, path);
-        let text = |name: &str| properties.text(name).map(|text| cut(lines(text), LONGEST_TEXT));
+        let text = |name: &str| properties.text(name).map(|text| cut(lines(text), MAX_REQUIREMENT_CHARS));
         let name = self.title(metadata, path);
         if name.is_empty() {
             self.report(format!("{path}.title"), "must not be empty");
@@ -196,7 +201,7 @@ impl<'v> Reader<'v> {
         FrameworkDraft {
             alias: properties.text("alias").map(line).filter(|alias| !alias.is_empty()),
             name,
-            description: cut(lines(self.text(metadata, "remarks", path)), LONGEST_TEXT),
+            description: cut(lines(self.text(metadata, "remarks", path)), MAX_REQUIREMENT_CHARS),
             version: if version == UNVERSIONED { String::new() } else { version },
             source: text("source").unwrap_or_else(|| self.publishers(metadata, path)),
             licence: text("licence").unwrap_or_default(),
@@ -205,26 +210,26 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// Who a catalog of somebody else is from.
+    /// The publishers of a catalog that has no source property: the names of its parties.
     fn publishers(&mut self, metadata: &'v Object, path: &str) -> String {
         let mut names: Vec<String> = Vec::new();
         for (path, party) in self.objects(metadata, "parties", path) {
             let name = line(self.text(party, "name", &path));
-            if !name.is_empty() && !names.contains(&name) && names.len() < MOST_PUBLISHERS {
+            if !name.is_empty() && !names.contains(&name) && names.len() < MAX_PUBLISHERS {
                 names.push(name);
             }
         }
-        cut(names.join("; "), LONGEST_TEXT)
+        cut(names.join("; "), MAX_REQUIREMENT_CHARS)
     }
 
-    /// The controls and groups of a catalog, a group or a control.
+    /// Reads the controls and groups of a catalog, a group or a control.
     fn level(&mut self, object: &'v Object, path: &str, theme: &Theme<'_>, depth: usize) {
         let controls = self.objects(object, "controls", path);
         let groups = self.objects(object, "groups", path);
-        if depth >= MOST_DEPTH
+        if depth >= MAX_DEPTH
             && let Some((path, _)) = controls.first().or(groups.first())
         {
-            self.report(path, format!("groups and controls can be nested at most {MOST_DEPTH} deep"));
+            self.report(path, format!("groups and controls can be nested at most {MAX_DEPTH} deep"));
             return;
         }
         for (path, control) in controls {
@@ -256,8 +261,8 @@ impl<'v> Reader<'v> {
         theme: &Theme<'_>,
         properties: &Properties<'v>,
     ) {
-        if self.found.len() == MOST_REQUIREMENTS {
-            self.report("catalog", format!("must hold at most {MOST_REQUIREMENTS} controls"));
+        if self.found.len() == MAX_REQUIREMENTS {
+            self.report("catalog", format!("must hold at most {MAX_REQUIREMENTS} controls"));
             self.is_over = true;
             return;
         }
@@ -296,7 +301,7 @@ impl<'v> Reader<'v> {
         };
         if code.is_empty() {
             self.report(field, "must not be empty");
-        } else if self.is_at_most(&code, LONGEST_CODE, &field) {
+        } else if self.is_at_most(&code, MAX_CODE_CHARS, &field) {
             let first = self.codes.entry(code.clone()).or_insert_with(|| path.to_owned()).clone();
             if first != path {
                 self.report(field, format!("{code:?} is already the code of {first}"));
@@ -305,7 +310,7 @@ impl<'v> Reader<'v> {
         code
     }
 
-    /// The statement and the guidance of a control. Without a statement, the first other part is used for it.
+    /// The statement and the guidance of a control. Without a statement, the first other part is used instead.
     fn texts(&mut self, control: &'v Object, path: &str) -> (String, String) {
         let parts = self.objects(control, "parts", path);
         let has_statement = parts.iter().any(|(_, part)| is_named(part, STATEMENT));
@@ -318,18 +323,18 @@ impl<'v> Reader<'v> {
                 self.part(part, path, 0, &mut guidance);
             }
         }
-        (cut(lines(&objective), LONGEST_TEXT), cut(lines(&guidance), LONGEST_TEXT))
+        (cut(lines(&objective), MAX_REQUIREMENT_CHARS), cut(lines(&guidance), MAX_REQUIREMENT_CHARS))
     }
 
-    /// A line for the part, and one for each item below it.
+    /// Appends a line for the part, and one for each item below it.
     fn part(&mut self, part: &'v Object, path: &str, depth: usize, text: &mut String) {
         let name = self.text(part, "name", path);
-        if name.starts_with("assessment") || is_enough(text, LONGEST_TEXT) {
+        if name.starts_with("assessment") || is_enough(text, MAX_REQUIREMENT_CHARS) {
             return;
         }
         let title = line(self.text(part, "title", path));
         let prose = lines(self.text(part, "prose", path));
-        let prose = filled(&prose, LONGEST_TEXT, |id| self.parameters.get(id).cloned());
+        let prose = filled(&prose, MAX_REQUIREMENT_CHARS, |id| self.parameters.get(id).cloned());
         let properties = self.properties(part, path);
         let label = properties.label().filter(|_| depth > 0).map(|label| line(label.value));
         let label = label.as_deref().unwrap_or_default();
@@ -348,10 +353,10 @@ impl<'v> Reader<'v> {
             }
         }
         let parts = self.objects(part, "parts", path);
-        if depth >= MOST_DEPTH
+        if depth >= MAX_DEPTH
             && let Some((path, _)) = parts.first()
         {
-            self.report(path, format!("parts can be nested at most {MOST_DEPTH} deep"));
+            self.report(path, format!("parts can be nested at most {MAX_DEPTH} deep"));
             return;
         }
         for (path, part) in &parts {
@@ -360,15 +365,14 @@ impl<'v> Reader<'v> {
     }
 }
 
-/// Lines of an item, those after the first as far in as what is below it.
 fn is_named(part: &Object, name: &str) -> bool {
     part.get("name").and_then(Value::as_str) == Some(name)
 }
 
-/// An id, unless a writer makes the same of the text anyway.
+/// The id to store; empty when the writer derives the same id from the text.
 fn explicit_id(text: &str, id: &str) -> String {
     let id = line(id);
-    if token(text) == id { String::new() } else { cut(id, LONGEST_KIND) }
+    if token(text) == id { String::new() } else { cut(id, MAX_KIND_CHARS) }
 }
 
 /// A group that controls belong to.
@@ -377,17 +381,18 @@ struct Theme<'t> {
     title: &'t str,
 }
 
+/// Joins the lines of an item; those after the first are indented like the items below it.
 fn below(text: &str, depth: usize) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(&format!("\n{}", "  ".repeat(depth)))
 }
 
-/// Whether text will be cut whatever follows: no character takes more than four bytes.
+/// Returns true when the text will be truncated in any case, since a character takes at most four bytes.
 fn is_enough(text: &str, longest: usize) -> bool {
     text.len() > 4 * longest
 }
 
-/// Prose with something readable at the places where parameters are inserted.
+/// Replaces the parameters in prose with readable text.
 fn filled(prose: &str, longest: usize, mut parameter: impl FnMut(&str) -> Option<String>) -> String {
     let (mut out, mut rest) = (String::with_capacity(prose.len()), prose);
     while !is_enough(&out, longest)
@@ -404,7 +409,7 @@ fn filled(prose: &str, longest: usize, mut parameter: impl FnMut(&str) -> Option
                 let id = inserted.split_once(',').map(|(_, id)| id.trim());
                 Some(id.and_then(&mut parameter).unwrap_or_else(|| UNKNOWN.to_owned()))
             }
-            // As drafts of OSCAL had it.
+            // The syntax of OSCAL drafts.
             None => parameter(inside.trim()),
         };
         match put {
@@ -416,7 +421,7 @@ fn filled(prose: &str, longest: usize, mut parameter: impl FnMut(&str) -> Option
     out
 }
 
-/// What stands for each parameter, wherever it is declared.
+/// The replacement text of each parameter, wherever in the catalog it is declared.
 fn parameters(catalog: &Object) -> HashMap<&str, String> {
     fn gather<'v>(object: &'v Object, depth: usize, all: &mut BTreeMap<&'v str, &'v Object>) {
         let objects = |name: &str| {
@@ -427,7 +432,7 @@ fn parameters(catalog: &Object) -> HashMap<&str, String> {
                 all.entry(id).or_insert(parameter);
             }
         }
-        if depth < MOST_DEPTH {
+        if depth < MAX_DEPTH {
             let inner = objects("controls").chain(objects("groups"));
             inner.for_each(|object| gather(object, depth + 1, all));
         }
@@ -442,7 +447,8 @@ fn parameters(catalog: &Object) -> HashMap<&str, String> {
     texts
 }
 
-/// Values that are set, or else in brackets its choices or its label; they may name other parameters.
+/// The replacement text of a parameter: its values, or else its choices or its label in brackets. They can refer to
+/// other parameters.
 fn stand_in<'v>(
     id: &str,
     all: &BTreeMap<&'v str, &'v Object>,
@@ -453,23 +459,23 @@ fn stand_in<'v>(
         return Some(text.clone());
     }
     let (id, parameter) = all.get_key_value(id)?;
-    if depth >= MOST_DEPTH {
+    if depth >= MAX_DEPTH {
         return None;
     }
-    // One that names itself finds this.
+    // A parameter that refers to itself finds this entry.
     texts.insert(id, UNKNOWN.to_owned());
     let strings = |value: Option<&'v Value>| {
         let all = value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         all.filter(|text| !text.trim().is_empty())
     };
     let mut read = |text: &str| {
-        let start = &text[..text.floor_char_boundary(4 * LONGEST_PARAMETER)];
-        line(&filled(start, LONGEST_PARAMETER, |id| stand_in(id, all, texts, depth + 1)))
+        let start = &text[..text.floor_char_boundary(4 * MAX_PARAMETER_CHARS)];
+        line(&filled(start, MAX_PARAMETER_CHARS, |id| stand_in(id, all, texts, depth + 1)))
     };
     let mut joined = |strings: &mut dyn Iterator<Item = &str>, between: &str| {
         let mut text = String::new();
         for one in strings {
-            if is_enough(&text, LONGEST_PARAMETER) {
+            if is_enough(&text, MAX_PARAMETER_CHARS) {
                 break;
             }
             if !text.is_empty() {
@@ -477,7 +483,7 @@ fn stand_in<'v>(
             }
             text.push_str(&read(one));
         }
-        cut(text, LONGEST_PARAMETER)
+        cut(text, MAX_PARAMETER_CHARS)
     };
     let select = parameter.get("select");
     let choices = || strings(select.and_then(|select| select.get("choice")));

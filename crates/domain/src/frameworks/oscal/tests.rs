@@ -1,4 +1,4 @@
-//! Catalogs written, read, and refused.
+//! Tests of writing, reading and rejecting catalogs.
 
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn without_alias(draft: FrameworkDraft) -> FrameworkDraft {
     FrameworkDraft { alias: None, ..draft }
 }
 
-/// A small framework with the given codes.
+/// A small framework with these codes.
 fn small(codes: &[&str]) -> Framework {
     let mut framework = Framework::clone(&shipped()[0]);
     framework.requirements.truncate(codes.len());
@@ -182,7 +182,7 @@ fn a_catalog_is_written_the_way_oscal_wants_it() {
     assert_eq!(catalog["groups"][0], json!({"id": "Clauses", "title": "Clauses", "controls": [wanted]}));
     assert_eq!(catalog["groups"][1]["controls"][0]["id"], "Art.32");
     assert_eq!(catalog.get("controls"), None, "no empty arrays");
-    // The same as any other tool makes of this name.
+    // Other tools derive the same UUID from this name.
     assert_eq!(uuid("http://www.ietf.org/rfc/rfc4122.txt"), "d0690b3c-b29d-52e7-81b0-d573b503f2d4");
 }
 
@@ -274,7 +274,7 @@ fn long_text_is_cut() {
     assert_eq!(objective(&json!([]), &statement(&"ä".repeat(10_000))), "ä".repeat(10_000));
     let read = objective(&json!([]), &statement(&"ä".repeat(10_001)));
     assert_eq!(read, format!("{}…", "ä".repeat(9_999)));
-    // Parameters that grow into each other do not grow without end.
+    // Parameters that expand into each other do not grow without bound.
     let params: Vec<Value> = (0..50)
         .map(|n| json!({"id": format!("p{n}"), "label": format!("{{{{ insert: param, p{} }}}}", n + 1).repeat(50)}))
         .collect();

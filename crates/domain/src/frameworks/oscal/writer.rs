@@ -1,21 +1,21 @@
-//! A framework written as a catalog.
+//! Writes a framework as an OSCAL catalog.
 
 use std::collections::HashMap;
 
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde_json::{Value, json};
 
-use super::{GUIDANCE, OURS, STATEMENT, UNVERSIONED, VERSION, code, line};
+use super::{GUIDANCE, OWN_NAMESPACE, STATEMENT, UNVERSIONED, VERSION, code, line};
 use crate::frameworks::{Framework, Requirement};
 use crate::time::Time;
 
-/// Writes a catalog: a group a theme, a control a requirement.
+/// Writes a catalog: themes become groups, requirements become controls.
 pub fn write(framework: &Framework, at: Time) -> Value {
     let mut ids = Ids::default();
-    // Ids from an import are kept; the others are derived so that they do not collide with them.
+    // Imported ids are preserved; the others are derived without colliding with them.
     let kept: Vec<Option<String>> =
         framework.requirements.iter().map(|one| ids.exactly(&one.control_id)).collect();
-    // The first holds what has no theme.
+    // The first group contains the requirements without a theme.
     let mut groups: Vec<(&str, Option<String>, Vec<Value>)> = vec![("", None, Vec::new())];
     let mut known = HashMap::from([(("", ""), 0)]);
     let mut places = Vec::with_capacity(kept.len());
@@ -66,7 +66,8 @@ pub fn write(framework: &Framework, at: Time) -> Value {
     if !framework.description.is_empty() {
         metadata["remarks"] = framework.description.as_str().into();
     }
-    let mut catalog = json!({"uuid": uuid(&format!("{OURS}:{}", framework.id)), "metadata": metadata});
+    let mut catalog =
+        json!({"uuid": uuid(&format!("{OWN_NAMESPACE}:{}", framework.id)), "metadata": metadata});
     put(&mut catalog, "groups", groups);
     put(&mut catalog, "controls", top);
     json!({"catalog": catalog})
@@ -87,7 +88,7 @@ fn control(one: &Requirement, id: &str, position: Option<usize>, ids: &mut Ids) 
     props.extend(position.and_then(|position| own("position", &position.to_string())));
     props.extend(one.tags.iter().filter_map(|tag| own("tag", tag)));
     let mut parts = Vec::new();
-    // Guidance that stood for the statement is written once.
+    // Guidance that was also read as the statement is written once.
     if !one.objective.is_empty() && one.objective != one.guidance {
         let id = ids.of(&format!("{id}_smt"));
         parts.push(json!({"id": id, "name": STATEMENT, "prose": one.objective}));
@@ -105,27 +106,27 @@ fn control(one: &Requirement, id: &str, position: Option<usize>, ids: &mut Ids) 
     control
 }
 
-/// Arrays of a catalog must not be empty.
+/// Sets a property to an array, unless it is empty: OSCAL does not allow empty arrays.
 fn put(object: &mut Value, name: &str, all: Vec<Value>) {
     if !all.is_empty() {
         object[name] = all.into();
     }
 }
 
-/// A property of ours; what is no value on one line is kept in its remarks.
+/// A property in our own namespace. Text that is not a valid one-line value goes into its remarks.
 fn own(name: &str, text: &str) -> Option<Value> {
     let value = line(text);
     if value.is_empty() {
         return None;
     }
-    let mut property = json!({"name": name, "ns": OURS, "value": value});
+    let mut property = json!({"name": name, "ns": OWN_NAMESPACE, "value": value});
     if value != text {
         property["remarks"] = text.into();
     }
     Some(property)
 }
 
-/// A UUID of version 5, in the namespace of URLs.
+/// A UUID of version 5 in the URL namespace.
 pub(super) fn uuid(name: &str) -> String {
     let mut bytes = uuid::Uuid::NAMESPACE_URL.as_bytes().to_vec();
     bytes.extend_from_slice(name.as_bytes());
@@ -134,12 +135,12 @@ pub(super) fn uuid(name: &str) -> String {
     uuid::Builder::from_sha1_bytes(first).into_uuid().to_string()
 }
 
-/// The ids that a catalog has given out.
+/// The ids that are in use in a catalog.
 #[derive(Default)]
 struct Ids(HashMap<String, usize>);
 
 impl Ids {
-    /// This id, if it is one and nothing else has it.
+    /// Reserves exactly this id, if it is valid and not in use.
     fn exactly(&mut self, id: &str) -> Option<String> {
         if id.is_empty() || token(id) != id || self.0.contains_key(id) {
             return None;
@@ -148,7 +149,7 @@ impl Ids {
         Some(id.to_owned())
     }
 
-    /// A token like the text, with a number where another one has it.
+    /// Reserves an id derived from the text, with a number if it is in use.
     fn of(&mut self, text: &str) -> String {
         let name = Some(token(text)).filter(|token| !token.is_empty()).unwrap_or_else(|| "r".to_owned());
         let mut id = name.clone();
@@ -162,7 +163,8 @@ impl Ids {
     }
 }
 
-/// `164.308(a)(1)` as `r-164.308-a-1`: OSCAL's tokens begin with a letter and hold letters, digits, `.`, `-` and `_`.
+/// Converts a text to an OSCAL token, such as `164.308(a)(1)` to `r-164.308-a-1`. Tokens begin with a letter and
+/// contain letters, digits, `.`, `-` and `_`.
 pub(super) fn token(text: &str) -> String {
     let mut token = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! A list as a download, written page by page while it is read.
+//! Exports of lists as downloads, written page by page while they are read.
 
 use std::io::Read;
 
@@ -23,7 +23,7 @@ use crate::document::operations::capitalized;
 use crate::request::query::{FromQuery, Query};
 
 attestry_domain::words! {
-    /// What a table is written as.
+    /// The file format of a table.
     #[derive(Default)]
     TableFormat {
         #[default]
@@ -32,7 +32,7 @@ attestry_domain::words! {
     }
 }
 
-/// How a table is written.
+/// The output options of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub format: TableFormat,
@@ -58,23 +58,24 @@ impl Shape {
     }
 }
 
-/// A column: its name, and how wide it is shown.
+/// A column: its name and its display width.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     pub name: &'static str,
     pub width: u16,
 }
 
-/// Rows of a table, fetched page by page by whoever writes it.
+/// The rows of a table, read page by page by the writer.
 type Rows = mpsc::Receiver<Result<Vec<Vec<Cell>>, Problem>>;
 
-/// How many rows are read at a time: few enough that a page stays near [`PAGE_BYTES`], however long its rows are.
+/// The number of rows per page, chosen so that a page stays near [`PAGE_BYTES`] regardless of the length of its rows.
 const ROWS: std::ops::RangeInclusive<usize> = 10..=500;
 const PAGE_BYTES: usize = 128 << 10;
-/// The same of the past, where each page in another order than that of creation looks at everything.
+/// The number of rows per page of a past state, where each page in another order than that of creation scans all
+/// rows.
 const PAST_ROWS: u16 = 2000;
 
-/// Feeds a table page by page, until there is nothing more or whoever downloads it went away.
+/// Reads the rows of a table page by page, until the end or until the client disconnects.
 pub fn all_rows<T, F>(
     as_of: Option<Time>,
     cells: impl Fn(T) -> Vec<Cell> + Send + 'static,
@@ -88,7 +89,7 @@ where
     tokio::spawn(async move {
         let (mut after, mut limit) = (None, if as_of.is_some() { PAST_ROWS } else { 50 });
         loop {
-            // Read only when somebody wants it: what waits takes memory.
+            // Read only when the writer is ready, because waiting rows take memory.
             let Ok(place) = send.reserve().await else { return };
             let found = list(after.take(), limit).await;
             after = found.as_ref().ok().and_then(|page| page.next.clone());
@@ -115,7 +116,7 @@ fn length(cell: &Cell) -> usize {
     if let Plain::Text(text) = cell { text.len() } else { 8 }
 }
 
-/// A table as a download. What goes wrong with the first of its rows is still a problem.
+/// Responds with a table as a download. An error in the first page still becomes a problem.
 pub async fn download(
     name: &'static str,
     file_name: &str,
@@ -171,14 +172,14 @@ fn csv_stream(
         let page = rows.recv().await?;
         Some((page.map_err(broken).and_then(|page| csv_lines(&page)), rows))
     });
-    // Whoever compresses asks again after the end.
+    // Fused, because the compression layer polls again after the end.
     stream::iter([Ok(Bytes::from_static(mark.as_bytes())), csv_lines(&[names]), csv_lines(first)])
         .chain(rest)
         .fuse()
 }
 
-/// The longest text a cell of a spreadsheet takes.
-const LONGEST: usize = 32_767;
+/// The maximum length of a spreadsheet cell in characters.
+const MAX_CELL_CHARS: usize = 32_767;
 
 struct Formats {
     header: Format,
@@ -195,14 +196,14 @@ fn write(
 ) -> Result<(), XlsxError> {
     match cell {
         Plain::Null => return Ok(()),
-        Plain::Text(text) if text.chars().count() > LONGEST => {
-            let start: String = text.chars().take(LONGEST - 1).chain(['…']).collect();
+        Plain::Text(text) if text.chars().count() > MAX_CELL_CHARS => {
+            let start: String = text.chars().take(MAX_CELL_CHARS - 1).chain(['…']).collect();
             sheet.write_string_with_format(row, column, start, &formats.text)?
         }
         Plain::Text(text) => sheet.write_string_with_format(row, column, text.as_ref(), &formats.text)?,
         Plain::Bool(value) => sheet.write_boolean(row, column, *value)?,
         Plain::Int(value) => sheet.write(row, column, *value)?,
-        // A spreadsheet counts its days from 1900 on.
+        // Spreadsheets cannot represent dates before 1900.
         Plain::Date(value) => match ExcelDateTime::parse_from_str(&value.to_string()) {
             Ok(moment) => sheet.write_datetime_with_format(row, column, moment, &formats.date)?,
             Err(_) => sheet.write_string(row, column, value.to_string())?,
@@ -254,7 +255,7 @@ fn write_book(
     Ok(file)
 }
 
-/// A table that is there whole, as a workbook.
+/// Writes a complete table as a workbook.
 pub fn book(name: &str, columns: &[Column], rows: Vec<Vec<Cell>>) -> Result<Vec<u8>, String> {
     let (_, nothing_more) = mpsc::channel(1);
     let wrong = |problem: Problem| problem.cause.unwrap_or(problem.detail);
@@ -264,7 +265,7 @@ pub fn book(name: &str, columns: &[Column], rows: Vec<Vec<Cell>>) -> Result<Vec<
     Ok(bytes)
 }
 
-/// The same as CSV.
+/// Writes a complete table as CSV.
 pub fn table(columns: &[Column], rows: &[Vec<Cell>]) -> Result<Vec<u8>, std::io::Error> {
     let names: Vec<Cell> = columns.iter().map(|column| super::text(column.name)).collect();
     let mut bytes = csv_lines(&[names])?.to_vec();
@@ -272,7 +273,8 @@ pub fn table(columns: &[Column], rows: &[Vec<Cell>]) -> Result<Vec<u8>, std::io:
     Ok(bytes)
 }
 
-/// Excel's format cannot be written front to back: it goes through a file that vanishes by itself.
+/// Streams a workbook. It is written to a self-deleting temporary file first, because Excel's format is not
+/// sequential.
 fn xlsx_stream(
     name: &'static str,
     columns: Vec<Column>,

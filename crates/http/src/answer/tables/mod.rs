@@ -1,4 +1,4 @@
-//! Tables in and out: a list as CSV or XLSX, written while it is read, and tables whose rows are creations.
+//! Tables: lists exported as CSV or XLSX while they are read, and the escaping of formulas in cells.
 
 use std::borrow::Cow;
 
@@ -17,20 +17,20 @@ pub fn text(text: impl Into<String>) -> Cell {
     Plain::Text(Cow::Owned(text.into()))
 }
 
-/// Characters that spreadsheets take for the beginning of a formula, their full-width forms included.
+/// Characters that spreadsheets interpret as the start of a formula, including their full-width forms.
 const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
-/// Whether this is a formula, or looks like one that was made harmless.
+/// Returns true for a formula, and for one that is already escaped.
 pub fn is_risky(cell: &str) -> bool {
     cell.trim_start_matches('\'').starts_with(FORMULA)
 }
 
-/// A text that a spreadsheet would take for a formula is made plain text.
+/// Escapes a text that a spreadsheet would interpret as a formula.
 pub fn harmless(cell: &str) -> String {
     if is_risky(cell) { format!("'{cell}") } else { cell.to_owned() }
 }
 
-/// The text as it was before an export made it harmless.
+/// Reverts the escaping of an export.
 pub fn as_meant(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|rest| is_risky(rest)).unwrap_or(cell)
 }

@@ -11,22 +11,23 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
 use super::{Confinement, limit, syscalls};
 
-/// Programs for the kernel, in the order in which they are handed over.
+/// Two seccomp programs, in the order in which they are installed.
 pub(super) type Filters = [BpfProgram; 2];
 
 pub(super) fn build() -> Result<Filters, String> {
-    // No other process of the same user reads the memory of this one.
+    // Prevents other processes of the same user from reading the memory of this one.
     prctl::set_dumpable(false).map_err(|error| format!("dumpable: {error}"))?;
-    // Pages are counted one by one. Where they cannot be kept small, only a message is less exact.
+    // Memory use is measured in page faults, so pages must be small. If this fails, only an error message is less
+    // precise.
     let _ = prctl::set_thp_disable(true);
     prctl::set_no_new_privs().map_err(|error| format!("no_new_privs: {error}"))?;
     filters()
 }
 
 pub(super) fn close(filters: &Filters) -> Result<(), String> {
-    // A second wall: where the kernel lacks it, seccomp stands alone.
+    // Landlock is a second layer: where the kernel lacks it, seccomp is the only one.
     let _ = ruleset().and_then(RulesetCreated::restrict_self);
-    // Landlock needed a descriptor.
+    // Not earlier, because Landlock needs a descriptor.
     limit(Resource::RLIMIT_NOFILE, 3, 3)?;
     for filter in filters {
         apply_filter(&syscalls::of_this_process(filter)).map_err(|error| format!("seccomp: {error}"))?;
@@ -34,7 +35,7 @@ pub(super) fn close(filters: &Filters) -> Result<(), String> {
     Ok(())
 }
 
-/// Handles everything and allows nothing.
+/// A ruleset that handles every access right and allows none.
 fn ruleset() -> Result<RulesetCreated, RulesetError> {
     const ABI: ABI = ABI::V7;
     Ruleset::default()
@@ -44,8 +45,8 @@ fn ruleset() -> Result<RulesetCreated, RulesetError> {
         .create()
 }
 
-/// Two filters, of which the stricter verdict holds: some calls fail, so that libraries go on without them; whatever is not
-/// allowed kills.
+/// Builds two filters, of which the stricter result applies: the first makes some calls fail, so that libraries do
+/// without them; the second kills the process for every other call that is not allowed.
 fn filters() -> Result<Filters, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let arch = std::env::consts::ARCH.try_into().map_err(|error| wrong(&error))?;
@@ -67,7 +68,7 @@ fn compile(
 }
 
 pub(super) fn offered() -> Confinement {
-    // Filters hold for the thread that sets them, and this one ends at once.
+    // Filters apply to the thread that installs them, and this one ends immediately.
     let tried =
         thread::Builder::new().name("seccomp".to_owned()).spawn(try_seccomp).map(thread::JoinHandle::join);
     if !matches!(tried, Ok(Ok(true))) {
@@ -79,7 +80,7 @@ pub(super) fn offered() -> Confinement {
     }
 }
 
-/// Sets a filter that allows everything.
+/// Installs a harmless filter and returns true if the kernel accepts it.
 fn try_seccomp() -> bool {
     let harmless = || {
         let arch = std::env::consts::ARCH.try_into().ok()?;

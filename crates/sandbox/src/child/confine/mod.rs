@@ -1,4 +1,4 @@
-//! What a process gives up before it reads a script.
+//! Privileges that a process drops before it reads a script.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -12,25 +12,25 @@ use nix::sys::resource::{Resource, setrlimit};
 
 use crate::Limits;
 
-/// Memory of the process beyond the script's heap: the engine, the allocator, the messages.
+/// The maximum memory of the process beyond the script's heap: engine, allocator, messages.
 #[cfg(target_os = "linux")]
-const BESIDES: u64 = 64 << 20;
+const EXTRA_PROCESS_MEMORY_BYTES: u64 = 64 << 20;
 
-/// What this operating system offers to confine scripts with.
+/// The confinement that this operating system supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confinement {
     /// Seccomp and Landlock.
     Full,
     /// The kernel has no Landlock.
     WithoutLandlock,
-    /// Linux without seccomp: scripts are refused.
+    /// Linux without seccomp: scripts are rejected.
     Refused,
-    /// Another operating system: scripts run, but nothing holds them except the engine.
+    /// Another operating system: scripts run, confined by the engine only.
     Absent,
 }
 
 impl Confinement {
-    /// Whether a script that breaks out of the engine meets a second wall.
+    /// Returns true if the operating system confines a script that breaks out of the engine.
     pub fn is_confined(self) -> bool {
         matches!(self, Self::Full | Self::WithoutLandlock)
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Confinement {
     }
 }
 
-/// What this operating system offers. Tries it out; nothing stays confined.
+/// Returns the confinement that this operating system supports, by trying it; nothing stays confined.
 pub fn confinement() -> Confinement {
     #[cfg(target_os = "linux")]
     return linux::offered();
@@ -60,15 +60,15 @@ pub fn confinement() -> Confinement {
     Confinement::Absent
 }
 
-/// What can be given up, or got ready, before the last process is forked.
+/// The confinement, prepared as far as possible before children are forked.
 #[derive(Debug)]
-pub struct Walls {
+pub struct PreparedConfinement {
     #[cfg(target_os = "linux")]
     filters: linux::Filters,
 }
 
-impl Walls {
-    /// Gives up what the process that forks has no need of either.
+impl PreparedConfinement {
+    /// Drops the privileges that the template does not need either.
     pub fn build() -> Result<Self, String> {
         close_inherited();
         limit(Resource::RLIMIT_CORE, 0, 0)?;
@@ -79,7 +79,7 @@ impl Walls {
         })
     }
 
-    /// Gives up everything else.
+    /// Drops all other privileges.
     pub fn close(&self, limits: &Limits) -> Result<(), String> {
         limit_resources(limits)?;
         #[cfg(target_os = "linux")]
@@ -88,7 +88,7 @@ impl Walls {
     }
 }
 
-/// Closes every descriptor but the three standard ones.
+/// Closes every descriptor except the three standard ones.
 fn close_inherited() {
     let folder = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
     let open: Vec<i32> = std::fs::read_dir(folder)
@@ -99,20 +99,21 @@ fn close_inherited() {
         .filter(|descriptor| *descriptor > 2)
         .collect();
     for descriptor in open {
-        // The one that listed the folder is closed already.
+        // The descriptor that listed the folder is closed already.
         let _ = nix::unistd::close(descriptor);
     }
 }
 
 fn limit_resources(limits: &Limits) -> Result<(), String> {
-    // The engine stops at the limit by itself; these seconds are for what it cannot interrupt.
+    // The engine stops at the limit by itself; the extra seconds are for code it cannot interrupt.
     let cpu = limits.cpu.saturating_add(Duration::from_millis(999)).as_secs().saturating_add(1);
-    // The softer of the two tells by its signal what happened.
+    // The soft limit sends its own signal, which tells the cause.
     limit(Resource::RLIMIT_CPU, cpu, cpu.saturating_add(1))?;
     #[cfg(target_os = "linux")]
     {
         // Not the address space: allocators reserve far more than they use.
-        let memory = u64::try_from(limits.memory).unwrap_or(u64::MAX).saturating_add(BESIDES);
+        let memory =
+            u64::try_from(limits.memory).unwrap_or(u64::MAX).saturating_add(EXTRA_PROCESS_MEMORY_BYTES);
         limit(Resource::RLIMIT_DATA, memory, memory)?;
         limit(Resource::RLIMIT_NPROC, 0, 0)?;
     }
@@ -121,7 +122,7 @@ fn limit_resources(limits: &Limits) -> Result<(), String> {
 
 fn limit(resource: Resource, soft: u64, hard: u64) -> Result<(), String> {
     let set = |soft, hard| setrlimit(resource, soft, hard);
-    // Where the operator has set a lower one already, that one holds.
+    // A lower limit set by the operator applies.
     let (_, highest) = nix::sys::resource::getrlimit(resource).map_err(|error| error.to_string())?;
     set(soft.min(highest), hard.min(highest)).map_err(|error| format!("{resource:?}: {error}"))
 }

@@ -1,4 +1,4 @@
-//! What the engine and the allocator ask the kernel for, found by watching them.
+//! System calls of the engine and the allocator, found by tracing them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 pub(super) const EPERM: u32 = libc::EPERM.unsigned_abs();
 
-/// A call that no thread misses in the last moments of its life.
+/// A system call that an ending thread does not need.
 pub(super) const HARMLESS: i64 = libc::SYS_acct;
 
 const ALLOWED: [i64; 17] = [
@@ -40,7 +40,7 @@ const ALLOWED: [i64; 17] = [
     SYS_sigaltstack,
 ];
 
-/// Fail with EPERM: the C library tries them and does without, as with the file of the time zone.
+/// Calls that fail with EPERM: the C library tries them and does without, for example to read the time zone file.
 const REFUSED: [i64; 15] = [
     SYS_faccessat,
     SYS_faccessat2,
@@ -59,18 +59,18 @@ const REFUSED: [i64; 15] = [
     SYS_uname,
 ];
 
-/// The same in their older form, which newer processors do not have.
+/// The same calls in their older form, which newer architectures do not have.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_BEFORE: [i64; 6] =
     [libc::SYS_access, libc::SYS_lstat, libc::SYS_open, libc::SYS_poll, libc::SYS_readlink, libc::SYS_stat];
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_BEFORE: [i64; 0] = [];
 
-/// Stands for the number of the process in a filter that was compiled before there was one. No process has it, and no other
-/// number of a filter is as large.
+/// Placeholder for the process id in a filter that is compiled before the fork. It is above every process id and
+/// every other number in a filter.
 const OWN: u32 = 0x7fff_fffe;
 
-/// The filter with the number of this process.
+/// Replaces the placeholder with the id of this process.
 pub(super) fn of_this_process(filter: &BpfProgram) -> BpfProgram {
     let own = std::process::id();
     let filled = |k| if k == OWN { own } else { k };
@@ -91,7 +91,7 @@ pub(super) fn allowed() -> Result<Rules, BackendError> {
 
 pub(super) fn refused() -> Result<Rules, BackendError> {
     let mut rules: Rules = REFUSED.into_iter().chain(REFUSED_BEFORE).map(|call| (call, Vec::new())).collect();
-    // Allocators name their mappings.
+    // Allocators try to name their mappings.
     rules.insert(SYS_prctl, vec![first_is(u64::from(libc::PR_SET_VMA.unsigned_abs()))?]);
     Ok(rules)
 }
@@ -105,7 +105,7 @@ fn not_executable() -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(2, Qword, SeccompCmpOp::MaskedEq(executable), 0)
 }
 
-/// Neither a file nor shared.
+/// Matches private anonymous mappings: neither a file nor shared memory.
 fn private_memory() -> Result<SeccompCondition, BackendError> {
     let wanted = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS).unsigned_abs();
     let ignored = libc::MAP_NORESERVE.unsigned_abs();

@@ -1,9 +1,9 @@
 -- The trust portal: what is shown, who asked for more, who signed, who may read, and what they read.
 CREATE TABLE portals (
-    org_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES organizations (id),
-    friendly_url TEXT COLLATE "C",
+    org_id {key} NOT NULL PRIMARY KEY REFERENCES organizations (id),
+    friendly_url {key},
     status TEXT NOT NULL CHECK (status IN ('draft', 'published')),
-    domain TEXT COLLATE "C",
+    domain {key},
     domain_verified_at BIGINT,
     domain_broken_at BIGINT,
     contact_email TEXT,
@@ -11,30 +11,32 @@ CREATE TABLE portals (
     frameworks TEXT NOT NULL,
     nda_text TEXT,
     duration_days BIGINT NOT NULL,
+    -- The readers of each document.
+    documents TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     version BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX portals_friendly_url ON portals (friendly_url);
--- Whoever proves first that a domain is theirs has it.
+-- A domain belongs to the first organization that proves it.
 CREATE UNIQUE INDEX portals_domain ON portals (domain) WHERE domain_verified_at IS NOT NULL;
 
 CREATE TABLE certificates (
-    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    org_id TEXT COLLATE "C" NOT NULL REFERENCES organizations (id),
+    id {key} NOT NULL PRIMARY KEY,
+    org_id {key} NOT NULL REFERENCES organizations (id),
     framework TEXT NOT NULL CHECK (framework IN ('iso_27001', 'iso_42001', 'gdpr', 'hipaa', 'soc2_type1', 'soc2_type2', 'pci_dss', 'nen_7510', 'iso_9001')),
     file_name TEXT NOT NULL,
     file_size BIGINT NOT NULL,
-    sha256 TEXT COLLATE "C" NOT NULL,
+    sha256 {key} NOT NULL,
     pages BIGINT NOT NULL,
-    uploaded_by TEXT COLLATE "C" REFERENCES members (id),
+    uploaded_by {key} REFERENCES members (id),
     updated_at BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX certificates_framework ON certificates (org_id, framework);
 
 CREATE TABLE access_requests (
-    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    org_id TEXT COLLATE "C" NOT NULL REFERENCES organizations (id),
+    id {key} NOT NULL PRIMARY KEY,
+    org_id {key} NOT NULL REFERENCES organizations (id),
     name TEXT NOT NULL,
     email TEXT NOT NULL,
     company TEXT,
@@ -42,10 +44,11 @@ CREATE TABLE access_requests (
     purpose TEXT,
     requested_days BIGINT,
     status TEXT NOT NULL CHECK (status IN ('under_review', 'approved', 'denied')),
-    reviewed_by TEXT COLLATE "C" REFERENCES members (id),
+    reviewed_by {key} REFERENCES members (id),
     reviewed_at BIGINT,
     denial_reason TEXT,
-    grant_id TEXT COLLATE "C",
+    grant_id {key},
+    documents TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     version BIGINT NOT NULL
@@ -54,13 +57,13 @@ CREATE INDEX access_requests_list ON access_requests (org_id, id);
 CREATE INDEX access_requests_status ON access_requests (org_id, status, id);
 
 CREATE TABLE ndas (
-    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    org_id TEXT COLLATE "C" NOT NULL REFERENCES organizations (id),
-    request_id TEXT COLLATE "C" NOT NULL REFERENCES access_requests (id),
-    token_hash BYTEA NOT NULL,
+    id {key} NOT NULL PRIMARY KEY,
+    org_id {key} NOT NULL REFERENCES organizations (id),
+    request_id {key} NOT NULL REFERENCES access_requests (id),
+    token_hash {bytes} NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('pending', 'signed', 'void')),
     text TEXT NOT NULL,
-    text_sha256 TEXT COLLATE "C" NOT NULL,
+    text_sha256 {key} NOT NULL,
     duration_days BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
@@ -68,10 +71,10 @@ CREATE TABLE ndas (
     signer_email TEXT,
     signed_at BIGINT,
     signer_ip TEXT,
-    code TEXT COLLATE "C",
-    file_id TEXT COLLATE "C",
-    file_sha256 TEXT COLLATE "C",
-    grant_id TEXT COLLATE "C"
+    code {key},
+    file_id {key},
+    file_sha256 {key},
+    grant_id {key}
 );
 CREATE UNIQUE INDEX ndas_token ON ndas (token_hash);
 CREATE UNIQUE INDEX ndas_code ON ndas (code);
@@ -81,26 +84,26 @@ CREATE INDEX ndas_request ON ndas (org_id, request_id, id);
 CREATE UNIQUE INDEX ndas_open ON ndas (request_id) WHERE status = 'pending';
 
 CREATE TABLE access_grants (
-    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    org_id TEXT COLLATE "C" NOT NULL REFERENCES organizations (id),
-    request_id TEXT COLLATE "C" NOT NULL REFERENCES access_requests (id),
-    nda_id TEXT COLLATE "C" NOT NULL REFERENCES ndas (id),
+    id {key} NOT NULL PRIMARY KEY,
+    org_id {key} NOT NULL REFERENCES organizations (id),
+    request_id {key} NOT NULL REFERENCES access_requests (id),
+    nda_id {key} NOT NULL REFERENCES ndas (id),
     name TEXT NOT NULL,
     email TEXT NOT NULL,
-    email_key TEXT COLLATE "C" NOT NULL,
+    email_key {key} NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     revoked_at BIGINT,
-    revoked_by TEXT COLLATE "C" REFERENCES members (id),
+    revoked_by {key} REFERENCES members (id),
     revocation_reason TEXT
 );
 CREATE INDEX access_grants_list ON access_grants (org_id, id);
 CREATE INDEX access_grants_email ON access_grants (org_id, email_key);
 
 CREATE TABLE access_tokens (
-    token_hash BYTEA NOT NULL PRIMARY KEY,
-    org_id TEXT COLLATE "C" NOT NULL REFERENCES organizations (id),
-    grant_id TEXT COLLATE "C" NOT NULL REFERENCES access_grants (id),
+    token_hash {bytes} NOT NULL PRIMARY KEY,
+    org_id {key} NOT NULL REFERENCES organizations (id),
+    grant_id {key} NOT NULL REFERENCES access_grants (id),
     -- Whether it was given for a signature, or has been used: then it stays as long as the grant.
     is_kept BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL
@@ -108,11 +111,11 @@ CREATE TABLE access_tokens (
 CREATE INDEX access_tokens_grant ON access_tokens (grant_id, created_at);
 
 CREATE TABLE visits (
-    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    org_id TEXT COLLATE "C" NOT NULL REFERENCES organizations (id),
-    grant_id TEXT COLLATE "C" NOT NULL REFERENCES access_grants (id),
+    id {key} NOT NULL PRIMARY KEY,
+    org_id {key} NOT NULL REFERENCES organizations (id),
+    grant_id {key} NOT NULL REFERENCES access_grants (id),
     action TEXT NOT NULL,
-    document TEXT COLLATE "C",
+    document {key},
     title TEXT,
     ip TEXT,
     at BIGINT NOT NULL
@@ -121,8 +124,8 @@ CREATE INDEX visits_list ON visits (org_id, id);
 CREATE INDEX visits_grant ON visits (grant_id, id);
 
 CREATE TABLE portal_posts (
-    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    org_id TEXT COLLATE "C" NOT NULL REFERENCES organizations (id),
+    id {key} NOT NULL PRIMARY KEY,
+    org_id {key} NOT NULL REFERENCES organizations (id),
     kind TEXT NOT NULL CHECK (kind IN ('update', 'question')),
     title TEXT NOT NULL,
     text TEXT NOT NULL,
@@ -135,13 +138,11 @@ CREATE TABLE portal_posts (
 CREATE INDEX portal_posts_list ON portal_posts (org_id, id);
 
 CREATE TABLE subscribers (
-    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    org_id TEXT COLLATE "C" NOT NULL REFERENCES organizations (id),
+    id {key} NOT NULL PRIMARY KEY,
+    org_id {key} NOT NULL REFERENCES organizations (id),
     email TEXT NOT NULL,
-    email_key TEXT COLLATE "C" NOT NULL,
+    email_key {key} NOT NULL,
     created_at BIGINT NOT NULL,
     confirmed_at BIGINT
 );
 CREATE UNIQUE INDEX subscribers_email ON subscribers (org_id, email_key);
-
-ALTER TABLE users ADD COLUMN notify_portal BOOLEAN NOT NULL DEFAULT TRUE;

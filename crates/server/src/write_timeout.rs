@@ -1,5 +1,5 @@
-//! A connection whose client must keep reading. An answer is written as fast as it is read; a client that stops would
-//! keep it, and what it is made of, for as long as it likes.
+//! A connection with a write timeout. A response is written as fast as the client reads it; a client that stops
+//! reading would hold the response, and the resources behind it, forever.
 
 use std::io;
 use std::pin::Pin;
@@ -9,25 +9,25 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// How much a client must take each time its patience is measured: reading a byte now and then is not reading.
-const ENOUGH: usize = 64 << 10;
+/// The minimum number of bytes that a slow client must read per timeout; a few bytes now and then do not count.
+const MIN_BYTES_PER_TIMEOUT: usize = 64 << 10;
 
 #[derive(Debug)]
-pub(crate) struct Patient<S> {
+pub(crate) struct WriteTimeoutStream<S> {
     stream: S,
-    patience: Duration,
-    /// Runs while the client is behind.
+    write_timeout: Duration,
+    /// Timer that runs while the client is behind.
     over: Option<Pin<Box<Sleep>>>,
-    /// What it took since then.
+    /// Bytes written since the timer was started.
     taken: usize,
 }
 
-impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, over: None, taken: 0 }
+impl<S> WriteTimeoutStream<S> {
+    pub(crate) fn new(stream: S, write_timeout: Duration) -> Self {
+        Self { stream, write_timeout, over: None, taken: 0 }
     }
 
-    /// Passes on what a write came to, and ends a connection whose client takes nothing.
+    /// Passes on the result of a write, and fails with a timeout if the client has read too little.
     fn measure(
         &mut self,
         context: &mut Context<'_>,
@@ -36,7 +36,7 @@ impl<S> Patient<S> {
         match written {
             Poll::Ready(Ok(bytes)) => {
                 self.taken += bytes;
-                if self.taken >= ENOUGH {
+                if self.taken >= MIN_BYTES_PER_TIMEOUT {
                     self.over = None;
                 }
                 Poll::Ready(Ok(bytes))
@@ -44,7 +44,7 @@ impl<S> Patient<S> {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Pending => {
                 if self.over.is_none() {
-                    self.over = Some(Box::pin(tokio::time::sleep(self.patience)));
+                    self.over = Some(Box::pin(tokio::time::sleep(self.write_timeout)));
                     self.taken = 0;
                 }
                 if let Some(over) = &mut self.over {
@@ -59,7 +59,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeoutStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -69,7 +69,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -93,7 +93,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Everything was handed over: the next answer starts afresh.
+        // Everything was written: the next response starts with no timer.
         self.over = None;
         Pin::new(&mut self.stream).poll_flush(context)
     }
@@ -109,13 +109,14 @@ mod tests {
 
     use super::*;
 
-    /// What becomes of a long answer whose client does this.
+    /// Writes a long response to this client and returns the result of the write.
     async fn answer<F: Future<Output = ()> + Send + 'static>(
         client: impl FnOnce(DuplexStream) -> F,
     ) -> io::Result<()> {
         let (server, far) = tokio::io::duplex(1000);
         let reading = tokio::spawn(client(far));
-        let written = Patient::new(server, Duration::from_secs(1)).write_all(&vec![0; 1 << 20]).await;
+        let written =
+            WriteTimeoutStream::new(server, Duration::from_secs(1)).write_all(&vec![0; 1 << 20]).await;
         reading.abort();
         written
     }

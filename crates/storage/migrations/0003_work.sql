@@ -1,10 +1,10 @@
 CREATE TABLE jobs (
-    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    id {key} NOT NULL PRIMARY KEY,
     kind TEXT NOT NULL,
-    org_id TEXT COLLATE "C",
-    payload BYTEA NOT NULL,
+    org_id {key},
+    payload {bytes} NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'failed')),
-    unique_key TEXT COLLATE "C",
+    unique_key {key},
     run_at BIGINT NOT NULL,
     attempts BIGINT NOT NULL,
     lease_owner TEXT,
@@ -14,12 +14,16 @@ CREATE TABLE jobs (
 );
 CREATE INDEX jobs_due ON jobs (state, run_at);
 CREATE UNIQUE INDEX jobs_unique_key ON jobs (unique_key);
+-- Each claim asks whose turn it is.
+CREATE INDEX jobs_turns ON jobs (kind, org_id, run_at, lease_until, id) WHERE state = 'waiting';
 
 CREATE TABLE idempotency_keys (
-    claim TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    fingerprint BYTEA NOT NULL,
+    claim {key} NOT NULL PRIMARY KEY,
+    fingerprint {bytes} NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('running', 'applied', 'answered')),
-    answer BYTEA,
+    answer {bytes},
+    -- The holder of the claim: one who has lost it must not settle it.
+    holder TEXT,
     created_at BIGINT NOT NULL,
     locked_until BIGINT NOT NULL
 );
