@@ -21,7 +21,7 @@ pub mod soa;
 pub mod tasks;
 pub mod trust_access;
 
-/// Returns the future of an `async fn` boxed. Every public use case has it: an unboxed future is compiled anew by each
+/// Returns the future of an `async fn` boxed. Use cases that other crates await have it: an unboxed future is compiled anew by each
 /// crate that awaits it, with everything it awaits itself. That was most of the build time of `api`, `demo` and the tests.
 pub(crate) use async_recursion::async_recursion as boxed;
 

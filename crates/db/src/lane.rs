@@ -70,7 +70,8 @@ pub(crate) struct Lane {
     lanes: Lanes,
     open: Mutex<Option<Open>>,
     waiting: AtomicUsize,
-    has_savepoints: AtomicUsize,
+    /// The number of transactions that still run in savepoint mode.
+    savepoint_transactions_left: AtomicUsize,
 }
 
 /// An open transaction that other writers may join.
@@ -111,8 +112,8 @@ impl Drop for Waiting<'_> {
 
 impl Lane {
     fn new(number: u128, lanes: Lanes) -> Self {
-        let (waiting, has_savepoints) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { number, lanes, open: Mutex::default(), waiting, has_savepoints }
+        let (waiting, savepoint_transactions_left) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { number, lanes, open: Mutex::default(), waiting, savepoint_transactions_left }
     }
 
     /// Waits for the lane's transaction and owns it until the turn ends. If the task is cancelled, the connection is
@@ -206,12 +207,12 @@ impl Lane {
     }
 
     fn enter_savepoint_mode(&self) {
-        self.has_savepoints.store(SAVEPOINT_MODE_TRANSACTIONS, Ordering::Relaxed);
+        self.savepoint_transactions_left.store(SAVEPOINT_MODE_TRANSACTIONS, Ordering::Relaxed);
     }
 
     /// Returns true when the next transaction runs in savepoint mode, and counts it.
     fn take_savepoint_mode(&self) -> bool {
-        self.has_savepoints
+        self.savepoint_transactions_left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
             .is_ok()
     }

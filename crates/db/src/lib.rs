@@ -170,7 +170,7 @@ impl Db {
         self.run(Access::Lane(lane), body).await
     }
 
-    /// Runs a body. Only this function is monomorphized for each body; the code that it calls is not generic.
+    /// Runs a body. Only this function and `sqlite::work::Body` are monomorphized for each body; the code that it calls is not generic.
     async fn run<T, E, F>(&self, access: Access, body: F) -> Result<T, E>
     where
         F: AsyncFn(&Tx<'_>) -> Result<T, E> + Send + Sync + 'static,
@@ -231,7 +231,7 @@ impl Db {
         }
     }
 
-    /// Lists the migrations that are missing, and those that a newer version applied.
+    /// Lists the migrations that are missing, and those that another version applied.
     pub async fn pending(&self, migrations: &[Migration]) -> Result<Pending, Error> {
         match &self.0 {
             Inner::Sqlite(sqlite) => sqlite.pending(migrations.to_vec()).await,

@@ -293,8 +293,7 @@ impl Session {
         self.queues.store(queues, Ordering::Relaxed);
     }
 
-    /// Resets the state for another body in the same transaction; in savepoint mode (`has_savepoints`) a savepoint precedes
-    /// it.
+    /// Resets the state for another body in the same transaction. In savepoint mode a savepoint precedes it.
     pub(crate) fn next_body(&self, has_savepoints: bool) {
         *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.dirty.store(false, Ordering::Relaxed);

@@ -1,5 +1,5 @@
--- Written with every change, so without foreign keys and checks: only `app::core::journal` writes here, and
--- the chain proves more than a constraint would.
+-- Written with every change, so without foreign keys and checks: only `app::core::sealing` writes here, and the
+-- chain proves more than a constraint would.
 CREATE TABLE journal (
     org_id {key} NOT NULL,
     sequence BIGINT NOT NULL,

@@ -14,7 +14,7 @@ CREATE TABLE jobs (
 );
 CREATE INDEX jobs_due ON jobs (state, run_at);
 CREATE UNIQUE INDEX jobs_unique_key ON jobs (unique_key);
--- Each claim asks whose turn it is.
+-- Read by each claim, to share workers fairly among organizations.
 CREATE INDEX jobs_turns ON jobs (kind, org_id, run_at, lease_until, id) WHERE state = 'waiting';
 
 CREATE TABLE idempotency_keys (
@@ -22,7 +22,7 @@ CREATE TABLE idempotency_keys (
     fingerprint {bytes} NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('running', 'applied', 'answered')),
     answer {bytes},
-    -- The holder of the claim: one who has lost it must not settle it.
+    -- The holder of the claim. A request that has lost the claim must not settle it.
     holder TEXT,
     created_at BIGINT NOT NULL,
     locked_until BIGINT NOT NULL

@@ -29,7 +29,7 @@ CREATE TABLE risks (
     assignee_id {key} REFERENCES members (id),
     is_assessed BOOLEAN NOT NULL,
     review_date {key},
-    -- These two tell a rating and a decision from their defaults.
+    -- Null or false while the columns above hold their defaults.
     is_residual_assessed BOOLEAN NOT NULL,
     treatment_decided_at BIGINT,
     created_at BIGINT NOT NULL,
@@ -114,7 +114,7 @@ CREATE TABLE attachments (
 CREATE INDEX attachments_entity ON attachments (org_id, entity_id, id);
 CREATE INDEX attachments_uploaded_by ON attachments (uploaded_by);
 
--- Lists as members have arranged them.
+-- Saved arrangements of lists.
 CREATE TABLE views (
     id {key} NOT NULL PRIMARY KEY,
     org_id {key} NOT NULL REFERENCES organizations (id),
@@ -129,7 +129,7 @@ CREATE TABLE views (
 );
 CREATE INDEX views_list ON views (org_id, member_id, id);
 
--- Changes of many rows at once that can be undone: each row with the version it has got.
+-- Bulk changes that can be undone: each changed row with its new version.
 CREATE TABLE bulk_changes (
     id {key} NOT NULL PRIMARY KEY,
     org_id {key} NOT NULL REFERENCES organizations (id),

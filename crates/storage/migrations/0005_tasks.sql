@@ -1,4 +1,4 @@
--- What has to be done, and proven.
+-- Tasks and their evidence.
 CREATE TABLE tasks (
     id {key} NOT NULL PRIMARY KEY,
     org_id {key} NOT NULL REFERENCES organizations (id),
@@ -74,7 +74,7 @@ CREATE TABLE automation_versions (
 CREATE UNIQUE INDEX automation_versions_number ON automation_versions (automation_id, number);
 CREATE INDEX automation_versions_created_by ON automation_versions (created_by);
 
--- Which actions of the journal start which automation.
+-- The actions in the journal that start an automation.
 CREATE TABLE automation_events (
     org_id {key} NOT NULL REFERENCES organizations (id),
     automation_id {key} NOT NULL REFERENCES automations (id),

@@ -1,4 +1,4 @@
--- What the organization has decided: the text that people work on, the versions that were published, who signed them.
+-- Policies: the working text, the published versions, and the signatures.
 CREATE TABLE policies (
     id {key} NOT NULL PRIMARY KEY,
     org_id {key} NOT NULL REFERENCES organizations (id),
@@ -68,7 +68,7 @@ CREATE TABLE policy_signatures (
 CREATE INDEX policy_signatures_list ON policy_signatures (org_id, policy_id, id);
 CREATE UNIQUE INDEX policy_signatures_own ON policy_signatures (policy_id, member_id) WHERE ended_at IS NULL;
 
--- Who was reminded to sign a version of a policy, and when last.
+-- The last reminder of each member to sign a version of a policy.
 CREATE TABLE policy_reminders (
     org_id {key} NOT NULL REFERENCES organizations (id),
     policy_id {key} NOT NULL REFERENCES policies (id),

@@ -1,4 +1,4 @@
--- What the organization does to meet requirements, what is known of it, and the frameworks it added.
+-- Controls, context entries, and the organization's own frameworks.
 CREATE TABLE frameworks (
     id {key} NOT NULL PRIMARY KEY,
     org_id {key} NOT NULL REFERENCES organizations (id),
@@ -72,7 +72,7 @@ CREATE TABLE soa_documents (
     decline_reason TEXT,
     completed_at BIGINT,
     content_hash {key},
-    -- Who asked for the approval of a statement.
+    -- The member who submitted the statement.
     submitted_by {key},
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,

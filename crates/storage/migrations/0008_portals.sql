@@ -1,4 +1,4 @@
--- The trust portal: what is shown, who asked for more, who signed, who may read, and what they read.
+-- The trust portal: its contents, access requests, agreements, grants, and visits.
 CREATE TABLE portals (
     org_id {key} NOT NULL PRIMARY KEY REFERENCES organizations (id),
     friendly_url {key},
@@ -104,7 +104,7 @@ CREATE TABLE access_tokens (
     token_hash {bytes} NOT NULL PRIMARY KEY,
     org_id {key} NOT NULL REFERENCES organizations (id),
     grant_id {key} NOT NULL REFERENCES access_grants (id),
-    -- Whether it was given for a signature, or has been used: then it stays as long as the grant.
+    -- True for a token issued with a signature or already used: it lasts as long as the grant.
     is_kept BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL
 );

@@ -213,7 +213,7 @@ pub(crate) async fn change_password(
 }
 
 body! {
-    /// Your public profile.
+    /// Your profile, as other members see it.
     UpdateProfile {
         name "name": required Name = "Your name.",
     }

@@ -43,7 +43,7 @@ pub(crate) struct StatusView {
     /// The host that the domain's CNAME record should point to.
     #[schema(required)]
     cname_target: Option<String>,
-    /// True if the domain does not point to this server.
+    /// True if the domain does not point to `cnameTarget`.
     misconfigured: bool,
 }
 
@@ -64,8 +64,8 @@ impl IntoParams for AskedDomain {
 
 /// Checks the DNS records of a domain
 ///
-/// You can also check a domain that is not the portal's yet, to learn which records to create. The result for the
-/// portal's own domain is stored.
+/// You can also check a domain that is not the portal's yet, to learn which records to create. The first successful
+/// verification of the portal's own domain is stored.
 #[utoipa::path(
     get, path = "/v1/trust-portal/domain/status", tag = "Trust portal", params(AskedDomain),
     responses(

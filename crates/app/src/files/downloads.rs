@@ -28,7 +28,7 @@ pub struct Download {
     pub bytes: Vec<u8>,
     /// The characters that no font has; a replacement mark is printed instead.
     pub missing: Vec<char>,
-    /// LaneLock until the file is sent, where concurrent downloads are limited.
+    /// The permit, held until the file is sent, where concurrent downloads are limited.
     pub permit: Option<Permit<Downloader>>,
 }
 

@@ -28,7 +28,7 @@ use crate::identity::principals::LastingScope;
 /// The number of questions in one prompt.
 const BATCH: usize = 12;
 /// The maximum length of a model's answer to one prompt, in bytes.
-const MAX_RESPONSE_CHARS: usize = 100_000;
+const MAX_RESPONSE_BYTES: usize = 100_000;
 
 /// An event while a statement is filled in.
 #[derive(Clone, Debug)]
@@ -217,7 +217,7 @@ async fn collect(provider: &Provider, prompt: &Prompt, said: &mut String) -> Res
     let mut answer = provider.ask(prompt).await?;
     while let Some(delta) = answer.next().await {
         said.push_str(&delta?);
-        if said.len() > MAX_RESPONSE_CHARS {
+        if said.len() > MAX_RESPONSE_BYTES {
             break;
         }
     }

@@ -31,7 +31,7 @@ use crate::portals::{self, certificates as certificate_files};
 /// Opening the page again within this time counts as the same visit.
 const ONE_VISIT: Duration = Duration::from_mins(10);
 /// The maximum length of a name in the watermark, in characters.
-const MAX_FILE_NAME_CHARS: usize = 80;
+const MAX_READER_NAME_CHARS: usize = 80;
 
 /// A portal visitor who reads documents with a link.
 #[derive(Clone, Debug)]
@@ -192,7 +192,7 @@ pub(super) async fn published(
 async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Result<Vec<u8>, Error> {
     let AccessGrant { name, email, .. } = &reader.grant;
     // A name can be truncated, an address cannot.
-    let name = name.chars().take(MAX_FILE_NAME_CHARS).collect();
+    let name = name.chars().take(MAX_READER_NAME_CHARS).collect();
     let stamp = Stamp { lines: vec![name, email.clone(), format!("{} · {document}", ctx.now().in_utc())] };
     let organization = reader.scope.organization();
     let made = ctx.stamping.work(organization, move || attestry_pdf::stamp(&bytes, &stamp)).await?;

@@ -14,7 +14,7 @@ pub const HEAD: usize = 8 << 10;
 pub struct FileName(String);
 
 impl FileName {
-    const MAX_FILE_NAME_BYTES: usize = 255;
+    const MAX_FILE_NAME_CHARS: usize = 255;
 
     pub fn as_str(&self) -> &str {
         &self.0
@@ -30,7 +30,7 @@ impl Parse for FileName {
         if text.contains('\0') {
             return Err("must not contain a NUL character".to_owned());
         }
-        if text.chars().count() > Self::MAX_FILE_NAME_BYTES {
+        if text.chars().count() > Self::MAX_FILE_NAME_CHARS {
             return Err("must have at most 255 characters".to_owned());
         }
         let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -62,7 +62,7 @@ impl utoipa::PartialSchema for FileName {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .min_length(Some(1))
-            .max_length(Some(Self::MAX_FILE_NAME_BYTES))
+            .max_length(Some(Self::MAX_FILE_NAME_CHARS))
             .examples(["screenshot.png"])
             .into()
     }

@@ -20,8 +20,8 @@ use crate::answer::tables::XLSX;
 pub struct AsStored;
 
 const MISSING: HeaderName = HeaderName::from_static("x-missing-glyphs");
-/// The maximum number of unprintable characters to list.
-const MAX_ENCODED_NAME_CHARS: usize = 50;
+/// The maximum number of characters without a glyph to list.
+const MAX_LISTED_GLYPHS: usize = 50;
 /// The number of bytes passed to the connection at a time.
 const PIECE: usize = 256 << 10;
 /// Media types that are already compressed.
@@ -41,7 +41,7 @@ pub fn download(media_type: &'static str, file: Download) -> Response {
     }
     if !missing.is_empty() {
         let named: Vec<String> =
-            missing.iter().take(MAX_ENCODED_NAME_CHARS).map(|c| format!("U+{:04X}", u32::from(*c))).collect();
+            missing.iter().take(MAX_LISTED_GLYPHS).map(|c| format!("U+{:04X}", u32::from(*c))).collect();
         if let Ok(named) = HeaderValue::from_str(&named.join(" ")) {
             headers.insert(MISSING, named);
         }

@@ -283,7 +283,7 @@ pub(crate) async fn restore(config: &Config, from: &Path) -> Result<ExitCode> {
 /// Drops the tables of a database that holds only the data of a first start or of an interrupted restore.
 async fn empty(ctx: &Ctx) -> Result<()> {
     let pending = ctx.db.pending(MIGRATIONS).await.context("the database cannot be reached")?;
-    start::must_be_known(&pending).context("restore into an empty database")?;
+    start::must_be_known(&pending).context("the target database is not empty; use an empty one")?;
     if pending.missing.len() == MIGRATIONS.len() {
         return Ok(());
     }
@@ -323,7 +323,7 @@ fn archived_schema(from: &Path) -> Result<u32> {
     }
     let manifest: Manifest = serde_json::from_reader(first).with_context(strange)?;
     if manifest.format < FORMAT {
-        bail!("the archive is from before the first release; restore it with the version that wrote it");
+        bail!("this archive was written before the first release and cannot be restored by this version");
     }
     if manifest.format > FORMAT || manifest.schema > newest() {
         bail!("the archive was written by version {}; use that version or a newer one", manifest.version);
