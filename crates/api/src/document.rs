@@ -30,6 +30,7 @@ use crate::routes::all;
         (name = "Automations", description = "Checks and scripts that collect the evidence of a task."),
         (name = "Policies", description = "What the organization asks of its people: texts, versions, approvals, signatures."),
         (name = "Frameworks", description = "What the frameworks ask for, and how ready the organization is."),
+        (name = "Programme", description = "The plan that leads to the audit: scope, owners, due dates, progress."),
         (name = "Controls", description = "What the organization does to meet requirements."),
         (name = "Statement of applicability", description = "Which controls of a framework apply, and why."),
         (name = "Context", description = "What is known of the organization."),

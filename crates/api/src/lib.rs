@@ -13,6 +13,7 @@ mod document;
 mod frameworks;
 mod identity;
 mod policies;
+mod programme;
 mod routes;
 mod service;
 mod soa;

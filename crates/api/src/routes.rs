@@ -29,7 +29,7 @@ use crate::registers::{attachments, comments, views};
 use crate::service::{audit_logs, console, docs, events, files, health};
 use crate::tasks::templates as task_templates;
 use crate::trust_access::{agreements, grants, page, public, reading, requests};
-use crate::{automations, frameworks, policies, registers, soa, tasks, trust_portal};
+use crate::{automations, frameworks, policies, programme, registers, soa, tasks, trust_portal};
 
 pub(crate) fn all(listed: Listed) -> Listed {
     listed
@@ -136,6 +136,14 @@ fn of_frameworks(listed: Listed) -> Listed {
         .schemas(frameworks::own::schemas)
         .routes(operations!(frameworks::list_requirements))
         .routes(operations!(frameworks::readiness::get_framework_readiness))
+        .routes(operations!(frameworks::trace::get_framework_trace))
+        .routes(operations!(frameworks::trace::export_framework_trace))
+        .routes(operations!(programme::get_programme, programme::start_programme))
+        .routes(operations!(programme::list_scope_questions))
+        .routes(operations!(programme::preview_programme))
+        .routes(operations!(programme::undo_programme))
+        .routes(operations!(programme::risk_library::list_risk_library))
+        .routes(operations!(programme::risk_library::create_risks_from_library))
         .with(registers::routes::<Control>)
         .routes(operations!(controls::link_control))
         .routes(operations!(controls::unlink_control))

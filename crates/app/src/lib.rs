@@ -15,6 +15,7 @@ pub mod identity;
 pub mod notices;
 pub mod policies;
 pub mod portals;
+pub mod programme;
 pub mod registers;
 pub mod schema_status;
 pub mod soa;

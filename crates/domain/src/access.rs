@@ -126,6 +126,8 @@ permissions! {
     PortalUpdate "trust-portal:update" "Change the trust portal, its certificates and posts"
     AccessRead "trust-access:read" "See who asked for access to the portal's documents, who has it, and what they read"
     AccessReview "trust-access:review" "Approve and deny requests for access, and revoke it"
+    ProgrammeRead "programme:read" "See the programme: its plan, its scope and its progress"
+    ProgrammeUpdate "programme:update" "Start and change the programme"
     SoaRead "soa:read" "See the statements of applicability"
     SoaUpdate "soa:update" "Make, answer and submit statements of applicability"
     SoaApprove "soa:approve" "Approve or decline statements of applicability one is asked to approve"
@@ -262,6 +264,7 @@ impl Role {
                 P::FrameworkRead,
                 P::ControlRead,
                 P::ContextRead,
+                P::ProgrammeRead,
                 P::SoaRead,
                 P::PortalRead,
                 P::AccessRead,
@@ -567,6 +570,14 @@ impl Scope {
 
     pub fn auth_type(&self) -> Option<AuthType> {
         self.principal().map(|principal| principal.credential.auth_type())
+    }
+
+    /// The same scope without the claim of an `Idempotency-Key`, for the first transactions of an operation that has
+    /// several: the last one settles the claim.
+    #[must_use]
+    pub fn without_claim(&self) -> Self {
+        let origin = Origin { claim: None, ..self.origin.clone() };
+        Self { who: self.who.clone(), origin }
     }
 
     /// The scope of another member, to check what that member may see. It is never used for changes.

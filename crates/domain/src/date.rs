@@ -32,6 +32,24 @@ impl Date {
         Self(self.0.saturating_add(jiff::Span::new().months(months.clamp(-100_000, 100_000))))
     }
 
+    /// The number of days until another date; negative for an earlier one.
+    pub fn days_until(self, other: Self) -> i64 {
+        other.0.duration_since(self.0).as_hours() / 24
+    }
+
+    /// The first Friday from this date on.
+    #[must_use]
+    pub fn friday(self) -> Self {
+        let past = i64::from(jiff::civil::Weekday::Friday.since(self.0.weekday()));
+        self.plus_days(past)
+    }
+
+    /// The Monday of the week of this date.
+    #[must_use]
+    pub fn monday(self) -> Self {
+        self.plus_days(-i64::from(self.0.weekday().to_monday_zero_offset()))
+    }
+
     /// The first millisecond of the day in UTC.
     pub fn start(self) -> Time {
         let since = self.0.duration_since(jiff::civil::date(1970, 1, 1));

@@ -254,6 +254,8 @@ kinds! {
     Backup BackupId "bak" "backup"
     View ViewId "view" "view"
     BulkChange BulkChangeId "blk" "bulk change"
+    Programme ProgrammeId "prg" "programme"
+    ProgrammeRun ProgrammeRunId "prr" "programme run"
 }
 
 #[cfg(test)]

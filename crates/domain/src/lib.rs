@@ -19,6 +19,7 @@ pub mod patch;
 pub mod plain;
 pub mod policies;
 pub mod portals;
+pub mod programme;
 pub mod registers;
 pub mod soa;
 pub mod tasks;

@@ -24,6 +24,7 @@ statements! {
     COUNT = "SELECT COUNT(*) FROM attachments WHERE org_id = $1 AND entity_id = $2";
     OF_AUTOMATION = concat!(columns!(), " WHERE org_id = $1 AND run_id IN (SELECT id FROM automation_runs WHERE org_id = $1 AND automation_id = $2) ORDER BY id");
     LATEST = "SELECT MAX(effective_date) FROM attachments WHERE org_id = $1 AND entity_id = $2";
+    LATEST_OF_TASKS = "SELECT a.entity_id, a.id, a.name, a.effective_date FROM attachments a WHERE a.org_id = $1 AND a.entity_type = 'task' AND a.effective_date IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attachments b WHERE b.org_id = $1 AND b.entity_id = a.entity_id AND (b.effective_date > a.effective_date OR (b.effective_date = a.effective_date AND b.id > a.id))) ORDER BY a.entity_id";
     DELETE = "DELETE FROM attachments WHERE org_id = $1 AND id = $2";
     ;
     pages
@@ -117,6 +118,28 @@ pub async fn of_automation(
 pub async fn latest(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Option<Date>, Error> {
     let params = [id(scope.organization()), Value::from(entity_id)];
     t.one(LATEST, &params, |row| row.opt_parse(0)).await
+}
+
+/// The latest evidence of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatestEvidence {
+    pub task: String,
+    pub id: AttachmentId,
+    pub name: String,
+    pub effective_date: Date,
+}
+
+/// Returns the latest evidence of each task that has any.
+pub async fn latest_of_tasks(t: &Tx<'_>, scope: &Scope) -> Result<Vec<LatestEvidence>, Error> {
+    t.all(LATEST_OF_TASKS, &[id(scope.organization())], |row| {
+        Ok(LatestEvidence {
+            task: row.text(0)?,
+            id: row.parse(1)?,
+            name: row.text(2)?,
+            effective_date: row.parse(3)?,
+        })
+    })
+    .await
 }
 
 pub async fn list(

@@ -28,6 +28,7 @@ pub mod organizations;
 pub mod password_resets;
 pub mod policies;
 pub mod portals;
+pub mod programmes;
 mod risks;
 pub mod runs;
 pub mod schema;
@@ -71,6 +72,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("password_resets", password_resets::statements()),
         ("policies", [attestry_domain::policies::Policy::sql().texts(), policies::statements()].concat()),
         ("portals", portals::statements()),
+        ("programmes", programmes::statements()),
         ("registers", registers::statements()),
         ("risks", attestry_domain::registers::risks::Risk::sql().texts()),
         ("runs", runs::statements()),

@@ -21,6 +21,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     6 "policies" "0006_policies.sql"
     7 "frameworks" "0007_frameworks.sql"
     8 "portals" "0008_portals.sql"
+    9 "programmes" "0009_programmes.sql"
 };
 
 /// The relation of a table's rows to an organization.
@@ -70,6 +71,8 @@ pub const TABLES: &[Table] = tables! {
     "frameworks" ToOne
     "controls" ToOne
     "context_entries" ToOne
+    "programmes" ToOne
+    "programme_runs" ToOne
     "soa_documents" ToOne
     "soa_answers" ToOne
     "soa_approvals" ToOne

@@ -26,6 +26,7 @@ mod people;
 mod policies;
 mod portal;
 mod portal_documents;
+mod programme;
 mod registers;
 mod risks;
 mod roles;

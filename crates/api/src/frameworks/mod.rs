@@ -31,6 +31,7 @@ use utoipa::{IntoParams, ToSchema};
 pub(crate) mod controls;
 pub(crate) mod own;
 pub(crate) mod readiness;
+pub(crate) mod trace;
 
 /// A framework.
 #[derive(Debug, Serialize, ToSchema)]

@@ -31,7 +31,7 @@ attestry_domain::words! {
         NotStarted = "not_started",
         /// No control is linked to it.
         Uncovered = "uncovered",
-        /// The approved statement of applicability excludes it.
+        /// The approved statement of applicability or the scope of the programme excludes it.
         NotApplicable = "not_applicable",
     }
 }

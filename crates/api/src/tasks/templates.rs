@@ -2,6 +2,7 @@
 
 use attestry_app::tasks;
 use attestry_domain::access::grant;
+use attestry_domain::programme::OwnerRole;
 use attestry_domain::tasks::templates::{TaskTemplate, TemplateId};
 use attestry_domain::tasks::{Frequency, Task, templates as task_templates};
 use attestry_domain::words::Department;
@@ -37,18 +38,35 @@ pub(crate) struct TemplateView {
     frequency: Option<Frequency>,
     #[schema(inline)]
     department: Department,
+    /// The role that usually does it.
+    #[schema(inline)]
+    role: OwnerRole,
+    /// The typical time for one round in a company of 50 people.
+    minutes: u32,
+    /// The evidence to attach.
+    evidence: &'static str,
 }
 
 impl From<&'static TaskTemplate> for TemplateView {
     fn from(template: &'static TaskTemplate) -> Self {
-        let TaskTemplate { id, title, description, frequency, department } = template;
-        let (frequency, department) = (*frequency, *department);
-        Self { id: id.to_string(), title, description, frequency, department }
+        let TaskTemplate {
+            id,
+            title,
+            description,
+            frequency,
+            department,
+            role,
+            minutes,
+            evidence,
+            applies_when: _,
+        } = template;
+        let (frequency, department, role, minutes) = (*frequency, *department, *role, *minutes);
+        Self { id: id.to_string(), title, description, frequency, department, role, minutes, evidence }
     }
 }
 
 fn template_example() -> Value {
-    json!(task_templates::all().first())
+    json!(task_templates::all().first().map(TemplateView::from))
 }
 
 page_of! {

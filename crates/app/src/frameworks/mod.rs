@@ -2,6 +2,7 @@
 
 pub mod controls;
 pub mod readiness;
+pub mod trace;
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::frameworks::controls::{Control, ControlReadiness, InPlace, Missing, Readiness};
 use attestry_domain::frameworks::{Framework, Requirement};
-use attestry_domain::id::{FrameworkId, RequirementId};
+use attestry_domain::id::RequirementId;
 use attestry_domain::policies::Policy;
 use attestry_domain::registers::Record;
 use attestry_domain::tasks::{Task, is_fresh};
@@ -15,7 +15,7 @@ use attestry_storage::{policies, soa, tasks};
 use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
-use crate::registers;
+use crate::{programme, registers};
 
 /// The policies and tasks that are in place.
 #[boxed]
@@ -105,7 +105,7 @@ impl Controls {
 pub enum Met {
     /// No control is linked to it.
     Uncovered,
-    /// The approved statement of applicability excludes it.
+    /// The approved statement of applicability or the scope of the programme excludes it.
     NotApplicable,
     As(Readiness),
 }
@@ -129,17 +129,21 @@ impl FrameworkReadiness {
     }
 }
 
-/// The requirements excluded by the statement of applicability that was approved last as of `at`.
+/// The requirements excluded by the statement of applicability that was approved last, or by the scope of the
+/// programme where the statement says nothing about them.
 async fn left_out(
     ctx: &Ctx,
     scope: &Scope,
-    framework: FrameworkId,
-    at: Time,
+    framework: &Framework,
+    at: Option<Time>,
 ) -> Result<HashSet<RequirementId>, Error> {
-    let own = scope.clone();
-    let approved = ctx.db.read(async move |t| soa::approved_at(t, &own, framework, at).await).await?;
-    let rows = approved.into_iter().flat_map(|approval| approval.content.rows);
-    Ok(rows.filter(|row| row.is_applicable == Some(false)).map(|row| row.question_id).collect())
+    let (own, id, moment) = (scope.clone(), framework.id, at.unwrap_or(ctx.now()));
+    let approved = ctx.db.read(async move |t| soa::approved_at(t, &own, id, moment).await).await?;
+    let rows: Vec<_> = approved.into_iter().flat_map(|approval| approval.content.rows).collect();
+    let stated: HashSet<RequirementId> = rows.iter().map(|row| row.question_id).collect();
+    let excluded = rows.iter().filter(|row| row.is_applicable == Some(false)).map(|row| row.question_id);
+    let by_scope = programme::left_out(ctx, scope, framework, at).await?;
+    Ok(excluded.chain(by_scope.into_keys().filter(|id| !stated.contains(id))).collect())
 }
 
 #[boxed]
@@ -150,7 +154,7 @@ pub async fn of(
     at: Option<Time>,
 ) -> Result<FrameworkReadiness, Error> {
     let controls = Controls::load(ctx, scope, at).await?;
-    let left_out = left_out(ctx, scope, framework.id, at.unwrap_or(ctx.now())).await?;
+    let left_out = left_out(ctx, scope, framework, at).await?;
     let requirements = framework.requirements.iter().map(|requirement| {
         let met = match left_out.contains(&requirement.id) {
             true => Met::NotApplicable,

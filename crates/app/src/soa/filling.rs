@@ -4,11 +4,13 @@
 use std::collections::{HashMap, VecDeque};
 
 use attestry_ai::{Failure, Prompt, Provider, Turn};
-use attestry_domain::access::Permission;
+use attestry_domain::access::{Permission, Scope};
 use attestry_domain::frameworks::Requirement;
 use attestry_domain::frameworks::controls::Readiness;
 use attestry_domain::id::{MessageId, RequirementId, SoaDocumentId};
+use attestry_domain::policies::Policy;
 use attestry_domain::registers::context_entries::ContextEntry;
+use attestry_domain::registers::risks::Risk;
 use attestry_domain::soa::rules::{self, MetBy, Proposal};
 use attestry_domain::soa::{AnswerSource, ImplementationStatus, Justification, SoaAnswer};
 use attestry_domain::text::Parse;
@@ -24,6 +26,7 @@ use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::frameworks::readiness::Controls;
 use crate::identity::principals::LastingScope;
+use crate::{programme, registers};
 
 /// The number of questions in one prompt.
 const BATCH: usize = 12;
@@ -96,6 +99,8 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
         answers.iter().map(|answer| (answer.question_id, answer)).collect();
     let (mut by_rule, mut outdated, mut open, mut total) = (Vec::new(), Vec::new(), VecDeque::new(), 0);
     let sees_controls = scope.allows(Permission::ControlRead);
+    let by_scope = programme::left_out(ctx, scope, &framework, None).await?;
+    let reasons = reasons(ctx, scope).await?;
     for requirement in framework.questions() {
         if answers.get(&requirement.id).is_some_and(|answer| !can_be_replaced(answer)) {
             continue;
@@ -106,6 +111,16 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
             .map(|(control, readiness)| MetBy {
                 // Callers without access to controls see no names of controls.
                 label: if sees_controls { control.label() } else { control.reference() },
+                risks: control
+                    .risk_ids
+                    .iter()
+                    .filter_map(|id| reasons.get(&id.to_string()).cloned())
+                    .collect(),
+                policies: control
+                    .policy_ids
+                    .iter()
+                    .filter_map(|id| reasons.get(&id.to_string()).cloned())
+                    .collect(),
                 status: match readiness.status {
                     Readiness::Ready => ImplementationStatus::Implemented,
                     Readiness::InProgress => ImplementationStatus::InProgress,
@@ -113,7 +128,12 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
                 },
             })
             .collect();
-        match rules::propose(requirement, &context, &met_by) {
+        let excluded = by_scope.get(&requirement.id).map(|justification| Proposal {
+            is_applicable: false,
+            justification: justification.clone(),
+            implementation_status: None,
+        });
+        match excluded.or_else(|| rules::propose(requirement, &context, &met_by)) {
             Some(proposal) => by_rule.push((requirement.id, proposal)),
             None => {
                 outdated.push(requirement.id);
@@ -133,6 +153,25 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
         total,
         proposed: 0,
     })
+}
+
+/// The labels of the risks and policies that the caller may see, by their ids.
+async fn reasons(ctx: &Ctx, scope: &Scope) -> Result<HashMap<String, String>, Error> {
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| {
+        let mut labels = HashMap::new();
+        if own.allows(Permission::RiskRead) {
+            let risks = registers::all::<Risk>(t, &own).await?;
+            labels.extend(risks.iter().map(|one| (one.id.to_string(), one.label())));
+        }
+        if own.allows(Permission::PolicyRead) {
+            let policies = registers::all::<Policy>(t, &own).await?;
+            let active = policies.iter().filter(|one| !one.is_archived);
+            labels.extend(active.map(|one| (one.id.to_string(), one.label())));
+        }
+        Ok::<_, Error>(labels)
+    });
+    found.await
 }
 
 impl Filling {

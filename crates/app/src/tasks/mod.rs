@@ -120,7 +120,8 @@ pub async fn reorder(ctx: &Ctx, scope: &Scope, moves: Vec<Move>) -> Result<(), E
     .await
 }
 
-fn from_template(template: &TaskTemplate) -> Result<TaskPatch, Error> {
+/// The fields of a task that is created from a template.
+pub(crate) fn from_template(template: &TaskTemplate) -> Result<TaskPatch, Error> {
     let wrong = |message: String| Error::internal(format!("template {}: {message}", template.id));
     Ok(TaskPatch {
         title: Some(Parse::parse(&template.title).map_err(wrong)?),

@@ -25,6 +25,7 @@ macro_rules! control_fields {
             policy_ids "policyIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Policy> = "The policies that prescribe it.";
             task_ids "taskIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Task> = "The tasks whose evidence proves it.";
             risk_ids "riskIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Risk> = "The risks it treats.";
+            catalogue_key "catalogueKey" noted $crate::programme::catalogue::ControlKey = "The control of the catalogue it was created from.";
             vendor_ids "vendorIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Vendor> = "The vendors it is about.";
         }
     };

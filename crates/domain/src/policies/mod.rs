@@ -85,6 +85,7 @@ macro_rules! policy_fields {
             frequency "frequency" nullable $crate::policies::ReviewFrequency = "How often it is reviewed. Publishing sets the next `reviewDate`.";
             department "department" nullable $crate::words::Department = "The department it belongs to.";
             is_required_to_sign "isRequiredToSign" default $crate::policies::On = "Whether members have to sign it.";
+            due_date "dueDate" nullable $crate::date::Date = "The day by which it is to be published.";
             review_date "reviewDate" nullable $crate::date::Date = "When it is to be reviewed. On that day a published policy goes back to `needs_review`.";
             is_archived "isArchived" default bool = "Whether it is out of use. Members no longer see it.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who looks after it.";

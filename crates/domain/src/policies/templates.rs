@@ -64,6 +64,11 @@ const SOURCES: &[&str] = sources! {
     "data-retention-and-disposal"
     "ai-use"
     "internal-audit-and-corrective-action"
+    "isms-manual"
+    "legal-and-intellectual-property"
+    "project-security"
+    "data-quality-and-processing-integrity"
+    "health-information"
 };
 
 static TEMPLATES: LazyLock<Vec<PolicyTemplate>> =

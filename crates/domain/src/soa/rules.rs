@@ -84,6 +84,9 @@ pub struct Proposal {
 pub struct MetBy {
     /// Its human-readable label.
     pub label: String,
+    /// The labels of the risks it treats, and of the policies that state it.
+    pub risks: Vec<String>,
+    pub policies: Vec<String>,
     pub status: ImplementationStatus,
 }
 
@@ -106,12 +109,37 @@ pub fn propose(
     }
     let both = |one, other| if one == other { one } else { ImplementationStatus::InProgress };
     let status = met_by.iter().map(|one| one.status).reduce(both)?;
-    let labels: Vec<&str> = met_by.iter().map(|one| one.label.as_str()).take(5).collect();
     Some(Proposal {
         is_applicable: true,
-        justification: format!("Met by {}.", labels.join(", ")),
+        justification: justification(met_by),
         implementation_status: Some(status),
     })
+}
+
+/// The maximum number of labels of one kind in a justification.
+const MAX_LABELS: usize = 5;
+
+/// Distinct labels in one phrase; empty without any.
+fn phrase<'a>(start: &str, labels: impl Iterator<Item = &'a String>) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for label in labels {
+        if all.len() < MAX_LABELS && !all.contains(&label.as_str()) {
+            all.push(label);
+        }
+    }
+    if all.is_empty() { String::new() } else { format!("{start} {}. ", all.join(", ")) }
+}
+
+/// The reason for a requirement: the risks behind it and the policies that ask for it, then the controls that meet it.
+fn justification(met_by: &[MetBy]) -> String {
+    let risks = phrase("Treats", met_by.iter().flat_map(|one| &one.risks));
+    let policies = phrase("Required by", met_by.iter().flat_map(|one| &one.policies));
+    let controls = phrase("Met by", met_by.iter().map(|one| &one.label));
+    let open = match risks.is_empty() && policies.is_empty() {
+        true => "No risk, law, contract or policy is linked to it yet.",
+        false => "",
+    };
+    format!("{risks}{policies}{controls}{open}").trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -192,7 +220,12 @@ mod tests {
         let iso = FrameworkName::Alias("iso_27001".to_owned()).shipped().expect("the framework");
         let first = iso.questions().next().expect("a control");
         assert_eq!(propose(first, &[], &[]), None);
-        let done = |label: &str, status| MetBy { label: label.to_owned(), status };
+        let done = |label: &str, status| MetBy {
+            label: label.to_owned(),
+            risks: vec!["R-1 Nobody knows the rules".to_owned()],
+            policies: Vec::new(),
+            status,
+        };
         let two = [
             done("C-1 Policies are written", ImplementationStatus::Implemented),
             done("C-2 Policies are read", ImplementationStatus::NotStarted),
@@ -200,6 +233,12 @@ mod tests {
         let found = propose(first, &[], &two).expect("a proposal");
         assert!(found.is_applicable);
         assert_eq!(found.implementation_status, Some(ImplementationStatus::InProgress));
-        assert_eq!(found.justification, "Met by C-1 Policies are written, C-2 Policies are read.");
+        assert_eq!(
+            found.justification,
+            "Treats R-1 Nobody knows the rules. Met by C-1 Policies are written, C-2 Policies are read."
+        );
+        let alone = [MetBy { risks: Vec::new(), ..two[0].clone() }];
+        let found = propose(first, &[], &alone).expect("a proposal");
+        assert!(found.justification.ends_with("No risk, law, contract or policy is linked to it yet."));
     }
 }

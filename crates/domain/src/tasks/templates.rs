@@ -6,18 +6,28 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::id::TaskTemplateId;
 use crate::plain::{Keep, Plain, PlainKind, text_of};
+use crate::programme::roles::OwnerRole;
 use crate::tasks::Frequency;
 use crate::text::Parse;
 use crate::words::Department;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskTemplate {
     pub id: TaskTemplateId,
     pub title: String,
     pub description: String,
     pub frequency: Option<Frequency>,
     pub department: Department,
+    /// The role that usually does it.
+    pub role: OwnerRole,
+    /// The typical time for one round in a company of 50 people.
+    pub minutes: u32,
+    /// The evidence to attach.
+    pub evidence: String,
+    /// The scope flag under which a programme includes it; without one it always does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applies_when: Option<String>,
 }
 
 static TEMPLATES: LazyLock<Vec<TaskTemplate>> = LazyLock::new(|| {
@@ -105,6 +115,7 @@ mod tests {
         let ids: HashSet<_> = read.iter().map(|template| template.id).collect();
         let titles: HashSet<_> = read.iter().map(|template| template.title.to_lowercase()).collect();
         assert_eq!((ids.len(), titles.len()), (read.len(), read.len()));
+        assert!(read.is_sorted_by(|a, b| a.id < b.id), "ids count upwards");
         for template in &read {
             assert_eq!(Name::parse(&template.title).expect("a title").as_str(), template.title);
             assert_eq!(
@@ -112,6 +123,7 @@ mod tests {
                 template.description
             );
             assert!(template.description.len() > 200, "{} tells what good evidence is", template.title);
+            assert!(template.minutes > 0 && !template.evidence.is_empty(), "{}", template.title);
         }
     }
 

@@ -13,7 +13,7 @@ use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::{risks, scales, subjects, vendors, views};
 use attestry_domain::tasks::templates as task_templates;
 use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{Time, Zone, automations, files, policies, portals, soa, tasks, words};
+use attestry_domain::{Time, Zone, automations, files, policies, portals, programme, soa, tasks, words};
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
@@ -190,6 +190,7 @@ from_string! {
     tasks::TaskStatus;
     tasks::Frequency;
     task_templates::TemplateId;
+    programme::catalogue::ControlKey;
     policies::PolicyStatus;
     policies::ReviewFrequency;
     soa::ImplementationStatus;

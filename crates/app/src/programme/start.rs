@@ -1,0 +1,403 @@
+//! Starts a programme, or extends it: creates what the plan needs and the organization does not have. It never changes
+//! what somebody edited, so it can be repeated.
+//!
+//! Policies, tasks and controls are created in transactions of their own, so that no other writer waits for all of them.
+//! A start that is interrupted is completed by the next one.
+
+use std::collections::{HashMap, HashSet};
+
+use attestry_domain::access::Scope;
+use attestry_domain::date::Date;
+use attestry_domain::frameworks::FrameworkName;
+use attestry_domain::frameworks::controls::{Control, ControlPatch};
+use attestry_domain::id::{Id, PolicyId, ProgrammeRunId, TaskId};
+use attestry_domain::patch::Patch;
+use attestry_domain::policies::Policy;
+use attestry_domain::programme::catalogue::{ControlKey, ControlTemplate};
+use attestry_domain::programme::planner::{self, Plan, Planned};
+use attestry_domain::programme::scope::{Answers, Consequences, Question};
+use attestry_domain::programme::{OwnerRole, Owners, Programme, Settings};
+use attestry_domain::registers::context_entries::{ContextEntry, ContextPatch, Tags};
+use attestry_domain::registers::id_set::IdSet;
+use attestry_domain::registers::{Record, Register};
+use attestry_domain::tasks::Task;
+use attestry_domain::text::{AnyText, Name};
+use attestry_domain::{Parse, Time};
+use attestry_storage::programmes::{self, Run, RunContent, Touched};
+use attestry_storage::registers::Stored;
+use attestry_storage::{Tx, members, registers as rows};
+use serde::Serialize;
+
+use super::{ENTITY, distinct, frameworks_of, hold, must_be_allowed, plan_of};
+use crate::boxed;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::{Error, FieldError};
+use crate::policies::templates::{self as policy_templates, TemplateOverrides};
+use crate::registers::assignees;
+use crate::{frameworks, registers, tasks};
+
+/// The longest plan.
+const MAX_DAYS: i64 = 5 * 366;
+
+/// The input of a plan.
+#[derive(Clone, Debug)]
+pub struct NewProgramme {
+    pub frameworks: Vec<FrameworkName>,
+    pub audit_date: Option<Date>,
+    pub scope: Answers,
+    pub owners: Owners,
+    /// Today, if it is left out.
+    pub start: Option<Date>,
+}
+
+/// Checks the input; all errors are reported.
+pub(super) async fn checked(
+    t: &Tx<'_>,
+    scope: &Scope,
+    new: &NewProgramme,
+    today: Date,
+) -> Result<Settings, Error> {
+    let mut wrong: Vec<FieldError> = Vec::new();
+    let mut refuse =
+        |field: String, message: &str| wrong.push(FieldError { field, message: message.to_owned() });
+    let mut ids = Vec::with_capacity(new.frameworks.len());
+    for (place, name) in new.frameworks.iter().enumerate() {
+        match frameworks::find(t, scope, name).await {
+            Ok(found) => ids.push(found.id),
+            Err(Error::NotFound(_)) => refuse(
+                format!("frameworkIds[{place}]"),
+                "is not one of the frameworks; GET /v1/frameworks lists them",
+            ),
+            Err(other) => return Err(other),
+        }
+    }
+    let starts_on = new.start.unwrap_or(today);
+    match new.audit_date {
+        Some(audit) if audit <= starts_on => {
+            refuse("auditDate".to_owned(), "must lie after the start of the plan")
+        }
+        Some(audit) if audit <= today => refuse("auditDate".to_owned(), "must lie in the future"),
+        Some(audit) if starts_on.days_until(audit) > MAX_DAYS => {
+            refuse("auditDate".to_owned(), "must lie within five years of the start");
+        }
+        _ => {}
+    }
+    if starts_on.days_until(today).abs() > MAX_DAYS {
+        refuse("start".to_owned(), "must lie within five years of today");
+    }
+    let active = assignees::active(t, scope).await?;
+    for (role, member) in &new.owners {
+        if !active.contains(member) {
+            wrong.push(assignees::not_active(&format!("owners.{role}")));
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Error::Invalid(wrong));
+    }
+    Ok(Settings {
+        framework_ids: distinct(ids),
+        starts_on,
+        audit_date: new.audit_date,
+        scope: new.scope.clone(),
+        owners: new.owners.clone(),
+    })
+}
+
+/// The result of a start.
+#[derive(Clone, Debug)]
+pub struct Started {
+    pub programme: Programme,
+    pub plan: Plan,
+    /// The number of controls, policies and tasks that were created.
+    pub created: Created,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Created {
+    pub controls: usize,
+    pub policies: usize,
+    pub tasks: usize,
+}
+
+/// Starts the programme with these settings, or changes it to them.
+#[boxed]
+pub async fn start(ctx: &Ctx, scope: &Scope, new: NewProgramme) -> Result<Started, Error> {
+    must_be_allowed(scope)?;
+    let today = scope.today(ctx.now());
+    let parts = scope.without_claim();
+    let (settings, run, policies) =
+        ctx.change(&parts, async move |c| create_policies(c, &new, today).await).await?;
+    let (wanted, made) = (settings.clone(), run);
+    let tasks = ctx.change(&parts, async move |c| create_tasks(c, &wanted, made).await).await?;
+    ctx.change(scope, async move |c| {
+        hold(c).await?;
+        rows::hold(c.t, c.scope, Control::ENTITY).await?;
+        let (plan, _) = plan_of(c.t, c.scope, &settings).await?;
+        let mut run = run_of(c, run).await?;
+        let controls = create_controls(c, &settings, &plan, &mut run).await?;
+        note_answers(c, &settings, &mut run).await?;
+        let programme = save(c, &settings).await?;
+        run.finished_at = Some(c.now);
+        programmes::put_run(c.t, c.scope, &run).await?;
+        let action = if run.content.before.is_some() { "programme.updated" } else { "programme.started" };
+        c.record(action, ENTITY, programme.id, &programme)?;
+        Ok(Started { programme, plan, created: Created { controls, policies, tasks } })
+    })
+    .await
+}
+
+/// The first part: checks the input, begins the run, and creates the missing policies.
+async fn create_policies(
+    c: &Change<'_>,
+    new: &NewProgramme,
+    today: Date,
+) -> Result<(Settings, ProgrammeRunId, usize), Error> {
+    hold(c).await?;
+    rows::hold(c.t, c.scope, Policy::ENTITY).await?;
+    let settings = checked(c.t, c.scope, new, today).await?;
+    let (plan, _) = plan_of(c.t, c.scope, &settings).await?;
+    let mut run = begin(c).await?;
+    let contact = contact(c, &settings).await?;
+    let mut made = Vec::new();
+    for planned in plan.policies.iter().filter(|one| one.existing.is_none()) {
+        let wishes = TemplateOverrides {
+            assignee_id: planned.owner,
+            contact: contact.clone(),
+            ..TemplateOverrides::default()
+        };
+        let mut record = policy_templates::from_template(c, planned.template, &wishes).await?;
+        record.fields.due_date = Some(planned.due);
+        made.push(record);
+    }
+    registers::add_many(c, &mut made).await?;
+    touch_new(&mut run, &made);
+    programmes::put_run(c.t, c.scope, &run).await?;
+    Ok((settings, run.id, made.len()))
+}
+
+/// The address that policies name as the contact: that of the security lead.
+async fn contact(c: &Change<'_>, settings: &Settings) -> Result<Option<Name>, Error> {
+    let Some(lead) = settings.owners.get(&OwnerRole::SecurityLead) else { return Ok(None) };
+    let person = members::get(c.t, c.scope, *lead).await?;
+    Ok(person.and_then(|person| Name::parse(person.user.email.as_str()).ok()))
+}
+
+/// Begins a run, or goes on with one that was interrupted.
+async fn begin(c: &Change<'_>) -> Result<Run, Error> {
+    if let Some(last) = programmes::last_run(c.t, c.scope).await?
+        && last.finished_at.is_none()
+    {
+        return Ok(last);
+    }
+    let before = programmes::get(c.t, c.scope).await?.map(|programme| programme.settings);
+    let content = RunContent { before, touched: Vec::new() };
+    Ok(Run { id: c.next_id(), started_at: c.now, finished_at: None, content })
+}
+
+async fn run_of(c: &Change<'_>, id: ProgrammeRunId) -> Result<Run, Error> {
+    let last =
+        programmes::last_run(c.t, c.scope).await?.filter(|run| run.id == id && run.finished_at.is_none());
+    last.ok_or_else(|| Error::Conflict {
+        code: "programme_changed",
+        message: "Another request has changed the programme meanwhile. Look at it before you try again."
+            .to_owned(),
+    })
+}
+
+fn touch_new<R: Stored>(run: &mut Run, made: &[Record<R>]) {
+    run.content.touched.extend(made.iter().map(|record| Touched {
+        id: record.id.to_string(),
+        version: record.version,
+        is_new: true,
+    }));
+}
+
+fn touch_changed<R: Stored>(run: &mut Run, before: &Record<R>, after: &Record<R>) {
+    if after.version == before.version {
+        return;
+    }
+    let id = after.id.to_string();
+    match run.content.touched.iter_mut().find(|one| one.id == id) {
+        Some(known) => known.version = after.version,
+        None => run.content.touched.push(Touched { id, version: after.version, is_new: false }),
+    }
+}
+
+/// The second part: creates the missing tasks. A task that the organization already had gets an owner and a due date
+/// if it has none, when a control is about to be linked to it for the first time.
+async fn create_tasks(c: &Change<'_>, settings: &Settings, run: ProgrammeRunId) -> Result<usize, Error> {
+    hold(c).await?;
+    rows::hold(c.t, c.scope, Task::ENTITY).await?;
+    let (plan, _) = plan_of(c.t, c.scope, settings).await?;
+    let mut run = run_of(c, run).await?;
+    let mut made = Vec::new();
+    for planned in plan.tasks.iter().filter(|one| one.existing.is_none()) {
+        let mut patch = tasks::from_template(planned.template)?;
+        patch.assignee_id = planned.owner.map_or(Patch::Absent, Patch::Value);
+        patch.due_date = Patch::Value(planned.due);
+        made.push(registers::new::<Task>(c, &patch)?);
+    }
+    registers::add_many(c, &mut made).await?;
+    touch_new(&mut run, &made);
+    let controls = registers::all::<Control>(c.t, c.scope).await?;
+    let linked: HashSet<TaskId> = controls.iter().flat_map(|control| control.task_ids.iter()).collect();
+    for planned in &plan.tasks {
+        let Some(id) = planned.existing.filter(|id| !linked.contains(id)) else { continue };
+        let Some(before) = rows::lock::<Task>(c.t, c.scope, id).await? else { continue };
+        let mut after = before.clone();
+        after.fields.assignee_id = before.assignee_id.or(planned.owner);
+        after.fields.due_date = before.due_date.or(Some(planned.due));
+        let after = registers::save(c, &before, after).await?;
+        touch_changed(&mut run, &before, &after);
+    }
+    programmes::put_run(c.t, c.scope, &run).await?;
+    Ok(made.len())
+}
+
+/// The ids of the planned records that exist, by the ids of their templates.
+fn ids<T, I: Copy, K: std::hash::Hash + Eq>(
+    planned: &[Planned<T, I>],
+    key: impl Fn(&T) -> K,
+) -> HashMap<K, I> {
+    planned.iter().filter_map(|one| Some((key(one.template), one.existing?))).collect()
+}
+
+/// Creates the missing controls, linked to their policies and tasks, and links those that exist to the policies and
+/// tasks that this run created.
+async fn create_controls(
+    c: &Change<'_>,
+    settings: &Settings,
+    plan: &Plan,
+    run: &mut Run,
+) -> Result<usize, Error> {
+    let (policies, tasks) = (ids(&plan.policies, |one| one.id), ids(&plan.tasks, |one| one.id));
+    let frameworks = frameworks_of(c.t, c.scope, settings).await?;
+    let frameworks: Vec<_> = frameworks.iter().map(|one| &**one).collect();
+    let consequences = planner::consequences(settings, &frameworks);
+    let links = |template: &ControlTemplate| -> (Vec<PolicyId>, Vec<TaskId>) {
+        let policies = template.policy_templates.iter().filter_map(|id| policies.get(id).copied());
+        (policies.collect(), task_ids(template, &consequences, &tasks))
+    };
+    let is_new: HashSet<String> =
+        run.content.touched.iter().filter(|one| one.is_new).map(|one| one.id.clone()).collect();
+    let mut made = Vec::new();
+    for planned in &plan.controls {
+        let (policies, tasks) = links(planned.template);
+        let Some(id) = planned.existing else {
+            let patch = control_patch(planned, policies, tasks)?;
+            let mut record = registers::new::<Control>(c, &patch)?;
+            record.fields.catalogue_key = Some(ControlKey::of(planned.template));
+            made.push(record);
+            continue;
+        };
+        let policies: Vec<PolicyId> =
+            policies.into_iter().filter(|id| is_new.contains(&id.to_string())).collect();
+        let tasks: Vec<TaskId> = tasks.into_iter().filter(|id| is_new.contains(&id.to_string())).collect();
+        if policies.is_empty() && tasks.is_empty() {
+            continue;
+        }
+        let Some(before) = rows::lock::<Control>(c.t, c.scope, id).await? else { continue };
+        let mut after = before.clone();
+        after.fields.policy_ids = before.policy_ids.with(&IdSet::new(policies));
+        after.fields.task_ids = before.task_ids.with(&IdSet::new(tasks));
+        let after = registers::save(c, &before, after).await?;
+        touch_changed(run, &before, &after);
+    }
+    registers::add_many(c, &mut made).await?;
+    touch_new(run, &made);
+    Ok(made.len())
+}
+
+fn task_ids(
+    template: &ControlTemplate,
+    consequences: &Consequences,
+    tasks: &HashMap<attestry_domain::id::TaskTemplateId, TaskId>,
+) -> Vec<TaskId> {
+    planner::tasks_of(template, consequences).iter().filter_map(|task| tasks.get(&task.id).copied()).collect()
+}
+
+fn control_patch(
+    planned: &Planned<ControlTemplate, attestry_domain::id::ControlId>,
+    policies: Vec<PolicyId>,
+    tasks: Vec<TaskId>,
+) -> Result<ControlPatch, Error> {
+    let template = planned.template;
+    let wrong = |message: String| Error::internal(format!("control {}: {message}", template.key));
+    Ok(ControlPatch {
+        name: Some(Name::parse(&template.title).map_err(wrong)?),
+        description: Some(AnyText::parse(&template.description).map_err(wrong)?),
+        assignee_id: planned.owner.map_or(Patch::Absent, Patch::Value),
+        requirement_ids: Some(IdSet::new(template.requirements().to_vec())),
+        policy_ids: Some(IdSet::new(policies)),
+        task_ids: Some(IdSet::new(tasks)),
+        ..ControlPatch::default()
+    })
+}
+
+/// The tag of the context entry of a question.
+fn tag(question: &Question) -> String {
+    format!("scope_{}", question.key)
+}
+
+/// Writes the answers into the context of the organization. An entry that somebody edited stays as it is.
+async fn note_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Result<(), Error> {
+    let entries = registers::all::<ContextEntry>(c.t, c.scope).await?;
+    let before = run.content.before.clone();
+    let mut made = Vec::new();
+    for (question, answer) in settings.scope.iter() {
+        let words = question.in_words(answer);
+        let known = entries.iter().find(|entry| entry.tags.contains(&tag(question)));
+        let wrong = |message: String| Error::internal(format!("question {}: {message}", question.key));
+        let text = Parse::parse(&words).map_err(wrong)?;
+        let Some(known) = known else {
+            let patch = ContextPatch {
+                question: Some(Parse::parse(&question.question).map_err(wrong)?),
+                answer: Some(text),
+                tags: Some(Tags::new(vec!["scope".to_owned(), tag(question)]).map_err(wrong)?),
+                ..ContextPatch::default()
+            };
+            made.push(registers::new::<ContextEntry>(c, &patch)?);
+            continue;
+        };
+        let said = before
+            .as_ref()
+            .and_then(|before| before.scope.get(&question.key))
+            .map(|old| question.in_words(old));
+        if said.as_deref() != Some(known.answer.as_str()) {
+            continue;
+        }
+        let Some(locked) = rows::lock::<ContextEntry>(c.t, c.scope, known.id).await? else { continue };
+        let mut after = locked.clone();
+        after.fields.answer = text;
+        let after = registers::save(c, &locked, after).await?;
+        touch_changed(run, &locked, &after);
+    }
+    registers::add_many(c, &mut made).await?;
+    touch_new(run, &made);
+    Ok(())
+}
+
+/// Saves the settings of the programme.
+async fn save(c: &Change<'_>, settings: &Settings) -> Result<Programme, Error> {
+    let programme = match programmes::get(c.t, c.scope).await? {
+        Some(before) => {
+            Programme { settings: settings.clone(), updated_at: c.now, version: before.version + 1, ..before }
+        }
+        None => created(c, settings, c.now),
+    };
+    programmes::put(c.t, c.scope, &programme).await?;
+    Ok(programme)
+}
+
+fn created(c: &Change<'_>, settings: &Settings, now: Time) -> Programme {
+    let id: Id<_> = c.next_id();
+    Programme {
+        id,
+        organization_id: c.organization(),
+        settings: settings.clone(),
+        created_at: now,
+        updated_at: now,
+        version: 1,
+    }
+}

@@ -1,0 +1,380 @@
+//! `/v1/programme`, the trace of a framework, and the risk library.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use attestry_tests::{TestApp, both, id};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+both! {
+    a_preview_creates_nothing,
+    a_start_leaves_no_requirement_uncovered,
+    a_second_framework_keeps_what_was_edited,
+    answers_leave_out_what_does_not_apply,
+    a_start_is_undone_until_something_is_edited,
+    invalid_settings_are_named,
+    starting_needs_the_permissions_to_create,
+    two_starts_at_once_create_everything_once,
+    readiness_reaches_100_when_everything_is_done,
+    a_trace_names_gaps_and_evidence,
+    risks_come_from_the_library,
+}
+
+const ROLES: [&str; 7] = [
+    "management",
+    "security_lead",
+    "engineering_lead",
+    "it_lead",
+    "people_lead",
+    "privacy_lead",
+    "office_manager",
+];
+
+fn owners(app: &TestApp) -> Value {
+    ROLES.iter().map(|role| ((*role).to_owned(), json!(app.home.member))).collect::<serde_json::Map<_, _>>().into()
+}
+
+fn settings(app: &TestApp, frameworks: &[&str]) -> Value {
+    json!({
+        "frameworkIds": frameworks, "auditDate": "2027-06-01", "owners": owners(app),
+        "scope": {
+            "people": 40, "offices": 0, "remote_work": true, "own_servers": false, "cloud": true, "software": true,
+            "outside_developers": false, "online_service": true, "ai": true, "personal_data": true,
+            "customer_personal_data": true, "transfers": false, "special_cases": [], "us_health_data": "none",
+            "soc2_categories": ["availability", "confidentiality"]
+        }
+    })
+}
+
+async fn all(app: &TestApp, path: &str) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut next = format!("{path}?limit=1000");
+    loop {
+        let page = app.get(&next).send().await.expect(200);
+        if let Value::Array(all) = &page {
+            return all.clone();
+        }
+        found.extend(page["data"].as_array().expect("rows").clone());
+        match page["nextCursor"].as_str() {
+            Some(cursor) => next = format!("{path}?limit=1000&cursor={cursor}"),
+            None => return found,
+        }
+    }
+}
+
+async fn counts(app: &TestApp) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for (count, path) in counts.iter_mut().zip(["/v1/controls", "/v1/policies", "/v1/tasks", "/v1/context"]) {
+        *count = all(app, path).await.len();
+    }
+    counts
+}
+
+async fn start(app: &TestApp, frameworks: &[&str]) -> Value {
+    let started = app.post("/v1/programme", &settings(app, frameworks)).send().await.expect(201);
+    app.work().await;
+    started
+}
+
+async fn a_preview_creates_nothing(app: &TestApp) {
+    let entries = app.entries(&app.home).await;
+    let preview = app.post("/v1/programme/preview", &settings(app, &["iso_27001", "soc_2"])).send().await.expect(200);
+    assert_eq!(counts(app).await, [0; 4]);
+    assert_eq!(app.entries(&app.home).await, entries);
+    app.get("/v1/programme").send().await.problem(404, "not_found");
+    assert_eq!(preview["decisions"], json!([]));
+    assert_eq!((&preview["startsOn"], &preview["endsOn"]), (&json!("2026-11-15"), &json!("2027-05-18")));
+    for framework in preview["coverage"].as_array().expect("frameworks") {
+        let number = |field: &str| framework[field].as_u64().expect("a number");
+        assert_eq!(number("met") + number("leftOut"), number("requirements"), "{framework}");
+        assert_eq!(number("metBefore"), 0);
+    }
+    let of = |field: &str| -> u64 {
+        let weeks = preview["weeks"].as_array().expect("weeks");
+        weeks.iter().map(|week| week[field].as_u64().expect("a number")).sum()
+    };
+    for field in ["controls", "policies", "tasks"] {
+        assert_eq!(preview["counts"][field]["created"], json!(of(field)), "{field}");
+    }
+}
+
+async fn a_start_leaves_no_requirement_uncovered(app: &TestApp) {
+    let started = start(app, &["iso_27001", "soc_2"]).await;
+    let [controls, policies, tasks, context] = counts(app).await;
+    assert_eq!(started["created"], json!({"controls": controls, "policies": policies, "tasks": tasks}));
+    assert!(context >= 15, "the answers are facts about the organization");
+    for control in all(app, "/v1/controls").await {
+        assert_eq!(control["assigneeId"], json!(app.home.member), "{control}");
+        let linked = control["policyIds"].as_array().expect("ids").len() + control["taskIds"].as_array().expect("ids").len();
+        assert!(linked > 0 && control["catalogueKey"].is_string(), "{control}");
+    }
+    for task in all(app, "/v1/tasks").await {
+        assert!(task["dueDate"].as_str().is_some_and(|due| due > "2026-11-14" && due <= "2027-05-18"), "{task}");
+        assert_eq!(task["assigneeId"], json!(app.home.member));
+    }
+    for policy in all(app, "/v1/policies").await {
+        assert!(policy["dueDate"].is_string(), "{policy}");
+    }
+    for framework in ["iso_27001", "soc_2"] {
+        let found = app.get(&format!("/v1/frameworks/{framework}/readiness")).send().await.expect(200);
+        assert_eq!(found["counts"]["uncovered"], 0, "{framework}");
+    }
+    let entries = app.get("/v1/audit-logs?entityType=programme").send().await.expect(200);
+    assert_eq!((&entries["count"], &entries["data"][0]["action"]), (&json!(1), &json!("programme.started")));
+
+    // The plan by week.
+    let plan = app.get("/v1/programme").send().await.expect(200);
+    assert_eq!(plan["id"], started["id"]);
+    assert_eq!(plan["counts"]["due"], json!(policies + tasks));
+    assert_eq!((&plan["unscheduled"], &plan["forecast"]["finishesOn"]), (&json!([]), &json!(null)));
+    assert_eq!(plan["scope"]["us_health_data"], "none");
+    let first = plan["weeks"].as_array().expect("weeks").iter().flat_map(|week| week["items"].as_array().expect("items"));
+    let task = first.clone().find(|item| item["kind"] == "task").expect("a task");
+    app.patch(&format!("/v1/tasks/{}", id(task)), &json!({"status": "done"})).send().await.expect(200);
+    app.clock.advance(Duration::from_hours(24 * 60));
+    let later = app.get("/v1/programme").send().await.expect(200);
+    let late = later["counts"]["late"].as_u64().expect("a number");
+    assert!(late > 0 && later["counts"]["done"] == 1, "{}", later["counts"]);
+
+    // The same start again creates nothing.
+    let again = start(app, &["iso_27001", "soc_2"]).await;
+    assert_eq!(again["created"], json!({"controls": 0, "policies": 0, "tasks": 0}));
+    assert_eq!(counts(app).await, [controls, policies, tasks, context]);
+}
+
+async fn a_second_framework_keeps_what_was_edited(app: &TestApp) {
+    start(app, &["soc_2"]).await;
+    let [controls, ..] = counts(app).await;
+    let edited = all(app, "/v1/controls").await.remove(0);
+    let path = format!("/v1/controls/{}", id(&edited));
+    let patch = json!({"name": "Our own words", "assigneeId": null, "policyIds": [], "taskIds": []});
+    let edited = app.patch(&path, &patch).send().await.expect(200);
+    let preview = app.post("/v1/programme/preview", &settings(app, &["soc_2", "iso_27001"])).send().await.expect(200);
+    let overlap = &preview["coverage"].as_array().expect("frameworks")[0];
+    assert!(overlap["metBefore"].as_u64().expect("a number") > 60, "{overlap}");
+    let started = start(app, &["soc_2", "iso_27001"]).await;
+    let created = started["created"]["controls"].as_u64().expect("a number");
+    assert!(created < 40, "{started}");
+    assert_eq!(counts(app).await[0], controls + usize::try_from(created).expect("a few"));
+    let now = app.get(&path).send().await.expect(200);
+    assert_eq!(
+        (&now["name"], &now["assigneeId"], &now["updatedAt"]),
+        (&edited["name"], &edited["assigneeId"], &edited["updatedAt"])
+    );
+    let action = app.get("/v1/audit-logs?entityType=programme").send().await.expect(200);
+    assert_eq!(action["data"][0]["action"], "programme.updated");
+}
+
+async fn answers_leave_out_what_does_not_apply(app: &TestApp) {
+    start(app, &["iso_27001"]).await;
+    let found = app.get("/v1/frameworks/iso_27001/readiness").send().await.expect(200);
+    let status = |code: &str| {
+        let all = found["requirements"].as_array().expect("requirements");
+        all.iter().find(|one| one["code"] == code).expect("it")["status"].clone()
+    };
+    assert_eq!((status("7.1"), status("8.30")), (json!("not_applicable"), json!("not_applicable")));
+    assert_ne!(status("8.25"), json!("not_applicable"));
+
+    // The statement of applicability says why.
+    let organization = &app.home.organization;
+    let body = json!({"organizationId": organization, "frameworkId": "iso_27001"});
+    let document = app.post("/v1/soa/ensure-setup", &body).send().await.expect(200)["document"]["id"].clone();
+    let fill = json!({"organizationId": organization, "documentId": document});
+    assert_eq!(app.post("/v1/soa/auto-fill", &fill).send().await.status, StatusCode::OK);
+    let path = format!("/v1/soa/documents/{}", document.as_str().expect("an id"));
+    let answers = app.get(&path).send().await.expect(200)["answers"].as_array().expect("answers").clone();
+    assert_eq!(answers.len(), 93);
+    let out: Vec<&str> = answers
+        .iter()
+        .filter(|one| one["isApplicable"] == false)
+        .map(|one| one["justification"].as_str().expect("why"))
+        .collect();
+    assert!(out.iter().any(|why| why.contains("no premises")), "{out:?}");
+    let cites = |one: &&Value| {
+        let why = one["justification"].as_str().expect("why");
+        why.contains("Required by P-") || why.contains("Treats R-")
+    };
+    assert!(answers.iter().filter(|one| one["isApplicable"] == true).all(|one| cites(&one)));
+
+    // A changed answer is applied by the next start, and written into the context.
+    let mut changed = settings(app, &["iso_27001"]);
+    changed["scope"]["offices"] = json!(2);
+    app.post("/v1/programme", &changed).send().await.expect(201);
+    app.work().await;
+    let found = app.get("/v1/frameworks/iso_27001/readiness").send().await.expect(200);
+    let all_requirements = found["requirements"].as_array().expect("requirements");
+    assert_ne!(all_requirements.iter().find(|one| one["code"] == "7.1").expect("it")["status"], "not_applicable");
+    let context = all(app, "/v1/context").await;
+    let offices = context.iter().find(|one| one["tags"].as_array().expect("tags").contains(&json!("scope_offices")));
+    assert_eq!(offices.expect("an entry")["answer"], "2");
+}
+
+async fn a_start_is_undone_until_something_is_edited(app: &TestApp) {
+    let task = app.task(json!({"title": "Ours"})).await;
+    start(app, &["soc_2"]).await;
+    let before = counts(app).await;
+    start(app, &["soc_2", "gdpr"]).await;
+    assert!(counts(app).await[0] > before[0]);
+    let undone = app.post("/v1/programme/undo", &json!({})).send().await.expect(200);
+    assert!(undone["deleted"].as_u64().expect("a number") > 0);
+    assert_eq!(counts(app).await, before, "the first start stays");
+    let plan = app.get("/v1/programme").send().await.expect(200);
+    assert_eq!(plan["frameworkIds"].as_array().expect("ids").len(), 1);
+
+    // An edited record keeps the whole start.
+    let control = all(app, "/v1/controls").await.remove(3);
+    app.patch(&format!("/v1/controls/{}", id(&control)), &json!({"department": "it"})).send().await.expect(200);
+    let refused = app.post("/v1/programme/undo", &json!({})).send().await.problem(409, "programme_edited");
+    assert!(refused["detail"].as_str().expect("why").contains(control["reference"].as_str().expect("one")), "{refused}");
+    assert_eq!(counts(app).await, before);
+    app.clock.advance(Duration::from_hours(25));
+    app.post("/v1/programme/undo", &json!({})).send().await.problem(409, "programme_undo_expired");
+    app.get(&format!("/v1/tasks/{}", id(&task))).send().await.expect(200);
+}
+
+async fn invalid_settings_are_named(app: &TestApp) {
+    let other = app.tenant("Other", "bob@example.com").await;
+    let bad = json!({
+        "frameworkIds": ["iso_27001", "iso_1"], "auditDate": "2026-11-15",
+        "owners": {"security_lead": other.member}, "scope": {}
+    });
+    for path in ["/v1/programme/preview", "/v1/programme"] {
+        let reply = app.post(path, &bad).send().await;
+        reply.problem(400, "validation_failed");
+        assert_eq!(reply.wrong_fields(), ["auditDate", "frameworkIds[1]", "owners.security_lead"]);
+    }
+    for (body, field) in [
+        (json!({}), "frameworkIds"),
+        (json!({"frameworkIds": []}), "frameworkIds"),
+        (json!({"frameworkIds": ["soc_2"], "scope": {"offices": "two"}}), "scope"),
+        (json!({"frameworkIds": ["soc_2"], "scope": {"colour": true}}), "scope"),
+        (json!({"frameworkIds": ["soc_2"], "owners": {"cook": app.home.member}}), "owners"),
+        (json!({"frameworkIds": ["soc_2"], "owners": {"it_lead": 5}}), "owners"),
+        (json!({"frameworkIds": ["soc_2"], "start": "2046-01-01"}), "start"),
+        (json!({"frameworkIds": ["soc_2"], "auditDate": "2090-01-01"}), "auditDate"),
+        (json!({"frameworkIds": ["soc_2"], "framework": 1}), "framework"),
+    ] {
+        let reply = app.post("/v1/programme", &body).send().await;
+        reply.problem(400, "validation_failed");
+        assert_eq!(reply.wrong_fields(), [field], "{body}");
+    }
+    assert_eq!(counts(app).await, [0; 4]);
+    let plain = json!({"frameworkIds": ["soc_2"], "auditDate": null, "start": null});
+    let preview = app.post("/v1/programme/preview", &plain).send().await.expect(200);
+    let kinds: HashSet<&str> = preview["decisions"]
+        .as_array()
+        .expect("decisions")
+        .iter()
+        .map(|one| one["kind"].as_str().expect("a kind"))
+        .collect();
+    assert_eq!(kinds, HashSet::from(["unanswered", "no_owner"]));
+}
+
+async fn starting_needs_the_permissions_to_create(app: &TestApp) {
+    let body = settings(app, &["soc_2"]);
+    let narrow = app.key(&["programme:read", "programme:update"]).await;
+    app.post("/v1/programme/preview", &body).key(&narrow).send().await.expect(200);
+    app.post("/v1/programme", &body).key(&narrow).send().await.problem(403, "forbidden");
+    let reader = app.key(&["programme:read"]).await;
+    app.post("/v1/programme", &body).key(&reader).send().await.problem(403, "forbidden");
+    app.post("/v1/programme/undo", &json!({})).key(&reader).send().await.problem(403, "forbidden");
+    assert_eq!(counts(app).await, [0; 4]);
+    let other = app.tenant("Other", "bob@example.com").await;
+    start(app, &["soc_2"]).await;
+    app.get("/v1/programme").key(&other.key).send().await.problem(404, "not_found");
+    app.post("/v1/programme/undo", &json!({})).key(&other.key).send().await.problem(404, "not_found");
+    assert!(counts(app).await[0] > 0);
+}
+
+async fn two_starts_at_once_create_everything_once(app: &TestApp) {
+    let (first, second) = (settings(app, &["soc_2"]), settings(app, &["soc_2"]));
+    let first = app.post("/v1/programme", &first).header("idempotency-key", "one").send();
+    let second = app.post("/v1/programme", &second).header("idempotency-key", "two").send();
+    let (first, second) = tokio::join!(first, second);
+    app.work().await;
+    assert!([first.status, second.status].contains(&StatusCode::CREATED));
+    let controls = all(app, "/v1/controls").await;
+    let keys: HashSet<&str> = controls.iter().map(|one| one["catalogueKey"].as_str().expect("a key")).collect();
+    assert_eq!(keys.len(), controls.len());
+    let tasks = all(app, "/v1/tasks").await;
+    let templates: HashSet<&str> = tasks.iter().map(|one| one["taskTemplateId"].as_str().expect("one")).collect();
+    assert_eq!(templates.len(), tasks.len());
+    // The response is replayed.
+    let body = settings(app, &["soc_2"]);
+    let key = if first.status == StatusCode::CREATED { "one" } else { "two" };
+    let again = app.post("/v1/programme", &body).header("idempotency-key", key).send().await;
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+}
+
+async fn readiness_reaches_100_when_everything_is_done(app: &TestApp) {
+    start(app, &["iso_27001"]).await;
+    let readiness = async || app.get("/v1/frameworks/iso_27001/readiness").send().await.expect(200)["score"].clone();
+    assert_eq!(readiness().await, 0);
+    for task in all(app, "/v1/tasks").await {
+        let file = json!({"fileName": "proof.txt", "fileType": "text/plain", "fileData": "cHJvb2Y="});
+        app.post(&format!("/v1/tasks/{}/attachments", id(&task)), &file).send().await.expect(201);
+    }
+    let ids: Vec<Value> = all(app, "/v1/tasks").await.iter().map(|task| task["id"].clone()).collect();
+    app.patch("/v1/tasks/bulk", &json!({"taskIds": ids, "status": "done"})).send().await.expect(200);
+    let half = readiness().await.as_u64().expect("a number");
+    assert!(half < 100);
+    for policy in all(app, "/v1/policies").await {
+        let path = format!("/v1/policies/{}", id(&policy));
+        let ask = json!({"approverId": app.home.member});
+        app.post(&format!("{path}/submit-for-approval"), &ask).send().await.expect(200);
+        app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
+    }
+    app.work().await;
+    assert_eq!(readiness().await, 100);
+    let plan = app.get("/v1/programme").send().await.expect(200);
+    assert_eq!((&plan["counts"]["due"], &plan["forecast"]["remaining"]), (&json!(0), &json!(0)));
+}
+
+async fn a_trace_names_gaps_and_evidence(app: &TestApp) {
+    start(app, &["iso_27001"]).await;
+    let tasks = all(app, "/v1/tasks").await;
+    let task = id(&tasks[0]);
+    let file = json!({"fileName": "proof.txt", "fileType": "text/plain", "fileData": "cHJvb2Y="});
+    app.post(&format!("/v1/tasks/{task}/attachments"), &file).send().await.expect(201);
+    let trace = app.get("/v1/frameworks/iso_27001/trace").send().await.expect(200);
+    let requirements = trace["requirements"].as_array().expect("requirements");
+    assert_eq!(requirements.len(), 116);
+    let gaps = requirements.iter().filter(|one| one["status"] != "ready" && one["status"] != "not_applicable");
+    assert_eq!(trace["gaps"], json!(gaps.count()));
+    let traced = requirements.iter().flat_map(|one| one["controls"].as_array().expect("controls"));
+    let mut evidence = traced.flat_map(|control| control["tasks"].as_array().expect("tasks")).filter(|one| id(one) == task);
+    assert_eq!(evidence.next().expect("the task")["evidence"]["name"], "proof.txt");
+
+    // Callers see policies and tasks only with the permissions for them.
+    let narrow = app.key(&["control:read", "framework:read"]).await;
+    let less = app.get("/v1/frameworks/iso_27001/trace").key(&narrow).send().await.expect(200);
+    let first = &less["requirements"][0]["controls"][0];
+    assert_eq!((&first["policies"], &first["tasks"]), (&json!([]), &json!([])));
+
+    let before = app.entries(&app.home).await;
+    let table = app.get("/v1/frameworks/iso_27001/trace/export").send().await;
+    assert!(table.text().starts_with("Requirement,Title,Status,"), "{}", table.text());
+    assert!(table.text().contains("proof.txt"));
+    assert_eq!(app.entries(&app.home).await, before + 1, "the export is recorded");
+    let book = app.get("/v1/frameworks/iso_27001/trace/export?format=xlsx").send().await;
+    assert_eq!(book.status, StatusCode::OK);
+    app.get("/v1/frameworks/iso_1/trace").send().await.problem(404, "not_found");
+}
+
+async fn risks_come_from_the_library(app: &TestApp) {
+    let library = app.get("/v1/risk-library").send().await.expect(200);
+    assert!(library["count"].as_u64().expect("a number") >= 60);
+    start(app, &["iso_27001"]).await;
+    let key = &library["data"][0]["key"];
+    let made = app.post("/v1/risks/from-library", &json!({"keys": [key]})).send().await.expect(201);
+    assert_eq!((&made["createdCount"], &made["created"][0]["isAssessed"]), (&json!(1), &json!(false)));
+    let risk = id(&made["created"][0]).to_owned();
+    let treats = app.get(&format!("/v1/controls?riskId={risk}")).send().await.expect(200);
+    assert!(treats["count"].as_u64().expect("a number") > 0, "the controls that treat it are linked");
+    let rest = app.call("POST", "/v1/risks/from-library").key(&app.home.key).send().await.expect(201);
+    assert!(rest["createdCount"].as_u64().expect("a number") > 30);
+    let again = app.call("POST", "/v1/risks/from-library").key(&app.home.key).send().await.expect(201);
+    assert_eq!(again["createdCount"], 0);
+    app.post("/v1/risks/from-library", &json!({"keys": ["x"]})).send().await.problem(400, "validation_failed");
+}
