@@ -215,3 +215,24 @@ fn every_dependency_has_an_allowed_licence() {
         assert!(is_allowed, "{name} is under {licence}");
     }
 }
+
+/// The codes of errors that end a command, not a request.
+const COMMAND_CODES: &[&str] = &["half_restored", "other_secret_key"];
+
+#[test]
+fn every_conflict_has_a_code_that_is_documented() {
+    let known: BTreeSet<&str> = attestry_api::CODES.iter().map(|(code, ..)| *code).collect();
+    let mut found = 0;
+    for (module, text) in modules(&crates().join("app/src")) {
+        for part in text.split("Error::Conflict").skip(1) {
+            let code =
+                part.split("code: \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
+            let is_literal = part.split("message").next().is_some_and(|head| head.contains("code: \""));
+            if is_literal && !COMMAND_CODES.contains(&code) {
+                assert!(known.contains(code), "{}: {code} would be answered with 500", module.join("/"));
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 20, "only {found} codes were found");
+}

@@ -36,7 +36,6 @@ pub use error::{Constraint, Error};
 pub use migrate::{Migration, Pending};
 pub use row::Row;
 pub use seal::{CommitRecord, LaneLock, Seal};
-pub use statement::sqlite_text;
 pub use tls::is_postgres;
 pub use tx::Tx;
 pub use value::Value;

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::row::{self, Row};
 use crate::seal::CommitRecord;
 use crate::session::Session;
-use crate::statement::rewritten;
+use crate::statement::{bind, without_locks};
 use crate::value::Value;
 
 /// A transaction, or for [`crate::Db::read`] a connection.
@@ -127,8 +127,9 @@ impl<'c> Tx<'c> {
         match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut statement = connection.prepare_cached(&rewritten(sql))?;
-                let mut rows = statement.query(rusqlite::params_from_iter(params))?;
+                let mut statement = connection.prepare_cached(&without_locks(sql))?;
+                bind(&mut statement, params)?;
+                let mut rows = statement.raw_query();
                 match rows.next()? {
                     Some(row) => map(&Row(row::Inner::Sqlite(row))).map(Some),
                     None => Ok(None),
@@ -171,8 +172,9 @@ impl<'c> Tx<'c> {
         match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut statement = connection.prepare_cached(&rewritten(sql))?;
-                let mut rows = statement.query(rusqlite::params_from_iter(params))?;
+                let mut statement = connection.prepare_cached(&without_locks(sql))?;
+                bind(&mut statement, params)?;
+                let mut rows = statement.raw_query();
                 while let Some(row) = rows.next()? {
                     if f(&Row(row::Inner::Sqlite(row)))?.is_break() {
                         break;
@@ -191,8 +193,8 @@ impl<'c> Tx<'c> {
         match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut statement = connection.prepare_cached(&rewritten(sql))?;
-                let changed = statement.execute(rusqlite::params_from_iter(params)).map_err(Error::from);
+                let mut statement = connection.prepare_cached(&without_locks(sql))?;
+                let changed = bind(&mut statement, params).and_then(|()| Ok(statement.raw_execute()?));
                 changed.map(|rows| rows as u64).inspect_err(|error| self.note(error))
             }
             Inner::Postgres(session) => session.execute(sql, params).await,
@@ -244,7 +246,7 @@ impl<'c> Tx<'c> {
         match &self.inner {
             Inner::Sqlite(connection) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-                connection.prepare_cached(&rewritten(sql))?;
+                connection.prepare_cached(&without_locks(sql))?;
                 Ok(())
             }
             Inner::Postgres(session) => session.prepare(sql).await,

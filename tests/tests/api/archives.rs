@@ -88,7 +88,18 @@ async fn fill(app: &TestApp) {
     post("/v1/controls", json!({"name": "A"})).await;
     post("/v1/context", json!({"question": "A?", "answer": "B."})).await;
     let body = json!({"organizationId": app.home.organization, "frameworkId": "iso_27001"});
-    app.post("/v1/soa/ensure-setup", &body).send().await.expect(200);
+    let soa = app.post("/v1/soa/ensure-setup", &body).send().await.expect(200);
+    let question = &soa["configuration"]["questions"][0]["id"];
+    let answer = json!({
+        "organizationId": app.home.organization, "documentId": soa["document"]["id"], "questionId": question,
+        "isApplicable": true, "justification": "A"
+    });
+    app.post("/v1/soa/save-answer", &answer).send().await.expect(200);
+    post("/v1/frameworks", json!({"name": "A", "requirements": [{"code": "1", "title": "A"}]})).await;
+    let hosts = app.call("PUT", "/v1/organization/automation-hosts").key(&app.home.key);
+    hosts.json(&json!({"hosts": ["api.example.com"]})).send().await.expect(200);
+    let owners = json!({"security_lead": app.home.member});
+    post("/v1/programme", json!({"frameworkIds": ["gdpr"], "owners": owners, "scope": {"offices": 1}})).await;
 
     portal::publish(app, &app.home).await;
     portal::granted(app, &app.home, "grace@customer.example").await;

@@ -32,7 +32,11 @@ const ROLES: [&str; 7] = [
 ];
 
 fn owners(app: &TestApp) -> Value {
-    ROLES.iter().map(|role| ((*role).to_owned(), json!(app.home.member))).collect::<serde_json::Map<_, _>>().into()
+    ROLES
+        .iter()
+        .map(|role| ((*role).to_owned(), json!(app.home.member)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 fn settings(app: &TestApp, frameworks: &[&str]) -> Value {
@@ -79,7 +83,8 @@ async fn start(app: &TestApp, frameworks: &[&str]) -> Value {
 
 async fn a_preview_creates_nothing(app: &TestApp) {
     let entries = app.entries(&app.home).await;
-    let preview = app.post("/v1/programme/preview", &settings(app, &["iso_27001", "soc_2"])).send().await.expect(200);
+    let preview =
+        app.post("/v1/programme/preview", &settings(app, &["iso_27001", "soc_2"])).send().await.expect(200);
     assert_eq!(counts(app).await, [0; 4]);
     assert_eq!(app.entries(&app.home).await, entries);
     app.get("/v1/programme").send().await.problem(404, "not_found");
@@ -106,11 +111,15 @@ async fn a_start_leaves_no_requirement_uncovered(app: &TestApp) {
     assert!(context >= 15, "the answers are facts about the organization");
     for control in all(app, "/v1/controls").await {
         assert_eq!(control["assigneeId"], json!(app.home.member), "{control}");
-        let linked = control["policyIds"].as_array().expect("ids").len() + control["taskIds"].as_array().expect("ids").len();
+        let linked = control["policyIds"].as_array().expect("ids").len()
+            + control["taskIds"].as_array().expect("ids").len();
         assert!(linked > 0 && control["catalogueKey"].is_string(), "{control}");
     }
     for task in all(app, "/v1/tasks").await {
-        assert!(task["dueDate"].as_str().is_some_and(|due| due > "2026-11-14" && due <= "2027-05-18"), "{task}");
+        assert!(
+            task["dueDate"].as_str().is_some_and(|due| due > "2026-11-14" && due <= "2027-05-18"),
+            "{task}"
+        );
         assert_eq!(task["assigneeId"], json!(app.home.member));
     }
     for policy in all(app, "/v1/policies").await {
@@ -129,7 +138,11 @@ async fn a_start_leaves_no_requirement_uncovered(app: &TestApp) {
     assert_eq!(plan["counts"]["due"], json!(policies + tasks));
     assert_eq!((&plan["unscheduled"], &plan["forecast"]["finishesOn"]), (&json!([]), &json!(null)));
     assert_eq!(plan["scope"]["us_health_data"], "none");
-    let first = plan["weeks"].as_array().expect("weeks").iter().flat_map(|week| week["items"].as_array().expect("items"));
+    let first = plan["weeks"]
+        .as_array()
+        .expect("weeks")
+        .iter()
+        .flat_map(|week| week["items"].as_array().expect("items"));
     let task = first.clone().find(|item| item["kind"] == "task").expect("a task");
     app.patch(&format!("/v1/tasks/{}", id(task)), &json!({"status": "done"})).send().await.expect(200);
     app.clock.advance(Duration::from_hours(24 * 60));
@@ -150,7 +163,8 @@ async fn a_second_framework_keeps_what_was_edited(app: &TestApp) {
     let path = format!("/v1/controls/{}", id(&edited));
     let patch = json!({"name": "Our own words", "assigneeId": null, "policyIds": [], "taskIds": []});
     let edited = app.patch(&path, &patch).send().await.expect(200);
-    let preview = app.post("/v1/programme/preview", &settings(app, &["soc_2", "iso_27001"])).send().await.expect(200);
+    let preview =
+        app.post("/v1/programme/preview", &settings(app, &["soc_2", "iso_27001"])).send().await.expect(200);
     let overlap = &preview["coverage"].as_array().expect("frameworks")[0];
     assert!(overlap["metBefore"].as_u64().expect("a number") > 60, "{overlap}");
     let started = start(app, &["soc_2", "iso_27001"]).await;
@@ -204,9 +218,13 @@ async fn answers_leave_out_what_does_not_apply(app: &TestApp) {
     app.work().await;
     let found = app.get("/v1/frameworks/iso_27001/readiness").send().await.expect(200);
     let all_requirements = found["requirements"].as_array().expect("requirements");
-    assert_ne!(all_requirements.iter().find(|one| one["code"] == "7.1").expect("it")["status"], "not_applicable");
+    assert_ne!(
+        all_requirements.iter().find(|one| one["code"] == "7.1").expect("it")["status"],
+        "not_applicable"
+    );
     let context = all(app, "/v1/context").await;
-    let offices = context.iter().find(|one| one["tags"].as_array().expect("tags").contains(&json!("scope_offices")));
+    let offices =
+        context.iter().find(|one| one["tags"].as_array().expect("tags").contains(&json!("scope_offices")));
     assert_eq!(offices.expect("an entry")["answer"], "2");
 }
 
@@ -224,9 +242,15 @@ async fn a_start_is_undone_until_something_is_edited(app: &TestApp) {
 
     // An edited record keeps the whole start.
     let control = all(app, "/v1/controls").await.remove(3);
-    app.patch(&format!("/v1/controls/{}", id(&control)), &json!({"department": "it"})).send().await.expect(200);
+    app.patch(&format!("/v1/controls/{}", id(&control)), &json!({"department": "it"}))
+        .send()
+        .await
+        .expect(200);
     let refused = app.post("/v1/programme/undo", &json!({})).send().await.problem(409, "programme_edited");
-    assert!(refused["detail"].as_str().expect("why").contains(control["reference"].as_str().expect("one")), "{refused}");
+    assert!(
+        refused["detail"].as_str().expect("why").contains(control["reference"].as_str().expect("one")),
+        "{refused}"
+    );
     assert_eq!(counts(app).await, before);
     app.clock.advance(Duration::from_hours(25));
     app.post("/v1/programme/undo", &json!({})).send().await.problem(409, "programme_undo_expired");
@@ -295,10 +319,12 @@ async fn two_starts_at_once_create_everything_once(app: &TestApp) {
     app.work().await;
     assert!([first.status, second.status].contains(&StatusCode::CREATED));
     let controls = all(app, "/v1/controls").await;
-    let keys: HashSet<&str> = controls.iter().map(|one| one["catalogueKey"].as_str().expect("a key")).collect();
+    let keys: HashSet<&str> =
+        controls.iter().map(|one| one["catalogueKey"].as_str().expect("a key")).collect();
     assert_eq!(keys.len(), controls.len());
     let tasks = all(app, "/v1/tasks").await;
-    let templates: HashSet<&str> = tasks.iter().map(|one| one["taskTemplateId"].as_str().expect("one")).collect();
+    let templates: HashSet<&str> =
+        tasks.iter().map(|one| one["taskTemplateId"].as_str().expect("one")).collect();
     assert_eq!(templates.len(), tasks.len());
     // The response is replayed.
     let body = settings(app, &["soc_2"]);
@@ -309,7 +335,8 @@ async fn two_starts_at_once_create_everything_once(app: &TestApp) {
 
 async fn readiness_reaches_100_when_everything_is_done(app: &TestApp) {
     start(app, &["iso_27001"]).await;
-    let readiness = async || app.get("/v1/frameworks/iso_27001/readiness").send().await.expect(200)["score"].clone();
+    let readiness =
+        async || app.get("/v1/frameworks/iso_27001/readiness").send().await.expect(200)["score"].clone();
     assert_eq!(readiness().await, 0);
     for task in all(app, "/v1/tasks").await {
         let file = json!({"fileName": "proof.txt", "fileType": "text/plain", "fileData": "cHJvb2Y="});
@@ -340,10 +367,12 @@ async fn a_trace_names_gaps_and_evidence(app: &TestApp) {
     let trace = app.get("/v1/frameworks/iso_27001/trace").send().await.expect(200);
     let requirements = trace["requirements"].as_array().expect("requirements");
     assert_eq!(requirements.len(), 116);
-    let gaps = requirements.iter().filter(|one| one["status"] != "ready" && one["status"] != "not_applicable");
+    let gaps =
+        requirements.iter().filter(|one| one["status"] != "ready" && one["status"] != "not_applicable");
     assert_eq!(trace["gaps"], json!(gaps.count()));
     let traced = requirements.iter().flat_map(|one| one["controls"].as_array().expect("controls"));
-    let mut evidence = traced.flat_map(|control| control["tasks"].as_array().expect("tasks")).filter(|one| id(one) == task);
+    let mut evidence =
+        traced.flat_map(|control| control["tasks"].as_array().expect("tasks")).filter(|one| id(one) == task);
     assert_eq!(evidence.next().expect("the task")["evidence"]["name"], "proof.txt");
 
     // Callers see policies and tasks only with the permissions for them.
@@ -376,5 +405,8 @@ async fn risks_come_from_the_library(app: &TestApp) {
     assert!(rest["createdCount"].as_u64().expect("a number") > 30);
     let again = app.call("POST", "/v1/risks/from-library").key(&app.home.key).send().await.expect(201);
     assert_eq!(again["createdCount"], 0);
-    app.post("/v1/risks/from-library", &json!({"keys": ["x"]})).send().await.problem(400, "validation_failed");
+    app.post("/v1/risks/from-library", &json!({"keys": ["x"]}))
+        .send()
+        .await
+        .problem(400, "validation_failed");
 }

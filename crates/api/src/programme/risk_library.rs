@@ -114,7 +114,7 @@ impl PartialSchema for RisksFromLibrary {
         schema(json!({
             "type": "object", "required": ["created", "createdCount"],
             "properties": {
-                "created": {"type": "array", "items": reference("Risk")},
+                "created": {"type": "array", "items": reference("RiskView")},
                 "createdCount": {"type": "integer", "minimum": 0}
             },
             "example": {"created": [Risk::example()], "createdCount": 1}

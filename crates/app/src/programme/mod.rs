@@ -71,7 +71,9 @@ async fn existing(t: &Tx<'_>, scope: &Scope) -> Result<Existing, Error> {
     };
     for control in registers::all::<Control>(t, scope).await? {
         match &control.catalogue_key {
-            Some(key) => drop(existing.controls.insert(key.as_str().to_owned(), control.id)),
+            Some(key) => {
+                existing.controls.insert(key.as_str().to_owned(), control.id);
+            }
             None if control.policy_ids.is_empty() && control.task_ids.is_empty() => {
                 let met = control.requirement_ids.iter().collect();
                 existing.unlinked.push((control.label(), met));

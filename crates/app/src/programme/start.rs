@@ -75,7 +75,7 @@ pub(super) async fn checked(
     let starts_on = new.start.unwrap_or(today);
     match new.audit_date {
         Some(audit) if audit <= starts_on => {
-            refuse("auditDate".to_owned(), "must lie after the start of the plan")
+            refuse("auditDate".to_owned(), "must lie after the start of the plan");
         }
         Some(audit) if audit <= today => refuse("auditDate".to_owned(), "must lie in the future"),
         Some(audit) if starts_on.days_until(audit) > MAX_DAYS => {

@@ -131,8 +131,8 @@ impl Undoing {
         Err(Error::Conflict {
             code: "programme_edited",
             message: format!(
-                "The start cannot be undone as a whole any more: {named}{more} were edited since. Delete what is not \
-                 needed instead."
+                "The start cannot be undone as a whole any more. Edited since: {named}{more}. Delete what is not needed \
+                 instead."
             ),
         })
     }
