@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::date::Date;
 use crate::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 use crate::zone::Zone;
@@ -353,22 +355,15 @@ impl Serialize for Roles {
     }
 }
 
-impl utoipa::PartialSchema for Roles {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .min_length(Some(1))
-            .max_length(Some(255))
-            .description(Some(
-                "One or more roles joined by commas. Built in: owner, admin, auditor, employee, contractor; \
-                 any other word has the permissions of employee.",
-            ))
-            .examples(["employee"])
-            .into()
+impl JsonSchema for Roles {
+    fn json_schema() -> Value {
+        json!({
+            "type": "string", "minLength": 1, "maxLength": 255, "examples": ["employee"],
+            "description": "One or more roles joined by commas. Built in: owner, admin, auditor, employee, contractor; \
+                            any other word has the permissions of employee."
+        })
     }
 }
-
-impl utoipa::ToSchema for Roles {}
 
 crate::words! {
     /// The authentication method of a request.

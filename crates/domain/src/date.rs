@@ -3,9 +3,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
-use utoipa::openapi::{RefOr, Schema};
+use serde_json::{Value, json};
 
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 
@@ -97,17 +97,11 @@ impl<'de> Deserialize<'de> for Date {
     }
 }
 
-impl utoipa::PartialSchema for Date {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)))
-            .examples(["2026-11-15"])
-            .into()
+impl JsonSchema for Date {
+    fn json_schema() -> Value {
+        json!({"type": "string", "format": "date", "examples": ["2026-11-15"]})
     }
 }
-
-impl utoipa::ToSchema for Date {}
 
 /// A time, or a whole day in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,13 +146,12 @@ impl Parse for Moment {
     }
 }
 
-impl utoipa::PartialSchema for Moment {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .pattern(Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9].*)?$"))
-            .examples(["2026-11-15T09:30:00.000Z", "2026-11-15"])
-            .into()
+impl JsonSchema for Moment {
+    fn json_schema() -> Value {
+        json!({
+            "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9].*)?$",
+            "examples": ["2026-11-15T09:30:00.000Z", "2026-11-15"]
+        })
     }
 }
 

@@ -8,10 +8,10 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
+use serde_json::{Value, json};
 
 use crate::journal::sha256;
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 
@@ -173,18 +173,13 @@ impl<K: Kind> Parse for Id<K> {
     }
 }
 
-impl<K: Kind> utoipa::PartialSchema for Id<K> {
-    fn schema() -> RefOr<Schema> {
-        let example = Self::from_u128(0x0192_f3a4_5b6c_7d8e_9fa0_b1c2_d3e4_f506).to_string();
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .pattern(Some(format!("^{}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$", K::PREFIX)))
-            .examples([example])
-            .into()
+impl<K: Kind> JsonSchema for Id<K> {
+    fn json_schema() -> Value {
+        let example = Self::from_u128(0x0192_f3a4_5b6c_7d8e_9fa0_b1c2_d3e4_f506);
+        let pattern = format!("^{}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$", K::PREFIX);
+        json!({"type": "string", "pattern": pattern, "examples": [example]})
     }
 }
-
-impl<K: Kind> utoipa::ToSchema for Id<K> {}
 
 macro_rules! kinds {
     ($($name:ident $id:ident $prefix:literal $noun:literal)*) => {

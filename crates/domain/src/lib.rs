@@ -13,6 +13,7 @@ pub mod frameworks;
 pub mod id;
 pub mod identity;
 pub mod journal;
+pub mod json_schema;
 pub mod numbers;
 pub mod page;
 pub mod patch;
@@ -28,6 +29,7 @@ pub mod time;
 pub mod words;
 pub mod zone;
 
+pub use json_schema::JsonSchema;
 pub use patch::Patch;
 pub use text::Parse;
 pub use time::Time;

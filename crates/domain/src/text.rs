@@ -4,8 +4,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
-use utoipa::openapi::{RefOr, Schema};
+use serde_json::{Value, json};
+
+use crate::json_schema::JsonSchema;
 
 /// A value that can be parsed from text, with an error message for the user.
 pub trait Parse: Sized {
@@ -94,19 +95,15 @@ impl<const MIN: usize, const MAX: usize, const LINES: bool> fmt::Display for Tex
     }
 }
 
-impl<const MIN: usize, const MAX: usize, const LINES: bool> utoipa::PartialSchema for Text<MIN, MAX, LINES> {
-    fn schema() -> RefOr<Schema> {
-        let pattern = (!LINES).then_some(r"^[^\u0000-\u001f\u007f-\u009f]+$");
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .min_length(Some(MIN))
-            .max_length(Some(MAX))
-            .pattern(pattern)
-            .into()
+impl<const MIN: usize, const MAX: usize, const LINES: bool> JsonSchema for Text<MIN, MAX, LINES> {
+    fn json_schema() -> Value {
+        let mut schema = json!({"type": "string", "minLength": MIN, "maxLength": MAX});
+        if !LINES {
+            schema["pattern"] = json!(r"^[^\u0000-\u001f\u007f-\u009f]+$");
+        }
+        schema
     }
 }
-
-impl<const MIN: usize, const MAX: usize, const LINES: bool> utoipa::ToSchema for Text<MIN, MAX, LINES> {}
 
 fn no_nul(text: &str) -> Result<(), String> {
     if text.contains('\0') { Err("must not contain a NUL character".to_owned()) } else { Ok(()) }
@@ -147,18 +144,12 @@ impl Parse for Password {
     }
 }
 
-impl utoipa::PartialSchema for Password {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Password)))
-            .min_length(Some(*Self::LENGTH.start()))
-            .max_length(Some(*Self::LENGTH.end()))
-            .into()
+impl JsonSchema for Password {
+    fn json_schema() -> Value {
+        let (min, max) = (Self::LENGTH.start(), Self::LENGTH.end());
+        json!({"type": "string", "format": "password", "minLength": min, "maxLength": max})
     }
 }
-
-impl utoipa::ToSchema for Password {}
 
 /// An e-mail address as it was entered. Addresses that differ only in case belong to the same person: see
 /// [`Email::key`].
@@ -213,18 +204,11 @@ impl Serialize for Email {
     }
 }
 
-impl utoipa::PartialSchema for Email {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)))
-            .max_length(Some(254))
-            .examples(["ada@example.com"])
-            .into()
+impl JsonSchema for Email {
+    fn json_schema() -> Value {
+        json!({"type": "string", "format": "email", "maxLength": 254, "examples": ["ada@example.com"]})
     }
 }
-
-impl utoipa::ToSchema for Email {}
 
 /// An http or https URL; a bare host name gets `https://`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -302,18 +286,14 @@ impl Parse for WebAddress {
     }
 }
 
-impl utoipa::PartialSchema for WebAddress {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .max_length(Some(2048))
-            .description(Some("An http or https address; a bare host name gets https://."))
-            .examples(["https://example.com"])
-            .into()
+impl JsonSchema for WebAddress {
+    fn json_schema() -> Value {
+        json!({
+            "type": "string", "maxLength": 2048, "examples": ["https://example.com"],
+            "description": "An http or https address; a bare host name gets https://."
+        })
     }
 }
-
-impl utoipa::ToSchema for WebAddress {}
 
 #[cfg(test)]
 mod tests {

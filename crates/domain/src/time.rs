@@ -4,9 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
-use utoipa::openapi::{RefOr, Schema};
+use serde_json::{Value, json};
 
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -132,17 +132,11 @@ impl Parse for Time {
     }
 }
 
-impl utoipa::PartialSchema for Time {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
-            .examples(["2026-11-15T09:30:00.000Z"])
-            .into()
+impl JsonSchema for Time {
+    fn json_schema() -> Value {
+        json!({"type": "string", "format": "date-time", "examples": ["2026-11-15T09:30:00.000Z"]})
     }
 }
-
-impl utoipa::ToSchema for Time {}
 
 #[cfg(test)]
 mod tests {

@@ -46,16 +46,11 @@ macro_rules! words {
             }
         }
 
-        impl utoipa::PartialSchema for $name {
-            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-                utoipa::openapi::schema::ObjectBuilder::new()
-                    .schema_type(utoipa::openapi::schema::Type::String)
-                    .enum_values(Some([$($word),+]))
-                    .into()
+        impl $crate::JsonSchema for $name {
+            fn json_schema() -> serde_json::Value {
+                serde_json::json!({"type": "string", "enum": Self::WORDS})
             }
         }
-
-        impl utoipa::ToSchema for $name {}
 
         impl $crate::plain::Keep for $name {
             const KIND: $crate::plain::PlainKind = $crate::plain::PlainKind::Text;

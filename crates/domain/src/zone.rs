@@ -4,8 +4,10 @@ use std::fmt;
 
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::date::Date;
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 
@@ -72,16 +74,11 @@ impl<'de> Deserialize<'de> for Zone {
     }
 }
 
-impl utoipa::PartialSchema for Zone {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .examples(["Europe/Berlin"])
-            .into()
+impl JsonSchema for Zone {
+    fn json_schema() -> Value {
+        json!({"type": "string", "examples": ["Europe/Berlin"]})
     }
 }
-
-impl utoipa::ToSchema for Zone {}
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use attestry_domain::access::grant;
 use attestry_domain::automations::hosts::{AllowedHost, AllowedHosts};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::wire::Valid;
@@ -15,8 +16,8 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 /// The hosts that scripts may reach.
 #[derive(Debug, Serialize, ToSchema)]
@@ -37,7 +38,7 @@ impl FromJson for Hosts {
     }
 
     fn schema() -> RefOr<Schema> {
-        AllowedHosts::schema()
+        schema_of::<AllowedHosts>()
     }
 }
 

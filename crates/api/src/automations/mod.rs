@@ -11,6 +11,7 @@ use attestry_domain::{Parse, Time, Zone};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::{SchemaOf, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::path::{IdAt, ParentId};
@@ -39,6 +40,8 @@ type AutomationAt = IdAt<kind::Automation, 1>;
 fn place(task: &TaskAt, automation: &AutomationAt) -> Result<AutomationRef, Problem> {
     Ok(AutomationRef { task: task.found()?, automation: automation.found()? })
 }
+
+type TaskStatusSchema = SchemaOf<TaskStatus>;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -75,10 +78,10 @@ pub(crate) struct AutomationView {
     #[schema(required, value_type = Option<Object>)]
     parameters: Option<Value>,
     /// The status the task gets when a run passes; null leaves it as it is.
-    #[schema(required, inline)]
+    #[schema(required, value_type = Option<TaskStatusSchema>, inline)]
     status_on_pass: Option<TaskStatus>,
     /// The status the task gets when a run does not pass; null leaves it as it is.
-    #[schema(required, inline)]
+    #[schema(required, value_type = Option<TaskStatusSchema>, inline)]
     status_on_fail: Option<TaskStatus>,
     /// True if the evidence of a run is attached to the task.
     keep_evidence: bool,
@@ -141,10 +144,7 @@ impl FromJson for Events {
     }
 
     fn schema() -> RefOr<Schema> {
-        ArrayBuilder::new()
-            .items(<Event as utoipa::PartialSchema>::schema())
-            .max_items(Some(EVENTS.len()))
-            .into()
+        ArrayBuilder::new().items(schema_of::<Event>()).max_items(Some(EVENTS.len())).into()
     }
 }
 

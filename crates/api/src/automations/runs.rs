@@ -9,6 +9,7 @@ use attestry_domain::page::{After, Page};
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::{SchemaOf, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
@@ -25,6 +26,8 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{AutomationAt, TaskAt, place};
+
+type EvaluationSchema = SchemaOf<Evaluation>;
 
 /// The reason why a run has no result.
 #[derive(Debug, Serialize, ToSchema)]
@@ -46,9 +49,9 @@ pub(crate) struct RunView {
     automation_id: AutomationId,
     /// The version of the script.
     version: i64,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<RunStatus>)]
     status: RunStatus,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Trigger>)]
     trigger: Trigger,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
@@ -62,7 +65,7 @@ pub(crate) struct RunView {
     #[schema(required)]
     success: Option<bool>,
     /// The result that the script returned.
-    #[schema(required, inline)]
+    #[schema(required, value_type = Option<EvaluationSchema>, inline)]
     evaluation_status: Option<Evaluation>,
     /// The summary that the script returned.
     #[schema(required)]

@@ -2,6 +2,7 @@
 
 use attestry_app::frameworks::controls::{self, Linking};
 use attestry_app::frameworks::readiness;
+use attestry_domain::JsonSchema;
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::frameworks::FrameworkName;
@@ -76,11 +77,11 @@ pub(crate) fn readiness_schema() -> Value {
         "type": "object", "required": ["status", "policies", "tasks", "missing"],
         "description": "Its state. Ready when it has an owner, at least one policy or task is linked to it, all linked policies are published and all linked tasks are done with fresh evidence.",
         "properties": {
-            "status": Readiness::schema(),
+            "status": Readiness::json_schema(),
             "policies": tally("The policies linked to it; in place are those that are published."),
             "tasks": tally("The tasks linked to it; in place are those that are done and have fresh evidence."),
             "missing": {
-                "type": "array", "items": Missing::schema(),
+                "type": "array", "items": Missing::json_schema(),
                 "description": "What it lacks before it is ready: an `owner`, a published `policy`, a `task` or policy at all, fresh `evidence`."
             }
         }

@@ -12,7 +12,7 @@ use attestry_domain::text::Name;
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema;
+use attestry_http::document::operations::{schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::facts::Argument;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
@@ -49,7 +49,7 @@ pub(crate) struct FrameworkView {
     source: String,
     licence: String,
     attribution: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<FrameworkText>)]
     text: FrameworkText,
     total_requirements: usize,
     /// True if the organization added it.

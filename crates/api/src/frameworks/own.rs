@@ -14,7 +14,7 @@ use attestry_http::answer::lists;
 use attestry_http::answer::problem::{FieldProblem, Problem};
 use attestry_http::answer::tables::export::{Column, table};
 use attestry_http::answer::tables::{CSV, CSV_UTF8, text};
-use attestry_http::document::operations::{reference, schema};
+use attestry_http::document::operations::{reference, schema, schema_of};
 use attestry_http::request::bodies::{JSON, MediaType, Meter, media_type, must_be};
 use attestry_http::request::caller::{Granted, caller_of};
 use attestry_http::request::facts::{Argument, BodyLimit, Facts};
@@ -497,7 +497,7 @@ impl FromQuery for ExportFramework {
 impl IntoParams for ExportFramework {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let about = "`json` (default), `csv`, or `oscal`: an OSCAL catalog.";
-        vec![lists::parameter("format", FrameworkFormat::schema(), about)]
+        vec![lists::parameter("format", schema_of::<FrameworkFormat>(), about)]
     }
 }
 

@@ -7,7 +7,7 @@ use attestry_domain::frameworks::controls::{Control, ControlReadiness, Missing, 
 use attestry_domain::id::{ControlId, FrameworkId, RequirementId};
 use attestry_domain::registers::Record;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema;
+use attestry_http::document::operations::{SchemaOf, schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
 use attestry_http::state::Api;
@@ -22,6 +22,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::Named;
 use crate::frameworks::controls::{readiness_example, readiness_schema};
 use crate::registers::as_of_parameter;
+
+pub(crate) type MissingSchema = SchemaOf<Missing>;
 
 attestry_domain::words! {
     /// The status of a requirement.
@@ -94,10 +96,10 @@ pub(crate) struct MetRequirement {
     code: String,
     title: String,
     theme: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<RequirementStatus>)]
     status: RequirementStatus,
     /// The items that its controls lack before it is ready.
-    #[schema(inline)]
+    #[schema(value_type = Vec<MissingSchema>, inline)]
     missing: Vec<Missing>,
     /// The controls that meet it. It is ready when all of them are.
     controls: Vec<MeetingControl>,

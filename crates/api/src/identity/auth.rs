@@ -11,6 +11,7 @@ use attestry_domain::identity::notices::{Notices, NoticesPatch};
 use attestry_domain::text::{Email, Line, Name, Password};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::{SESSION_COOKIE, SignedIn, Visitor, session_cookie};
 use attestry_http::request::json::Secret;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
@@ -154,7 +155,7 @@ impl From<Membership> for MembershipView {
     }]
 }))]
 pub(crate) struct CurrentSession {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<AuthType>)]
     auth_type: AuthType,
     user: UserView,
     #[schema(value_type = String, format = DateTime)]

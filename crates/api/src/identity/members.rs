@@ -14,6 +14,7 @@ use attestry_domain::words::Department;
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::{Problem, in_one_line};
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::idempotency::WithoutSecret;
 use attestry_http::request::json::{Count, Items};
@@ -28,7 +29,7 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 /// The user behind a member.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -94,7 +95,7 @@ pub struct MemberView {
     /// One or more roles joined by commas.
     #[schema(value_type = String, example = "employee")]
     role: Roles,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Department>)]
     department: Department,
     is_active: bool,
     /// The member was invited and has not accepted yet.
@@ -291,7 +292,7 @@ impl IntoParams for ListMembers {
                 "true lists active and inactive members. `isActive` counts more.",
             ),
             lists::parameter("role", lists::text(), "Only members with this role."),
-            lists::parameter("department", Department::schema(), "Only members of this department."),
+            lists::parameter("department", schema_of::<Department>(), "Only members of this department."),
         ];
         all.extend(lists::search_parameters("Part of a name or an e-mail address, case-insensitive."));
         all.push(lists::total_parameter());

@@ -11,7 +11,7 @@ use attestry_domain::id::kind;
 use attestry_domain::text::Text;
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::streams::{self, done};
-use attestry_http::document::operations::schema;
+use attestry_http::document::operations::{schema, schema_of};
 use attestry_http::request::caller::GrantedForLong;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::path::PathId;
@@ -45,7 +45,7 @@ impl FromJson for Speaker {
     }
 
     fn schema() -> RefOr<Schema> {
-        <Self as PartialSchema>::schema()
+        schema_of::<Self>()
     }
 }
 

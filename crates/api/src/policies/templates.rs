@@ -11,6 +11,7 @@ use attestry_domain::words::Department;
 use attestry_domain::{Parse, Zone};
 use attestry_http::answer::lists::{ById, PageView};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::path::PathId;
@@ -23,8 +24,8 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 use super::answered;
 
@@ -36,9 +37,9 @@ pub(crate) struct TemplateView {
     id: PolicyTemplateId,
     name: &'static str,
     description: &'static str,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Department>)]
     department: Department,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<ReviewFrequency>)]
     frequency: ReviewFrequency,
     /// Common names of its subject.
     topics: &'static [&'static str],
@@ -129,7 +130,7 @@ impl FromJson for Existing {
     }
 
     fn schema() -> RefOr<Schema> {
-        <PolicyTemplateId as PartialSchema>::schema()
+        schema_of::<PolicyTemplateId>()
     }
 }
 

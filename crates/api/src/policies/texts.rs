@@ -3,14 +3,14 @@
 use attestry_domain::content::{Body, Content, markdown, nodes};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema;
+use attestry_http::document::operations::{schema, schema_of};
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::query::{FromQuery, Query};
 use attestry_http::request::values::content_example;
 use serde_json::json;
+use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{IntoParams, PartialSchema};
 
 /// A text in Markdown.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl IntoParams for Texts {
 
 pub(crate) fn format_parameter() -> Parameter {
     let about = "`markdown` adds `contentMarkdown`: the text as Markdown.";
-    lists::parameter("format", Format::schema(), about)
+    lists::parameter("format", schema_of::<Format>(), about)
 }
 
 pub(crate) fn as_markdown(content: &Body) -> Result<String, Problem> {

@@ -5,7 +5,7 @@ use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::listed::{Listed, Operations};
-use attestry_http::document::operations::{Described, capitalized, json_of, reference};
+use attestry_http::document::operations::{Described, capitalized, json_of, reference, schema_of};
 use attestry_http::request::caller::{Granted, OwnName, must_be_own};
 use attestry_http::request::facts::Route;
 use attestry_http::request::path::{ParentId, PathId};
@@ -55,7 +55,7 @@ pub(crate) struct AttachmentView {
     /// The version of the automation that created it.
     #[schema(required)]
     automation_version: Option<i64>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Subject>)]
     entity_type: Subject,
     entity_id: String,
     /// The member who attached it; null if the product created it.

@@ -12,6 +12,7 @@ use attestry_domain::registers::subjects::Commentable;
 use attestry_domain::text::Line;
 use attestry_http::answer::lists::{self, PageView};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::{Granted, OwnName, must_be_own};
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
@@ -25,7 +26,7 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 /// The author of a comment.
 #[derive(Debug, Serialize, ToSchema)]
@@ -73,7 +74,7 @@ pub(crate) struct CommentView {
     author: AuthorView,
     attachments: Vec<EnclosureView>,
     entity_id: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Commentable>)]
     entity_type: Commentable,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
@@ -139,7 +140,7 @@ impl FromQuery for ListComments {
 impl IntoParams for ListComments {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut all = vec![
-            lists::required("entityType", Commentable::schema(), "What the comments are about."),
+            lists::required("entityType", schema_of::<Commentable>(), "What the comments are about."),
             lists::required("entityId", lists::text(), "Its id."),
         ];
         all.extend(lists::plain_parameters());

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use attestry_app::registers::StoredRating;
+use attestry_domain::JsonSchema;
 use attestry_domain::id::Id;
 use attestry_http::answer::lists::{self, Numbered};
 use attestry_http::answer::tables::export::Shape;
@@ -29,7 +30,7 @@ impl<R: RegisterApi> Document<R> {
         let time = json!({"type": "string", "format": "date-time"});
         let mut properties = Map::new();
         let mut add = |name: &str, schema: Value| properties.insert(name.to_owned(), schema);
-        add("id", json!(<Id<R::Kind> as PartialSchema>::schema()));
+        add("id", Id::<R::Kind>::json_schema());
         add(
             "reference",
             json!({"type": "string", "description": "A short name for it, never given to another one."}),

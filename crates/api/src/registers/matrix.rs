@@ -3,6 +3,7 @@
 use attestry_app::registers::{self, StoredRating};
 use attestry_domain::registers::scales::{self, Impact, Likelihood, Matrix, score};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::ValidQuery;
 use attestry_http::state::Api;
@@ -28,9 +29,9 @@ pub(super) async fn show_matrix<R: RegisterApi + StoredRating>(
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"likelihood": "likely", "impact": "major", "score": 16, "count": 3}))]
 pub(crate) struct CellView {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Likelihood>)]
     likelihood: Likelihood,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Impact>)]
     impact: Impact,
     /// The score, from 1 to 25.
     score: i64,

@@ -14,6 +14,7 @@ use attestry_domain::registers::{Record, Wanted};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists::{self, Numbered};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::facts::{Argument, BodyLimit, Facts};
 use attestry_http::request::path::PathId;
@@ -27,9 +28,9 @@ use http::{StatusCode, Uri};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 use crate::service::audit_logs::{EntryList, ListHistory, entries};
 
@@ -176,7 +177,7 @@ macro_rules! wire_filter {
             }
 
             fn parameters() -> Vec<utoipa::openapi::path::Parameter> {
-                vec![$(attestry_http::answer::lists::parameter($wire, <$type as utoipa::PartialSchema>::schema(), $about)),*]
+                vec![$(attestry_http::answer::lists::parameter($wire, attestry_http::document::operations::schema_of::<$type>(), $about)),*]
             }
         }
     };
@@ -342,7 +343,7 @@ pub struct AuthenticatedUser {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"authType": "api-key"}))]
 pub struct AuthInfo {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<AuthType>)]
     auth_type: AuthType,
     /// Present only with a session.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -492,7 +493,7 @@ impl<B: FromQuery> FromQuery for AsOf<B> {
 pub(crate) fn as_of_parameter() -> Parameter {
     let about =
         "As it stood at this moment, from the journal: a time, or a date, which means its end in UTC.";
-    lists::parameter("asOf", attestry_domain::date::Moment::schema(), about)
+    lists::parameter("asOf", schema_of::<attestry_domain::date::Moment>(), about)
 }
 
 /// The filter of a list, and its `asOf` time.

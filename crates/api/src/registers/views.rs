@@ -7,8 +7,9 @@ use attestry_domain::id::{MemberId, ViewId, kind};
 use attestry_domain::registers::views::{View, ViewList, ViewParameters};
 use attestry_domain::text::Name;
 use attestry_http::answer::conditions::{Conditions, with_tag};
-use attestry_http::answer::lists::PageView;
+use attestry_http::answer::lists::{self, PageView};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
@@ -20,6 +21,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::json;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 /// A saved view of a list.
@@ -34,7 +36,7 @@ use utoipa::{IntoParams, ToSchema};
 pub(crate) struct ViewView {
     #[schema(value_type = String)]
     id: ViewId,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<ViewList>)]
     list: ViewList,
     name: String,
     #[schema(value_type = std::collections::BTreeMap<String, String>)]
@@ -92,12 +94,15 @@ body! {
 }
 
 /// The filter of the list of views.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Debug)]
 pub(crate) struct ListViews {
-    /// Only views of this list.
-    #[param(inline)]
     list: Option<ViewList>,
+}
+
+impl IntoParams for ListViews {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![lists::parameter("list", schema_of::<ViewList>(), "Only views of this list.")]
+    }
 }
 
 impl FromQuery for ListViews {

@@ -13,6 +13,7 @@ use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::tables::export::{Column, Shape, all_rows, download};
 use attestry_http::answer::tables::{Cell, text};
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::{FromQuery, NoQuery, Query, ValidQuery};
 use attestry_http::state::Api;
@@ -27,7 +28,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::service::files::FileBytes;
 
@@ -38,7 +39,7 @@ const CURSOR: &str = "audit-logs";
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"type": "key", "id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Nightly import", "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "memberName": "Ada Byron"}))]
 pub(crate) struct ActorView {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<ActorType>)]
     r#type: ActorType,
     id: String,
     /// The current name of the member or key.
@@ -82,7 +83,7 @@ pub(crate) struct EntryView {
     #[schema(value_type = String, format = DateTime)]
     at: Time,
     actor: ActorView,
-    #[schema(inline, required)]
+    #[schema(required, schema_with = schema_of::<Option<AuthType>>)]
     auth_type: Option<AuthType>,
     action: String,
     entity_type: String,
@@ -252,12 +253,12 @@ fn filter_parameters() -> Vec<Parameter> {
         lists::parameter("action", lists::text(), "Only this action, such as `member.updated`."),
         lists::parameter(
             "from",
-            Moment::schema(),
+            schema_of::<Moment>(),
             "Only entries at or after this time; a date means its beginning in UTC.",
         ),
         lists::parameter(
             "to",
-            Moment::schema(),
+            schema_of::<Moment>(),
             "Only entries before this time; a date means up to its end in UTC.",
         ),
     ]

@@ -4,6 +4,7 @@ use attestry_app::schema_status;
 use attestry_domain::Time;
 use attestry_domain::journal::hex;
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::SchemaOf;
 use attestry_http::request::caller::Anyone;
 use attestry_http::request::query::{NoQuery, ValidQuery};
 use attestry_http::state::Api;
@@ -13,12 +14,15 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+type TimeSchema = SchemaOf<Time>;
+
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"status": "ok", "timestamp": "2026-11-15T09:30:00.000Z", "uptime": 86400.5, "version": "0.1.0"}))]
 pub(crate) struct Health {
     /// `ok` while the process responds.
     status: &'static str,
+    #[schema(value_type = TimeSchema)]
     timestamp: Time,
     /// Seconds since the start.
     uptime: f64,

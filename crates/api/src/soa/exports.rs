@@ -15,7 +15,7 @@ use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::tables::export::{Column, book, table};
 use attestry_http::answer::tables::{CSV_UTF8, Cell, XLSX, text};
-use attestry_http::document::operations::schema;
+use attestry_http::document::operations::{schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
@@ -27,7 +27,7 @@ use http::Method;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 const COLUMNS: &[Column] = &[
     Column { name: "number", width: 10 },
@@ -99,7 +99,7 @@ impl FromQuery for ExportSoa {
 
 impl IntoParams for ExportSoa {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![lists::parameter("format", SoaFormat::schema(), "`pdf` (default), `xlsx` or `csv`.")]
+        vec![lists::parameter("format", schema_of::<SoaFormat>(), "`pdf` (default), `xlsx` or `csv`.")]
     }
 }
 
@@ -188,7 +188,7 @@ pub(crate) struct Verification {
     is_approved: bool,
     /// True if the statement has not changed since.
     is_current: bool,
-    #[schema(required, inline)]
+    #[schema(required, schema_with = schema_of::<Option<SoaFormat>>)]
     format: Option<SoaFormat>,
     #[schema(required, value_type = Option<i64>)]
     version: Option<VersionNumber>,

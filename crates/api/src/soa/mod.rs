@@ -3,6 +3,7 @@
 use attestry_app::identity::sessions;
 use attestry_app::soa::answers::{self, AnswerInput};
 use attestry_app::soa::{self, SoaFilter, approval, rows};
+use attestry_domain::JsonSchema;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::frameworks::{FrameworkName, shipped};
@@ -12,7 +13,7 @@ use attestry_domain::text::Text;
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema;
+use attestry_http::document::operations::{schema, schema_of};
 use attestry_http::request::caller::{Granted, must_be_same_organization};
 use attestry_http::request::json::FromJson;
 use attestry_http::request::path::PathId;
@@ -77,7 +78,7 @@ impl PartialSchema for SoaSetup {
         let question = json!({
             "type": "object", "required": ["id", "text", "columnMapping"],
             "properties": {
-                "id": <RequirementId as PartialSchema>::schema(), "text": text,
+                "id": RequirementId::json_schema(), "text": text,
                 "columnMapping": {
                     "type": "object",
                     "required": ["closure", "title", "control_objective", "isApplicable", "justification"],
@@ -100,7 +101,7 @@ impl PartialSchema for SoaSetup {
                     "type": "object", "description": "What is asked; the same for everyone.",
                     "required": ["id", "frameworkId", "version", "isLatest", "columns", "questions"],
                     "properties": {
-                        "id": <SoaConfigurationId as PartialSchema>::schema(), "frameworkId": text,
+                        "id": SoaConfigurationId::json_schema(), "frameworkId": text,
                         "version": {"type": "integer"}, "isLatest": {"type": "boolean"},
                         "columns": {"type": "array", "items": {
                             "type": "object", "required": ["name", "type"],
@@ -404,7 +405,7 @@ impl IntoParams for ListDocuments {
             framework,
             "Only statements for this framework, by its id or alias.",
         ));
-        all.push(lists::parameter("status", SoaStatus::schema(), "Only statements with this status."));
+        all.push(lists::parameter("status", schema_of::<SoaStatus>(), "Only statements with this status."));
         all
     }
 }

@@ -7,6 +7,7 @@ use attestry_domain::frameworks::{Requirement, shipped};
 use attestry_domain::id::{ControlId, MemberId, RequirementId, RiskId, SoaDocumentId, kind};
 use attestry_domain::soa::{Gap, SoaAnswer};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::{SchemaOf, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::{IdAt, PathId};
 use attestry_http::state::Api;
@@ -17,6 +18,10 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::views::{AnswerView, DocumentView, answer_example, document_example};
+use crate::frameworks::readiness::MissingSchema;
+
+type ReadinessSchema = SchemaOf<Readiness>;
+type DocumentIdSchema = SchemaOf<SoaDocumentId>;
 
 /// A question of the statement.
 #[derive(Debug, Serialize, ToSchema)]
@@ -61,7 +66,7 @@ pub(crate) struct ControlDriver {
     /// Null if you may not see controls.
     #[schema(required)]
     label: Option<String>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Readiness>)]
     status: Readiness,
 }
 
@@ -106,13 +111,13 @@ pub(crate) struct RowView {
     #[schema(required)]
     answer: Option<AnswerView>,
     drivers: Drivers,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Vec<Gap>>)]
     gaps: Vec<Gap>,
     /// The combined readiness of its controls, as shown for the controls and the framework; null if there are none.
-    #[schema(required, inline)]
+    #[schema(required, value_type = Option<ReadinessSchema>, inline)]
     readiness: Option<Readiness>,
     /// The items that its controls lack before they are ready, regardless of the answer.
-    #[schema(inline)]
+    #[schema(value_type = Vec<MissingSchema>, inline)]
     missing: Vec<Missing>,
 }
 
@@ -178,7 +183,7 @@ pub(crate) struct RowGaps {
     question_id: RequirementId,
     code: String,
     title: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Vec<Gap>>)]
     gaps: Vec<Gap>,
 }
 
@@ -239,7 +244,7 @@ pub(crate) struct ComparedRow {
     question_id: RequirementId,
     code: String,
     title: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<RowChange>)]
     change: RowChange,
     /// The fields in which the answers differ.
     fields: Vec<&'static str>,
@@ -307,8 +312,8 @@ pub(crate) struct Comparison {
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}/diff/{other}", tag = "Statement of applicability",
     params(
-        ("id" = inline(SoaDocumentId), Path, description = "The statement before."),
-        ("other" = inline(SoaDocumentId), Path, description = "The statement after."),
+        ("id" = inline(DocumentIdSchema), Path, description = "The statement before."),
+        ("other" = inline(DocumentIdSchema), Path, description = "The statement after."),
     ),
     responses(
         (status = 200, body = Comparison, description = "All rows, in the order of the framework."),

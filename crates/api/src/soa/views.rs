@@ -8,6 +8,7 @@ use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::soa::{
     AnswerSource, AnswerState, ImplementationStatus, SoaAnswer, SoaDocument, SoaStatus,
 };
+use attestry_http::document::operations::schema_of;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -31,7 +32,7 @@ pub(crate) struct DocumentView {
     version: VersionNumber,
     /// True if there is no later version for the framework. Only the latest version can be changed.
     is_latest: bool,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<SoaStatus>)]
     status: SoaStatus,
     total_questions: i64,
     /// The number of questions with an answer that a person has confirmed.
@@ -129,16 +130,16 @@ pub(crate) struct AnswerView {
     is_applicable: bool,
     #[schema(required)]
     justification: Option<String>,
-    #[schema(required, inline)]
+    #[schema(required, schema_with = schema_of::<Option<ImplementationStatus>>)]
     implementation_status: Option<ImplementationStatus>,
     #[schema(required, value_type = Option<String>)]
     owner_id: Option<MemberId>,
     /// A law or a contract that requires the control.
     #[schema(required)]
     obligation: Option<String>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<AnswerSource>)]
     source: AnswerSource,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<AnswerState>)]
     state: AnswerState,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,

@@ -8,7 +8,7 @@ use attestry_domain::tasks::{Frequency, Task, templates as task_templates};
 use attestry_domain::words::Department;
 use attestry_http::answer::lists::{ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{reference, schema};
+use attestry_http::document::operations::{reference, schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::query::ValidQuery;
@@ -34,9 +34,9 @@ pub(crate) struct TemplateView {
     title: &'static str,
     /// The work to do, and the evidence to collect.
     description: &'static str,
-    #[schema(required, inline)]
+    #[schema(required, schema_with = schema_of::<Option<Frequency>>)]
     frequency: Option<Frequency>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Department>)]
     department: Department,
     /// The role that usually does it.
     #[schema(inline)]

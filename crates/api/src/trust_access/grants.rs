@@ -7,6 +7,7 @@ use attestry_domain::id::{AccessGrantId, VisitId, kind};
 use attestry_domain::portals::trust_access::{GrantStatus, VisitAction};
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
@@ -17,7 +18,7 @@ use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 use super::{GiveReason, GrantView, OfStatus, grant_example};
 
@@ -73,7 +74,7 @@ pub(crate) struct VisitView {
     grant_id: AccessGrantId,
     name: String,
     email: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<VisitAction>)]
     action: VisitAction,
     /// The id of a policy, or the framework of a certificate.
     #[schema(required)]
@@ -120,7 +121,7 @@ impl FromQuery for ListVisits {
 impl IntoParams for ListVisits {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut all = ById::into_params(place);
-        all.push(lists::parameter("grantId", AccessGrantId::schema(), "Only what this visitor did."));
+        all.push(lists::parameter("grantId", schema_of::<AccessGrantId>(), "Only what this visitor did."));
         all
     }
 }

@@ -8,16 +8,18 @@ pub(crate) mod reading;
 pub(crate) mod requests;
 
 use attestry_app::trust_access::agreements::Preview;
+use attestry_domain::JsonSchema;
 use attestry_domain::Time;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaPreviewId};
 use attestry_domain::portals::trust_access::{AccessGrant, GrantStatus};
 use attestry_domain::text::{LongText, Parse};
 use attestry_http::answer::lists::{self, ById};
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::query::{FromQuery, Query};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 /// An access grant. It never contains the link, which is sent only by mail.
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,7 +32,7 @@ pub(crate) struct GrantView {
     request_id: AccessRequestId,
     name: String,
     email: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<GrantStatus>)]
     status: GrantStatus,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
@@ -110,10 +112,10 @@ impl<S: Parse> FromQuery for OfStatus<S> {
     }
 }
 
-impl<S: PartialSchema> IntoParams for OfStatus<S> {
+impl<S: JsonSchema> IntoParams for OfStatus<S> {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut all = ById::into_params(place);
-        all.push(lists::parameter("status", S::schema(), "Only those with this status."));
+        all.push(lists::parameter("status", schema_of::<S>(), "Only those with this status."));
         all
     }
 }

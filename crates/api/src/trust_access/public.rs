@@ -12,6 +12,7 @@ use attestry_domain::portals::{
 use attestry_domain::text::{Email, LongText, Parse};
 use attestry_http::answer::downloads::download;
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::{SchemaOf, schema_of};
 use attestry_http::request::bodies::JSON;
 use attestry_http::request::caller::Guest;
 use attestry_http::request::json::Secret;
@@ -33,10 +34,10 @@ use crate::identity::auth::LinkToken;
 #[serde(rename_all = "camelCase")]
 #[schema(as = PublicFramework, example = json!({"framework": "iso_27001", "title": "ISO/IEC 27001", "status": "compliant"}))]
 pub(crate) struct FrameworkView {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<CertificateFramework>)]
     framework: CertificateFramework,
     title: &'static str,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Progress>)]
     status: Progress,
 }
 
@@ -55,10 +56,10 @@ pub(crate) struct DocumentView {
     /// The identifier for requests and downloads.
     #[schema(value_type = String)]
     document: PortalDocument,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<DocumentKind>)]
     r#type: DocumentKind,
     title: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Visibility>)]
     visibility: Visibility,
 }
 
@@ -179,6 +180,8 @@ pub(crate) async fn get_public_portal(
     Ok(([(CONTENT_TYPE, JSON)], page).into_response())
 }
 
+type DocumentSchema = SchemaOf<PortalDocument>;
+
 /// Downloads a public document
 ///
 /// Public documents are not watermarked; only files that are read with a link show the reader's name.
@@ -186,7 +189,7 @@ pub(crate) async fn get_public_portal(
     get, path = "/v1/trust-access/{friendlyUrl}/documents/{document}", tag = "Trust access",
     params(
         ("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id."),
-        ("document" = inline(PortalDocument), Path, description = "The document, as the portal lists it."),
+        ("document" = inline(DocumentSchema), Path, description = "The document, as the portal lists it."),
     ),
     responses((status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."))
 )]
@@ -222,7 +225,7 @@ body! {
 pub(crate) struct Requested {
     #[schema(value_type = String)]
     id: AccessRequestId,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<RequestStatus>)]
     status: RequestStatus,
     message: &'static str,
 }

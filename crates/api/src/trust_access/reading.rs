@@ -8,6 +8,7 @@ use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::portals::{Certificate, CertificateFramework};
 use attestry_http::answer::downloads::download;
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Guest;
 use attestry_http::request::path::PathId;
 use attestry_http::state::Api;
@@ -19,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::trust_portal::certificates::framework;
+use crate::trust_portal::certificates::{FrameworkSchema, framework};
 
 /// The access that a link gives.
 #[derive(Debug, Serialize, ToSchema)]
@@ -80,7 +81,7 @@ impl From<Readable> for PolicyView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReadableCertificate, example = json!(resource_example()))]
 pub(crate) struct ResourceView {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<CertificateFramework>)]
     framework: CertificateFramework,
     title: &'static str,
     file_name: String,
@@ -232,7 +233,7 @@ pub(crate) async fn list_readable_certificates(
     get, path = "/v1/trust-access/access/{token}/compliance-resources/{framework}", tag = "Trust access",
     params(
         ("token" = String, Path, description = "The token of the link."),
-        ("framework" = inline(CertificateFramework), Path, description = "What it certifies."),
+        ("framework" = inline(FrameworkSchema), Path, description = "What it certifies."),
     ),
     responses(
         (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),

@@ -9,6 +9,7 @@ use attestry_domain::portals::{Days, PortalDocument};
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists::{self, PageView};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::ValidQuery;
@@ -44,7 +45,7 @@ pub(crate) struct RequestView {
     /// The requested documents; once the request is approved, the granted ones.
     #[schema(value_type = Vec<String>)]
     documents: Vec<PortalDocument>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<RequestStatus>)]
     status: RequestStatus,
     #[schema(required, value_type = Option<String>)]
     reviewed_by: Option<MemberId>,
@@ -100,7 +101,7 @@ impl From<AccessRequest> for RequestView {
 pub(crate) struct NdaView {
     #[schema(value_type = String)]
     id: NdaId,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<NdaStatus>)]
     status: NdaStatus,
     /// The SHA-256 of the text of the agreement.
     document_hash: String,

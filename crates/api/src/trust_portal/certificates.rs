@@ -10,7 +10,7 @@ use attestry_domain::portals::{Certificate, CertificateFramework};
 use attestry_domain::registers::attachments::FILE_LIMIT;
 use attestry_domain::text::Parse;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema;
+use attestry_http::document::operations::{SchemaOf, schema, schema_of};
 use attestry_http::request::caller::{Granted, must_be_same_organization};
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::uploads::RawFile;
@@ -77,7 +77,7 @@ const EXAMPLE_PDF: &str = include_str!("example.pdf.base64");
 #[serde(rename_all = "camelCase")]
 #[schema(as = ComplianceResource, example = json!({"framework": "iso_27001", "fileName": "certificate.pdf", "fileSize": 48213, "updatedAt": "2026-11-15T09:30:00.000Z"}))]
 pub(crate) struct CertificateView {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<CertificateFramework>)]
     framework: CertificateFramework,
     file_name: String,
     /// The size in bytes.
@@ -188,9 +188,11 @@ pub(crate) async fn get_certificate_link(
 #[schema(example = json!({"success": true, "deletedFramework": "iso_27001"}))]
 pub(crate) struct CertificateDeletion {
     success: bool,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<CertificateFramework>)]
     deleted_framework: CertificateFramework,
 }
+
+pub(crate) type FrameworkSchema = SchemaOf<CertificateFramework>;
 
 /// Parses the framework in a path; an unknown one is not found.
 pub(crate) fn framework(text: &str) -> Result<CertificateFramework, Problem> {
@@ -200,7 +202,7 @@ pub(crate) fn framework(text: &str) -> Result<CertificateFramework, Problem> {
 /// Deletes a certificate
 #[utoipa::path(
     delete, path = "/v1/trust-portal/compliance-resources/{framework}", tag = "Trust portal",
-    params(("framework" = inline(CertificateFramework), Path, description = "What it certifies.")),
+    params(("framework" = inline(FrameworkSchema), Path, description = "What it certifies.")),
     responses((status = 200, body = CertificateDeletion, description = "The certificate is deleted."))
 )]
 pub(crate) async fn delete_certificate(

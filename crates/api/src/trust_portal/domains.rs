@@ -5,6 +5,7 @@ use attestry_domain::access::grant;
 use attestry_domain::portals::DomainName;
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
 use attestry_http::state::Api;
@@ -13,7 +14,7 @@ use axum::extract::State;
 use http::StatusCode;
 use serde::Serialize;
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 /// A DNS record to create.
 #[derive(Debug, Serialize, ToSchema)]
@@ -58,7 +59,7 @@ impl FromQuery for AskedDomain {
 
 impl IntoParams for AskedDomain {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![lists::required("domain", DomainName::schema(), "The host name to look up.")]
+        vec![lists::required("domain", schema_of::<DomainName>(), "The host name to look up.")]
     }
 }
 

@@ -16,6 +16,7 @@ use attestry_domain::portals::{
 use attestry_domain::text::{Email, LongText};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue, distinct};
 use attestry_http::request::values::MAX_DOCUMENTS;
@@ -101,11 +102,11 @@ body! {
 #[serde(rename_all = "camelCase")]
 #[schema(as = PortalFrameworkView, example = json!({"framework": "iso_27001", "title": "ISO/IEC 27001", "enabled": true, "status": "compliant", "hasCertificate": true}))]
 pub(crate) struct FrameworkView {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<CertificateFramework>)]
     framework: CertificateFramework,
     title: &'static str,
     enabled: bool,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Progress>)]
     status: Progress,
     has_certificate: bool,
 }
@@ -119,7 +120,7 @@ pub(crate) struct DocumentView {
     #[schema(value_type = String)]
     document: PortalDocument,
     title: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Visibility>)]
     visibility: Visibility,
 }
 
@@ -132,7 +133,7 @@ pub(crate) struct SettingsView {
     organization_id: OrganizationId,
     #[schema(required, value_type = Option<String>)]
     friendly_url: Option<FriendlyUrl>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<PortalStatus>)]
     status: PortalStatus,
     /// The public URL of the portal, once it is published.
     url: String,

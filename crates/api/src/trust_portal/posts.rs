@@ -9,6 +9,7 @@ use attestry_domain::text::{AnyText, Name};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
@@ -21,7 +22,7 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 /// News, or a question with its answer.
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,7 +31,7 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 pub(crate) struct PostView {
     #[schema(value_type = String)]
     id: PortalPostId,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<PostKind>)]
     kind: PostKind,
     title: String,
     text: String,
@@ -80,7 +81,7 @@ impl FromQuery for ListPosts {
 impl IntoParams for ListPosts {
     fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut all = ById::into_params(place);
-        all.push(lists::parameter("kind", PostKind::schema(), "Only news, or only questions."));
+        all.push(lists::parameter("kind", schema_of::<PostKind>(), "Only news, or only questions."));
         all
     }
 }

@@ -5,10 +5,10 @@ use std::fmt;
 use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 use url::{Host, Url};
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
 
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 
 const EXAMPLES: &str =
@@ -169,18 +169,13 @@ impl<'de> Deserialize<'de> for AllowedHost {
     }
 }
 
-impl utoipa::PartialSchema for AllowedHost {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .min_length(Some(1))
-            .max_length(Some(Self::LENGTH))
-            .examples(["api.example.com"])
-            .into()
+impl JsonSchema for AllowedHost {
+    fn json_schema() -> Value {
+        json!({
+            "type": "string", "minLength": 1, "maxLength": Self::LENGTH, "examples": ["api.example.com"]
+        })
     }
 }
-
-impl utoipa::ToSchema for AllowedHost {}
 
 /// All entries of an organization. An empty list permits no host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -262,13 +257,11 @@ impl<'de> Deserialize<'de> for AllowedHosts {
     }
 }
 
-impl utoipa::PartialSchema for AllowedHosts {
-    fn schema() -> RefOr<Schema> {
-        ArrayBuilder::new().items(AllowedHost::schema()).max_items(Some(Self::COUNT)).into()
+impl JsonSchema for AllowedHosts {
+    fn json_schema() -> Value {
+        json!({"type": "array", "items": AllowedHost::json_schema(), "maxItems": Self::COUNT})
     }
 }
-
-impl utoipa::ToSchema for AllowedHosts {}
 
 #[cfg(test)]
 mod tests {

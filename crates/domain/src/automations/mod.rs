@@ -7,11 +7,12 @@ pub mod schedules;
 pub mod secrets;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::access::Permission;
 use crate::automations::schedules::Schedule;
 use crate::id::{AttachmentId, AutomationId, AutomationVersionId, MemberId, OrganizationId, RunId, TaskId};
+use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
 use crate::tasks::TaskStatus;
 use crate::text::{LongText, Name, Parse};
@@ -88,12 +89,9 @@ impl<'de> Deserialize<'de> for Event {
     }
 }
 
-impl utoipa::PartialSchema for Event {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .enum_values(Some(EVENTS.iter().copied()))
-            .into()
+impl JsonSchema for Event {
+    fn json_schema() -> Value {
+        json!({"type": "string", "enum": EVENTS})
     }
 }
 
@@ -124,13 +122,9 @@ impl Parse for Source {
     }
 }
 
-impl utoipa::PartialSchema for Source {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .min_length(Some(1))
-            .max_length(Some(Self::MAX))
-            .into()
+impl JsonSchema for Source {
+    fn json_schema() -> Value {
+        json!({"type": "string", "minLength": 1, "maxLength": Self::MAX})
     }
 }
 

@@ -5,7 +5,9 @@ use std::fmt;
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 use crate::zone::Zone;
@@ -78,12 +80,9 @@ impl Serialize for Schedule {
     }
 }
 
-impl utoipa::PartialSchema for Schedule {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .examples(["0 6 * * 1"])
-            .into()
+impl JsonSchema for Schedule {
+    fn json_schema() -> Value {
+        json!({"type": "string", "examples": ["0 6 * * 1"]})
     }
 }
 

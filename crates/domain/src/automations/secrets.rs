@@ -1,5 +1,8 @@
 //! Secrets that scripts use.
 
+use serde_json::{Value, json};
+
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 
 /// The name of a secret: upper-case letters, digits and underscores.
@@ -22,13 +25,9 @@ impl Parse for SecretName {
     }
 }
 
-impl utoipa::PartialSchema for SecretName {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .pattern(Some("^[A-Z0-9_]{1,64}$"))
-            .examples(["GITHUB_TOKEN"])
-            .into()
+impl JsonSchema for SecretName {
+    fn json_schema() -> Value {
+        json!({"type": "string", "pattern": "^[A-Z0-9_]{1,64}$", "examples": ["GITHUB_TOKEN"]})
     }
 }
 

@@ -1,9 +1,9 @@
 //! The files that are accepted. A name is stripped of misleading characters; programs and scripts are rejected by
 //! name, by declared type and by content; and the content must match the declared type.
 
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
+use serde_json::{Value, json};
 
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 
 /// The number of leading bytes that [`MediaType::check`] needs.
@@ -57,14 +57,12 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-impl utoipa::PartialSchema for FileName {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .min_length(Some(1))
-            .max_length(Some(Self::MAX_FILE_NAME_CHARS))
-            .examples(["screenshot.png"])
-            .into()
+impl JsonSchema for FileName {
+    fn json_schema() -> Value {
+        json!({
+            "type": "string", "minLength": 1, "maxLength": Self::MAX_FILE_NAME_CHARS,
+            "examples": ["screenshot.png"]
+        })
     }
 }
 
@@ -141,14 +139,9 @@ impl Parse for MediaType {
     }
 }
 
-impl utoipa::PartialSchema for MediaType {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .min_length(Some(3))
-            .max_length(Some(255))
-            .examples(["image/png"])
-            .into()
+impl JsonSchema for MediaType {
+    fn json_schema() -> Value {
+        json!({"type": "string", "minLength": 3, "maxLength": 255, "examples": ["image/png"]})
     }
 }
 

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use url::Host;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
 
 use crate::id::{CertificateId, MemberId, OrganizationId, PolicyId, PortalPostId, SubscriberId};
+use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
 use crate::text::{AnyText, Email, LongText, Name, Parse, Text};
 use crate::time::Time;
@@ -132,9 +132,9 @@ impl<'de> Deserialize<'de> for PortalDocument {
     }
 }
 
-impl utoipa::PartialSchema for PortalDocument {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::String).max_length(Some(40)).examples(["iso_27001"]).into()
+impl JsonSchema for PortalDocument {
+    fn json_schema() -> Value {
+        json!({"type": "string", "maxLength": 40, "examples": ["iso_27001"]})
     }
 }
 
@@ -190,15 +190,12 @@ impl Parse for FriendlyUrl {
     }
 }
 
-impl utoipa::PartialSchema for FriendlyUrl {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .min_length(Some(3))
-            .max_length(Some(63))
-            .pattern(Some(SLUG))
-            .examples(["analytical-engines"])
-            .into()
+impl JsonSchema for FriendlyUrl {
+    fn json_schema() -> Value {
+        json!({
+            "type": "string", "minLength": 3, "maxLength": 63, "pattern": SLUG,
+            "examples": ["analytical-engines"]
+        })
     }
 }
 
@@ -247,14 +244,9 @@ impl Parse for DomainName {
     }
 }
 
-impl utoipa::PartialSchema for DomainName {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .min_length(Some(4))
-            .max_length(Some(253))
-            .examples(["trust.example.com"])
-            .into()
+impl JsonSchema for DomainName {
+    fn json_schema() -> Value {
+        json!({"type": "string", "minLength": 4, "maxLength": 253, "examples": ["trust.example.com"]})
     }
 }
 
@@ -280,14 +272,9 @@ impl Days {
     }
 }
 
-impl utoipa::PartialSchema for Days {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .minimum(Some(1))
-            .maximum(Some(Self::MAX))
-            .examples([30])
-            .into()
+impl JsonSchema for Days {
+    fn json_schema() -> Value {
+        json!({"type": "integer", "minimum": 1, "maximum": Self::MAX, "examples": [30]})
     }
 }
 

@@ -1,9 +1,11 @@
 //! Access to the protected documents of a portal: the request, the signed agreement and the grant.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::date::Date;
 use crate::id::{AccessGrantId, AccessRequestId, MemberId, NdaFileId, NdaId, OrganizationId, PolicyId};
+use crate::json_schema::JsonSchema;
 use crate::portals::{CertificateFramework, Days, PortalDocument};
 use crate::text::{Email, LongText, Name, Parse};
 use crate::time::Time;
@@ -50,9 +52,9 @@ impl Parse for PrintableName {
     }
 }
 
-impl utoipa::PartialSchema for PrintableName {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        Name::schema()
+impl JsonSchema for PrintableName {
+    fn json_schema() -> Value {
+        Name::json_schema()
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use utoipa::PartialSchema;
-use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Schema};
+use serde_json::{Value, json};
 
+use crate::json_schema::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::text::Parse;
 
@@ -67,10 +66,10 @@ impl<T: Keep> Keep for AnyOf<T> {
     }
 }
 
-impl<T: PartialSchema> PartialSchema for AnyOf<T> {
-    fn schema() -> RefOr<Schema> {
-        let several = ArrayBuilder::new().items(T::schema()).min_items(Some(1)).max_items(Some(MAX_VALUES));
-        OneOfBuilder::new().item(T::schema()).item(several).into()
+impl<T: JsonSchema> JsonSchema for AnyOf<T> {
+    fn json_schema() -> Value {
+        let value = T::json_schema();
+        json!({"oneOf": [value, {"type": "array", "items": value, "minItems": 1, "maxItems": MAX_VALUES}]})
     }
 }
 

@@ -4,8 +4,10 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::id::kind;
+use crate::json_schema::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
 
@@ -94,13 +96,9 @@ impl Keep for Tag {
     }
 }
 
-impl utoipa::PartialSchema for Tag {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .min_length(Some(1))
-            .max_length(Some(Tags::MAX_TAG_CHARS))
-            .into()
+impl JsonSchema for Tag {
+    fn json_schema() -> Value {
+        json!({"type": "string", "minLength": 1, "maxLength": Tags::MAX_TAG_CHARS})
     }
 }
 

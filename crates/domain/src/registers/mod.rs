@@ -34,6 +34,7 @@ use serde_json::{Map, Value};
 use crate::access::{Denied, Scope};
 use crate::date::Date;
 use crate::id::{AttachmentId, Id, Kind, MemberId, OrganizationId};
+use crate::json_schema::JsonSchema;
 use crate::page::{After, Key, Sort};
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::links::Links;
@@ -295,7 +296,7 @@ pub enum SortKey {
 pub const NEVER: &str = "9999-12-31";
 
 /// The sort keys of a register.
-pub trait RegisterSort: Sort + utoipa::PartialSchema + fmt::Debug + Send + Sync + 'static {
+pub trait RegisterSort: Sort + JsonSchema + fmt::Debug + Send + Sync + 'static {
     /// The key of each variant, in the order of the words.
     const KEYS: &'static [SortKey];
 

@@ -1,5 +1,8 @@
 //! The two five-step scales of risks and vendors, and the score they make: 1–5 × 1–5.
 
+use serde_json::{Value, json};
+
+use crate::json_schema::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::Register;
 use crate::text::Parse;
@@ -84,13 +87,9 @@ impl Keep for Score {
     }
 }
 
-impl utoipa::PartialSchema for Score {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::Integer)
-            .minimum(Some(*Self::RANGE.start()))
-            .maximum(Some(*Self::RANGE.end()))
-            .into()
+impl JsonSchema for Score {
+    fn json_schema() -> Value {
+        json!({"type": "integer", "minimum": Self::RANGE.start(), "maximum": Self::RANGE.end()})
     }
 }
 

@@ -1,6 +1,9 @@
 //! The subjects of comments and attachments, in one table.
 
+use serde_json::{Value, json};
+
 use crate::access::{Denied, Scope};
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 
 /// Every kind of subject: its name (also the name of its id's kind), its word, the plural, its path parameter, the
@@ -83,13 +86,8 @@ impl serde::Serialize for Commentable {
     }
 }
 
-impl utoipa::PartialSchema for Commentable {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .enum_values(Some(Self::words()))
-            .into()
+impl JsonSchema for Commentable {
+    fn json_schema() -> Value {
+        json!({"type": "string", "enum": Self::words().collect::<Vec<_>>()})
     }
 }
-
-impl utoipa::ToSchema for Commentable {}

@@ -2,9 +2,12 @@
 
 pub mod templates;
 
+use serde_json::{Value, json};
+
 use crate::access::{Denied, Permission, Scope};
 use crate::date::Date;
 use crate::id::kind;
+use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::any_of::AnyOf;
@@ -92,13 +95,9 @@ impl Keep for Position {
     }
 }
 
-impl utoipa::PartialSchema for Position {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::Integer)
-            .minimum(Some(0))
-            .maximum(Some(Self::MAX))
-            .into()
+impl JsonSchema for Position {
+    fn json_schema() -> Value {
+        json!({"type": "integer", "minimum": 0, "maximum": Self::MAX})
     }
 }
 

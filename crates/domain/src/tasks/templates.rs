@@ -3,8 +3,10 @@
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::id::TaskTemplateId;
+use crate::json_schema::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind, text_of};
 use crate::programme::roles::OwnerRole;
 use crate::tasks::Frequency;
@@ -93,9 +95,9 @@ impl Keep for TemplateId {
     }
 }
 
-impl utoipa::PartialSchema for TemplateId {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        <TaskTemplateId as utoipa::PartialSchema>::schema()
+impl JsonSchema for TemplateId {
+    fn json_schema() -> Value {
+        TaskTemplateId::json_schema()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
+use attestry_domain::JsonSchema;
 use attestry_domain::page::{After, Key, Order, Page, PageRequest, Sort};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -19,7 +20,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::document::operations::{reference, schema};
+use crate::document::operations::{reference, schema, schema_of};
 use crate::request::query::{FromQuery, Query};
 
 pub const DEFAULT_LIMIT: u16 = 100;
@@ -530,17 +531,17 @@ pub fn next_id(next: Option<After>) -> Option<String> {
 }
 
 /// Returns the parameters of a list that can be sorted by `S`.
-pub fn parameters<S: Sort + PartialSchema>() -> Vec<Parameter> {
+pub fn parameters<S: Sort + JsonSchema>() -> Vec<Parameter> {
     plain_parameters().into_iter().chain(sorting_parameters::<S>()).collect()
 }
 
-pub fn sorting_parameters<S: Sort + PartialSchema>() -> [Parameter; 3] {
+pub fn sorting_parameters<S: Sort + JsonSchema>() -> [Parameter; 3] {
     let natural = if S::default().natural_order() == Order::Ascending { "asc" } else { "desc" };
     let order = || ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["asc", "desc"]));
     let about = format!("The sort order; `{}` by default.", S::default());
     let direction = format!("Ascending or descending; for the default sort order `{natural}`.");
     [
-        parameter("sort", S::schema(), &about),
+        parameter("sort", schema_of::<S>(), &about),
         parameter("order", order().into(), &direction),
         parameter("sortDirection", order().into(), "The same as `order`."),
     ]

@@ -1,11 +1,11 @@
 //! The OpenAPI document. Handlers describe their own operation; everything common (security, error responses,
 //! headers) is added here from the facts of the operation.
 
+use attestry_domain::JsonSchema;
 use attestry_domain::access::Permission;
 use attestry_domain::id::OrganizationId;
 use http::Method;
 use serde_json::{Map, Value, json};
-use utoipa::PartialSchema;
 use utoipa::openapi::OpenApi;
 
 use crate::answer::problem::CODES;
@@ -221,7 +221,7 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
             true => "Required for any change with a session cookie, to protect against forged requests.",
             false => "The organization. Needed with a session, optional with an API key.",
         };
-        parameters.push(header("X-Organization-Id", about, &json!(OrganizationId::schema())));
+        parameters.push(header("X-Organization-Id", about, &OrganizationId::json_schema()));
     }
     if has_body {
         statuses.extend([408, 413, 415]);

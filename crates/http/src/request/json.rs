@@ -23,6 +23,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::answer::problem::in_one_line;
+use crate::document::operations::schema_of;
 use crate::request::wire::{Body, Fields};
 
 /// One value of a body, as a slice of the received bytes: a file of megabytes is not copied for validation.
@@ -163,7 +164,7 @@ macro_rules! from_string {
             }
 
             fn schema() -> RefOr<Schema> {
-                <$type as PartialSchema>::schema()
+                schema_of::<$type>()
             }
         })*
     };
@@ -226,7 +227,7 @@ impl<K: Kind> FromJson for Id<K> {
     }
 
     fn schema() -> RefOr<Schema> {
-        <Self as PartialSchema>::schema()
+        schema_of::<Self>()
     }
 }
 
@@ -236,7 +237,7 @@ impl<K: Kind> FromJson for IdSet<K> {
     }
 
     fn schema() -> RefOr<Schema> {
-        let item = <Id<K> as PartialSchema>::schema();
+        let item = schema_of::<Id<K>>();
         ArrayBuilder::new().items(item).max_items(Some(Self::MAX)).into()
     }
 }
@@ -247,7 +248,7 @@ impl FromJson for Tags {
     }
 
     fn schema() -> RefOr<Schema> {
-        let item = <Tag as PartialSchema>::schema();
+        let item = schema_of::<Tag>();
         ArrayBuilder::new().items(item).max_items(Some(Self::MAX)).into()
     }
 }
@@ -258,7 +259,7 @@ impl<const MIN: usize, const MAX: usize, const LINES: bool> FromJson for Text<MI
     }
 
     fn schema() -> RefOr<Schema> {
-        <Self as PartialSchema>::schema()
+        schema_of::<Self>()
     }
 }
 
@@ -279,7 +280,7 @@ impl FromJson for tasks::Position {
     }
 
     fn schema() -> RefOr<Schema> {
-        <Self as PartialSchema>::schema()
+        schema_of::<Self>()
     }
 }
 
@@ -369,7 +370,7 @@ impl<K: Kind> FromJson for Ids<K> {
     }
 
     fn schema() -> RefOr<Schema> {
-        let item = <Id<K> as PartialSchema>::schema();
+        let item = schema_of::<Id<K>>();
         ArrayBuilder::new().items(item).min_items(Some(1)).max_items(Some(1000)).into()
     }
 }

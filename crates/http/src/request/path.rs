@@ -4,9 +4,9 @@
 use attestry_domain::id::{Id, Kind};
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
-use utoipa::PartialSchema;
 
 use crate::answer::problem::Problem;
+use crate::document::operations::schema_of;
 use crate::request::facts::{Argument, Facts, IdInPath};
 use crate::state::Api;
 
@@ -60,7 +60,7 @@ impl<K: Kind, S: Send + Sync, const PLACE: usize> FromRequestParts<S> for IdAt<K
 }
 
 fn id_in_path<K: Kind>(place: Option<usize>) -> IdInPath {
-    IdInPath { place, noun: K::NOUN, schema: <Id<K> as PartialSchema>::schema }
+    IdInPath { place, noun: K::NOUN, schema: schema_of::<Id<K>> }
 }
 
 impl<K: Kind> Argument for PathId<K> {

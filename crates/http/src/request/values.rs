@@ -11,11 +11,10 @@ use attestry_domain::portals::{Days, PortalDocument};
 use attestry_domain::registers::views::ViewParameters;
 use attestry_domain::text::Parse;
 use serde_json::{Value, json};
-use utoipa::PartialSchema;
 use utoipa::openapi::schema::{AdditionalProperties, ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::document::operations::schema;
+use crate::document::operations::{schema, schema_of};
 use crate::request::json::{FromJson, Json};
 
 /// The maximum number of documents in one request.
@@ -98,7 +97,7 @@ impl FromJson for Vec<PortalDocument> {
     }
 
     fn schema() -> RefOr<Schema> {
-        let item = <PortalDocument as PartialSchema>::schema();
+        let item = schema_of::<PortalDocument>();
         ArrayBuilder::new().items(item).max_items(Some(MAX_DOCUMENTS)).into()
     }
 }
@@ -110,6 +109,6 @@ impl FromJson for Days {
     }
 
     fn schema() -> RefOr<Schema> {
-        <Self as PartialSchema>::schema()
+        schema_of::<Self>()
     }
 }

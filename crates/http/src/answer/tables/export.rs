@@ -13,13 +13,12 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
 use tokio::sync::mpsc;
 use tokio_util::io::ReaderStream;
-use utoipa::PartialSchema;
 use utoipa::openapi::path::Parameter;
 
 use super::{CSV_UTF8, Cell, XLSX, harmless};
 use crate::answer::lists;
 use crate::answer::problem::Problem;
-use crate::document::operations::capitalized;
+use crate::document::operations::{capitalized, schema_of};
 use crate::request::query::{FromQuery, Query};
 
 attestry_domain::words! {
@@ -48,7 +47,7 @@ impl FromQuery for Shape {
 impl Shape {
     pub fn parameters() -> [Parameter; 2] {
         [
-            lists::parameter("format", TableFormat::schema(), "`csv` (default) or `xlsx`."),
+            lists::parameter("format", schema_of::<TableFormat>(), "`csv` (default) or `xlsx`."),
             lists::parameter(
                 "bom",
                 lists::flag(),
