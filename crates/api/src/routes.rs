@@ -141,6 +141,7 @@ fn of_frameworks(listed: Listed) -> Listed {
         .routes(operations!(programme::get_programme, programme::start_programme))
         .routes(operations!(programme::list_scope_questions))
         .routes(operations!(programme::preview_programme))
+        .routes(operations!(programme::remind_owners))
         .routes(operations!(programme::undo_programme))
         .routes(operations!(programme::risk_library::list_risk_library))
         .routes(operations!(programme::risk_library::create_risks_from_library))

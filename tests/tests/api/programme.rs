@@ -150,6 +150,19 @@ async fn a_start_leaves_no_requirement_uncovered(app: &TestApp) {
     let late = later["counts"]["late"].as_u64().expect("a number");
     assert!(late > 0 && later["counts"]["done"] == 1, "{}", later["counts"]);
 
+    // Owners are reminded of what is late, and of nothing else.
+    app.mails().await;
+    let reminded = app.call("POST", "/v1/programme/remind").key(&app.home.key).send().await.expect(200);
+    assert_eq!(reminded, json!({"items": late, "members": 1}));
+    let mails = app.mails().await;
+    assert!(mails.iter().any(|mail| mail.subject.contains("overdue")), "{mails:?}");
+    let done = app.post("/v1/programme/remind", &json!({"ids": [task["id"]]})).send().await.expect(200);
+    assert_eq!(done, json!({"items": 0, "members": 0}));
+    app.post("/v1/programme/remind", &json!({"ids": ["rsk_1"]}))
+        .send()
+        .await
+        .problem(400, "validation_failed");
+
     // The same start again creates nothing.
     let again = start(app, &["iso_27001", "soc_2"]).await;
     assert_eq!(again["created"], json!({"controls": 0, "policies": 0, "tasks": 0}));

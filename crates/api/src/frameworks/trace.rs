@@ -15,6 +15,7 @@ use attestry_domain::tasks::{EvidenceStatus, Task, TaskStatus};
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::tables::export::{Column, Shape, all_rows, download};
 use attestry_http::answer::tables::{Cell, text};
+use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::{FromQuery, NoQuery, Query, ValidQuery};
 use attestry_http::state::Api;
@@ -28,7 +29,7 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Named;
-use super::readiness::RequirementStatus;
+use super::readiness::{MissingSchema, RequirementStatus};
 
 /// The latest evidence of a task.
 #[derive(Debug, Serialize, ToSchema)]
@@ -56,9 +57,9 @@ pub(crate) struct TaskView {
     id: TaskId,
     reference: String,
     title: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<TaskStatus>)]
     status: TaskStatus,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<EvidenceStatus>)]
     evidence_status: EvidenceStatus,
     #[schema(required, value_type = Option<String>, format = Date)]
     due_date: Option<Date>,
@@ -80,7 +81,7 @@ pub(crate) struct PolicyView {
     id: PolicyId,
     reference: String,
     name: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<PolicyStatus>)]
     status: PolicyStatus,
     is_published: bool,
     #[schema(required, value_type = Option<String>, format = Date)]
@@ -101,9 +102,9 @@ pub(crate) struct ControlView {
     name: String,
     #[schema(required, value_type = Option<String>)]
     assignee_id: Option<MemberId>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Readiness>)]
     status: Readiness,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Vec<Missing>>)]
     missing: Vec<Missing>,
     policies: Vec<PolicyView>,
     tasks: Vec<TaskView>,
@@ -119,10 +120,10 @@ pub(crate) struct RequirementView {
     code: String,
     title: String,
     theme: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<RequirementStatus>)]
     status: RequirementStatus,
     /// The items that its controls lack before it is ready.
-    #[schema(inline)]
+    #[schema(value_type = Vec<MissingSchema>, inline)]
     missing: Vec<Missing>,
     controls: Vec<ControlView>,
 }

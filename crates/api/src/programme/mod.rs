@@ -7,7 +7,7 @@ use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::FrameworkName;
-use attestry_domain::id::MemberId;
+use attestry_domain::id::{MemberId, PolicyId, TaskId};
 use attestry_domain::programme::scope::{Answers, questions};
 use attestry_domain::programme::{OwnerRole, Owners};
 use attestry_domain::text::Parse;
@@ -17,7 +17,7 @@ use attestry_http::document::operations::schema;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue, not_empty};
 use attestry_http::request::query::{NoQuery, ValidQuery};
-use attestry_http::request::wire::Valid;
+use attestry_http::request::wire::{Optional, Valid};
 use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
@@ -27,7 +27,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 pub(crate) mod risk_library;
 
-use views::{PlanView, ProgrammeView, QuestionList, QuestionView, StartedView, UndoneView};
+use views::{PlanView, ProgrammeView, QuestionList, QuestionView, RemindedView, StartedView, UndoneView};
 
 /// The maximum number of frameworks of a programme.
 const MAX_FRAMEWORKS: usize = 50;
@@ -191,6 +191,58 @@ pub(crate) async fn get_programme(
 ) -> Result<Json<ProgrammeView>, Problem> {
     let standing = programme::standing(&api.ctx, &scope).await?;
     Ok(Json(ProgrammeView::new(standing)))
+}
+
+/// Ids of items of the programme.
+#[derive(Clone, Debug)]
+pub(crate) struct ItemIds(Vec<String>);
+
+impl FromJson for ItemIds {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        json.each(1000, |item| {
+            let id = item.text()?;
+            match TaskId::read(&id).is_some() || PolicyId::read(&id).is_some() {
+                true => Ok(id.into_owned()),
+                false => Err("must be the id of a task (tsk_…) or a policy (pol_…)".to_owned()),
+            }
+        })
+        .map(Self)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(json!({
+            "type": "array", "maxItems": 1000,
+            "items": {"type": "string", "maxLength": 30, "examples": ["tsk_01jcqg3v5mefzr7d0a6w3k9x2b"]}
+        }))
+    }
+}
+
+body! {
+    /// The late items to remind of.
+    RemindOwners (Medium) {
+        ids "ids": optional ItemIds = "The late tasks and policies; all of them, if it is left out. Items that are not late are left out.",
+    }
+    example json!({"ids": ["tsk_01jcqg3v5mefzr7d0a6w3k9x2b"]})
+}
+
+/// Reminds owners of what is late
+///
+/// Each owner gets one mail, unless they switched such mails off. The body can be left out.
+#[utoipa::path(
+    post, path = "/v1/programme/remind", tag = "Programme", request_body = Option<RemindOwners>,
+    responses(
+        (status = 200, body = RemindedView, description = "The number of late items and of their owners."),
+        (status = 404, description = "No programme was started.")
+    )
+)]
+pub(crate) async fn remind_owners(
+    api: State<Api>,
+    scope: Granted<grant::ProgrammeUpdate>,
+    body: Optional<RemindOwners>,
+) -> Result<Json<RemindedView>, Problem> {
+    let named = body.0.and_then(|body| body.ids).map(|ids| ids.0);
+    let reminded = programme::remind(&api.ctx, &scope, named).await?;
+    Ok(Json(RemindedView { items: reminded.items, members: reminded.members }))
 }
 
 /// Undoes the last start of the programme

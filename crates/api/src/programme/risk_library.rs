@@ -7,7 +7,7 @@ use attestry_domain::registers::risks::{Risk, RiskCategory};
 use attestry_domain::words::Department;
 use attestry_http::answer::lists::PageView;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{reference, schema};
+use attestry_http::document::operations::{reference, schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::query::{NoQuery, ValidQuery};
@@ -31,9 +31,9 @@ pub(crate) struct LibraryRiskView {
     key: &'static str,
     title: &'static str,
     description: &'static str,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<RiskCategory>)]
     category: RiskCategory,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<Department>)]
     department: Department,
     /// The scope flag under which it applies; null if it always does.
     #[schema(required)]

@@ -8,7 +8,7 @@ use attestry_domain::programme::planner::{Coverage, Decision, DecisionKind, HOUR
 use attestry_domain::programme::progress::{BurnUp, Counts, Item, ItemKind, ItemState, WeekItems};
 use attestry_domain::programme::scope::{LeftOut, Question, QuestionKind, questions};
 use attestry_domain::programme::{OwnerRole, Settings};
-use attestry_http::document::operations::schema;
+use attestry_http::document::operations::{schema, schema_of};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -80,7 +80,7 @@ pub(crate) struct QuestionView {
     key: String,
     question: String,
     help: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<QuestionKind>)]
     kind: QuestionKind,
     options: Vec<QuestionOption>,
     /// True if several options can be chosen.
@@ -137,7 +137,7 @@ pub(crate) struct PlannedControl {
     /// The control that is reused; null if one is created.
     #[schema(required, value_type = Option<String>)]
     existing_id: Option<ControlId>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<OwnerRole>)]
     role: OwnerRole,
     #[schema(required, value_type = Option<String>)]
     assignee_id: Option<MemberId>,
@@ -162,7 +162,7 @@ pub(crate) struct PlannedPolicy {
     title: String,
     #[schema(required, value_type = Option<String>)]
     existing_id: Option<PolicyId>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<OwnerRole>)]
     role: OwnerRole,
     #[schema(required, value_type = Option<String>)]
     assignee_id: Option<MemberId>,
@@ -182,7 +182,7 @@ pub(crate) struct PlannedTask {
     title: String,
     #[schema(required, value_type = Option<String>)]
     existing_id: Option<TaskId>,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<OwnerRole>)]
     role: OwnerRole,
     #[schema(required, value_type = Option<String>)]
     assignee_id: Option<MemberId>,
@@ -244,7 +244,7 @@ impl From<&Coverage> for CoverageView {
     "kind": "no_owner", "subject": "privacy_lead", "message": "Nobody has this role, so its 8 controls and 11 tasks have no owner."
 }))]
 pub(crate) struct DecisionView {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<DecisionKind>)]
     kind: DecisionKind,
     /// The key of the question, the role, the code of the requirement, or the control.
     subject: String,
@@ -449,6 +449,16 @@ pub(crate) struct UndoneView {
     pub(super) restored: usize,
 }
 
+/// The result of a reminder.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = RemindedOwners, example = json!({"items": 3, "members": 2}))]
+pub(crate) struct RemindedView {
+    /// The late items with an owner.
+    pub(super) items: usize,
+    /// Their owners.
+    pub(super) members: usize,
+}
+
 /// The number of items in each state.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ProgrammeCounts, example = json!({"done": 12, "due": 80, "late": 3, "blocked": 1}))]
@@ -478,12 +488,12 @@ fn item_example() -> Value {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProgrammeItem, example = json!(item_example()))]
 pub(crate) struct ItemView {
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<ItemKind>)]
     kind: ItemKind,
     id: String,
     reference: String,
     title: String,
-    #[schema(inline)]
+    #[schema(schema_with = schema_of::<ItemState>)]
     state: ItemState,
     #[schema(required, value_type = Option<String>)]
     assignee_id: Option<MemberId>,

@@ -8,7 +8,7 @@ use attestry_domain::tasks::{Frequency, Task, templates as task_templates};
 use attestry_domain::words::Department;
 use attestry_http::answer::lists::{ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{reference, schema, schema_of};
+use attestry_http::document::operations::{SchemaOf, reference, schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::query::ValidQuery;
@@ -25,6 +25,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::registers::{RegisterApi, View};
 
+type OwnerRoleSchema = SchemaOf<OwnerRole>;
+
 /// A task that ships with the product, from which an organization can create its own.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = TaskTemplate, example = json!(template_example()))]
@@ -39,7 +41,7 @@ pub(crate) struct TemplateView {
     #[schema(schema_with = schema_of::<Department>)]
     department: Department,
     /// The role that usually does it.
-    #[schema(inline)]
+    #[schema(value_type = OwnerRoleSchema, inline)]
     role: OwnerRole,
     /// The typical time for one round in a company of 50 people.
     minutes: u32,

@@ -60,6 +60,8 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<
         let subject = match (notice, lines.as_slice()) {
             (Notice::Assigned, [one]) => format!("Assigned to you: {one}"),
             (Notice::Assigned, many) => format!("{} things were assigned to you", many.len()),
+            (Notice::Overdue, [one]) => format!("Overdue: {one}"),
+            (Notice::Overdue, many) => format!("{} things of yours are overdue", many.len()),
             (_, [one, ..]) => one.clone(),
             (_, []) => continue,
         };
@@ -67,6 +69,7 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<
             Notice::Assigned => "This was assigned to you",
             Notice::Policies => "A policy or a statement needs you, or has changed",
             Notice::Mentioned => "Somebody mentioned you in a comment",
+            Notice::Overdue => "You are asked to look at what is overdue",
             Notice::Portal => "The trust portal needs your attention, or has changed",
             _ => "This happened to an automation of yours",
         };

@@ -1,5 +1,6 @@
 //! The programme of an organization: previewing and starting a plan, its progress, and what its scope leaves out.
 
+mod remind;
 pub mod risk_library;
 pub mod start;
 mod undo;
@@ -27,6 +28,7 @@ use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::registers;
 
+pub use remind::{Reminded, remind};
 pub use start::{NewProgramme, start};
 pub use undo::{UNDO_FOR, Undone, undo};
 

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 
+use crate::JsonSchema;
 use crate::frameworks;
 use crate::id::{PolicyTemplateId, RequirementId, TaskTemplateId};
 use crate::plain::{Keep, Plain, PlainKind, text_of};
@@ -150,12 +152,9 @@ impl Keep for ControlKey {
     }
 }
 
-impl utoipa::PartialSchema for ControlKey {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        utoipa::openapi::schema::ObjectBuilder::new()
-            .schema_type(utoipa::openapi::schema::Type::String)
-            .examples(["backups"])
-            .into()
+impl JsonSchema for ControlKey {
+    fn json_schema() -> Value {
+        json!({"type": "string", "examples": ["backups"]})
     }
 }
 
