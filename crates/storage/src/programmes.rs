@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::id::{Id, Kind, PolicyId, PolicyTemplateId, ProgrammeRunId, TaskId, TaskTemplateId};
+use attestry_domain::id::{PolicyId, PolicyTemplateId, ProgrammeRunId, TaskId, TaskTemplateId};
 use attestry_domain::programme::{Programme, Settings};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ statements! {
     PUT_RUN = "INSERT INTO programme_runs (org_id, id, started_at, finished_at, content) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO UPDATE SET finished_at = $4, content = $5";
     LAST_RUN = "SELECT id, started_at, finished_at, content FROM programme_runs WHERE org_id = $1 ORDER BY id DESC LIMIT 1";
     DELETE_RUN = "DELETE FROM programme_runs WHERE org_id = $1 AND id = $2";
-    POLICIES = "SELECT policy_template_id, MIN(id) FROM policies WHERE org_id = $1 AND policy_template_id IS NOT NULL AND is_archived = FALSE GROUP BY policy_template_id";
+    POLICIES = "SELECT policy_template_id, id, is_archived FROM policies WHERE org_id = $1 AND policy_template_id IS NOT NULL ORDER BY is_archived DESC, id DESC";
     TASKS = "SELECT task_template_id, MIN(id) FROM tasks WHERE org_id = $1 AND task_template_id IS NOT NULL GROUP BY task_template_id";
 }
 
@@ -27,7 +27,14 @@ statements! {
 pub struct Touched {
     pub id: String,
     pub version: i64,
-    pub is_new: bool,
+    /// The version and the state before the run; `None` if the run created it.
+    pub before: Option<(i64, serde_json::Value)>,
+}
+
+impl Touched {
+    pub fn is_new(&self) -> bool {
+        self.before.is_none()
+    }
 }
 
 /// A run of the planner.
@@ -107,21 +114,18 @@ pub async fn delete_run(t: &Tx<'_>, scope: &Scope, run: ProgrammeRunId) -> Resul
     t.execute(DELETE_RUN, &[id(scope.organization()), id(run)]).await.map(|_| ())
 }
 
-async fn by_template<T: Kind, R: Kind>(
+/// Returns a policy of each template, with a flag for those that are archived: the oldest one in use, if there is one.
+pub async fn policies(
     t: &Tx<'_>,
     scope: &Scope,
-    sql: &'static str,
-) -> Result<HashMap<Id<T>, Id<R>>, Error> {
-    let all = t.all(sql, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.parse(1)?))).await?;
-    Ok(all.into_iter().collect())
-}
-
-/// Returns the oldest policy of each template that is in use.
-pub async fn policies(t: &Tx<'_>, scope: &Scope) -> Result<HashMap<PolicyTemplateId, PolicyId>, Error> {
-    by_template(t, scope, POLICIES).await
+) -> Result<HashMap<PolicyTemplateId, (PolicyId, bool)>, Error> {
+    let read = |row: &Row<'_>| Ok((row.parse(0)?, (row.parse(1)?, row.bool(2)?)));
+    // The last one of a template stays.
+    Ok(t.all(POLICIES, &[id(scope.organization())], read).await?.into_iter().collect())
 }
 
 /// Returns the oldest task of each template.
 pub async fn tasks(t: &Tx<'_>, scope: &Scope) -> Result<HashMap<TaskTemplateId, TaskId>, Error> {
-    by_template(t, scope, TASKS).await
+    let all = t.all(TASKS, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.parse(1)?))).await?;
+    Ok(all.into_iter().collect())
 }

@@ -220,4 +220,5 @@ macro_rules! restores {
 
 restores! {
     schema_8_is_restored 8
+    schema_9_is_restored 9
 }

@@ -13,6 +13,9 @@ both! {
     a_second_framework_keeps_what_was_edited,
     answers_leave_out_what_does_not_apply,
     a_start_is_undone_until_something_is_edited,
+    starts_are_undone_one_after_the_other,
+    what_was_archived_or_there_before_is_respected,
+    callers_see_what_they_may_see,
     invalid_settings_are_named,
     starting_needs_the_permissions_to_create,
     two_starts_at_once_create_everything_once,
@@ -253,6 +256,26 @@ async fn a_start_is_undone_until_something_is_edited(app: &TestApp) {
     let plan = app.get("/v1/programme").send().await.expect(200);
     assert_eq!(plan["frameworkIds"].as_array().expect("ids").len(), 1);
 
+    // A repeated start changes nothing, and the id of a start that is undone is refused.
+    let again = start(app, &["soc_2"]).await;
+    assert_eq!(again["startId"], json!(null));
+    let gone = app.post("/v1/programme", &settings(app, &["soc_2", "gdpr"])).send().await.expect(201);
+    let body = json!({"startId": gone["startId"]});
+    app.post("/v1/programme/undo", &body).send().await.expect(200);
+    app.post("/v1/programme/undo", &body).send().await.problem(409, "programme_changed");
+    app.post("/v1/programme/undo", &json!({"startId": "x"})).send().await.problem(400, "validation_failed");
+    assert_eq!(counts(app).await, before);
+
+    // An automation on a new task counts as an edit.
+    let new_task =
+        all(app, "/v1/tasks").await.into_iter().find(|one| one["title"] != "Ours").expect("a task");
+    let automations = format!("/v1/tasks/{}/automations", id(&new_task));
+    let script = json!({"name": "A", "script": "export default () => ({ status: 'pass' })"});
+    let made = app.post(&automations, &script).send().await.expect(201);
+    let refused = app.post("/v1/programme/undo", &json!({})).send().await.problem(409, "programme_edited");
+    assert!(refused["detail"].as_str().expect("why").contains(new_task["reference"].as_str().expect("one")));
+    app.delete(&format!("{automations}/{}", id(&made))).send().await.expect(200);
+
     // An edited record keeps the whole start.
     let control = all(app, "/v1/controls").await.remove(3);
     app.patch(&format!("/v1/controls/{}", id(&control)), &json!({"department": "it"}))
@@ -268,6 +291,77 @@ async fn a_start_is_undone_until_something_is_edited(app: &TestApp) {
     app.clock.advance(Duration::from_hours(25));
     app.post("/v1/programme/undo", &json!({})).send().await.problem(409, "programme_undo_expired");
     app.get(&format!("/v1/tasks/{}", id(&task))).send().await.expect(200);
+}
+
+async fn starts_are_undone_one_after_the_other(app: &TestApp) {
+    let first = settings(app, &["iso_27001"]);
+    app.post("/v1/programme", &first).send().await.expect(201);
+    let mut second = first.clone();
+    second["scope"]["offices"] = json!(2);
+    app.post("/v1/programme", &second).send().await.expect(201);
+    app.work().await;
+    for _ in 0..2 {
+        app.post("/v1/programme/undo", &json!({})).send().await.expect(200);
+    }
+    assert_eq!(counts(app).await, [0; 4]);
+    app.post("/v1/programme/undo", &json!({})).send().await.problem(404, "not_found");
+    app.get("/v1/programme").send().await.problem(404, "not_found");
+    app.work().await;
+}
+
+async fn what_was_archived_or_there_before_is_respected(app: &TestApp) {
+    let before = app.post("/v1/tasks/from-templates", &json!({})).send().await.expect(201);
+    let done = id(&before["created"][0]);
+    app.patch(&format!("/v1/tasks/{done}"), &json!({"status": "done"})).send().await.expect(200);
+    start(app, &["soc_2"]).await;
+    let task = app.get(&format!("/v1/tasks/{done}")).send().await.expect(200);
+    assert_eq!(
+        (&task["dueDate"], &task["assigneeId"]),
+        (&json!(null), &json!(null)),
+        "a task that is done stays"
+    );
+    let dated = all(app, "/v1/tasks").await.iter().filter(|one| one["dueDate"].is_string()).count();
+    assert!(dated > 40, "{dated} tasks that were there got a date");
+    let policy = all(app, "/v1/policies").await.remove(0);
+    app.patch(&format!("/v1/policies/{}", id(&policy)), &json!({"isArchived": true}))
+        .send()
+        .await
+        .expect(200);
+    let again = start(app, &["soc_2", "iso_27001"]).await;
+    assert!(again["startId"].is_string());
+    assert!(all(app, "/v1/policies").await.iter().all(|one| one["name"] != policy["name"]));
+    // The start of the plan stays when it is extended later, and nothing new is due in the past.
+    app.clock.advance(Duration::from_hours(24 * 30));
+    let later = settings(app, &["soc_2", "iso_27001", "hipaa"]);
+    app.post("/v1/programme", &later).send().await.expect(201);
+    app.work().await;
+    assert_eq!(app.get("/v1/programme").send().await.expect(200)["startsOn"], "2026-11-15");
+    let preview = app.post("/v1/programme/preview", &later).send().await.expect(200);
+    let due = preview["tasks"]
+        .as_array()
+        .expect("tasks")
+        .iter()
+        .map(|task| task["dueDate"].as_str().expect("a date"));
+    assert!(due.min().is_some_and(|first| first >= "2026-12-15"));
+}
+
+async fn callers_see_what_they_may_see(app: &TestApp) {
+    start(app, &["soc_2"]).await;
+    let narrow = app.key(&["programme:read"]).await;
+    let plan = app.get("/v1/programme").key(&narrow).send().await.expect(200);
+    assert!(plan["weeks"].as_array().expect("weeks").iter().all(|week| week["items"] == json!([])));
+    let path = "/v1/frameworks/soc_2/requirements?limit=1";
+    let requirement = app.get(path).send().await.expect(200)["data"][0]["id"].clone();
+    let control = json!({"name": "Secret", "requirementIds": [requirement]});
+    app.post("/v1/controls", &control).send().await.expect(201);
+    let preview = app.post("/v1/programme/preview", &settings(app, &["soc_2"])).key(&narrow).send().await;
+    assert!(!preview.text().contains("Secret"));
+    preview.expect(200);
+    // Adding risks is not enough to change controls.
+    let risks = app.key(&["risk:create", "risk:read"]).await;
+    let made = app.call("POST", "/v1/risks/from-library").key(&risks).send().await.expect(201);
+    assert!(made["createdCount"].as_u64().expect("a number") > 0);
+    assert!(all(app, "/v1/controls").await.iter().all(|one| one["riskIds"] == json!([])));
 }
 
 async fn invalid_settings_are_named(app: &TestApp) {
@@ -418,8 +512,8 @@ async fn risks_come_from_the_library(app: &TestApp) {
     assert!(rest["createdCount"].as_u64().expect("a number") > 30);
     let again = app.call("POST", "/v1/risks/from-library").key(&app.home.key).send().await.expect(201);
     assert_eq!(again["createdCount"], 0);
-    app.post("/v1/risks/from-library", &json!({"keys": ["x"]}))
-        .send()
-        .await
-        .problem(400, "validation_failed");
+    for keys in [json!(["x"]), json!([key, key])] {
+        let body = json!({"keys": keys});
+        app.post("/v1/risks/from-library", &body).send().await.problem(400, "validation_failed");
+    }
 }

@@ -138,7 +138,7 @@ impl RegisterApi for Control {
             "description": "The owner of each system confirms who may use it.", "department": "it",
             "assigneeId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "reviewDate": "2027-11-15",
             "requirementIds": ["frk_rq_01jcqg3v5mefzr7d0a6w3k9x2b"], "policyIds": ["pol_01jcqg3v5mefzr7d0a6w3k9x2b"],
-            "taskIds": ["tsk_01jcqg3v5mefzr7d0a6w3k9x2b"], "riskIds": [], "vendorIds": [],
+            "taskIds": ["tsk_01jcqg3v5mefzr7d0a6w3k9x2b"], "riskIds": [], "catalogueKey": "access-reviews", "vendorIds": [],
             "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "createdAt": "2026-11-15T09:30:00.000Z",
             "updatedAt": "2026-11-15T09:30:00.000Z", "readiness": readiness_example()
         })

@@ -3,7 +3,7 @@
 use attestry_app::core::journal;
 use attestry_app::frameworks::readiness::Met;
 use attestry_app::frameworks::trace::{self, Trace, TracedRequirement};
-use attestry_domain::access::{Permission, grant};
+use attestry_domain::access::{Permission, Scope, grant};
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::controls::{Control, ControlReadiness, Missing, Readiness};
 use attestry_domain::id::{AttachmentId, ControlId, FrameworkId, MemberId, PolicyId, RequirementId, TaskId};
@@ -74,7 +74,7 @@ pub(crate) struct TaskView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = TracedPolicy, example = json!({
     "id": "pol_01jcqg3v5mefzr7d0a6w3k9x2b", "reference": "P-3", "name": "Access Control Policy",
-    "status": "published", "isPublished": true, "dueDate": null
+    "status": "published", "isPublished": true, "isArchived": false, "dueDate": null
 }))]
 pub(crate) struct PolicyView {
     #[schema(value_type = String)]
@@ -84,6 +84,8 @@ pub(crate) struct PolicyView {
     #[schema(schema_with = schema_of::<PolicyStatus>)]
     status: PolicyStatus,
     is_published: bool,
+    /// True if it is out of use, so that it states nothing.
+    is_archived: bool,
     #[schema(required, value_type = Option<String>, format = Date)]
     due_date: Option<Date>,
 }
@@ -152,16 +154,17 @@ pub(crate) struct TraceView {
 /// Builds the views of a trace. Policies and tasks are left out for callers who may not see them.
 struct Tracing<'a> {
     trace: &'a Trace,
+    scope: &'a Scope,
     today: Date,
     sees_policies: bool,
     sees_tasks: bool,
 }
 
 impl<'a> Tracing<'a> {
-    fn new(trace: &'a Trace, scope: &attestry_domain::access::Scope, today: Date) -> Self {
+    fn new(trace: &'a Trace, scope: &'a Scope, today: Date) -> Self {
         let (sees_policies, sees_tasks) =
             (scope.allows(Permission::PolicyRead), scope.allows(Permission::TaskRead));
-        Self { trace, today, sees_policies, sees_tasks }
+        Self { trace, scope, today, sees_policies, sees_tasks }
     }
 
     fn policies(&self, control: &'a Record<Control>) -> impl Iterator<Item = &'a Record<Policy>> {
@@ -199,6 +202,7 @@ impl<'a> Tracing<'a> {
             name: policy.name().to_owned(),
             status: policy.status,
             is_published: policy.is_published,
+            is_archived: policy.is_archived,
             due_date: policy.due_date,
         };
         ControlView {
@@ -257,11 +261,13 @@ impl<'a> Tracing<'a> {
             };
             let before = rows.len();
             for policy in self.policies(control) {
-                let date = policy.last_published_at.map_or(Plain::Null, |at| Plain::Date(Date::of(at)));
+                let date =
+                    policy.last_published_at.map_or(Plain::Null, |at| Plain::Date(self.scope.today(at)));
+                let state = if policy.is_archived { "archived" } else { policy.status.as_str() };
                 rows.push(of_control(vec![
                     text("policy"),
                     text(policy.label()),
-                    text(policy.status.as_str()),
+                    text(state),
                     Plain::Null,
                     date,
                 ]));

@@ -164,7 +164,7 @@ impl RegisterApi for Policy {
         json!({
             "id": "pol_01jcqg3v5mefzr7d0a6w3k9x2b", "reference": "P-3", "name": "Access Control Policy",
             "description": "Who may see what.", "status": "published", "content": content_example(), "fileId": null,
-            "frequency": "yearly", "department": "it", "isRequiredToSign": true, "reviewDate": "2027-11-15",
+            "frequency": "yearly", "department": "it", "isRequiredToSign": true, "dueDate": "2026-12-04", "reviewDate": "2027-11-15",
             "isArchived": false, "assigneeId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b",
             "approverId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "submittedById": "mem_01jcqg3v5mefzr7d0a6w3k9x2b",
             "policyTemplateId": null, "isPublished": true, "currentVersion": 2,

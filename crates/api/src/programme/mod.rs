@@ -7,7 +7,7 @@ use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::FrameworkName;
-use attestry_domain::id::{MemberId, PolicyId, TaskId};
+use attestry_domain::id::{MemberId, PolicyId, ProgrammeRunId, TaskId};
 use attestry_domain::programme::scope::{Answers, questions};
 use attestry_domain::programme::{OwnerRole, Owners};
 use attestry_domain::text::Parse;
@@ -96,7 +96,7 @@ body! {
         audit_date "auditDate": nullable Date = "The day of the audit. The plan ends two weeks before it; without it, the plan takes 26 weeks.",
         scope "scope": optional ScopeAnswers = "Answers to the questions of `GET /v1/programme/questions`, by key. A question without an answer leaves nothing out.",
         owners "owners": optional RoleOwners = "The member who has each role, by role.",
-        start "start": nullable Date = "The day on which the plan starts; today if it is left out.",
+        start "start": nullable Date = "The day on which the plan starts. If it is left out, the start of the programme stays as it is; a new one starts today.",
     }
     example json!({
         "frameworkIds": ["iso_27001", "soc_2"], "auditDate": "2027-06-01",
@@ -175,7 +175,7 @@ pub(crate) async fn start_programme(
 
 /// Shows the programme
 ///
-/// Its policies and tasks by week: done, due, late and blocked; a forecast from the pace of the last four weeks, and the
+/// Its policies and tasks, as far as you may see them, by week: done, due, late and blocked; a forecast from the pace of the last four weeks, and the
 /// burn-up line.
 #[utoipa::path(
     get, path = "/v1/programme", tag = "Programme",
@@ -189,8 +189,7 @@ pub(crate) async fn get_programme(
     scope: Granted<grant::ProgrammeRead>,
     _none: ValidQuery<NoQuery>,
 ) -> Result<Json<ProgrammeView>, Problem> {
-    let standing = programme::standing(&api.ctx, &scope).await?;
-    Ok(Json(ProgrammeView::new(standing)))
+    Ok(Json(ProgrammeView::new(programme::status(&api.ctx, &scope).await?)))
 }
 
 /// Ids of items of the programme.
@@ -245,11 +244,35 @@ pub(crate) async fn remind_owners(
     Ok(Json(RemindedView { items: reminded.items, members: reminded.members }))
 }
 
+/// The id of a start.
+#[derive(Clone, Debug)]
+pub(crate) struct StartId(ProgrammeRunId);
+
+impl FromJson for StartId {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        let id = ProgrammeRunId::read(&json.text()?);
+        id.map(Self).ok_or_else(|| "must be the id of a start (prr_…)".to_owned())
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(json!({"type": "string", "maxLength": 30, "examples": ["prr_01jcqg3v5mefzr7d0a6w3k9x2b"]}))
+    }
+}
+
+body! {
+    /// The start to undo.
+    UndoStart (Small) {
+        start_id "startId": optional StartId = "The start, which has to be the last one. Without it, the last start is undone, so a repeated request undoes the one before.",
+    }
+    example json!({"startId": "prr_01jcqg3v5mefzr7d0a6w3k9x2b"})
+}
+
 /// Undoes the last start of the programme
 ///
-/// Deletes what it created and restores what it changed. Possible for a day, as long as none of it was edited.
+/// Deletes the records that it created and restores those that it changed. Possible for a day, as long as none of them
+/// was edited. The body can be left out.
 #[utoipa::path(
-    post, path = "/v1/programme/undo", tag = "Programme",
+    post, path = "/v1/programme/undo", tag = "Programme", request_body = Option<UndoStart>,
     responses(
         (status = 200, body = UndoneView, description = "The start is undone."),
         (status = 404, description = "No programme was started."),
@@ -259,7 +282,9 @@ pub(crate) async fn remind_owners(
 pub(crate) async fn undo_programme(
     api: State<Api>,
     scope: Granted<grant::ProgrammeUpdate>,
+    body: Optional<UndoStart>,
 ) -> Result<Json<UndoneView>, Problem> {
-    let undone = programme::undo(&api.ctx, &scope).await?;
+    let start = body.0.and_then(|body| body.start_id).map(|id| id.0);
+    let undone = programme::undo(&api.ctx, &scope, start).await?;
     Ok(Json(UndoneView { success: true, deleted: undone.deleted, restored: undone.restored }))
 }

@@ -9,7 +9,7 @@ use attestry_http::answer::lists::PageView;
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::{reference, schema, schema_of};
 use attestry_http::request::caller::Granted;
-use attestry_http::request::json::{FromJson, Json as JsonValue};
+use attestry_http::request::json::{FromJson, Json as JsonValue, distinct};
 use attestry_http::request::query::{NoQuery, ValidQuery};
 use attestry_http::request::wire::Optional;
 use attestry_http::state::Api;
@@ -78,14 +78,14 @@ pub(crate) struct RiskKeys(Vec<String>);
 
 impl FromJson for RiskKeys {
     fn from_json(json: &JsonValue) -> Result<Self, String> {
-        json.each(risk_library::all().len(), |item| {
+        let keys = json.each(risk_library::all().len(), |item| {
             let key = item.text()?;
             match risk_library::get(&key) {
                 Some(risk) => Ok(risk.key.clone()),
                 None => Err("is not in the library; GET /v1/risk-library lists it".to_owned()),
             }
-        })
-        .map(Self)
+        })?;
+        distinct(keys, String::clone).map(Self)
     }
 
     fn schema() -> RefOr<Schema> {
@@ -126,7 +126,7 @@ impl ToSchema for RisksFromLibrary {}
 
 /// Adds risks from the library
 ///
-/// Links them to the controls of the catalogue that treat them. A risk whose title the register already has is left
+/// Links them to the controls of the catalogue that treat them, if you may change controls. A risk whose title the register already has is left
 /// out, so you can repeat the request. The body can be left out.
 #[utoipa::path(
     post, path = "/v1/risks/from-library", tag = "Risks", request_body = Option<CreateRisksFromLibrary>,

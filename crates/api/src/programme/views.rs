@@ -1,9 +1,11 @@
 //! The wire shapes of the programme.
 
-use attestry_app::programme::{Standing, start::Started};
+use attestry_app::programme::{ProgrammeStatus, start::Started};
 use attestry_domain::Time;
 use attestry_domain::date::Date;
-use attestry_domain::id::{ControlId, FrameworkId, MemberId, PolicyId, ProgrammeId, RequirementId, TaskId};
+use attestry_domain::id::{
+    ControlId, FrameworkId, MemberId, PolicyId, ProgrammeId, ProgrammeRunId, RequirementId, TaskId,
+};
 use attestry_domain::programme::planner::{Coverage, Decision, DecisionKind, HOURS_PER_DAY, Plan, Week};
 use attestry_domain::programme::progress::{BurnUp, Counts, Item, ItemKind, ItemState, WeekItems};
 use attestry_domain::programme::scope::{LeftOut, Question, QuestionKind, questions};
@@ -414,12 +416,16 @@ pub(crate) struct CreatedCounts {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = StartedProgramme, example = json!({
-    "id": "prg_01jcqg3v5mefzr7d0a6w3k9x2b", "created": {"controls": 97, "policies": 30, "tasks": 80},
+    "id": "prg_01jcqg3v5mefzr7d0a6w3k9x2b", "startId": "prr_01jcqg3v5mefzr7d0a6w3k9x2b",
+    "created": {"controls": 97, "policies": 30, "tasks": 80},
     "decisions": []
 }))]
 pub(crate) struct StartedView {
     #[schema(value_type = String)]
     id: ProgrammeId,
+    /// The id to undo it with; null if it changed nothing.
+    #[schema(required, value_type = Option<String>)]
+    start_id: Option<ProgrammeRunId>,
     created: CreatedCounts,
     /// The decisions that are left.
     decisions: Vec<DecisionView>,
@@ -430,6 +436,7 @@ impl StartedView {
         let created = started.created;
         Self {
             id: started.programme.id,
+            start_id: started.run,
             created: CreatedCounts {
                 controls: created.controls,
                 policies: created.policies,
@@ -507,7 +514,18 @@ pub(crate) struct ItemView {
 impl ItemView {
     fn new(item: Item, today: Date) -> Self {
         let state = item.state(today);
-        let Item { kind, id, reference, title, assignee, due, completed, is_done: _, is_blocked: _ } = item;
+        let Item {
+            kind,
+            id,
+            reference,
+            title,
+            assignee,
+            due,
+            completed,
+            is_done: _,
+            is_blocked: _,
+            recurs: _,
+        } = item;
         Self {
             kind,
             id,
@@ -582,7 +600,7 @@ pub(crate) struct BurnUpView {
     "auditDate": "2027-06-01", "scope": {"people": 40}, "owners": {"security_lead": MEMBER},
     "counts": {"done": 12, "due": 80, "late": 3, "blocked": 1}, "weeks": [], "unscheduled": [],
     "forecast": {"remaining": 84, "completedLately": 12, "finishesOn": "2027-06-02", "isOnTime": false},
-    "burnUp": [{"on": "2026-11-15", "done": 12, "planned": 15}], "canUndoUntil": null,
+    "burnUp": [{"on": "2026-11-15", "done": 12, "planned": 15}], "lastStartId": null, "canUndoUntil": null,
     "createdAt": "2026-11-11T09:30:00.000Z", "updatedAt": "2026-11-11T09:30:00.000Z"
 }))]
 pub(crate) struct ProgrammeView {
@@ -604,7 +622,10 @@ pub(crate) struct ProgrammeView {
     unscheduled: Vec<ItemView>,
     forecast: ForecastView,
     burn_up: Vec<BurnUpView>,
-    /// The time until which the last start can be undone.
+    /// The start that can be undone.
+    #[schema(required, value_type = Option<String>)]
+    last_start_id: Option<ProgrammeRunId>,
+    /// The time until which it can be undone.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     can_undo_until: Option<Time>,
     #[schema(value_type = String, format = DateTime)]
@@ -614,8 +635,8 @@ pub(crate) struct ProgrammeView {
 }
 
 impl ProgrammeView {
-    pub(super) fn new(standing: Standing) -> Self {
-        let Standing { programme, progress, undo_until, today, frameworks: _ } = standing;
+    pub(super) fn new(status: ProgrammeStatus) -> Self {
+        let ProgrammeStatus { programme, progress, undo, today } = status;
         let settings = programme.settings;
         let forecast = progress.forecast;
         let is_on_time = settings.audit_date.zip(forecast.finishes_on).map(|(audit, end)| end < audit);
@@ -637,7 +658,8 @@ impl ProgrammeView {
                 is_on_time,
             },
             burn_up: progress.burn_up.into_iter().map(point).collect(),
-            can_undo_until: undo_until,
+            last_start_id: undo.map(|(id, _)| id),
+            can_undo_until: undo.map(|(_, until)| until),
             created_at: programme.created_at,
             updated_at: programme.updated_at,
         }

@@ -8,7 +8,7 @@ use attestry_domain::tasks::{Frequency, Task, templates as task_templates};
 use attestry_domain::words::Department;
 use attestry_http::answer::lists::{ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{SchemaOf, reference, schema, schema_of};
+use attestry_http::document::operations::{reference, schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::query::ValidQuery;
@@ -25,9 +25,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::registers::{RegisterApi, View};
 
-type OwnerRoleSchema = SchemaOf<OwnerRole>;
-
-/// A task that ships with the product, from which an organization can create its own.
+/// A task that ships with the product, from which an organization can create its own, with the role that usually does
+/// it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = TaskTemplate, example = json!(template_example()))]
 pub(crate) struct TemplateView {
@@ -40,8 +39,7 @@ pub(crate) struct TemplateView {
     frequency: Option<Frequency>,
     #[schema(schema_with = schema_of::<Department>)]
     department: Department,
-    /// The role that usually does it.
-    #[schema(value_type = OwnerRoleSchema, inline)]
+    #[schema(schema_with = schema_of::<OwnerRole>)]
     role: OwnerRole,
     /// The typical time for one round in a company of 50 people.
     minutes: u32,

@@ -5,7 +5,7 @@ pub mod risk_library;
 pub mod start;
 mod undo;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use attestry_domain::Time;
@@ -13,14 +13,14 @@ use attestry_domain::access::{Permission, Scope};
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::Framework;
 use attestry_domain::frameworks::controls::Control;
-use attestry_domain::id::{FrameworkId, PolicyId, RequirementId, TaskId};
+use attestry_domain::id::{ProgrammeRunId, RequirementId};
 use attestry_domain::policies::Policy;
 use attestry_domain::programme::planner::{self, Existing, Plan};
 use attestry_domain::programme::progress::{Item, ItemKind, Progress};
 use attestry_domain::programme::{Programme, Settings};
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::tasks::{Task, TaskStatus};
-use attestry_storage::{Tx, frameworks as own_frameworks, journal, programmes};
+use attestry_storage::{Tx, frameworks as own_frameworks, journal, programmes, registers as rows};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -66,31 +66,43 @@ async fn frameworks_of(t: &Tx<'_>, scope: &Scope, settings: &Settings) -> Result
 
 /// Reads what the organization already has of the catalogue.
 async fn existing(t: &Tx<'_>, scope: &Scope) -> Result<Existing, Error> {
+    let policies = programmes::policies(t, scope).await?;
     let mut existing = Existing {
         tasks: programmes::tasks(t, scope).await?,
-        policies: programmes::policies(t, scope).await?,
+        archived: policies.values().filter(|(_, is_archived)| *is_archived).map(|(id, _)| *id).collect(),
+        policies: policies.into_iter().map(|(template, (id, _))| (template, id)).collect(),
         ..Existing::default()
     };
+    let sees_controls = scope.allows(Permission::ControlRead);
     for control in registers::all::<Control>(t, scope).await? {
+        let is_unlinked = control.policy_ids.is_empty() && control.task_ids.is_empty();
+        let met: Vec<RequirementId> = control.requirement_ids.iter().collect();
         match &control.catalogue_key {
             Some(key) => {
                 existing.controls.insert(key.as_str().to_owned(), control.id);
             }
-            None if control.policy_ids.is_empty() && control.task_ids.is_empty() => {
-                let met = control.requirement_ids.iter().collect();
-                existing.unlinked.push((control.label(), met));
+            None if is_unlinked => {
+                let label = if sees_controls { control.label() } else { control.reference() };
+                existing.unlinked.push((label, met));
+                continue;
             }
-            None => existing.met.extend(control.requirement_ids.iter()),
+            None => {}
         }
+        existing.met.extend(met);
     }
     Ok(existing)
 }
 
-async fn plan_of(t: &Tx<'_>, scope: &Scope, settings: &Settings) -> Result<(Plan, Existing), Error> {
+async fn plan_of(
+    t: &Tx<'_>,
+    scope: &Scope,
+    settings: &Settings,
+    today: Date,
+) -> Result<(Plan, Existing), Error> {
     let frameworks = frameworks_of(t, scope, settings).await?;
     let frameworks: Vec<&Framework> = frameworks.iter().map(|one| &**one).collect();
     let existing = existing(t, scope).await?;
-    Ok((planner::plan(settings, &frameworks, &existing), existing))
+    Ok((planner::plan(settings, &frameworks, &existing, today), existing))
 }
 
 /// Computes the plan without creating anything.
@@ -99,7 +111,7 @@ pub async fn preview(ctx: &Ctx, scope: &Scope, new: NewProgramme) -> Result<(Set
     let (own, today) = (scope.clone(), scope.today(ctx.now()));
     let found = ctx.db.read(async move |t| {
         let settings = start::checked(t, &own, &new, today).await?;
-        let (plan, _) = plan_of(t, &own, &settings).await?;
+        let (plan, _) = plan_of(t, &own, &settings, today).await?;
         Ok::<_, Error>((settings, plan))
     });
     found.await
@@ -111,14 +123,13 @@ pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<Programme, Error> {
     ctx.db.read(async move |t| Ok::<_, Error>(programmes::get(t, &own).await?)).await?.ok_or(MISSING)
 }
 
-/// The state of a programme.
+/// A programme with its progress.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct ProgrammeStatus {
     pub programme: Programme,
-    pub frameworks: Vec<Arc<Framework>>,
     pub progress: Progress,
-    /// The time until which the last start can be undone.
-    pub undo_until: Option<Time>,
+    /// The last start, and the time until which it can be undone.
+    pub undo: Option<(ProgrammeRunId, Time)>,
     pub today: Date,
 }
 
@@ -133,6 +144,7 @@ fn item_of_task(task: &Record<Task>, scope: &Scope) -> Item {
         completed: task.last_completed_at.map(|at| scope.today(at)),
         is_done: task.status == TaskStatus::Done,
         is_blocked: task.status == TaskStatus::Blocked,
+        recurs: task.frequency.is_some(),
     }
 }
 
@@ -147,38 +159,39 @@ fn item_of_policy(policy: &Record<Policy>, scope: &Scope) -> Item {
         completed: policy.last_published_at.map(|at| scope.today(at)),
         is_done: policy.is_published,
         is_blocked: false,
+        recurs: false,
     }
 }
 
-/// Returns the programme with its progress: the policies and tasks that are linked to controls.
+/// Returns the programme with its progress: the policies and tasks that are linked to controls, as far as the caller
+/// may see them.
 #[boxed]
-pub async fn standing(ctx: &Ctx, scope: &Scope) -> Result<Standing, Error> {
+pub async fn status(ctx: &Ctx, scope: &Scope) -> Result<ProgrammeStatus, Error> {
     let (own, now) = (scope.clone(), ctx.now());
     let found = ctx.db.read(async move |t| {
         let Some(programme) = programmes::get(t, &own).await? else { return Err(MISSING) };
-        let frameworks = frameworks_of(t, &own, &programme.settings).await?;
         let controls = registers::all::<Control>(t, &own).await?;
-        let tasks: HashSet<TaskId> = controls.iter().flat_map(|one| one.task_ids.iter()).collect();
-        let policies: HashSet<PolicyId> = controls.iter().flat_map(|one| one.policy_ids.iter()).collect();
-        let all_tasks = registers::all::<Task>(t, &own).await?;
-        let all_policies = registers::all::<Policy>(t, &own).await?;
-        let run = programmes::last_run(t, &own).await?;
-        let items = all_policies
-            .iter()
-            .filter(|one| policies.contains(&one.id) && !one.is_archived)
-            .map(|one| item_of_policy(one, &own))
-            .chain(all_tasks.iter().filter(|one| tasks.contains(&one.id)).map(|one| item_of_task(one, &own)))
-            .collect();
-        Ok((programme, frameworks, items, run))
+        let mut items = Vec::new();
+        if own.allows(Permission::PolicyRead) {
+            let ids = distinct(controls.iter().flat_map(|one| one.policy_ids.iter()).collect());
+            let policies = rows::some_of::<Policy>(t, &own, &ids).await?;
+            items.extend(policies.iter().filter(|one| !one.is_archived).map(|one| item_of_policy(one, &own)));
+        }
+        if own.allows(Permission::TaskRead) {
+            let ids = distinct(controls.iter().flat_map(|one| one.task_ids.iter()).collect());
+            items.extend(
+                rows::some_of::<Task>(t, &own, &ids).await?.iter().map(|one| item_of_task(one, &own)),
+            );
+        }
+        Ok((programme, items, programmes::last_run(t, &own).await?))
     });
-    let (programme, frameworks, items, run): (Programme, _, Vec<Item>, _) = found.await?;
+    let (programme, items, run): (Programme, Vec<Item>, _) = found.await?;
     let today = scope.today(now);
     let settings = &programme.settings;
     let end = planner::last_day(settings).max(settings.audit_date.unwrap_or(settings.starts_on));
     let progress = Progress::of(items, settings.starts_on, end, today);
-    let undo_until =
-        run.and_then(|run| run.finished_at).map(|at| at.plus(UNDO_FOR)).filter(|until| *until > now);
-    Ok(Standing { programme, frameworks, progress, undo_until, today })
+    let undo = run.and_then(|run| Some((run.id, run.finished_at?.plus(UNDO_FOR))));
+    Ok(ProgrammeStatus { programme, progress, undo: undo.filter(|(_, until)| *until > now), today })
 }
 
 /// Returns the requirements of a framework that the scope of the programme leaves out, with the justification of each,
@@ -201,17 +214,17 @@ pub(crate) async fn left_out(
     else {
         return Ok(HashMap::new());
     };
-    let plan = planner::plan(&settings, &[framework], &Existing::default());
-    Ok(plan.left_out.into_iter().map(|one| (one.requirement, one.justification)).collect())
+    let left_out = planner::left_out(&planner::consequences(&settings, &[framework]), &[framework]);
+    Ok(left_out.into_iter().map(|one| (one.requirement, one.justification)).collect())
 }
 
 /// Locks everything that plans, until the transaction ends.
 async fn hold(c: &Change<'_>) -> Result<(), Error> {
-    Ok(attestry_storage::registers::hold(c.t, c.scope, ENTITY).await?)
+    Ok(rows::hold(c.t, c.scope, ENTITY).await?)
 }
 
-/// The ids of the chosen frameworks, sorted and without duplicates.
-fn distinct(mut ids: Vec<FrameworkId>) -> Vec<FrameworkId> {
+/// Sorts ids and removes duplicates.
+fn distinct<I: Ord>(mut ids: Vec<I>) -> Vec<I> {
     ids.sort_unstable();
     ids.dedup();
     ids

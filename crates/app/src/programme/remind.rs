@@ -6,12 +6,16 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::MemberId;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::programme::progress::{Item, ItemState};
+use attestry_storage::programmes;
 
-use super::{ENTITY, standing};
+use super::{ENTITY, MISSING, status};
 use crate::boxed;
 use crate::core::change::Notification;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
+
+/// The maximum number of items that a mail names.
+const MAX_LINES: usize = 30;
 
 /// The result of a reminder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +30,8 @@ pub struct Reminded {
 /// out.
 #[boxed]
 pub async fn remind(ctx: &Ctx, scope: &Scope, named: Option<Vec<String>>) -> Result<Reminded, Error> {
-    let found = standing(ctx, scope).await?;
-    let (today, programme) = (found.today, found.programme);
+    let found = status(ctx, scope).await?;
+    let today = found.today;
     let all = found.progress.weeks.into_iter().flat_map(|week| week.items);
     let is_late = |item: &Item| {
         item.state(today) == ItemState::Late && named.as_ref().is_none_or(|named| named.contains(&item.id))
@@ -40,13 +44,26 @@ pub async fn remind(ctx: &Ctx, scope: &Scope, named: Option<Vec<String>>) -> Res
         return Ok(reminded);
     }
     ctx.change(scope, async move |c| {
-        for (member, line) in late.clone() {
-            c.notify(Notification { member, notice: Notice::Overdue, line });
+        let programme = programmes::get(c.t, c.scope).await?.ok_or(MISSING)?;
+        for member in &members {
+            for line in lines(late.iter().filter(|(owner, _)| owner == member).map(|(_, line)| line)) {
+                c.notify(Notification { member: *member, notice: Notice::Overdue, line });
+            }
         }
         c.record("programme.reminded", ENTITY, programme.id, &programme)?;
         Ok(reminded)
     })
     .await
+}
+
+/// The lines of one mail.
+fn lines<'a>(all: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let all: Vec<&String> = all.collect();
+    let mut lines: Vec<String> = all.iter().take(MAX_LINES).map(|line| (*line).clone()).collect();
+    if all.len() > MAX_LINES {
+        lines.push(format!("and {} more", all.len() - MAX_LINES));
+    }
+    lines
 }
 
 fn line(item: &Item) -> String {

@@ -23,16 +23,13 @@ use crate::core::error::Error;
 use crate::registers;
 
 /// Creates the named risks of the library, or all that apply to the scope of the programme, and links them to the
-/// controls of the catalogue that treat them. A risk whose title the register already has is left out.
+/// controls of the catalogue that treat them if the caller may change controls. A risk whose title the register already has is left out.
 #[boxed]
 pub async fn create(
     ctx: &Ctx,
     scope: &Scope,
     named: Option<Vec<String>>,
 ) -> Result<Vec<Record<Risk>>, Error> {
-    if scope.allows(Permission::ControlRead) {
-        scope.require(Permission::ControlUpdate)?;
-    }
     ctx.change(scope, async move |c| {
         hold(c).await?;
         rows::hold(c.t, c.scope, Risk::ENTITY).await?;
@@ -54,7 +51,9 @@ pub async fn create(
         registers::add_many(c, &mut made).await?;
         let pairs: Vec<(&LibraryRisk, RiskId)> =
             wanted.into_iter().zip(made.iter().map(|risk| risk.id)).collect();
-        link(c, &pairs).await?;
+        if c.scope.allows(Permission::ControlUpdate) {
+            link(c, &pairs).await?;
+        }
         Ok(made)
     })
     .await

@@ -10,17 +10,17 @@ use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::frameworks::controls::{Control, ControlPatch};
-use attestry_domain::id::{Id, PolicyId, ProgrammeRunId, TaskId};
+use attestry_domain::id::{ControlId, Id, PolicyId, ProgrammeRunId, TaskId, TaskTemplateId};
 use attestry_domain::patch::Patch;
 use attestry_domain::policies::Policy;
 use attestry_domain::programme::catalogue::{ControlKey, ControlTemplate};
-use attestry_domain::programme::planner::{self, Plan, Planned};
+use attestry_domain::programme::planner::{self, Existing, Plan, Planned};
 use attestry_domain::programme::scope::{Answers, Consequences, Question};
 use attestry_domain::programme::{OwnerRole, Owners, Programme, Settings};
 use attestry_domain::registers::context_entries::{ContextEntry, ContextPatch, Tags};
 use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::{Record, Register};
-use attestry_domain::tasks::Task;
+use attestry_domain::tasks::{Task, TaskStatus};
 use attestry_domain::text::{AnyText, Name};
 use attestry_domain::{Parse, Time};
 use attestry_storage::programmes::{self, Run, RunContent, Touched};
@@ -28,7 +28,7 @@ use attestry_storage::registers::Stored;
 use attestry_storage::{Tx, members, registers as rows};
 use serde::Serialize;
 
-use super::{ENTITY, distinct, frameworks_of, hold, must_be_allowed, plan_of};
+use super::{ENTITY, UNDO_FOR, distinct, frameworks_of, hold, must_be_allowed, plan_of};
 use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
@@ -47,7 +47,7 @@ pub struct NewProgramme {
     pub audit_date: Option<Date>,
     pub scope: Answers,
     pub owners: Owners,
-    /// Today, if it is left out.
+    /// If it is left out, the start stays as it is; a new programme starts today.
     pub start: Option<Date>,
 }
 
@@ -72,19 +72,20 @@ pub(super) async fn checked(
             Err(other) => return Err(other),
         }
     }
-    let starts_on = new.start.unwrap_or(today);
+    let known = programmes::get(t, scope).await?.map(|programme| programme.settings.starts_on);
+    let starts_on = new.start.or(known).unwrap_or(today);
     match new.audit_date {
         Some(audit) if audit <= starts_on => {
-            refuse("auditDate".to_owned(), "must lie after the start of the plan");
+            refuse("auditDate".to_owned(), "must be after the start of the plan");
         }
-        Some(audit) if audit <= today => refuse("auditDate".to_owned(), "must lie in the future"),
+        Some(audit) if audit <= today => refuse("auditDate".to_owned(), "must be in the future"),
         Some(audit) if starts_on.days_until(audit) > MAX_DAYS => {
-            refuse("auditDate".to_owned(), "must lie within five years of the start");
+            refuse("auditDate".to_owned(), "must be within five years of the start");
         }
         _ => {}
     }
     if starts_on.days_until(today).abs() > MAX_DAYS {
-        refuse("start".to_owned(), "must lie within five years of today");
+        refuse("start".to_owned(), "must be within five years of today");
     }
     let active = assignees::active(t, scope).await?;
     for (role, member) in &new.owners {
@@ -108,6 +109,8 @@ pub(super) async fn checked(
 #[derive(Clone, Debug)]
 pub struct Started {
     pub programme: Programme,
+    /// The id to undo it with; `None` if it changed nothing.
+    pub run: Option<ProgrammeRunId>,
     pub plan: Plan,
     /// The number of controls, policies and tasks that were created.
     pub created: Created,
@@ -129,20 +132,29 @@ pub async fn start(ctx: &Ctx, scope: &Scope, new: NewProgramme) -> Result<Starte
     let (settings, run, policies) =
         ctx.change(&parts, async move |c| create_policies(c, &new, today).await).await?;
     let (wanted, made) = (settings.clone(), run);
-    let tasks = ctx.change(&parts, async move |c| create_tasks(c, &wanted, made).await).await?;
+    let tasks = ctx.change(&parts, async move |c| create_tasks(c, &wanted, made, today).await).await?;
     ctx.change(scope, async move |c| {
         hold(c).await?;
         rows::hold(c.t, c.scope, Control::ENTITY).await?;
-        let (plan, _) = plan_of(c.t, c.scope, &settings).await?;
+        let settings = with_active_owners(c, &settings).await?;
+        let (plan, existing) = plan_of(c.t, c.scope, &settings, today).await?;
         let mut run = run_of(c, run).await?;
-        let controls = create_controls(c, &settings, &plan, &mut run).await?;
-        note_answers(c, &settings, &mut run).await?;
+        let controls = create_controls(c, &settings, &plan, &existing, &mut run).await?;
+        save_answers(c, &settings, &mut run).await?;
+        let created = Created { controls, policies, tasks };
+        if let Some(programme) = programmes::get(c.t, c.scope).await?
+            && run.content.touched.is_empty()
+            && programme.settings == settings
+        {
+            programmes::delete_run(c.t, c.scope, run.id).await?;
+            return Ok(Started { programme, run: None, plan, created });
+        }
         let programme = save(c, &settings).await?;
         run.finished_at = Some(c.now);
         programmes::put_run(c.t, c.scope, &run).await?;
         let action = if run.content.before.is_some() { "programme.updated" } else { "programme.started" };
         c.record(action, ENTITY, programme.id, &programme)?;
-        Ok(Started { programme, plan, created: Created { controls, policies, tasks } })
+        Ok(Started { programme, run: Some(run.id), plan, created })
     })
     .await
 }
@@ -156,7 +168,7 @@ async fn create_policies(
     hold(c).await?;
     rows::hold(c.t, c.scope, Policy::ENTITY).await?;
     let settings = checked(c.t, c.scope, new, today).await?;
-    let (plan, _) = plan_of(c.t, c.scope, &settings).await?;
+    let (plan, _) = plan_of(c.t, c.scope, &settings, today).await?;
     let mut run = begin(c).await?;
     let contact = contact(c, &settings).await?;
     let mut made = Vec::new();
@@ -183,10 +195,19 @@ async fn contact(c: &Change<'_>, settings: &Settings) -> Result<Option<Name>, Er
     Ok(person.and_then(|person| Name::parse(person.user.email.as_str()).ok()))
 }
 
-/// Begins a run, or goes on with one that was interrupted.
+/// Removes the owners who were deactivated since the input was checked.
+async fn with_active_owners(c: &Change<'_>, settings: &Settings) -> Result<Settings, Error> {
+    let active = assignees::active(c.t, c.scope).await?;
+    let mut settings = settings.clone();
+    settings.owners.retain(|_, member| active.contains(member));
+    Ok(settings)
+}
+
+/// Begins a run, or goes on with one that was interrupted within a day.
 async fn begin(c: &Change<'_>) -> Result<Run, Error> {
     if let Some(last) = programmes::last_run(c.t, c.scope).await?
         && last.finished_at.is_none()
+        && last.started_at.plus(UNDO_FOR) > c.now
     {
         return Ok(last);
     }
@@ -200,7 +221,7 @@ async fn run_of(c: &Change<'_>, id: ProgrammeRunId) -> Result<Run, Error> {
         programmes::last_run(c.t, c.scope).await?.filter(|run| run.id == id && run.finished_at.is_none());
     last.ok_or_else(|| Error::Conflict {
         code: "programme_changed",
-        message: "Another request has changed the programme meanwhile. Look at it before you try again."
+        message: "Another request changed the programme at the same time. Reload it and try again."
             .to_owned(),
     })
 }
@@ -209,27 +230,39 @@ fn touch_new<R: Stored>(run: &mut Run, made: &[Record<R>]) {
     run.content.touched.extend(made.iter().map(|record| Touched {
         id: record.id.to_string(),
         version: record.version,
-        is_new: true,
+        before: None,
     }));
 }
 
-fn touch_changed<R: Stored>(run: &mut Run, before: &Record<R>, after: &Record<R>) {
+fn touch_changed<R: Stored>(run: &mut Run, before: &Record<R>, after: &Record<R>) -> Result<(), Error> {
     if after.version == before.version {
-        return;
+        return Ok(());
     }
-    let id = after.id.to_string();
+    let (id, version) = (after.id.to_string(), after.version);
     match run.content.touched.iter_mut().find(|one| one.id == id) {
-        Some(known) => known.version = after.version,
-        None => run.content.touched.push(Touched { id, version: after.version, is_new: false }),
+        // A version in between is somebody's edit, which keeps the run from being undone.
+        Some(known) if known.version == before.version => known.version = version,
+        Some(_) => {}
+        None => {
+            let before = Some((before.version, serde_json::to_value(before)?));
+            run.content.touched.push(Touched { id, version, before });
+        }
     }
+    Ok(())
 }
 
-/// The second part: creates the missing tasks. A task that the organization already had gets an owner and a due date
-/// if it has none, when a control is about to be linked to it for the first time.
-async fn create_tasks(c: &Change<'_>, settings: &Settings, run: ProgrammeRunId) -> Result<usize, Error> {
+/// The second part: creates the missing tasks. An open task that the organization already had gets an owner and a due
+/// date if it has none and a control of this start is going to be linked to it.
+async fn create_tasks(
+    c: &Change<'_>,
+    settings: &Settings,
+    run: ProgrammeRunId,
+    today: Date,
+) -> Result<usize, Error> {
     hold(c).await?;
     rows::hold(c.t, c.scope, Task::ENTITY).await?;
-    let (plan, _) = plan_of(c.t, c.scope, settings).await?;
+    let settings = with_active_owners(c, settings).await?;
+    let (plan, _) = plan_of(c.t, c.scope, &settings, today).await?;
     let mut run = run_of(c, run).await?;
     let mut made = Vec::new();
     for planned in plan.tasks.iter().filter(|one| one.existing.is_none()) {
@@ -240,16 +273,21 @@ async fn create_tasks(c: &Change<'_>, settings: &Settings, run: ProgrammeRunId) 
     }
     registers::add_many(c, &mut made).await?;
     touch_new(&mut run, &made);
-    let controls = registers::all::<Control>(c.t, c.scope).await?;
-    let linked: HashSet<TaskId> = controls.iter().flat_map(|control| control.task_ids.iter()).collect();
-    for planned in &plan.tasks {
-        let Some(id) = planned.existing.filter(|id| !linked.contains(id)) else { continue };
-        let Some(before) = rows::lock::<Task>(c.t, c.scope, id).await? else { continue };
+    let new_controls = plan.controls.iter().filter(|one| one.existing.is_none());
+    let wanted: HashSet<TaskTemplateId> =
+        new_controls.flat_map(|one| one.template.task_templates.iter().copied()).collect();
+    for planned in plan.tasks.iter().filter(|one| wanted.contains(&one.template.id)) {
+        let Some(id) = planned.existing else { continue };
+        if run.content.touched.iter().any(|one| one.id == id.to_string()) {
+            continue;
+        }
+        let found = rows::lock::<Task>(c.t, c.scope, id).await?;
+        let Some(before) = found.filter(|task| task.status != TaskStatus::Done) else { continue };
         let mut after = before.clone();
         after.fields.assignee_id = before.assignee_id.or(planned.owner);
         after.fields.due_date = before.due_date.or(Some(planned.due));
         let after = registers::save(c, &before, after).await?;
-        touch_changed(&mut run, &before, &after);
+        touch_changed(&mut run, &before, &after)?;
     }
     programmes::put_run(c.t, c.scope, &run).await?;
     Ok(made.len())
@@ -269,6 +307,7 @@ async fn create_controls(
     c: &Change<'_>,
     settings: &Settings,
     plan: &Plan,
+    existing: &Existing,
     run: &mut Run,
 ) -> Result<usize, Error> {
     let (policies, tasks) = (ids(&plan.policies, |one| one.id), ids(&plan.tasks, |one| one.id));
@@ -277,10 +316,11 @@ async fn create_controls(
     let consequences = planner::consequences(settings, &frameworks);
     let links = |template: &ControlTemplate| -> (Vec<PolicyId>, Vec<TaskId>) {
         let policies = template.policy_templates.iter().filter_map(|id| policies.get(id).copied());
+        let policies = policies.filter(|id| !existing.archived.contains(id));
         (policies.collect(), task_ids(template, &consequences, &tasks))
     };
     let is_new: HashSet<String> =
-        run.content.touched.iter().filter(|one| one.is_new).map(|one| one.id.clone()).collect();
+        run.content.touched.iter().filter(|one| one.is_new()).map(|one| one.id.clone()).collect();
     let mut made = Vec::new();
     for planned in &plan.controls {
         let (policies, tasks) = links(planned.template);
@@ -302,7 +342,7 @@ async fn create_controls(
         after.fields.policy_ids = before.policy_ids.with(&IdSet::new(policies));
         after.fields.task_ids = before.task_ids.with(&IdSet::new(tasks));
         let after = registers::save(c, &before, after).await?;
-        touch_changed(run, &before, &after);
+        touch_changed(run, &before, &after)?;
     }
     registers::add_many(c, &mut made).await?;
     touch_new(run, &made);
@@ -312,13 +352,13 @@ async fn create_controls(
 fn task_ids(
     template: &ControlTemplate,
     consequences: &Consequences,
-    tasks: &HashMap<attestry_domain::id::TaskTemplateId, TaskId>,
+    tasks: &HashMap<TaskTemplateId, TaskId>,
 ) -> Vec<TaskId> {
     planner::tasks_of(template, consequences).iter().filter_map(|task| tasks.get(&task.id).copied()).collect()
 }
 
 fn control_patch(
-    planned: &Planned<ControlTemplate, attestry_domain::id::ControlId>,
+    planned: &Planned<ControlTemplate, ControlId>,
     policies: Vec<PolicyId>,
     tasks: Vec<TaskId>,
 ) -> Result<ControlPatch, Error> {
@@ -340,12 +380,16 @@ fn tag(question: &Question) -> String {
     format!("scope_{}", question.key)
 }
 
-/// Writes the answers into the context of the organization. An entry that somebody edited stays as it is.
-async fn note_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Result<(), Error> {
+/// Writes the answers of the questions that were to be asked into the context of the organization. An entry that
+/// somebody edited stays as it is.
+async fn save_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Result<(), Error> {
     let entries = registers::all::<ContextEntry>(c.t, c.scope).await?;
     let before = run.content.before.clone();
+    let frameworks = frameworks_of(c.t, c.scope, settings).await?;
+    let frameworks: Vec<_> = frameworks.iter().map(|one| &**one).collect();
+    let consequences = planner::consequences(settings, &frameworks);
     let mut made = Vec::new();
-    for (question, answer) in settings.scope.iter() {
+    for (question, answer) in settings.scope.iter().filter(|(question, _)| consequences.asks(question)) {
         let words = question.in_words(answer);
         let known = entries.iter().find(|entry| entry.tags.contains(&tag(question)));
         let wrong = |message: String| Error::internal(format!("question {}: {message}", question.key));
@@ -360,18 +404,18 @@ async fn note_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Res
             made.push(registers::new::<ContextEntry>(c, &patch)?);
             continue;
         };
-        let said = before
+        let previous = before
             .as_ref()
             .and_then(|before| before.scope.get(&question.key))
             .map(|old| question.in_words(old));
-        if said.as_deref() != Some(known.answer.as_str()) {
+        if previous.as_deref() != Some(known.answer.as_str()) {
             continue;
         }
         let Some(locked) = rows::lock::<ContextEntry>(c.t, c.scope, known.id).await? else { continue };
         let mut after = locked.clone();
         after.fields.answer = text;
         let after = registers::save(c, &locked, after).await?;
-        touch_changed(run, &locked, &after);
+        touch_changed(run, &locked, &after)?;
     }
     registers::add_many(c, &mut made).await?;
     touch_new(run, &made);

@@ -116,6 +116,7 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
                     .iter()
                     .filter_map(|id| reasons.get(&id.to_string()).cloned())
                     .collect(),
+                has_reason: !control.risk_ids.is_empty() || !control.policy_ids.is_empty(),
                 policies: control
                     .policy_ids
                     .iter()
@@ -155,21 +156,25 @@ pub async fn begin(ctx: &Ctx, caller: LastingScope, id: SoaDocumentId) -> Result
     })
 }
 
-/// The labels of the risks and policies that the caller may see, by their ids.
+/// The labels of the risks and policies, by their ids; references where the caller may not see their names. A policy
+/// that is not published yet says so.
 async fn reasons(ctx: &Ctx, scope: &Scope) -> Result<HashMap<String, String>, Error> {
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
-        let mut labels = HashMap::new();
-        if own.allows(Permission::RiskRead) {
-            let risks = registers::all::<Risk>(t, &own).await?;
-            labels.extend(risks.iter().map(|one| (one.id.to_string(), one.label())));
-        }
-        if own.allows(Permission::PolicyRead) {
-            let policies = registers::all::<Policy>(t, &own).await?;
-            let active = policies.iter().filter(|one| !one.is_archived);
-            labels.extend(active.map(|one| (one.id.to_string(), one.label())));
-        }
-        Ok::<_, Error>(labels)
+        let (sees_risks, sees_policies) =
+            (own.allows(Permission::RiskRead), own.allows(Permission::PolicyRead));
+        let risks = registers::all::<Risk>(t, &own).await?;
+        let policies = registers::all::<Policy>(t, &own).await?;
+        let risks = risks.iter().map(|one| {
+            let label = if sees_risks { one.label() } else { one.reference() };
+            (one.id.to_string(), label)
+        });
+        let policies = policies.iter().filter(|one| !one.is_archived).map(|one| {
+            let label = if sees_policies { one.label() } else { one.reference() };
+            let state = if one.is_published { "" } else { " (not published yet)" };
+            (one.id.to_string(), format!("{label}{state}"))
+        });
+        Ok::<_, Error>(risks.chain(policies).collect())
     });
     found.await
 }

@@ -24,14 +24,16 @@ pub const HOURS_PER_DAY: u64 = 8;
 /// The average load above which an audit date is too close.
 const MAX_HOURS_PER_WEEK: u64 = 10 * HOURS_PER_DAY;
 
-/// What the organization already has of the catalogue.
+/// The records of the organization that come from the catalogue.
 #[derive(Clone, Debug, Default)]
 pub struct Existing {
     /// By the key of the catalogue's control.
     pub controls: HashMap<String, ControlId>,
     pub tasks: HashMap<TaskTemplateId, TaskId>,
     pub policies: HashMap<PolicyTemplateId, PolicyId>,
-    /// The requirements that other controls of the organization meet.
+    /// Policies that are out of use. They are neither created again nor linked.
+    pub archived: HashSet<PolicyId>,
+    /// The requirements that controls of the organization meet.
     pub met: HashSet<RequirementId>,
     /// The labels of other controls that have neither a policy nor a task, and the requirements they meet.
     pub unlinked: Vec<(String, Vec<RequirementId>)>,
@@ -121,27 +123,35 @@ pub fn policies_of(control: &ControlTemplate) -> Vec<&'static PolicyTemplate> {
     control.policy_templates.iter().filter_map(|id| policy_templates::get(*id)).collect()
 }
 
-/// Computes the plan of a programme.
-pub fn plan(settings: &Settings, frameworks: &[&Framework], existing: &Existing) -> Plan {
-    let scope = consequences(settings, frameworks);
-    let chosen: HashSet<RequirementId> =
-        frameworks.iter().flat_map(|framework| &framework.requirements).map(|one| one.id).collect();
-    let mut left_out: Vec<LeftOut> =
-        scope.left_out.iter().filter(|one| chosen.contains(&one.requirement)).cloned().collect();
-    let exempt = catalogue::exempt().iter().filter(|one| chosen.contains(&one.requirement));
-    left_out.extend(exempt.map(|one| LeftOut {
+fn requirements_of(frameworks: &[&Framework]) -> HashSet<RequirementId> {
+    frameworks.iter().flat_map(|framework| &framework.requirements).map(|one| one.id).collect()
+}
+
+/// Returns the requirements of the chosen frameworks that do not concern the organization.
+pub fn left_out(scope: &Consequences, frameworks: &[&Framework]) -> Vec<LeftOut> {
+    let chosen = requirements_of(frameworks);
+    let exempt = catalogue::exempt().iter().map(|one| LeftOut {
         requirement: one.requirement,
         question: None,
         justification: one.reason.clone(),
-    }));
+    });
+    scope.left_out.iter().cloned().chain(exempt).filter(|one| chosen.contains(&one.requirement)).collect()
+}
+
+/// Computes the plan of a programme. Nothing is due before today.
+pub fn plan(settings: &Settings, frameworks: &[&Framework], existing: &Existing, today: Date) -> Plan {
+    let scope = consequences(settings, frameworks);
+    let chosen = requirements_of(frameworks);
+    let left_out = left_out(&scope, frameworks);
     let out: HashSet<RequirementId> = left_out.iter().map(|one| one.requirement).collect();
     let is_needed = |control: &&ControlTemplate| {
         scope.applies(control.applies_when.as_deref())
             && control.requirements().iter().any(|one| chosen.contains(one) && !out.contains(one))
     };
     let controls = in_order(catalogue::all().iter().filter(is_needed).collect());
-    let ends_on = last_day(settings);
-    let due = spread(settings.starts_on, ends_on, &controls, &scope, existing);
+    let from = settings.starts_on.max(today);
+    let ends_on = last_day(settings).max(from);
+    let due = spread(from, ends_on, &controls, &scope, existing);
     let owner = |role: OwnerRole| settings.owners.get(&role).copied();
 
     let mut policies: Vec<Planned<PolicyTemplate, PolicyId>> = Vec::new();
@@ -167,7 +177,7 @@ pub fn plan(settings: &Settings, frameworks: &[&Framework], existing: &Existing)
     }
 
     let coverage = frameworks.iter().map(|framework| cover(framework, &out, &planned, existing)).collect();
-    let weeks = weeks(settings.starts_on, ends_on, &planned, &policies, &tasks);
+    let weeks = weeks(from, ends_on, &planned, &policies, &tasks);
     let mut plan = Plan {
         ends_on,
         controls: planned,
@@ -251,10 +261,9 @@ fn cover(
     planned: &[Planned<ControlTemplate, ControlId>],
     existing: &Existing,
 ) -> Coverage {
-    let of = |is_before: bool| -> HashSet<RequirementId> {
-        let some = planned.iter().filter(|one| !is_before || one.existing.is_some());
-        some.flat_map(|one| one.template.requirements()).chain(&existing.met).copied().collect()
-    };
+    let created =
+        planned.iter().filter(|one| one.existing.is_none()).flat_map(|one| one.template.requirements());
+    let met: HashSet<RequirementId> = created.chain(&existing.met).copied().collect();
     let count = |met: &HashSet<RequirementId>| {
         framework.requirements.iter().filter(|one| met.contains(&one.id) && !out.contains(&one.id)).count()
     };
@@ -262,8 +271,8 @@ fn cover(
         framework: framework.id,
         requirements: framework.requirements.len(),
         left_out: framework.requirements.iter().filter(|one| out.contains(&one.id)).count(),
-        met_before: count(&of(true)),
-        met: count(&of(false)),
+        met_before: count(&existing.met),
+        met: count(&met),
     }
 }
 
@@ -302,6 +311,15 @@ fn weeks(
     weeks.into_values().collect()
 }
 
+/// A number with its noun: `1 policy`, `2 policies`.
+fn counted(count: usize, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
 fn decisions(
     plan: &Plan,
     settings: &Settings,
@@ -313,22 +331,39 @@ fn decisions(
     let mut leave = |kind, subject: &str, message: String| {
         all.push(Decision { kind, subject: subject.to_owned(), message });
     };
-    for question in &scope.unanswered {
-        let message = format!("“{}” has no answer, so nothing is left out because of it.", question.question);
+    for question in scope.unanswered.iter().filter(|question| question.leaves_something_out()) {
+        let message = format!(
+            "“{}” has no answer yet. Until then, everything it could leave out is part of the plan.",
+            question.question
+        );
         leave(DecisionKind::Unanswered, &question.key, message);
     }
     for role in OwnerRole::ALL {
-        let controls = plan.controls.iter().filter(|one| one.role == *role && one.existing.is_none()).count();
-        let tasks = plan.tasks.iter().filter(|one| one.role == *role && one.existing.is_none()).count();
-        if controls + tasks > 0 && !settings.owners.contains_key(role) {
-            let message =
-                format!("Nobody has this role, so its {controls} controls and {tasks} tasks have no owner.");
+        let counts = [
+            (
+                plan.controls.iter().filter(|one| one.role == *role && one.existing.is_none()).count(),
+                "control",
+            ),
+            (
+                plan.policies.iter().filter(|one| one.role == *role && one.existing.is_none()).count(),
+                "policy",
+            ),
+            (plan.tasks.iter().filter(|one| one.role == *role && one.existing.is_none()).count(), "task"),
+        ];
+        let listed: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, noun)| counted(*count, noun))
+            .collect();
+        if !listed.is_empty() && !settings.owners.contains_key(role) {
+            let message = format!("Nobody has this role yet: {} without an owner.", listed.join(", "));
             leave(DecisionKind::NoOwner, role.as_str(), message);
         }
     }
     let met: HashSet<RequirementId> = plan
         .controls
         .iter()
+        .filter(|one| one.existing.is_none())
         .flat_map(|one| one.template.requirements())
         .chain(&existing.met)
         .copied()
@@ -341,8 +376,7 @@ fn decisions(
             leave(DecisionKind::Uncovered, &one.code, message);
         }
     }
-    let chosen: HashSet<RequirementId> =
-        frameworks.iter().flat_map(|framework| &framework.requirements).map(|one| one.id).collect();
+    let chosen = requirements_of(frameworks);
     for (label, _) in existing.unlinked.iter().filter(|(_, met)| met.iter().any(|one| chosen.contains(one))) {
         let message = "It meets a requirement of the plan, but has neither a policy nor a task. Link them, or delete the \
                        control: the plan has controls of its own."
@@ -394,7 +428,8 @@ mod tests {
 
     #[test]
     fn all_frameworks_are_covered() {
-        let plan = plan(&settings(Some("2027-06-01"), &json!({})), &all(), &Existing::default());
+        let plan =
+            plan(&settings(Some("2027-06-01"), &json!({})), &all(), &Existing::default(), date("2026-11-18"));
         assert_eq!(plan.controls.len(), catalogue::all().len());
         for one in &plan.coverage {
             assert_eq!(one.met + one.left_out, one.requirements, "{one:?}");
@@ -411,7 +446,8 @@ mod tests {
 
     #[test]
     fn prerequisites_come_first_and_the_load_is_even() {
-        let plan = plan(&settings(Some("2027-06-01"), &json!({})), &all(), &Existing::default());
+        let plan =
+            plan(&settings(Some("2027-06-01"), &json!({})), &all(), &Existing::default(), date("2026-11-18"));
         let due: HashMap<&str, Date> =
             plan.controls.iter().map(|one| (one.template.key.as_str(), one.due)).collect();
         for one in &plan.controls {
@@ -431,7 +467,7 @@ mod tests {
     #[test]
     fn a_second_framework_adds_only_what_is_missing() {
         let settings = settings(None, &json!({"personal_data": true}));
-        let first = plan(&settings, &[named("iso_27001")], &Existing::default());
+        let first = plan(&settings, &[named("iso_27001")], &Existing::default(), date("2026-11-18"));
         let existing = Existing {
             controls: first
                 .controls
@@ -440,23 +476,41 @@ mod tests {
                 .collect(),
             tasks: first.tasks.iter().map(|one| (one.template.id, TaskId::from_u128(1))).collect(),
             policies: first.policies.iter().map(|one| (one.template.id, PolicyId::from_u128(1))).collect(),
+            met: first.controls.iter().flat_map(|one| one.template.requirements()).copied().collect(),
             ..Existing::default()
         };
-        let both = plan(&settings, &[named("iso_27001"), named("soc_2")], &existing);
+        let both = plan(&settings, &[named("iso_27001"), named("soc_2")], &existing, date("2026-11-18"));
         let added = both.controls.iter().filter(|one| one.existing.is_none()).count();
         assert!(added > 0 && added < 30, "{added} controls are new");
         let soc = &both.coverage[1];
         assert!(soc.met_before * 2 > soc.requirements && soc.met_before <= soc.met, "{soc:?}");
-        let again = plan(&settings, &[named("iso_27001")], &existing);
+        let again = plan(&settings, &[named("iso_27001")], &existing, date("2026-11-18"));
         assert!(again.controls.iter().all(|one| one.existing.is_some()));
         assert!(again.weeks.iter().all(|week| week.controls + week.tasks + week.policies == 0));
+    }
+
+    #[test]
+    fn the_catalogue_has_no_cycle() {
+        let mut done: HashSet<&str> = HashSet::new();
+        for one in in_order(catalogue::all().iter().collect()) {
+            assert!(one.after.iter().all(|after| done.contains(after.as_str())), "{}", one.key);
+            done.insert(&one.key);
+        }
+    }
+
+    #[test]
+    fn an_extension_plans_from_today() {
+        let plan =
+            plan(&settings(Some("2027-06-01"), &json!({})), &all(), &Existing::default(), date("2027-03-01"));
+        assert!(plan.tasks.iter().all(|one| one.due >= date("2027-03-01")));
+        assert_eq!(counted(2, "policy"), "2 policies");
     }
 
     #[test]
     fn a_close_audit_and_missing_owners_are_decisions() {
         let mut settings = settings(Some("2026-12-01"), &json!({}));
         settings.owners.remove(&OwnerRole::Management);
-        let plan = plan(&settings, &all(), &Existing::default());
+        let plan = plan(&settings, &all(), &Existing::default(), date("2026-11-18"));
         let kinds: HashSet<&str> = plan.decisions.iter().map(|one| one.kind.as_str()).collect();
         assert!(kinds.contains("too_close") && kinds.contains("no_owner"), "{kinds:?}");
         assert!(plan.tasks.iter().all(|one| one.due < date("2026-12-01")));

@@ -41,6 +41,8 @@ pub struct Item {
     pub completed: Option<Date>,
     pub is_done: bool,
     pub is_blocked: bool,
+    /// It opens again after it was completed.
+    pub recurs: bool,
 }
 
 impl Item {
@@ -95,7 +97,7 @@ pub struct WeekItems {
 /// The expected end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// The items that were never completed.
+    /// The items that are open. One that recurs counts until it was completed once.
     pub remaining: usize,
     /// The items completed in the last four weeks.
     pub completed_lately: usize,
@@ -124,20 +126,19 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Derives the progress on a day. The weeks run from the start to the end of the plan, and further if an item is
-    /// earlier or later.
+    /// Derives the progress on a day. The weeks run from the start to the end of the plan; earlier and later weeks are
+    /// added where they have items.
     pub fn of(items: Vec<Item>, start: Date, end: Date, today: Date) -> Self {
         let counts = Counts::of(&items, today);
         let days = || items.iter().filter_map(Item::day);
-        let first = days().min().map_or(start, |day| day.min(start)).monday();
         let last = days().max().map_or(end, |day| day.max(end));
         let burn_up = burn_up(&items, start, last, today);
         let forecast = forecast(&items, today);
         let (scheduled, unscheduled): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|item| item.day().is_some());
         let mut weeks: BTreeMap<Date, Vec<Item>> = BTreeMap::new();
-        let mut monday = first;
-        while monday <= last && monday.plus_days(7) > monday {
+        let mut monday = start.monday();
+        while monday <= end {
             weeks.insert(monday, Vec::new());
             monday = monday.plus_days(7);
         }
@@ -155,7 +156,8 @@ impl Progress {
 }
 
 fn forecast(items: &[Item], today: Date) -> Forecast {
-    let remaining = items.iter().filter(|item| !item.is_done && item.completed.is_none()).count();
+    let remaining =
+        items.iter().filter(|item| !item.is_done && (item.completed.is_none() || !item.recurs)).count();
     let since = today.plus_days(-PACE_DAYS);
     let is_recent = |item: &&Item| item.completed.is_some_and(|day| day > since && day <= today);
     let completed_lately = items.iter().filter(is_recent).count();
@@ -207,7 +209,23 @@ mod tests {
             completed: completed.map(date),
             is_done: completed.is_some(),
             is_blocked: false,
+            recurs: false,
         }
+    }
+
+    #[test]
+    fn a_date_far_away_makes_no_empty_weeks() {
+        let items = vec![item("far", Some("9999-12-31"), None), item("old", Some("1990-01-01"), None)];
+        let found = Progress::of(items, date("2026-11-11"), date("2026-12-11"), date("2026-11-18"));
+        assert_eq!(found.weeks.len(), 7);
+        assert!(found.burn_up.len() <= 1000);
+    }
+
+    #[test]
+    fn an_item_that_was_opened_again_remains() {
+        let open = |recurs| Item { is_done: false, recurs, ..item("a", None, Some("2026-11-10")) };
+        assert_eq!(forecast(&[open(false)], date("2026-11-18")).remaining, 1);
+        assert_eq!(forecast(&[open(true)], date("2026-11-18")).remaining, 0);
     }
 
     #[test]

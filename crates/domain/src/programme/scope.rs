@@ -188,6 +188,13 @@ impl Question {
         all
     }
 
+    /// Returns true when one of its answers leaves a requirement out.
+    pub fn leaves_something_out(&self) -> bool {
+        let of_option =
+            |option: &Choice| !option.leaves_out.is_empty() || !option.requirements_left_out.is_empty();
+        !self.requirements_left_out.is_empty() || self.options.iter().any(of_option)
+    }
+
     /// The answer that stands for no.
     fn no(&self) -> Answer {
         match self.kind {
@@ -261,6 +268,8 @@ pub struct LeftOut {
 #[derive(Clone, Debug, Default)]
 pub struct Consequences {
     flags: HashSet<&'static str>,
+    /// The keys of the questions that were to be asked.
+    asked: HashSet<&'static str>,
     /// At most one for each requirement.
     pub left_out: Vec<LeftOut>,
     /// The questions that were to be asked and have no answer.
@@ -278,6 +287,9 @@ impl Consequences {
         };
         for question in questions().iter().filter(concerns) {
             let is_asked = question.only_if.as_ref().is_none_or(|flag| found.flags.contains(flag.as_str()));
+            if is_asked {
+                found.asked.insert(&question.key);
+            }
             let no = question.no();
             let answer = if is_asked { answers.get(&question.key) } else { Some(&no) };
             found.flags.extend(question.set_by(answer));
@@ -303,6 +315,11 @@ impl Consequences {
 
     pub fn has(&self, flag: &str) -> bool {
         self.flags.contains(flag)
+    }
+
+    /// Returns true when the question was to be asked.
+    pub fn asks(&self, question: &Question) -> bool {
+        self.asked.contains(question.key.as_str())
     }
 
     /// Returns true when something that depends on a flag applies.

@@ -87,6 +87,8 @@ pub struct MetBy {
     /// The labels of the risks it treats, and of the policies that state it.
     pub risks: Vec<String>,
     pub policies: Vec<String>,
+    /// A risk or a policy is linked to it.
+    pub has_reason: bool,
     pub status: ImplementationStatus,
 }
 
@@ -135,9 +137,10 @@ fn justification(met_by: &[MetBy]) -> String {
     let risks = phrase("Treats", met_by.iter().flat_map(|one| &one.risks));
     let policies = phrase("Required by", met_by.iter().flat_map(|one| &one.policies));
     let controls = phrase("Met by", met_by.iter().map(|one| &one.label));
-    let open = match risks.is_empty() && policies.is_empty() {
-        true => "No risk, law, contract or policy is linked to it yet.",
-        false => "",
+    let has_reason = met_by.iter().any(|one| one.has_reason);
+    let open = match has_reason {
+        false => "No risk, law, contract or policy is linked to it yet.",
+        true => "",
     };
     format!("{risks}{policies}{controls}{open}").trim_end().to_owned()
 }
@@ -224,6 +227,7 @@ mod tests {
             label: label.to_owned(),
             risks: vec!["R-1 Nobody knows the rules".to_owned()],
             policies: Vec::new(),
+            has_reason: true,
             status,
         };
         let two = [
@@ -237,7 +241,7 @@ mod tests {
             found.justification,
             "Treats R-1 Nobody knows the rules. Met by C-1 Policies are written, C-2 Policies are read."
         );
-        let alone = [MetBy { risks: Vec::new(), ..two[0].clone() }];
+        let alone = [MetBy { risks: Vec::new(), has_reason: false, ..two[0].clone() }];
         let found = propose(first, &[], &alone).expect("a proposal");
         assert!(found.justification.ends_with("No risk, law, contract or policy is linked to it yet."));
     }
