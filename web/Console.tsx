@@ -8,6 +8,7 @@ import {
   IconGridDots,
   IconHome,
   IconLayersSubtract,
+  IconRoute,
   IconSettings,
   IconShieldCheck,
   IconTimeline,
@@ -96,6 +97,7 @@ function useGroups(): NavGroup[] {
     {
       label: t.nav.program,
       items: [
+        { path: '/plan', label: t.nav.plan, icon: IconRoute, needs: 'programme:read' },
         { path: '/policies', label: t.nav.policies, icon: IconFileText },
         { path: '/frameworks', label: t.nav.frameworks, icon: IconLayersSubtract, needs: 'framework:read' },
         { path: '/controls', label: t.nav.controls, icon: IconShieldCheck, needs: 'control:read' },

@@ -4,6 +4,7 @@ import { frameworks } from './de/frameworks';
 import { gate } from './de/gate';
 import { home } from './de/home';
 import { people } from './de/people';
+import { plan } from './de/plan';
 import { policies } from './de/policies';
 import { risks } from './de/risks';
 import { settings } from './de/settings';
@@ -23,6 +24,7 @@ const de: Texts = {
   gate,
   home,
   people,
+  plan,
   policies,
   risks,
   settings,

@@ -4,6 +4,7 @@ import { frameworks } from './en/frameworks';
 import { gate } from './en/gate';
 import { home } from './en/home';
 import { people } from './en/people';
+import { plan } from './en/plan';
 import { policies } from './en/policies';
 import { risks } from './en/risks';
 import { settings } from './en/settings';
@@ -21,6 +22,7 @@ export default {
   gate,
   home,
   people,
+  plan,
   policies,
   risks,
   settings,

@@ -11,6 +11,7 @@ type Shared = Omit<
   | 'gate'
   | 'home'
   | 'people'
+  | 'plan'
   | 'policies'
   | 'risks'
   | 'settings'
@@ -31,6 +32,7 @@ export const shared: Shared = {
     vendors: 'Lieferanten',
     people: 'Personen',
     program: 'Programm',
+    plan: 'Plan',
     policies: 'Richtlinien',
     frameworks: 'Rahmenwerke',
     controls: 'Maßnahmen',

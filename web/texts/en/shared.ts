@@ -12,6 +12,7 @@ export const shared = {
     vendors: 'Vendors',
     people: 'People',
     program: 'Program',
+    plan: 'Plan',
     policies: 'Policies',
     frameworks: 'Frameworks',
     controls: 'Controls',

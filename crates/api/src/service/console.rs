@@ -29,6 +29,7 @@ const AREAS: &[&str] = &[
     "risks",
     "vendors",
     "tasks",
+    "plan",
     "policies",
     "frameworks",
     "controls",

@@ -1,0 +1,119 @@
+import { Checkbox, Radio, SegmentedControl, TextInput } from '@mantine/core';
+import { t } from '../texts';
+import css from './plan.module.css';
+import { type Answer, askedOf, type Question } from './questions';
+import type { StepProps } from './SetUp';
+
+/** The questions about the organization that decide what applies to it. */
+export function ScopeStep({ settings, set, questions }: StepProps) {
+  const { answers, frameworks } = settings;
+  return (
+    <div className={css.questions}>
+      {askedOf(questions, answers, frameworks).map((question) => (
+        <Asked
+          key={question.key}
+          question={question}
+          answer={answers[question.key]}
+          onAnswer={(answer) => set({ answers: { ...answers, [question.key]: answer } })}
+        />
+      ))}
+    </div>
+  );
+}
+
+type AskedProps = { question: Question; answer?: Answer; onAnswer: (answer: Answer | undefined) => void };
+
+function Asked({ question, answer, onAnswer }: AskedProps) {
+  const id = `question-${question.key}`;
+  return (
+    <div className={css.question} data-tall={question.kind === 'choice' || undefined}>
+      <div>
+        <p id={id} className={css.asked}>
+          {question.question}
+        </p>
+        <p id={`${id}-help`} className={css.help}>
+          {question.help}
+        </p>
+      </div>
+      <Input question={question} answer={answer} onAnswer={onAnswer} id={id} />
+    </div>
+  );
+}
+
+/** What a segment or an option without a value stands for: the question is skipped. */
+const SKIPPED = '';
+const NONE_OF_THESE = '-';
+
+function Input({ question, answer, onAnswer, id }: AskedProps & { id: string }) {
+  const words = t.plan.scope;
+  const label = { 'aria-labelledby': id, 'aria-describedby': `${id}-help` };
+  const { kind, multiple, options, key } = question;
+  if (kind === 'yes_no')
+    return (
+      <SegmentedControl
+        {...label}
+        className={css.segments}
+        name={key}
+        value={answer === undefined ? SKIPPED : answer === true ? 'yes' : 'no'}
+        onChange={(next) => onAnswer(next === SKIPPED ? undefined : next === 'yes')}
+        data={[
+          { value: 'yes', label: words.yes },
+          { value: 'no', label: words.no },
+          { value: SKIPPED, label: words.notSure },
+        ]}
+      />
+    );
+  if (kind === 'number')
+    return (
+      <TextInput
+        {...label}
+        className={css.number}
+        type="number"
+        inputMode="numeric"
+        min={0}
+        step={1}
+        // It is one of many answers, not the last one.
+        onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+        value={typeof answer === 'number' ? answer : ''}
+        onChange={({ currentTarget: { value } }) => {
+          const number = Number.parseInt(value, 10);
+          onAnswer(Number.isNaN(number) ? undefined : Math.max(0, number));
+        }}
+      />
+    );
+  if (multiple) {
+    const chosen = Array.isArray(answer) ? answer : [];
+    return (
+      <Checkbox.Group
+        {...label}
+        value={Array.isArray(answer) && chosen.length === 0 ? [NONE_OF_THESE] : chosen}
+        onChange={(next) => {
+          const isNone = next.includes(NONE_OF_THESE) && !(Array.isArray(answer) && chosen.length === 0);
+          const rest = next.filter((one) => one !== NONE_OF_THESE);
+          onAnswer(isNone ? [] : rest.length > 0 ? rest : undefined);
+        }}
+      >
+        <div className={css.options}>
+          {options.map((option) => (
+            <Checkbox key={option.value} value={option.value} label={option.label} />
+          ))}
+          <Checkbox value={NONE_OF_THESE} label={words.noneOfThese} />
+        </div>
+      </Checkbox.Group>
+    );
+  }
+  return (
+    <Radio.Group
+      {...label}
+      name={key}
+      value={typeof answer === 'string' ? answer : SKIPPED}
+      onChange={(next) => onAnswer(next === SKIPPED ? undefined : next)}
+    >
+      <div className={css.options}>
+        {[...options, { value: SKIPPED, label: words.notSure }].map((option) => (
+          <Radio key={option.value} value={option.value} label={option.label} size="xs" />
+        ))}
+      </div>
+    </Radio.Group>
+  );
+}

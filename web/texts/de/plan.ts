@@ -1,0 +1,206 @@
+import type { Texts } from '../index';
+import { n } from './shared';
+
+const inDays = (count: number) => n(count, 'Tag', 'Tagen');
+const days = (count: number) => n(count, 'Tag', 'Tage');
+
+export const plan: Texts['plan'] = {
+  title: 'Plan',
+  setUp: 'Plan erstellen',
+  adjust: 'Plan anpassen',
+  undo: 'Start rückgängig machen',
+  undoAsk: 'Den Start des Plans rückgängig machen?',
+  undoText:
+    'Die beim Start angelegten Maßnahmen, Richtlinien und Aufgaben werden gelöscht. Das geht, solange keine davon bearbeitet wurde.',
+  undone: (deleted) => `Start rückgängig gemacht, ${n(deleted, 'Eintrag', 'Einträge')} gelöscht`,
+  started: (created) => (created === 0 ? 'Plan aktualisiert' : `Plan gestartet, ${n(created, 'Eintrag', 'Einträge')} angelegt`),
+  empty: {
+    title: 'Noch kein Plan',
+    lead: 'Wählen Sie Rahmenwerke, beantworten Sie einige Fragen und legen Sie ein Auditdatum fest. Der Plan enthält die nötigen Maßnahmen, Richtlinien und Aufgaben, jede mit Zuständigkeit und Termin.',
+    hint: 'Etwa zehn Minuten; angelegt wird erst etwas, wenn Sie den Plan gesehen haben',
+    frameworks: 'Rahmenwerke ansehen',
+    frameworksHint: 'Was jedes davon verlangt',
+  },
+  facts: {
+    audit: (day) => `Audit am ${day}`,
+    daysLeft: (left) => (left < 0 ? `vor ${inDays(-left)}` : left === 0 ? 'heute' : `in ${inDays(left)}`),
+    noAudit: 'Kein Auditdatum',
+    done: (done, all) => ({ count: `${done} von ${all}`, word: 'erledigt' }),
+    late: (count) => `${count} überfällig`,
+    blocked: (count) => `${count} blockiert`,
+  },
+  forecast: {
+    done: 'Alles ist erledigt.',
+    doneBefore: (left) => `Alles ist erledigt, ${days(left)} vor dem Audit.`,
+    early: 'Zu früh für eine Prognose: In den letzten vier Wochen wurde nichts erledigt.',
+    ready: (day) => `In diesem Tempo fertig am ${day}.`,
+    before: (day, left) =>
+      left === 0
+        ? `In diesem Tempo fertig am ${day}, dem Tag des Audits.`
+        : `In diesem Tempo fertig am ${day}, ${days(left)} vor dem Audit.`,
+    after: (day, late) => `In diesem Tempo fertig am ${day}, ${days(late)} nach dem Audit.`,
+    pace: (count) => `${count} in den letzten vier Wochen erledigt`,
+    left: (count) => `${count} offen`,
+  },
+  chart: {
+    title: 'Fortschritt',
+    caption: (done, planned, all) => `${done} von ${all} erledigt; bis heute geplant waren ${planned}.`,
+    done: (count) => `${count} erledigt`,
+    planned: 'Geplant',
+    forecast: 'Prognose',
+    audit: (day) => `Audit ${day}`,
+  },
+  owners: {
+    title: 'Nach Zuständigkeit',
+    hint: 'Erledigt von allen',
+    of: (done, all) => `${done} von ${all}`,
+    line: (name, done, all, late) =>
+      `${name}: ${done} von ${all} erledigt${late > 0 ? `, ${late} überfällig` : ''}. Nur diese anzeigen`,
+  },
+  list: {
+    caption: 'Richtlinien und Aufgaben des Plans',
+    label: 'Einträge des Plans',
+    title: 'Richtlinie oder Aufgabe',
+    reference: 'Nr.',
+    owner: 'Zuständig',
+    due: 'Fällig',
+    state: 'Status',
+    states: { done: 'Erledigt', due: 'Fällig', late: 'Überfällig', blocked: 'Blockiert' },
+    kinds: { policy: 'Richtlinie', task: 'Aufgabe' },
+    kind: 'Art',
+    late: (late, blocked) =>
+      [
+        'Überfällig und blockiert',
+        ...(late > 0 ? [`${late} überfällig`] : []),
+        ...(blocked > 0 ? [`${blocked} blockiert`] : []),
+      ].join(' · '),
+    week: (week, from, to, done, all, isNow) =>
+      `Woche ${week}${isNow ? ', diese Woche' : ''} · ${from} bis ${to} · ${done} von ${all} erledigt`,
+    earlier: (count) => `Frühere Wochen · ${count} erledigt`,
+    unscheduled: 'Ohne Termin',
+    done: (day) => `erledigt ${day}`,
+    setDue: 'Termin setzen',
+    changeDue: (reference, day) => `${reference} ist am ${day} fällig. Ändern`,
+    dueOf: (reference) => `${reference}: Termin`,
+    moved: (reference, day) => `${reference} ist jetzt am ${day} fällig`,
+    nothing: 'Kein Eintrag passt zu diesen Filtern.',
+  },
+  roles: {
+    management: 'Geschäftsleitung',
+    security_lead: 'Leitung Sicherheit',
+    engineering_lead: 'Leitung Entwicklung',
+    it_lead: 'Leitung IT',
+    people_lead: 'Leitung Personal',
+    privacy_lead: 'Leitung Datenschutz',
+    office_manager: 'Leitung Büro',
+  },
+  roleHelp: {
+    management: 'Gibt Richtlinien und Mittel frei, bewertet das Programm',
+    security_lead: 'Führt das Programm: Risiken, Richtlinien, Vorfälle',
+    engineering_lead: 'Code, Auslieferung, Cloud des Produkts',
+    it_lead: 'Konten, Geräte, Netze',
+    people_lead: 'Einstellung, Schulung, Austritt',
+    privacy_lead: 'Personenbezogene Daten, Verträge, Anfragen',
+    office_manager: 'Räume, Schlüssel, Besuch',
+  },
+  steps: {
+    label: 'Schritte',
+    frameworks: 'Rahmenwerke',
+    scope: 'Geltungsbereich',
+    people: 'Personen und Rollen',
+    plan: 'Plan',
+    at: (at, all, name) => `Schritt ${at} von ${all}: ${name}`,
+    chosen: (names) => names.join(', '),
+    answered: (answered, all) => `${answered} von ${all} beantwortet`,
+    filled: (filled, all) => `${filled} von ${all} Rollen besetzt`,
+    saved: 'Ihre Antworten bleiben in diesem Browser. Angelegt wird erst etwas, wenn Sie den Plan starten.',
+  },
+  wizard: {
+    back: 'Zurück',
+    later: 'Später',
+    next: 'Weiter',
+    add: 'Rahmenwerk hinzufügen',
+  },
+  frameworks: {
+    title: 'Auf welche Rahmenwerke arbeiten Sie hin?',
+    lead: 'Eine Maßnahme zählt überall, wo sie passt. Jede Karte zeigt, wie viel eines Rahmenwerks Ihre Auswahl schon abdeckt.',
+    legend: 'Rahmenwerke',
+    requirements: (count) => n(count, 'Anforderung', 'Anforderungen'),
+    controls: (count) => n(count, 'Maßnahme', 'Maßnahmen'),
+    notMapped: 'Noch nicht zugeordnet, zählt als neu',
+    shared: (shared) => `${n(shared, 'Maßnahme', 'Maßnahmen')} gemeinsam mit der übrigen Auswahl`,
+    covered: (covered, added) => `${covered} durch Ihre Auswahl abgedeckt, ${added} neu`,
+    own: 'Eigenes',
+    sum: (controls, requirements) =>
+      `${n(controls, 'Maßnahme', 'Maßnahmen')} für ${n(requirements, 'Anforderung', 'Anforderungen')}`,
+    sumText: (shared) =>
+      shared === 0
+        ? 'Jede Maßnahme erfüllt eine oder mehrere Anforderungen.'
+        : `${n(shared, 'Maßnahme dient', 'Maßnahmen dienen')} mehreren Ihrer Rahmenwerke.`,
+    choose: 'Rahmenwerk wählen',
+    continue: (count) => `Weiter mit ${n(count, 'Rahmenwerk', 'Rahmenwerken')}`,
+    upload: 'Ihr eigenes Rahmenwerk fehlt?',
+    uploadLink: 'Hochladen',
+  },
+  scope: {
+    title: 'Was gehört zum Geltungsbereich?',
+    lead: 'Beantworten Sie, was Sie wissen. Eine übersprungene Frage schließt nichts aus und kann später beantwortet werden.',
+    notSure: 'Unklar',
+    yes: 'Ja',
+    no: 'Nein',
+    noneOfThese: 'Nichts davon',
+  },
+  people: {
+    title: 'Wer übernimmt was?',
+    lead: 'Jede Maßnahme, Richtlinie und Aufgabe erhält ihre Zuständigkeit über die Rolle. Alle Rollen sind Ihre, solange Sie niemand anderen wählen.',
+    nobody: 'Noch niemand',
+    invite: 'Personen einladen',
+    inviteHint: 'Fügen Sie die Adressen ein. Nach dem Beitritt können die Personen Rollen übernehmen.',
+  },
+  preview: {
+    title: 'Ihr Plan bis zum Audit',
+    lead: 'Noch ist nichts angelegt. Ändern Sie das Datum oder eine Rolle, und der Plan folgt.',
+    auditDate: 'Auditdatum',
+    auditHelp: (weeks) => `${n(weeks, 'Woche', 'Wochen')} Arbeit, bis zwei Wochen vor dem Audit`,
+    auditNone: (day) => `Ohne Datum endet der Plan am ${day}`,
+    counts: 'Inhalt des Plans',
+    controls: 'Maßnahmen',
+    policies: 'Richtlinien',
+    tasks: 'Aufgaben',
+    created: (created, reused) =>
+      reused === 0 ? 'alle neu' : created === 0 ? 'alle schon vorhanden' : `${created} neu, ${reused} vorhanden`,
+    requirements: 'Anforderungen erfüllt',
+    leftOutCount: (count) => (count === 0 ? 'keine ausgenommen' : `${count} ausgenommen`),
+    coverage: 'Rahmenwerke',
+    covered: (met, all) => `${met} von ${n(all, 'Anforderung', 'Anforderungen')}`,
+    coverageHint: (metBefore, shared, all) =>
+      [
+        ...(metBefore > 0 ? [`${metBefore} durch vorhandene Maßnahmen erfüllt`] : []),
+        ...(shared > 0 ? [`${shared} von ${n(all, 'Maßnahme', 'Maßnahmen')} dienen auch anderen`] : []),
+      ].join('; '),
+    load: 'Arbeit pro Woche',
+    loadHint: (items, most) => `${n(items, 'Eintrag', 'Einträge')}, höchstens ${most} pro Woche`,
+    loadCaption: (items, weeks, most) =>
+      `${items} Richtlinien und Aufgaben in ${n(weeks, 'Woche', 'Wochen')}, höchstens ${most} pro Woche.`,
+    week: (from, policies, tasks) =>
+      `Woche ab ${from}: ${n(policies, 'Richtlinie', 'Richtlinien')}, ${n(tasks, 'Aufgabe', 'Aufgaben')}`,
+    owners: 'Zuständigkeit nach Rolle',
+    items: 'Einträge',
+    upTo: (count) => `bis zu ${count} pro Woche`,
+    choosePerson: 'Person wählen',
+    leftOut: (count) => `${n(count, 'Anforderung', 'Anforderungen')} ausgenommen, mit Begründung`,
+    decisions: 'Noch zu entscheiden',
+    decisionsHint: 'Nichts davon verhindert den Start',
+    unanswered: (count) => `${n(count, 'Frage ist', 'Fragen sind')} nicht beantwortet`,
+    unansweredHint: 'Deswegen wird nichts ausgenommen',
+    noOwner: (role) => `Wer ist ${role}?`,
+    noOwnerHint: (count) => `Bis dahin ${count === 1 ? 'hat' : 'haben'} ${n(count, 'Eintrag', 'Einträge')} keine Zuständigkeit`,
+    decide: 'Entscheiden',
+    answer: 'Beantworten',
+    start: 'Plan starten',
+    update: 'Plan aktualisieren',
+    startText: (records) =>
+      `Legt ${n(records, 'Eintrag', 'Einträge')} an. Innerhalb eines Tages lässt sich das rückgängig machen.`,
+    nothing: 'Alles, was der Plan braucht, ist schon vorhanden.',
+  },
+};
