@@ -1,4 +1,4 @@
-import { Alert, Button, PasswordInput as Password, type PasswordInputProps, TextInput } from '@mantine/core';
+import { Alert, Button, CopyButton, PasswordInput as Password, type PasswordInputProps, TextInput } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -333,36 +333,50 @@ function Next({ created }: { created: { organization: string; apiKey?: string | 
   const { next } = t.gate;
   const ways = [
     { to: '/people', label: next.people, hint: next.peopleHint },
-    { to: '/frameworks', label: next.frameworks, hint: next.frameworksHint },
     { to: '/risks', label: next.risks, hint: next.risksHint },
+    { to: '/', label: next.home },
   ];
   return (
     <Gate title={t.gate.nextTitle(created.organization)} lead={t.gate.nextText}>
+      <p className={css.lead}>{next.planHint}</p>
+      <Button component={Link} to="/plan/set-up" size="lg" mt={8}>
+        {next.plan}
+      </Button>
+      <h2 className={css.other}>{next.other}</h2>
       <ul className={css.ways}>
         {ways.map(({ to, label, hint }) => (
           <li key={to}>
             <Link to={to} className={css.way}>
               <span>
                 <b>{label}</b>
-                <small>{hint}</small>
+                {hint && <small>{hint}</small>}
               </span>
               <IconArrowRight size={16} aria-hidden="true" />
             </Link>
           </li>
         ))}
       </ul>
-      {created.apiKey && (
-        <section className={css.key}>
-          <b>{t.gate.apiKey}</b>
-          <p className="t2">{t.gate.apiKeyText}</p>
-          <code className="mono">{created.apiKey}</code>
-          <p className="t2">{t.gate.tryIt}</p>
-          <code className="mono">{`curl ${location.origin}/v1/people -H 'X-API-Key: ${created.apiKey}'`}</code>
-        </section>
-      )}
-      <Button component={Link} to="/" size="lg">
-        {next.home}
-      </Button>
+      {created.apiKey && <FirstKey apiKey={created.apiKey} />}
     </Gate>
+  );
+}
+
+/** The key for scripts: one line, folded away, because few need it now. */
+function FirstKey({ apiKey }: { apiKey: string }) {
+  return (
+    <details className={css.key}>
+      <summary>{t.gate.apiKey}</summary>
+      <p className="t2">{t.gate.apiKeyText}</p>
+      <div className={css.keyLine}>
+        <code className="mono">{apiKey}</code>
+        <CopyButton value={apiKey}>
+          {({ copied, copy }) => (
+            <Button size="xs" variant="default" aria-label={copied ? t.actions.copied : t.gate.apiKeyCopy} onClick={copy}>
+              {copied ? t.actions.copied : t.actions.copy}
+            </Button>
+          )}
+        </CopyButton>
+      </div>
+    </details>
   );
 }

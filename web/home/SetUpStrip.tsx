@@ -35,7 +35,7 @@ export function useSetUp(): { steps: Step[]; isPending: boolean; hide: () => voi
   const { steps } = t.home;
   const all = [
     { label: steps.people, to: '/people?new=yes', done: (people.data?.total ?? 0) > 1 },
-    { label: steps.controls, to: '/frameworks', done: (controls.data?.total ?? 0) > 0 },
+    { label: steps.plan, to: '/plan/set-up', done: (controls.data?.total ?? 0) > 0 },
     { label: steps.risks, to: '/risks?new=yes', done: (risks.data?.total ?? 0) > 0 },
     { label: steps.evidence, to: '/tasks', done: tasks.data?.some((task) => task.evidenceStatus !== 'none') ?? false },
     { label: steps.policies, to: '/policies', done: (policies.data?.total ?? 0) > 0 },

@@ -14,10 +14,24 @@ const BOTTOM = 22;
 /** A month's name and some air. */
 const LABEL = 44;
 
+/** The weeks with which a month begins, as far as there is room for its name; a first month that soon ends goes without. */
+function labelled(weeks: { on: string; from: number }[]) {
+  const begins = weeks.filter(({ on }, at) => at === 0 || month(on) !== month(weeks[at - 1]?.on ?? on));
+  const [first, second] = begins;
+  if (first && second && second.from - first.from < LABEL) begins.shift();
+  let end = 0;
+  return begins.filter(({ from }) => {
+    if (from < end) return false;
+    end = from + LABEL;
+    return true;
+  });
+}
+
 /** Items done against items planned, with the forecast and the audit. */
 export function BurnUp({ programme, today }: { programme: Programme; today: string }) {
   const { ref, width } = useElementSize();
-  const { startsOn, auditDate, burnUp, forecast, weeks } = programme;
+  const { auditDate, burnUp, forecast, weeks } = programme;
+  const startsOn = [programme.startsOn, weeks[0]?.startsOn ?? programme.startsOn].sort()[0] ?? programme.startsOn;
   const words = t.plan.chart;
   const all = itemsOf(programme).length;
   const doneNow = programme.counts.done;
@@ -36,8 +50,10 @@ export function BurnUp({ programme, today }: { programme: Programme; today: stri
   ];
   const plannedNow = planned.filter(({ on }) => on <= today).at(-1)?.count ?? 0;
   const { finishesOn } = forecast;
-  const months = weeks.filter(({ startsOn: on }, at) => at === 0 || month(on) !== month(weeks[at - 1]?.startsOn ?? on));
+  const months = labelled(weeks.map(({ startsOn: on }) => ({ on, from: Math.max(LEFT, x(on)) })));
   const isRight = x(today) > width / 2;
+  // On the side of the line where the planned one is not.
+  const labelY = doneNow < plannedNow ? Math.min(y(doneNow) + 18, y(0) - 6) : y(doneNow) - 8;
   return (
     <div ref={ref} style={{ minHeight: HEIGHT }}>
       {width > 0 && (
@@ -53,15 +69,11 @@ export function BurnUp({ programme, today }: { programme: Programme; today: stri
               </text>
             </g>
           ))}
-          {months.map(({ startsOn: on }, at) => {
-            const from = Math.max(LEFT, x(on));
-            const next = months[at + 1];
-            return next && x(next.startsOn) - from < LABEL ? null : (
-              <text key={on} x={from} y={HEIGHT - 4}>
-                {month(on)}
-              </text>
-            );
-          })}
+          {months.map(({ on, from }) => (
+            <text key={on} x={from} y={HEIGHT - 4}>
+              {month(on)}
+            </text>
+          ))}
           {auditDate && (
             <>
               <line x1={x(auditDate)} x2={x(auditDate)} y1={TOP - 6} y2={y(0)} stroke="var(--c-text)" strokeWidth={1.5} />
@@ -103,7 +115,7 @@ export function BurnUp({ programme, today }: { programme: Programme; today: stri
           )}
           <polyline points={line(done)} fill="none" stroke="var(--c-accent)" strokeWidth={2} strokeLinejoin="round" />
           <circle cx={x(today)} cy={y(doneNow)} r={3.5} fill="var(--c-accent)" stroke="var(--c-canvas)" strokeWidth={1.5} />
-          <text data-kind="done" x={x(today) + (isRight ? -8 : 8)} y={y(doneNow) - 8} textAnchor={isRight ? 'end' : 'start'}>
+          <text data-kind="done" x={x(today) + (isRight ? -8 : 8)} y={labelY} textAnchor={isRight ? 'end' : 'start'}>
             {words.done(doneNow)}
           </text>
         </svg>

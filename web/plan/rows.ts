@@ -23,11 +23,16 @@ export function rowsOf(programme: Programme, today: string, fits: (item: Item) =
   const withGroup = (items: Item[], key: string, label: string): Row[] =>
     items.map((item) => ({ ...item, group: { key, label } }));
   const earlier = calm(programme.weeks.filter(({ endsOn }) => endsOn < today).flatMap(({ items }) => items));
+  // The first week is the one in which the plan was started, even if something was moved before it.
+  const first = Math.max(
+    0,
+    programme.weeks.findIndex(({ endsOn }) => programme.startsOn <= endsOn),
+  );
   const weeks = programme.weeks.flatMap(({ startsOn, endsOn, items, counts }, at) => {
     if (endsOn < today) return [];
     const total = counts.done + counts.due + counts.late + counts.blocked;
     const isNow = startsOn <= today;
-    return withGroup(calm(items), startsOn, list.week(at + 1, day(startsOn), day(endsOn), counts.done, total, isNow));
+    return withGroup(calm(items), startsOn, list.week(at - first + 1, day(startsOn), day(endsOn), counts.done, total, isNow));
   });
   return [
     ...withGroup(urgent, 'late', list.late(late, urgent.length - late)),
@@ -60,8 +65,9 @@ export type Point = { on: string; count: number };
 /** How many items are to be done by the end of each week. */
 export function plannedOf({ startsOn, weeks }: Programme): Point[] {
   let count = 0;
+  const first = weeks[0]?.startsOn ?? startsOn;
   return [
-    { on: startsOn, count },
+    { on: first < startsOn ? first : startsOn, count },
     ...weeks.map(({ endsOn, items }) => {
       count += items.length;
       return { on: endsOn, count };

@@ -11,7 +11,7 @@ import css from './Detail.module.css';
 import { choices, type PolicyView, reader } from './fields';
 
 type Edited = {
-  name: 'name' | 'description' | 'assigneeId' | 'department' | 'frequency' | 'reviewDate' | 'isRequiredToSign';
+  name: 'name' | 'description' | 'assigneeId' | 'department' | 'frequency' | 'dueDate' | 'reviewDate' | 'isRequiredToSign';
   kind: Kind;
   choices?: Record<string, string>;
   optional?: boolean;
@@ -23,6 +23,7 @@ const edited = (): Edited[] => [
   { name: 'assigneeId', kind: 'choice', optional: true },
   { name: 'department', kind: 'choice', choices: t.departments, optional: true },
   { name: 'frequency', kind: 'choice', choices: t.policies.frequency, optional: true },
+  { name: 'dueDate', kind: 'date', optional: true },
   { name: 'reviewDate', kind: 'date', optional: true },
   { name: 'isRequiredToSign', kind: 'yes' },
 ];
@@ -59,8 +60,8 @@ export function Details({ record }: { record: Versioned<PolicyView> }) {
           >
             {name === 'assigneeId' ? (
               <Person name={people.name(policy.assigneeId)} />
-            ) : name === 'reviewDate' ? (
-              policy.reviewDate && day(policy.reviewDate)
+            ) : name === 'reviewDate' || name === 'dueDate' ? (
+              policy[name] && day(policy[name])
             ) : (
               (words?.[String(policy[name])] ?? policy[name])
             )}

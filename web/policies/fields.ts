@@ -32,6 +32,7 @@ export function changes(): { labels: Record<string, string>; fields: FieldDefini
       { name: 'assigneeId', kind: 'person', optional: true },
       { name: 'department', kind: 'choice', choices: t.departments, optional: true },
       { name: 'frequency', kind: 'choice', choices: frequency, optional: true },
+      { name: 'dueDate', kind: 'date', optional: true },
       { name: 'reviewDate', kind: 'date', optional: true },
       { name: 'isRequiredToSign', kind: 'yes' },
       { name: 'isArchived', kind: 'yes' },

@@ -9,6 +9,8 @@ const pages = [
   '/tasks',
   '/tasks?view=board',
   '/people',
+  '/plan',
+  '/plan/set-up',
   '/policies',
   '/frameworks',
   '/controls',

@@ -18,6 +18,8 @@ test('from an empty installation to a published portal, as the pages lead', asyn
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Create organization' }).click();
   await expect(page.getByRole('heading', { name: 'Acme is ready' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Build your plan' })).toBeVisible();
+  await page.getByText('A first API key for scripts').click();
   await expect(page.getByText(/^atk_/)).toBeVisible();
 
   await page.getByRole('link', { name: /first risk/ }).click();

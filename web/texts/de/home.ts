@@ -105,7 +105,7 @@ export const home: Texts['home'] = {
     risks: 'Risiko anlegen',
     evidence: 'Nachweis hochladen',
     policies: 'Richtlinie veröffentlichen',
-    controls: 'Rahmenwerk wählen',
+    plan: 'Plan erstellen',
     portal: 'Trust-Portal veröffentlichen',
   },
   stepsDone: (done, all) => `${done} von ${all} Schritten erledigt`,

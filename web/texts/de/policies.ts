@@ -52,6 +52,7 @@ export const policies: Texts['policies'] = {
     department: 'Abteilung',
     isRequiredToSign: 'Unterschrift erforderlich',
     reviewDate: 'Nächste Überprüfung',
+    dueDate: 'Veröffentlichen bis',
     reviewDue: 'Überprüfung fällig',
     isArchived: 'Archiviert',
     isPublished: 'Veröffentlicht',

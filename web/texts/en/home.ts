@@ -99,7 +99,7 @@ export const home = {
     risks: 'Add a risk',
     evidence: 'Upload evidence',
     policies: 'Publish a policy',
-    controls: 'Choose a framework',
+    plan: 'Build your plan',
     portal: 'Publish the trust portal',
   },
   stepsDone: (done: number, all: number) => `${done} of ${all} steps done`,

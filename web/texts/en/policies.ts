@@ -47,6 +47,7 @@ export const policies = {
     department: 'Department',
     isRequiredToSign: 'Signature required',
     reviewDate: 'Next review',
+    dueDate: 'Publish by',
     reviewDue: 'Review due',
     isArchived: 'Archived',
     isPublished: 'Published',
