@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu } from '@mantine/core';
+import { ActionIcon, Button, Menu, Tabs } from '@mantine/core';
 import { IconDots, IconPlus, IconReplace, IconTrash } from '@tabler/icons-react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { $api, api } from '../api/client';
@@ -36,6 +36,7 @@ import {
   useTrend,
 } from './queries';
 import { countOf, type State, StateBar, states } from './states';
+import { Trace } from './Trace';
 import { Upload } from './Upload';
 
 /** A requirement with how far it is. */
@@ -75,6 +76,9 @@ function Page({ framework }: { framework: One }) {
   const uncovered = isReady?.counts.uncovered ?? 0;
   const mayMake = can('control:create') && !asOf && uncovered > 0;
   const looks = states();
+  // The trace is of today.
+  const mayTrace = mayRead && !asOf;
+  const tab = mayTrace && view.tab === 'trace' ? 'trace' : 'requirements';
   const fields: FilterField[] = [
     {
       key: 'state',
@@ -127,7 +131,11 @@ function Page({ framework }: { framework: One }) {
           ]}
           actions={
             <>
-              <ExportMenu path={`/v1/frameworks/${framework.id}/export`} formats={t.frameworks.export} />
+              {tab === 'trace' ? (
+                <ExportMenu path={`/v1/frameworks/${framework.id}/trace/export`} />
+              ) : (
+                <ExportMenu path={`/v1/frameworks/${framework.id}/export`} formats={t.frameworks.export} />
+              )}
               {framework.isOwn && !asOf && (can('framework:create') || can('framework:delete')) && (
                 <Menu position="bottom-end">
                   <Menu.Target>
@@ -176,53 +184,76 @@ function Page({ framework }: { framework: One }) {
             </>
           }
         />
-        {readiness.error && <SectionError error={readiness.error} onRetry={() => void readiness.refetch()} />}
-        {mayRead && <Top framework={framework} readiness={readiness.data} view={view} go={(next) => void go(next)} />}
-        <FilterBar
-          filters={chips}
-          fields={mayRead ? fields : fields.slice(1)}
-          now={view}
-          onSet={(key, value) => void go({ [key]: value })}
-          onRemove={(key) => void go({ [key]: undefined })}
-          onClear={() => void go(Object.fromEntries(chips.map(({ key }) => [key, undefined])))}
-          count={requirements.data ? t.filters.count(rows.length, all.length) : ''}
-          view={
+        {mayTrace && (
+          <Tabs
+            value={tab}
+            className={css.tabs}
+            onChange={(next) => void go({ tab: next === 'trace' ? next : undefined, open: undefined, gaps: undefined })}
+          >
+            <Tabs.List>
+              {(['requirements', 'trace'] as const).map((one) => (
+                <Tabs.Tab key={one} value={one} aria-controls="framework-panel">
+                  {t.frameworks.tabs[one]}
+                </Tabs.Tab>
+              ))}
+            </Tabs.List>
+          </Tabs>
+        )}
+        <div id="framework-panel" role={mayTrace ? 'tabpanel' : undefined} aria-label={t.frameworks.tabs[tab]}>
+          {tab === 'trace' ? (
+            <Trace id={framework.id} view={view} go={(next) => void go(next, { replace: true })} />
+          ) : (
             <>
-              <SearchInput
-                label={t.frameworks.detail.search}
-                value={view.q}
-                onChange={(q) => void go({ q }, { replace: true })}
-                width={170}
+              {readiness.error && <SectionError error={readiness.error} onRetry={() => void readiness.refetch()} />}
+              {mayRead && <Top framework={framework} readiness={readiness.data} view={view} go={(next) => void go(next)} />}
+              <FilterBar
+                filters={chips}
+                fields={mayRead ? fields : fields.slice(1)}
+                now={view}
+                onSet={(key, value) => void go({ [key]: value })}
+                onRemove={(key) => void go({ [key]: undefined })}
+                onClear={() => void go(Object.fromEntries(chips.map(({ key }) => [key, undefined])))}
+                count={requirements.data ? t.filters.count(rows.length, all.length) : ''}
+                view={
+                  <>
+                    <SearchInput
+                      label={t.frameworks.detail.search}
+                      value={view.q}
+                      onChange={(q) => void go({ q }, { replace: true })}
+                      width={170}
+                    />
+                    {mayRead && <PastButton view={view} go={go} />}
+                  </>
+                }
               />
-              {mayRead && <PastButton view={view} go={go} />}
+              {requirements.error && <SectionError error={requirements.error} onRetry={() => void requirements.refetch()} />}
+              <Table
+                caption={t.frameworks.detail.all}
+                rows={rows}
+                columns={columns(mayRead, view.open !== undefined)}
+                rowKey={({ id }) => id}
+                rowName={({ code }) => code}
+                href={({ id }) => addressOf(`/frameworks/${framework.alias}`, { open: id, ...pastOf(view) })}
+                onOpen={({ id }) => void go({ open: id })}
+                active={view.open}
+                phone={(row) => ({
+                  title: row.title,
+                  facts: (
+                    <>
+                      <span className="mono">{row.code}</span>
+                      {row.met && <StatusPill {...looks[row.met.status]} />}
+                    </>
+                  ),
+                })}
+                loading={requirements.isPending}
+              />
+              {requirements.data && rows.length === 0 && <p className={css.none}>{t.frameworks.nothing}</p>}
+              {!requirements.isPending && <About framework={framework} />}
             </>
-          }
-        />
-        {requirements.error && <SectionError error={requirements.error} onRetry={() => void requirements.refetch()} />}
-        <Table
-          caption={t.frameworks.detail.all}
-          rows={rows}
-          columns={columns(mayRead, view.open !== undefined)}
-          rowKey={({ id }) => id}
-          rowName={({ code }) => code}
-          href={({ id }) => addressOf(`/frameworks/${framework.alias}`, { open: id, ...pastOf(view) })}
-          onOpen={({ id }) => void go({ open: id })}
-          active={view.open}
-          phone={(row) => ({
-            title: row.title,
-            facts: (
-              <>
-                <span className="mono">{row.code}</span>
-                {row.met && <StatusPill {...looks[row.met.status]} />}
-              </>
-            ),
-          })}
-          loading={requirements.isPending}
-        />
-        {requirements.data && rows.length === 0 && <p className={css.none}>{t.frameworks.nothing}</p>}
-        {!requirements.isPending && <About framework={framework} />}
+          )}
+        </div>
       </div>
-      {opened && (
+      {opened && tab === 'requirements' && (
         <Details
           row={opened}
           framework={framework}

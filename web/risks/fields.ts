@@ -1,6 +1,7 @@
 import type { Schemas } from '../api/client';
 import type { Definition, Row } from '../parts/register/definition';
 import { t } from '../texts';
+import { Library } from './Library';
 
 type Risk = Schemas['RiskView'];
 const values = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }));
@@ -16,6 +17,7 @@ export function risks(): Definition {
     labels: fields,
     name: (row: Row) => (row as Risk).title,
     nameField: 'title',
+    library: { label: t.risks.library.label, hint: t.risks.library.hint, Panel: Library },
     statuses: {
       open: { label: status.open, tone: 'warn', shape: 'ring' },
       pending: { label: status.pending, tone: 'info', shape: 'half' },

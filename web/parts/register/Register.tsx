@@ -1,5 +1,5 @@
 import { Button, SegmentedControl } from '@mantine/core';
-import { IconPlus, IconTableImport } from '@tabler/icons-react';
+import { IconBooks, IconPlus, IconTableImport } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { useList, useTotal } from '../../api/lists';
 import { usePeople } from '../../api/people';
@@ -46,6 +46,7 @@ export function Register({ of }: { of: () => Definition }) {
   const unowned = found.rows.filter((row) => !row.assigneeId).length;
   const openNew = mayCreate ? () => void go({ new: 'yes' }) : undefined;
   const openImport = () => void go({ import: 'yes' });
+  const openLibrary = () => void go({ library: 'yes' });
   const shown = useMemo(() => {
     const say = (value: string) => (until ? t.past.on(day(until), value) : t.past.now(value));
     const later = compared.later && { rows: compared.later, say };
@@ -81,6 +82,16 @@ export function Register({ of }: { of: () => Definition }) {
           <ExportMenu path={`${d.path}/export`} query={query} />
           {mayCreate && (
             <>
+              {d.library && (
+                <Button
+                  variant="default"
+                  visibleFrom="sm"
+                  leftSection={<IconBooks size={16} stroke={1.6} />}
+                  onClick={openLibrary}
+                >
+                  {d.library.label}
+                </Button>
+              )}
               <Button variant="default" leftSection={<IconTableImport size={16} stroke={1.6} />} onClick={openImport}>
                 {t.actions.import}
               </Button>
@@ -153,7 +164,7 @@ export function Register({ of }: { of: () => Definition }) {
           <Record key={id} d={d} id={id} asOf={compared.day} isPast={asOf !== undefined} onClose={onClose} onStep={onStep} />
         )
       }
-      empty={<Empty d={d} mayCreate={mayCreate} onNew={() => openNew?.()} onImport={openImport} />}
+      empty={<Empty d={d} mayCreate={mayCreate} onNew={() => openNew?.()} onImport={openImport} onLibrary={openLibrary} />}
       onNew={openNew}
     >
       {view.new && (
@@ -162,6 +173,9 @@ export function Register({ of }: { of: () => Definition }) {
           onClose={() => void go({ new: undefined }, { replace: true })}
           onCreated={(row) => void go({ new: undefined, open: row.id }, { replace: true })}
         />
+      )}
+      {view.library && mayCreate && d.library && (
+        <d.library.Panel onClose={() => void go({ library: undefined }, { replace: true })} />
       )}
       {view.import && <Import d={d} onClose={() => void go({ import: undefined }, { replace: true })} />}
     </ListPage>

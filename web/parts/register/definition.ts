@@ -1,4 +1,4 @@
-import type { ComponentProps } from 'react';
+import type { ComponentProps, ComponentType } from 'react';
 import type { Schemas } from '../../api/client';
 import type { Texts } from '../../texts';
 import type { Field } from '../Field';
@@ -49,6 +49,8 @@ export type Definition = {
   ratings: Record<'inherent' | 'residual', { likelihood: string; impact: string }>;
   filters: FilterField[];
   fields: FieldDefinition[];
+  /** Records that ship with the product, to choose from. */
+  library?: { label: string; hint: string; Panel: ComponentType<{ onClose: () => void }> };
 };
 
 /** A status that this console does not know is shown by its own word. */

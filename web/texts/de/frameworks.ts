@@ -66,6 +66,18 @@ export const frameworks: Texts['frameworks'] = {
     name: 'Erfüllt',
     caption: (first, last) => `Erfüllungsgrad in zwölf Monaten: von ${first}\u00a0% auf ${last}\u00a0%.`,
   },
+  tabs: { requirements: 'Anforderungen', trace: 'Rückverfolgung' },
+  trace: {
+    title: 'Von der Anforderung zum Nachweis',
+    onlyGaps: (count) => `Nur Lücken (${count})`,
+    noGaps: 'Keine Lücken: Jede anwendbare Anforderung ist erfüllt.',
+    missing: (what) => `Es fehlt: ${what.join(', ')}`,
+    kinds: { owner: 'Zuständigkeit', policy: 'veröffentlichte Richtlinie', task: 'Aufgabe', evidence: 'aktueller Nachweis' },
+    none: { policy: 'Keine Richtlinie', task: 'Keine Aufgabe' },
+    noEvidence: 'Kein Nachweis',
+    due: (date) => `fällig ${date}`,
+    stale: 'veraltet',
+  },
   make: {
     button: 'Maßnahmen anlegen',
     title: (count) => `${n(count, 'Maßnahme', 'Maßnahmen')} anlegen?`,

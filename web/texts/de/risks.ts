@@ -54,6 +54,18 @@ export const risks: Texts['risks'] = {
   treatment: { accept: 'Akzeptieren', avoid: 'Vermeiden', mitigate: 'Reduzieren', transfer: 'Übertragen' },
   titleHelp: 'Nennen Sie das Ereignis: „Backups lassen sich nicht innerhalb von acht Stunden wiederherstellen“.',
   descriptionHelp: 'Was dazu führt und welche Folgen es für das Unternehmen hätte.',
+  library: {
+    label: 'Aus der Bibliothek',
+    hint: 'Häufige Risiken, verknüpft mit den Maßnahmen dagegen',
+    title: 'Risiken aus der Bibliothek hinzufügen',
+    text: 'Häufige Risiken in einfachen Worten, verknüpft mit Ihren Maßnahmen dagegen. Die Bewertung liegt bei Ihnen.',
+    search: 'Bibliothek durchsuchen',
+    all: (count) => `Alle ${count} auswählen`,
+    none: 'Das Register enthält bereits alle Risiken der Bibliothek.',
+    add: (count) => (count === 0 ? 'Risiken hinzufügen' : `${n(count, 'Risiko', 'Risiken')} hinzufügen`),
+    done: (count) => `${n(count, 'Risiko', 'Risiken')} hinzugefügt`,
+    controls: (count) => `behandelt durch ${n(count, 'Maßnahme', 'Maßnahmen')}`,
+  },
   empty: {
     title: 'Halten Sie fest, was schiefgehen kann',
     lead: 'Ein Risiko ist ein Ereignis, das Ihnen schaden würde. Bewerten Sie Wahrscheinlichkeit und Auswirkung, vor und nach der Behandlung.',

@@ -64,6 +64,18 @@ export const frameworks = {
     name: 'Ready',
     caption: (first: number, last: number) => `Readiness went from ${first} to ${last} of 100 within twelve months.`,
   },
+  tabs: { requirements: 'Requirements', trace: 'Trace' },
+  trace: {
+    title: 'From requirement to evidence',
+    onlyGaps: (count: number) => `Only gaps (${count})`,
+    noGaps: 'No gaps: every applicable requirement is ready.',
+    missing: (what: string[]) => `Missing: ${what.join(', ')}`,
+    kinds: { owner: 'owner', policy: 'published policy', task: 'task', evidence: 'fresh evidence' },
+    none: { policy: 'No policy', task: 'No task' },
+    noEvidence: 'No evidence',
+    due: (date: string) => `due ${date}`,
+    stale: 'stale',
+  },
   make: {
     button: 'Create controls',
     title: (count: number) => `Create ${n(count, 'control', 'controls')}?`,

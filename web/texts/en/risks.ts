@@ -46,6 +46,18 @@ export const risks = {
   treatment: { accept: 'Accept', avoid: 'Avoid', mitigate: 'Reduce', transfer: 'Transfer' },
   titleHelp: 'Name the event: "Backups cannot be restored within eight hours".',
   descriptionHelp: 'What leads to it, and what it would do to the business.',
+  library: {
+    label: 'Add from library',
+    hint: 'Common risks, linked to the controls that treat them',
+    title: 'Add risks from the library',
+    text: 'Common risks in plain words, linked to your controls that treat them. Their ratings are yours to decide.',
+    search: 'Search the library',
+    all: (count: number) => `Select all ${count}`,
+    none: 'The register has every risk of the library.',
+    add: (count: number) => (count === 0 ? 'Add risks' : `Add ${n(count, 'risk', 'risks')}`),
+    done: (count: number) => `${n(count, 'risk', 'risks')} added`,
+    controls: (count: number) => `treated by ${n(count, 'control', 'controls')}`,
+  },
   empty: {
     title: 'Record what could go wrong',
     lead: 'A risk is an event that would harm you. Rate its likelihood and impact, before and after treatment.',
