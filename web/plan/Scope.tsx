@@ -40,9 +40,8 @@ function Asked({ question, answer, onAnswer }: AskedProps) {
   );
 }
 
-/** What a segment or an option without a value stands for: the question is skipped. */
+/** The value of the segment and the option that skip a question. */
 const SKIPPED = '';
-const NONE_OF_THESE = '-';
 
 function Input({ question, answer, onAnswer, id }: AskedProps & { id: string }) {
   const words = t.plan.scope;
@@ -83,37 +82,40 @@ function Input({ question, answer, onAnswer, id }: AskedProps & { id: string }) 
     );
   if (multiple) {
     const chosen = Array.isArray(answer) ? answer : [];
+    const toggle = (value: string, isChosen: boolean) => {
+      const next = isChosen ? [...chosen, value] : chosen.filter((one) => one !== value);
+      onAnswer(next.length > 0 ? next : undefined);
+    };
     return (
-      <Checkbox.Group
-        {...label}
-        value={Array.isArray(answer) && chosen.length === 0 ? [NONE_OF_THESE] : chosen}
-        onChange={(next) => {
-          const isNone = next.includes(NONE_OF_THESE) && !(Array.isArray(answer) && chosen.length === 0);
-          const rest = next.filter((one) => one !== NONE_OF_THESE);
-          onAnswer(isNone ? [] : rest.length > 0 ? rest : undefined);
-        }}
-      >
-        <div className={css.options}>
-          {options.map((option) => (
-            <Checkbox key={option.value} value={option.value} label={option.label} />
-          ))}
-          <Checkbox value={NONE_OF_THESE} label={words.noneOfThese} />
-        </div>
-      </Checkbox.Group>
+      <div role="group" {...label} className={css.options}>
+        {options.map(({ value, label }) => (
+          <Checkbox
+            key={value}
+            label={label}
+            checked={chosen.includes(value)}
+            onChange={(event) => toggle(value, event.currentTarget.checked)}
+          />
+        ))}
+        <Checkbox
+          label={words.noneOfThese}
+          checked={Array.isArray(answer) && chosen.length === 0}
+          onChange={(event) => onAnswer(event.currentTarget.checked ? [] : undefined)}
+        />
+      </div>
     );
   }
   return (
-    <Radio.Group
-      {...label}
-      name={key}
-      value={typeof answer === 'string' ? answer : SKIPPED}
-      onChange={(next) => onAnswer(next === SKIPPED ? undefined : next)}
-    >
-      <div className={css.options}>
-        {[...options, { value: SKIPPED, label: words.notSure }].map((option) => (
-          <Radio key={option.value} value={option.value} label={option.label} size="xs" />
-        ))}
-      </div>
-    </Radio.Group>
+    <div role="radiogroup" {...label} className={css.options}>
+      {[...options, { value: SKIPPED, label: words.notSure }].map(({ value, label }) => (
+        <Radio
+          key={value}
+          name={key}
+          label={label}
+          size="xs"
+          checked={(typeof answer === 'string' ? answer : SKIPPED) === value}
+          onChange={() => onAnswer(value === SKIPPED ? undefined : value)}
+        />
+      ))}
+    </div>
   );
 }

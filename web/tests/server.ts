@@ -42,10 +42,13 @@ async function started(folder: string, use: (server: Server) => Promise<void>) {
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'attestry-web-'));
 
-type Errors = { errors: string[] };
+type Errors = { errors: string[]; fresh: Server };
 type Servers = { demo: Server; empty: Server };
 
-/** `demo` is a server with the sample organization, `empty` one that nobody has set up. `errors` is what the page complained of. */
+/**
+ * `demo` is a server with the sample organization, `empty` one that nobody has set up, `fresh` such a one for this test alone.
+ * `errors` is what the page complained of.
+ */
 export const test = base.extend<Errors, Servers>({
   demo: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for the pattern
@@ -63,6 +66,10 @@ export const test = base.extend<Errors, Servers>({
     },
     { scope: 'worker' },
   ],
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for the pattern
+  fresh: async ({}, use) => {
+    await started(temporary(), use);
+  },
   errors: async ({ page }, use) => {
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(String(error)));
