@@ -20,7 +20,7 @@ export function useView() {
 }
 
 /** Words of the address about what is open beside the list. */
-const OPEN = ['open', 'to', 'new', 'import', 'templates', 'tab'];
+const OPEN = ['open', 'to', 'new', 'import', 'library', 'templates', 'tab'];
 /** Words about the day that is shown. */
 const DAY = ['asOf', 'until', 'changed'];
 /** Words about the screen, which the API does not know. */
