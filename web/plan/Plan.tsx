@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
-import { IconArrowBackUp, IconLayersSubtract, IconRoute } from '@tabler/icons-react';
+import { IconArrowBackUp, IconBell, IconLayersSubtract, IconRoute } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { usePeople } from '../api/people';
+import { words } from '../api/problem';
 import { isFirst } from '../api/query';
 import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
@@ -20,7 +21,7 @@ import { t } from '../texts';
 import { BurnUp } from './BurnUp';
 import { columns, phone } from './columns';
 import css from './plan.module.css';
-import { type Item, type Programme, undo, useFrameworks, useProgramme } from './queries';
+import { type Item, type Programme, remind, undo, useFrameworks, useProgramme } from './queries';
 import { forecastOf, itemsOf, loadsOf, rowsOf } from './rows';
 
 export function Plan() {
@@ -83,7 +84,7 @@ function Running({ programme }: { programme: Programme }) {
   const { ask, dialog } = useConfirm();
   const frameworks = useFrameworks();
   const today = now();
-  const { counts, auditDate, canUndoUntil, forecast } = programme;
+  const { counts, auditDate, canUndoUntil, forecast, lastStartId } = programme;
   const all = useMemo(() => itemsOf(programme), [programme]);
   const fits = (item: Item) =>
     (!view.owner || (item.assigneeId ?? NOBODY) === view.owner) &&
@@ -98,7 +99,7 @@ function Running({ programme }: { programme: Programme }) {
   );
   const names = (frameworks.data?.data ?? []).filter(({ id }) => programme.frameworkIds.includes(id)).map(({ name }) => name);
   const done = t.plan.facts.done(counts.done, all.length);
-  const isUndoable = mayUpdate && canUndoUntil !== null && canUndoUntil > new Date().toISOString();
+  const isUndoable = mayUpdate && lastStartId !== null && canUndoUntil !== null && canUndoUntil > new Date().toISOString();
   const hrefOf = ({ kind, id }: Item) => `/${kind === 'task' ? 'tasks' : 'policies'}/${id}`;
   const fields = filters(programme, people.name);
   const chips = fields
@@ -147,13 +148,26 @@ function Running({ programme }: { programme: Programme }) {
                       text: t.plan.undoText,
                       verb: t.plan.undo,
                       act: async () => {
-                        const undone = await undo();
+                        const undone = await undo(lastStartId);
                         toast(t.plan.undone(undone?.deleted ?? 0));
                       },
                     })
                   }
                 >
                   {t.plan.undo}
+                </Button>
+              )}
+              {counts.late > 0 && (
+                <Button
+                  variant="default"
+                  leftSection={<IconBell size={16} stroke={1.6} />}
+                  onClick={() =>
+                    void remind()
+                      .then(({ members }) => toast(t.plan.reminded(members)))
+                      .catch((error) => toast(words(error), { bad: true }))
+                  }
+                >
+                  {t.plan.remind}
                 </Button>
               )}
               <Button data-primary onClick={() => void navigate({ to: '/plan/set-up', search: { step: 'frameworks' } })}>

@@ -99,14 +99,16 @@ function Steps({ programme, frameworks, questions }: Props) {
     setBusy(true);
     setProblem(undefined);
     try {
-      const { created } = await start(bodyOf(settings, questions));
+      const { created, startId } = await start(bodyOf(settings, questions));
       discard();
       await navigate({ to: '/plan' });
       toast(t.plan.started(created.controls + created.policies + created.tasks), {
-        undo: () =>
-          undo()
-            .then((undone) => toast(t.plan.undone(undone?.deleted ?? 0)))
-            .catch((error) => toast(words(error), { bad: true })),
+        ...(startId && {
+          undo: () =>
+            undo(startId)
+              .then((undone) => toast(t.plan.undone(undone?.deleted ?? 0)))
+              .catch((error) => toast(words(error), { bad: true })),
+        }),
       });
     } catch (error) {
       setProblem(words(error));

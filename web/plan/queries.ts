@@ -91,9 +91,17 @@ export async function start(body: PlanProgramme) {
   return data;
 }
 
-export async function undo() {
-  const { data } = await api.POST('/v1/programme/undo');
+/** Undoes a start, which has to be the last one. */
+export async function undo(startId: string) {
+  const { data } = await api.POST('/v1/programme/undo', { body: { startId } });
   await refetch(...CHANGED);
+  return data;
+}
+
+/** Sends a mail to each owner of late items. */
+export async function remind() {
+  const { data } = await api.POST('/v1/programme/remind');
+  if (!data) throw Problem.unreachable();
   return data;
 }
 

@@ -91,7 +91,7 @@ export function Templates({ tasks, onClose }: { tasks: Task[]; onClose: () => vo
   );
 }
 
-type TemplateProps = { template: Omit<Schemas['TaskTemplate'], 'role'>; checked: boolean; onToggle: () => void };
+type TemplateProps = { template: Schemas['TaskTemplate']; checked: boolean; onToggle: () => void };
 
 function Template({ template, checked, onToggle }: TemplateProps) {
   return (

@@ -12,6 +12,8 @@ export const plan: Texts['plan'] = {
   undoAsk: 'Den Start des Plans rückgängig machen?',
   undoText:
     'Die beim Start angelegten Maßnahmen, Richtlinien und Aufgaben werden gelöscht. Das geht, solange keine davon bearbeitet wurde.',
+  remind: 'Zuständige erinnern',
+  reminded: (members) => `${n(members, 'zuständige Person', 'zuständige Personen')} per E-Mail erinnert`,
   undone: (deleted) => `Start rückgängig gemacht, ${n(deleted, 'Eintrag', 'Einträge')} gelöscht`,
   started: (created) => (created === 0 ? 'Plan aktualisiert' : `Plan gestartet, ${n(created, 'Eintrag', 'Einträge')} angelegt`),
   empty: {

@@ -7,6 +7,8 @@ export const plan = {
   undo: 'Undo start',
   undoAsk: 'Undo the start of the plan?',
   undoText: 'The controls, policies and tasks that the start created are deleted. Possible as long as none of them was edited.',
+  remind: 'Remind owners',
+  reminded: (members: number) => `${n(members, 'owner', 'owners')} of late items will get a mail`,
   undone: (deleted: number) => `Start undone, ${n(deleted, 'record', 'records')} deleted`,
   started: (created: number) => (created === 0 ? 'Plan updated' : `Plan started, ${n(created, 'record', 'records')} created`),
   empty: {
