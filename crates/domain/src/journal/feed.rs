@@ -41,6 +41,7 @@ pub const VISIBILITY_RULES: &[(&str, Permission, Reach)] = &[
     ("framework", Permission::FrameworkRead, Reach::All),
     ("control", Permission::ControlRead, Reach::All),
     ("context_entry", Permission::ContextRead, Reach::All),
+    ("programme", Permission::ProgrammeRead, Reach::All),
     ("soa_document", Permission::SoaRead, Reach::All),
     ("soa_answer", Permission::SoaRead, Reach::All),
     ("portal", Permission::PortalRead, Reach::All),
