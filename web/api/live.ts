@@ -24,6 +24,7 @@ export const paths: Record<string, string[]> = {
   policy_signature: ['/v1/policies'],
   framework: ['/v1/frameworks'],
   control: ['/v1/controls', '/v1/frameworks', '/v1/programme'],
+  programme: ['/v1/programme'],
   context_entry: ['/v1/context'],
   soa_document: ['/v1/soa'],
   soa_answer: ['/v1/soa'],
