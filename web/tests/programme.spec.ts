@@ -77,7 +77,7 @@ test('from an empty installation to a started plan, answering only what is asked
   await answer(/US health data/, 'No US health data');
   await click(page.getByRole('group', { name: /SOC 2 report/ }).getByLabel('Availability'));
   await expectAccessible(page, 'scope');
-  // What was answered is still there after a reload.
+  // Answers survive a reload.
   await page.reload();
   await expect(page.getByRole('spinbutton', { name: /How many people/ })).toHaveValue('40');
   await click(page.getByRole('button', { name: 'Next' }));

@@ -2,7 +2,7 @@
 
 use attestry_app::core::journal;
 use attestry_app::frameworks::readiness::Met;
-use attestry_app::frameworks::trace::{self, Trace, TracedRequirement};
+use attestry_app::frameworks::trace::{self, LatestEvidence, Trace, TracedRequirement};
 use attestry_domain::access::{Permission, Scope, grant};
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::controls::{Control, ControlReadiness, Missing, Readiness};
@@ -177,8 +177,14 @@ impl<'a> Tracing<'a> {
         control.task_ids.iter().filter_map(move |id| trace.tasks.get(&id)).filter(move |_| sees)
     }
 
+    /// The latest evidence of a task, for callers who may see files.
+    fn evidence(&self, task: &Record<Task>) -> Option<&'a LatestEvidence> {
+        let found = self.trace.evidence.get(&task.id.to_string());
+        found.filter(|_| self.scope.allows(Permission::AttachmentRead))
+    }
+
     fn task(&self, task: &Record<Task>) -> TaskView {
-        let evidence = self.trace.evidence.get(&task.id.to_string()).map(|found| EvidenceView {
+        let evidence = self.evidence(task).map(|found| EvidenceView {
             id: found.id,
             name: found.name.clone(),
             effective_date: found.effective_date,
@@ -273,7 +279,7 @@ impl<'a> Tracing<'a> {
                 ]));
             }
             for task in self.tasks(control) {
-                let evidence = self.trace.evidence.get(&task.id.to_string());
+                let evidence = self.evidence(task);
                 rows.push(of_control(vec![
                     text("task"),
                     text(task.label()),
@@ -312,7 +318,7 @@ const COLUMNS: &[(&str, u16)] = &[
 /// Shows the trace of a framework
 ///
 /// From each requirement to its controls, to their policies and tasks, to the latest evidence and its date. Gaps are
-/// named in `missing`. Policies and tasks are listed for callers who may see them.
+/// named in `missing`. Policies, tasks and evidence are listed for callers who may see them.
 #[utoipa::path(
     get, path = "/v1/frameworks/{id}/trace", tag = "Frameworks",
     params(("id" = String, Path, description = "The framework's id or alias.", example = "iso_27001")),

@@ -10,7 +10,8 @@ use attestry_domain::id::{PolicyId, TaskId};
 use attestry_domain::policies::Policy;
 use attestry_domain::registers::Record;
 use attestry_domain::tasks::Task;
-use attestry_storage::attachments::{self, LatestEvidence};
+use attestry_storage::attachments;
+pub use attestry_storage::attachments::LatestEvidence;
 use attestry_storage::{members, registers as rows};
 
 use crate::boxed;

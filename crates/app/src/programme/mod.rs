@@ -17,6 +17,7 @@ use attestry_domain::id::{ProgrammeRunId, RequirementId};
 use attestry_domain::policies::Policy;
 use attestry_domain::programme::planner::{self, Existing, Plan};
 use attestry_domain::programme::progress::{Item, ItemKind, Progress};
+use attestry_domain::programme::scope::Consequences;
 use attestry_domain::programme::{Programme, Settings};
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::tasks::{Task, TaskStatus};
@@ -64,7 +65,14 @@ async fn frameworks_of(t: &Tx<'_>, scope: &Scope, settings: &Settings) -> Result
     Ok(all)
 }
 
-/// Reads what the organization already has of the catalogue.
+/// Derives the consequences of the answers of a programme.
+async fn consequences_of(t: &Tx<'_>, scope: &Scope, settings: &Settings) -> Result<Consequences, Error> {
+    let frameworks = frameworks_of(t, scope, settings).await?;
+    let frameworks: Vec<&Framework> = frameworks.iter().map(|one| &**one).collect();
+    Ok(planner::consequences(settings, &frameworks))
+}
+
+/// Reads the records of the organization that come from the catalogue.
 async fn existing(t: &Tx<'_>, scope: &Scope) -> Result<Existing, Error> {
     let policies = programmes::policies(t, scope).await?;
     let mut existing = Existing {
@@ -115,12 +123,6 @@ pub async fn preview(ctx: &Ctx, scope: &Scope, new: NewProgramme) -> Result<(Set
         Ok::<_, Error>((settings, plan))
     });
     found.await
-}
-
-#[boxed]
-pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<Programme, Error> {
-    let own = scope.clone();
-    ctx.db.read(async move |t| Ok::<_, Error>(programmes::get(t, &own).await?)).await?.ok_or(MISSING)
 }
 
 /// A programme with its progress.

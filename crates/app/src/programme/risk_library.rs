@@ -7,7 +7,6 @@ use attestry_domain::access::{Permission, Scope};
 use attestry_domain::frameworks::controls::Control;
 use attestry_domain::id::RiskId;
 use attestry_domain::patch::Patch;
-use attestry_domain::programme::planner;
 use attestry_domain::programme::risk_library::{self, LibraryRisk};
 use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::risks::{Risk, RiskPatch};
@@ -15,7 +14,7 @@ use attestry_domain::registers::{Record, Register};
 use attestry_domain::text::Name;
 use attestry_storage::{programmes, registers as rows};
 
-use super::{frameworks_of, hold};
+use super::{consequences_of, hold};
 use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
@@ -23,7 +22,8 @@ use crate::core::error::Error;
 use crate::registers;
 
 /// Creates the named risks of the library, or all that apply to the scope of the programme, and links them to the
-/// controls of the catalogue that treat them if the caller may change controls. A risk whose title the register already has is left out.
+/// controls of the catalogue that treat them if the caller may change controls. A risk whose title the register already
+/// has is left out.
 #[boxed]
 pub async fn create(
     ctx: &Ctx,
@@ -64,9 +64,7 @@ async fn applicable(c: &Change<'_>) -> Result<Vec<&'static LibraryRisk>, Error> 
     let Some(programme) = programmes::get(c.t, c.scope).await? else {
         return Ok(risk_library::all().iter().collect());
     };
-    let frameworks = frameworks_of(c.t, c.scope, &programme.settings).await?;
-    let frameworks: Vec<_> = frameworks.iter().map(|one| &**one).collect();
-    let scope = planner::consequences(&programme.settings, &frameworks);
+    let scope = consequences_of(c.t, c.scope, &programme.settings).await?;
     Ok(risk_library::all().iter().filter(|risk| scope.applies(risk.applies_when.as_deref())).collect())
 }
 

@@ -1,16 +1,17 @@
-//! Starts a programme, or extends it: creates what the plan needs and the organization does not have. It never changes
-//! what somebody edited, so it can be repeated.
+//! Starts a programme, or extends it: creates the records of the plan that the organization does not have. It never
+//! overwrites an edit, so it can be repeated.
 //!
 //! Policies, tasks and controls are created in transactions of their own, so that no other writer waits for all of them.
 //! A start that is interrupted is completed by the next one.
 
 use std::collections::{HashMap, HashSet};
 
+use attestry_domain::Parse;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::frameworks::controls::{Control, ControlPatch};
-use attestry_domain::id::{ControlId, Id, PolicyId, ProgrammeRunId, TaskId, TaskTemplateId};
+use attestry_domain::id::{ControlId, PolicyId, ProgrammeRunId, TaskId, TaskTemplateId};
 use attestry_domain::patch::Patch;
 use attestry_domain::policies::Policy;
 use attestry_domain::programme::catalogue::{ControlKey, ControlTemplate};
@@ -22,13 +23,12 @@ use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::tasks::{Task, TaskStatus};
 use attestry_domain::text::{AnyText, Name};
-use attestry_domain::{Parse, Time};
 use attestry_storage::programmes::{self, Run, RunContent, Touched};
 use attestry_storage::registers::Stored;
 use attestry_storage::{Tx, members, registers as rows};
 use serde::Serialize;
 
-use super::{ENTITY, UNDO_FOR, distinct, frameworks_of, hold, must_be_allowed, plan_of};
+use super::{ENTITY, UNDO_FOR, consequences_of, distinct, hold, must_be_allowed, plan_of};
 use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
@@ -240,7 +240,7 @@ fn touch_changed<R: Stored>(run: &mut Run, before: &Record<R>, after: &Record<R>
     }
     let (id, version) = (after.id.to_string(), after.version);
     match run.content.touched.iter_mut().find(|one| one.id == id) {
-        // A version in between is somebody's edit, which keeps the run from being undone.
+        // A version in between is an edit, which keeps the run from being undone.
         Some(known) if known.version == before.version => known.version = version,
         Some(_) => {}
         None => {
@@ -311,9 +311,7 @@ async fn create_controls(
     run: &mut Run,
 ) -> Result<usize, Error> {
     let (policies, tasks) = (ids(&plan.policies, |one| one.id), ids(&plan.tasks, |one| one.id));
-    let frameworks = frameworks_of(c.t, c.scope, settings).await?;
-    let frameworks: Vec<_> = frameworks.iter().map(|one| &**one).collect();
-    let consequences = planner::consequences(settings, &frameworks);
+    let consequences = consequences_of(c.t, c.scope, settings).await?;
     let links = |template: &ControlTemplate| -> (Vec<PolicyId>, Vec<TaskId>) {
         let policies = template.policy_templates.iter().filter_map(|id| policies.get(id).copied());
         let policies = policies.filter(|id| !existing.archived.contains(id));
@@ -380,14 +378,12 @@ fn tag(question: &Question) -> String {
     format!("scope_{}", question.key)
 }
 
-/// Writes the answers of the questions that were to be asked into the context of the organization. An entry that
-/// somebody edited stays as it is.
+/// Writes the answers of the questions that were to be asked into the context of the organization. An edited
+/// entry stays as it is.
 async fn save_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Result<(), Error> {
     let entries = registers::all::<ContextEntry>(c.t, c.scope).await?;
     let before = run.content.before.clone();
-    let frameworks = frameworks_of(c.t, c.scope, settings).await?;
-    let frameworks: Vec<_> = frameworks.iter().map(|one| &**one).collect();
-    let consequences = planner::consequences(settings, &frameworks);
+    let consequences = consequences_of(c.t, c.scope, settings).await?;
     let mut made = Vec::new();
     for (question, answer) in settings.scope.iter().filter(|(question, _)| consequences.asks(question)) {
         let words = question.in_words(answer);
@@ -428,20 +424,15 @@ async fn save(c: &Change<'_>, settings: &Settings) -> Result<Programme, Error> {
         Some(before) => {
             Programme { settings: settings.clone(), updated_at: c.now, version: before.version + 1, ..before }
         }
-        None => created(c, settings, c.now),
+        None => Programme {
+            id: c.next_id(),
+            organization_id: c.organization(),
+            settings: settings.clone(),
+            created_at: c.now,
+            updated_at: c.now,
+            version: 1,
+        },
     };
     programmes::put(c.t, c.scope, &programme).await?;
     Ok(programme)
-}
-
-fn created(c: &Change<'_>, settings: &Settings, now: Time) -> Programme {
-    let id: Id<_> = c.next_id();
-    Programme {
-        id,
-        organization_id: c.organization(),
-        settings: settings.clone(),
-        created_at: now,
-        updated_at: now,
-        version: 1,
-    }
 }

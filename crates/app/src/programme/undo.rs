@@ -115,7 +115,7 @@ fn of_kind<R: Stored>(touched: &[Touched]) -> impl Iterator<Item = (Id<R::Kind>,
 }
 
 /// Locks the records of a register and finds those that were edited since the start: changed, commented on, given a
-/// file or an automation, or linked to a control of somebody else. A deleted record does not prevent undoing.
+/// file or an automation, or linked to a control outside this start. A deleted record does not prevent undoing.
 async fn find_edited<R: Stored>(
     c: &Change<'_>,
     touched: &[Touched],
